@@ -12,6 +12,8 @@ from kopt import environment as env
 
 ACCEPTED = "postgres://user:password@host:5432/name or sqlite:////folder/file"
 ENGINES = ("sqlite3", "postgresql")
+# Of each process; a server usually takes a hundred. timeout: seconds.
+POOL = {"min_size": 0, "max_size": 20, "timeout": 30.0}
 
 
 def database_settings(data_dir: Path) -> dict[str, Any]:
@@ -20,7 +22,7 @@ def database_settings(data_dir: Path) -> dict[str, Any]:
     # folder.
     url = env.text("DATABASE_URL", "") or f"sqlite:///{data_dir / 'kopt.sqlite3'}"
     try:
-        found: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=60))
+        found: dict[str, Any] = dict(dj_database_url.parse(url))
     except ValueError:
         found = {"ENGINE": ""}
     engine = found["ENGINE"].rpartition(".")[2]
@@ -34,4 +36,8 @@ def database_settings(data_dir: Path) -> dict[str, Any]:
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         }
+    else:
+        # Each request has a thread of its own; without a pool two hundred at once would be more
+        # connections than the server takes. Whoever finds none free waits.
+        found["OPTIONS"] = {**found.get("OPTIONS", {}), "pool": POOL}
     return found

@@ -20,7 +20,7 @@ from campaigns.api.filters import Key
 from campaigns.api.serializers import GainSerializer
 from campaigns.api.submissions import NotTaken
 from campaigns.models import Repository, RepositoryRound, Submitter
-from campaigns.reports.repositories.sheet import line_of, sheet_of
+from campaigns.reports.repositories.sheet import line_of, summaries_of
 from campaigns.steps.repositories.add_repository import HEAD, RepositoryRefused, add_repository
 from campaigns.steps.repositories.hand_in_change import HandedChange, hand_in_change
 from campaigns.workers.notify import notify_next_round
@@ -32,7 +32,7 @@ from knowledge.models import Platform
 from knowledge.models.token import Scope, Token
 
 REPOSITORIES = Repository.objects.select_related("platform")
-ROUNDS = RepositoryRound.objects.select_related("repository")
+ROUNDS = RepositoryRound.objects.select_related("repository", "repairs")
 BROUGHT = ("bundle", "revision", "platform", "harness")
 CHANGE = ("title", "change", "rationale", "patch", "target", "repairs")
 
@@ -41,7 +41,7 @@ class RepositorySerializer(fields.ModelSerializer):
     """gain: of all kept rounds over what was brought, by the project's own harness."""
 
     platform = fields.CharField(source="platform.slug")
-    gain = Read(GainSerializer(allow_null=True), lambda row: sheet_of(row).gain)
+    gain = Read(GainSerializer(allow_null=True), lambda row: summaries_of([row])[0].gain)
 
     class Meta:
         model = Repository

@@ -45,12 +45,13 @@ def git(
     repository: Path,
     *arguments: str,
     data: bytes = b"",
-    limit_s: float = LIMIT_S,
+    limit_s: float | None = None,
     more: Mapping[str, str] | None = None,
 ) -> bytes:
     """What git prints for this bare repository. more: of its environment. Raises LineageError."""
     # A repository that is named is not searched for, so git never finds one around it.
     command = ["git", *_OPTIONS, f"--git-dir={repository}", *arguments]
+    limit_s = limit_s or LIMIT_S
     environment = {"PATH": os.environ.get("PATH", os.defpath), **_ENVIRONMENT, **(more or {})}
     try:
         done = subprocess.run(

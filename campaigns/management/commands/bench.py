@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from campaigns.benchmarks.clients import CLIENTS
 from campaigns.benchmarks.experience import EXPERIENCE
 from campaigns.benchmarks.harness import Benchmark, BenchmarkError, finish
 from campaigns.benchmarks.precision import PRECISION
@@ -22,7 +23,7 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 from campaigns.problems.shipped import UnknownProblem
 
-BENCHMARKS = (TRUST, PRECISION, SOAK, WIKI, EXPERIENCE, SEARCH)
+BENCHMARKS = (TRUST, PRECISION, SOAK, WIKI, EXPERIENCE, SEARCH, CLIENTS)
 OUT = argument("--out", type=Path, help="write a report here; .json or .md")
 
 

@@ -15,7 +15,7 @@ from campaigns.lineage.git import LineageError
 from campaigns.lineage.own_repository import OwnRepository
 from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 from campaigns.models import EvaluationState, Repository, RepositoryRound, Submitter
-from campaigns.reports.repositories.sheet import RoundLine, line_of, sheet_of
+from campaigns.reports.repositories.sheet import RoundLine, line_of, sheet_of, summaries_of
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.measuring.choose_device import choose_device
 from campaigns.steps.measuring.worker_beat import worker_beat
@@ -92,11 +92,9 @@ class Command(BaseCommand):
         self._tell(row)
 
     def list_all(self) -> None:
-        sheets = [sheet_of(row) for row in Repository.objects.select_related("platform")]
-        lines = [
-            f"{one.repository.pk:4} {one.repository.title:24} {one.headline}" for one in sheets
-        ]
-        self.emit([_facts(one.repository) for one in sheets], "\n".join(lines))
+        found = summaries_of(Repository.objects.select_related("platform"))
+        lines = [f"{one.repository.pk:4} {one.repository.title:24} {one.headline}" for one in found]
+        self.emit([_facts(one.repository) for one in found], "\n".join(lines))
 
     def show(self, *, repository: int) -> None:
         self._tell(self._get(repository))
@@ -216,10 +214,10 @@ class Command(BaseCommand):
     def _tell(self, row: Repository) -> None:
         row.refresh_from_db()
         sheet = sheet_of(row)
-        lines = [f"repository {row.pk}: {row.title} on {row.platform.name}", sheet.headline]
+        lines = [f"repository {row.pk}: {row.title} on {row.platform.name}", sheet.summary.headline]
         for line in reversed(sheet.rounds):
             lines += ["", *_round_lines(line)]
-        if sheet.kept:
+        if sheet.summary.kept:
             lines += ["", "take it:", *(f"  {command}" for command in sheet.take)]
         if row.stop_sentence:
             lines += ["", f"stopped: {row.stop_sentence}"]
@@ -247,7 +245,7 @@ def _facts(row: Repository) -> dict[str, Any]:
         "base": row.base,
         "head": row.head,
         "branch": row.branch,
-        "said": sheet.headline,
+        "said": sheet.summary.headline,
         "rounds": [_round_facts(line) for line in reversed(sheet.rounds)],
     }
 

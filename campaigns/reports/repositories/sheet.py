@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from campaigns.lineage.own_repository import OwnRepository
@@ -47,25 +49,12 @@ class RoundLine:
 
 
 @dataclass(frozen=True, slots=True)
-class RepositorySheet:
-    """rounds: the newest first. gain: product of all kept rounds; None before the first."""
+class RepositorySummary:
+    """kept: how many rounds were. gain: their product; None before the first."""
 
     repository: Repository
-    rounds: tuple[RoundLine, ...]
+    kept: int
     gain: Gain | None
-
-    @property
-    def kept(self) -> int:
-        return sum(line.is_kept for line in self.rounds)
-
-    @property
-    def is_live(self) -> bool:
-        """Whether something may change by itself."""
-        return any(line.row.state != EvaluationState.DONE for line in self.rounds)
-
-    @property
-    def takes_changes(self) -> bool:
-        return self.repository.state == RepositoryState.OPEN
 
     @property
     def headline(self) -> str:
@@ -77,17 +66,33 @@ class RepositorySheet:
             return self.repository.stop_sentence or "The baseline is being measured."
         return "No round has been kept yet."
 
+
+@dataclass(frozen=True, slots=True)
+class RepositorySheet:
+    """rounds: the newest first."""
+
+    summary: RepositorySummary
+    rounds: tuple[RoundLine, ...]
+
+    @property
+    def repository(self) -> Repository:
+        return self.summary.repository
+
+    @property
+    def is_live(self) -> bool:
+        """Whether something may change by itself."""
+        return any(line.row.state != EvaluationState.DONE for line in self.rounds)
+
+    @property
+    def takes_changes(self) -> bool:
+        return self.repository.state == RepositoryState.OPEN
+
     @property
     def take(self) -> tuple[str, ...]:
         """Commands that bring the branch into the user's own repository."""
         path = OwnRepository(self.repository.pk).path
         branch = self.repository.branch
         return (f"git fetch {path} {branch}:{branch}",)
-
-    @property
-    def clone(self) -> str:
-        """The command that gives somebody the incumbent to work on."""
-        return f"git clone -b {self.repository.branch} {OwnRepository(self.repository.pk).path}"
 
 
 def line_of(row: RepositoryRound) -> RoundLine:
@@ -97,6 +102,23 @@ def line_of(row: RepositoryRound) -> RoundLine:
 
 
 def sheet_of(repository: Repository) -> RepositorySheet:
-    lines = [line_of(row) for row in repository.rounds.order_by("-number")]
-    gains = [line.gain for line in reversed(lines) if line.is_kept and line.gain is not None]
-    return RepositorySheet(repository, tuple(lines), chained(gains))
+    rounds = repository.rounds.defer("patch", "log", "change", "rationale")
+    lines = tuple(line_of(row) for row in rounds.order_by("-number"))
+    kept = [line.row for line in reversed(lines) if line.is_kept]
+    return RepositorySheet(_summary(repository, kept), lines)
+
+
+def summaries_of(repositories: Iterable[Repository]) -> list[RepositorySummary]:
+    """Of several, in one query of their rounds."""
+    listed = list(repositories)
+    kept = RepositoryRound.objects.filter(repository__in=listed).exclude(commit="")
+    found: dict[int, list[RepositoryRound]] = defaultdict(list)
+    for row in kept.only("repository_id", "number", "result").order_by("number"):
+        found[row.repository_id].append(row)
+    return [_summary(one, found[one.pk]) for one in listed]
+
+
+def _summary(repository: Repository, kept: Sequence[RepositoryRound]) -> RepositorySummary:
+    """kept: the rounds that were, in their order."""
+    results = filter(None, map(result_of, kept))
+    return RepositorySummary(repository, len(kept), chained([one.score for one in results]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -13,7 +14,7 @@ from campaigns.lineage.git import LineageError
 from campaigns.lineage.own_repository import OwnRepository
 from campaigns.models import Repository
 from campaigns.reports.diff import DiffMark
-from campaigns.reports.repositories.sheet import line_of, sheet_of
+from campaigns.reports.repositories.sheet import line_of, sheet_of, summaries_of
 from campaigns.rules.stop.repairs import MENDABLE
 from campaigns.steps.repositories.stop_repository import stop_repository
 from campaigns.views.download import download
@@ -30,9 +31,13 @@ FILES = {
 @require_safe
 def repositories(request: HttpRequest) -> HttpResponse:
     """All of them, the newest first."""
-    rows = Repository.objects.select_related("platform").prefetch_related("rounds")
+    rows = (
+        Repository.objects.select_related("platform")
+        .annotate(tried=Count("rounds"))
+        .order_by("-pk")
+    )
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    context = {"page": page, "sheets": [sheet_of(row) for row in page]}
+    context = {"page": page, "summaries": summaries_of(page)}
     return render(request, "campaigns/repositories/list.html", context)
 
 
@@ -41,7 +46,7 @@ def repositories(request: HttpRequest) -> HttpResponse:
 def repository(request: HttpRequest, key: int) -> HttpResponse:
     """One repository; for htmx its changing part alone."""
     sheet = sheet_of(repository_at(key))
-    context = {"sheet": sheet, "repository": sheet.repository}
+    context = {"sheet": sheet, "summary": sheet.summary, "repository": sheet.repository}
     part = "rounds.html" if wants_fragment(request) else "repository.html"
     return render(request, f"campaigns/repositories/{part}", context)
 

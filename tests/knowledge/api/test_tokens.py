@@ -92,11 +92,13 @@ def test_every_address_that_changes_something_has_a_scope_or_is_for_people_alone
                 found.add((pattern.name, view.scopes.get(method.upper())))
     people = {"spec_approve", "spec_return", "spec_retire"}
     run = {"campaigns", "problems", "confirm", "pause", "resume", "stop", "restart", "passport"}
+    run.add("repositories")
     assert found == {
         *((name, None) for name in people),
         *((name, Scope.RUN) for name in run),
         ("experience", Scope.SUBMIT),
         ("hand_in", Scope.SUBMIT),
+        ("hand_in_change", Scope.SUBMIT),
         ("gaps", Scope.CURATE),
         ("specs", Scope.CURATE),
     }

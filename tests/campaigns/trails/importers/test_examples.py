@@ -11,7 +11,8 @@ from campaigns.trails.importers.claims import System
 from campaigns.trails.importers.detect import claimed_in, system_of
 from campaigns.trails.importers.files import read_path
 
-EXAMPLES = sorted((Path(__file__).parents[4] / "docs" / "examples").iterdir())
+FOLDERS = (Path(__file__).parents[4] / "docs" / "examples").iterdir()
+EXAMPLES = sorted(folder for folder in FOLDERS if (folder / "trail").is_dir())
 PERCENT = r"([+-]?[\d.]+ %)"
 INTERVAL = re.compile(rf"{PERCENT} \[{PERCENT}, {PERCENT}\]")
 

@@ -1,0 +1,338 @@
+"""Do many clients at once get their answers, and is nothing lost or doubled?
+
+A real server process on a database of its own, with made-up repositories; people who read pages,
+and agents who read lists and hand changes in, some of them twice with the same key. Nothing is
+measured meanwhile, so that every submission has to be found again as one round that waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import time
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median, quantiles
+from urllib.parse import quote
+
+from django.conf import settings
+from django.contrib.auth.models import Group, User
+from django.db import connection
+from django.test import Client, override_settings
+
+from campaigns.benchmarks.harness import (
+    Benchmark,
+    BenchmarkError,
+    BenchReport,
+    Progress,
+    ReportTable,
+    Row,
+    option,
+    versions,
+)
+from campaigns.benchmarks.own_database import own_database
+from campaigns.devices.discover import ensure_platform, this_device
+from campaigns.models import RepositoryRound
+from campaigns.steps.repositories.add_repository import add_repository
+from knowledge.curation.tokens import new_token
+from knowledge.models.token import Scope
+
+REPOSITORIES = 10
+# A person looks at what came before asking for the next.
+THINK_S = (2.0, 5.0)
+WRITES, REPEATED = 0.1, 0.3
+GOAL_S = 0.3
+START_S = 60.0
+ANSWER_S = 60.0
+SEED = 11
+HARNESS = """name = "made-up"
+benchmark = "true"
+[table]
+csv = "-"
+metric = "us"
+correct = "err"
+accept = "== 0"
+classes = ["n"]
+[files]
+change = ["kernels/*"]
+"""
+PAGES = ("/", "/c/", "/repositories/", "/repositories/{n}/", "/workers/", "/w/", "/x/")
+LISTS = (
+    "/api/v1/repositories/",
+    "/api/v1/repository-rounds/?repository={n}",
+    "/api/v1/repository-rounds/?repository={n}&format=csv",
+    "/api/v1/campaigns/",
+    "/api/v1/workers/",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """Where the server answers, and what lets a client in."""
+
+    port: int
+    token: str
+    session: str
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the clients were answered. taken: key → the ids of rounds that were told for it."""
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    reads_s: list[float] = field(default_factory=list)
+    writes_s: list[float] = field(default_factory=list)
+    failures: Counter[str] = field(default_factory=Counter)
+    sent: set[str] = field(default_factory=set)
+    taken: dict[str, set[int]] = field(default_factory=dict)
+
+
+def measure_clients(options: Namespace, progress: Progress) -> BenchReport:
+    """Fill a database, start the server, ask for a while, and look what is stored."""
+    if not 1 <= options.clients <= 2000 or not 1 <= options.seconds <= 3600:
+        raise BenchmarkError("--clients: 1 to 2000, --seconds: 1 to 3600 are accepted")
+    with own_database() as folder, override_settings(DATA_DIR=folder / "data"):
+        session, token = _fill(folder)
+        with _server(folder) as port:
+            progress(f"{options.clients} clients ask for {options.seconds} s …")
+            seen = _Seen()
+            site = _Site(port, token, session)
+            asyncio.run(_ask_all(site, seen, options.clients, options.seconds))
+        stored = Counter(
+            RepositoryRound.objects.exclude(change="").values_list("change", flat=True)
+        )
+        return _report(options, seen, stored)
+
+
+CLIENTS = Benchmark(
+    "clients",
+    "many clients at once against a server of its own: errors, times, lost or doubled rows",
+    (
+        option("--clients", type=int, default=200, help="default: 200"),
+        option("--seconds", type=int, default=120, help="default: 120"),
+    ),
+    measure_clients,
+)
+
+
+def _fill(folder: Path) -> tuple[str, str]:
+    """Repositories to hand changes in; a session and a token of an engineer."""
+    source = folder / "made-up"
+    (source / "kernels").mkdir(parents=True)
+    (source / "kernels" / "one.py").write_text("one = 1\n")
+    (source / "bench.py").write_text("print(1)\n")
+    who = ("-c", "user.name=kopt", "-c", "user.email=kopt@invalid")
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "Begin")):
+        subprocess.run(["git", *who, *command], cwd=source, check=True, capture_output=True)
+    person = User.objects.create_user("bench")
+    person.groups.add(Group.objects.get(name="engineer"))
+    platform = ensure_platform(this_device("cpu"))
+    for _ in range(REPOSITORIES):
+        add_repository(source, HARNESS, platform)
+    client = Client()
+    client.force_login(person)
+    token = new_token(person, "bench", [Scope.READ, Scope.SUBMIT])[1]
+    return client.cookies[settings.SESSION_COOKIE_NAME].value, token
+
+
+@contextmanager
+def _server(folder: Path) -> Iterator[int]:
+    """The web server as `up` starts it, on the database of this process; its port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    own = {
+        "DATABASE_URL": _database_url(),
+        "KOPT_DATA": str(folder / "data"),
+        "KOPT_API_PER_MINUTE": "0",
+        "KOPT_SECRET_KEY": settings.SECRET_KEY,
+    }
+    command = [sys.executable, "-m", "uvicorn", "kopt.asgi:application", "--port", str(port)]
+    options = ["--lifespan", "off", "--no-access-log", "--log-level", "warning"]
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen(
+            [*command, *options], env={**os.environ, **own}, stdout=log, stderr=log
+        )
+        try:
+            _await(process, port)
+            yield port
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def _database_url() -> str:
+    found = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{found['NAME']}"
+    user = quote(found["USER"]) + (f":{quote(found['PASSWORD'])}" if found["PASSWORD"] else "")
+    at = f"{user}@" if user else ""
+    port = f":{found['PORT']}" if found["PORT"] else ""
+    return f"postgres://{at}{found['HOST']}{port}/{found['NAME']}"
+
+
+def _await(process: subprocess.Popen[bytes], port: int) -> None:
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline and process.poll() is None:
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.2)
+    raise BenchmarkError("the server did not start")
+
+
+async def _ask_all(site: _Site, seen: _Seen, clients: int, seconds: float) -> None:
+    # Once each, so that what a server loads at first is nobody's time.
+    for path in PAGES:
+        await _read(site, _Seen(), path.format(n=1), _cookie(site))
+    for path in LISTS:
+        await _read(site, _Seen(), path.format(n=1), _bearer(site))
+    end = time.monotonic() + seconds
+    await asyncio.gather(*(_client(site, seen, number, end) for number in range(clients)))
+
+
+async def _client(site: _Site, seen: _Seen, number: int, end: float) -> None:
+    """One person or agent: asks, thinks, asks again."""
+    draw = random.Random(SEED * 100_000 + number)
+    await asyncio.sleep(draw.uniform(0, THINK_S[1]))
+    while time.monotonic() < end:
+        n = draw.randint(1, REPOSITORIES)
+        if draw.random() < WRITES:
+            await _hand_in(site, seen, n, draw)
+        elif draw.random() < 0.5:
+            await _read(site, seen, draw.choice(PAGES).format(n=n), _cookie(site))
+        else:
+            await _read(site, seen, draw.choice(LISTS).format(n=n), _bearer(site))
+        await asyncio.sleep(draw.uniform(*THINK_S))
+
+
+def _cookie(site: _Site) -> dict[str, str]:
+    return {"Cookie": f"{settings.SESSION_COOKIE_NAME}={site.session}"}
+
+
+def _bearer(site: _Site) -> dict[str, str]:
+    return {"Authorization": f"Bearer {site.token}"}
+
+
+async def _read(site: _Site, seen: _Seen, path: str, headers: dict[str, str]) -> None:
+    begun = time.monotonic()
+    if await _ask(site, seen, ("GET", path), headers) is not None:
+        seen.reads_s.append(time.monotonic() - begun)
+
+
+async def _hand_in(site: _Site, seen: _Seen, n: int, draw: random.Random) -> None:
+    """A change of its own, sometimes sent twice under one key."""
+    key = f"{draw.getrandbits(64):016x}"
+    path = f"kernels/{key}.py"
+    patch = f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n"
+    said = {"title": key, "change": key, "rationale": "made up"}
+    body = json.dumps({**said, "patch": f"{patch}@@ -0,0 +1 @@\n+one = 2\n"}).encode()
+    headers = {"Idempotency-Key": key, "Content-Type": "application/json", **_bearer(site)}
+    seen.sent.add(key)
+    for _ in range(2 if draw.random() < REPEATED else 1):
+        begun = time.monotonic()
+        answer = await _ask(
+            site, seen, ("POST", f"/api/v1/repositories/{n}/changes/"), headers, body
+        )
+        seen.writes_s.append(time.monotonic() - begun)
+        if answer is not None and answer[0] == 201:
+            seen.taken.setdefault(key, set()).add(json.loads(answer[1])["id"])
+
+
+async def _ask(
+    site: _Site,
+    seen: _Seen,
+    what: tuple[str, str],
+    headers: dict[str, str],
+    body: bytes = b"",
+) -> tuple[int, bytes] | None:
+    """Status and body; None where there was no answer, which is counted with its cause."""
+    lines = [f"{what[0]} {what[1]} HTTP/1.1", "Host: localhost", "Connection: close"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    head = "\r\n".join([*lines, f"Content-Length: {len(body)}", "", ""]).encode()
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            reader, writer = await asyncio.open_connection("127.0.0.1", site.port)
+            writer.write(head + body)
+            answer = await reader.read()
+            writer.close()
+        top, _, rest = answer.partition(b"\r\n\r\n")
+        status = int(top.split(b" ", 2)[1])
+    except (OSError, TimeoutError, IndexError, ValueError) as error:
+        seen.failures[type(error).__name__] += 1
+        return None
+    seen.statuses[status] += 1
+    chunked = b"transfer-encoding: chunked" in top.lower()
+    return status, _joined(rest) if chunked else rest
+
+
+def _joined(chunks: bytes) -> bytes:
+    """The body of an answer that came in chunks."""
+    found = b""
+    while chunks:
+        size, _, rest = chunks.partition(b"\r\n")
+        length = int(size, 16)
+        found, chunks = found + rest[:length], rest[length + 2 :] if length else b""
+    return found
+
+
+def _report(options: Namespace, seen: _Seen, stored: Counter[str]) -> BenchReport:
+    doubled = sum(n > 1 for n in stored.values()) + sum(len(ids) > 1 for ids in seen.taken.values())
+    lost = len(seen.taken.keys() - stored.keys())
+    broken = sum(n for status, n in seen.statuses.items() if status >= 500)
+    unanswered = sum(seen.failures.values())
+    p95_s = quantiles(seen.reads_s, n=20)[-1] if len(seen.reads_s) > 1 else float("inf")
+    held = not (doubled or lost or broken or unanswered) and p95_s < GOAL_S
+    words = (
+        f"{broken} answers of 500 or more, {unanswered} requests without an answer, {lost} "
+        f"submissions lost and {doubled} doubled; 95 % of reads within {1000 * p95_s:.0f} ms"
+    )
+    answers: Row = {
+        "database": connection.vendor,
+        "clients": options.clients,
+        "seconds": options.seconds,
+        "requests": sum(seen.statuses.values()) + unanswered,
+        "answers": ", ".join(f"{status}: {n}" for status, n in sorted(seen.statuses.items())),
+    }
+    times = [_times("read", seen.reads_s), _times("hand in", seen.writes_s)]
+    rows: Row = {
+        "keys sent": len(seen.sent),
+        "answered 201": len(seen.taken),
+        "stored": len(stored),
+        "lost": lost,
+        "doubled": doubled,
+    }
+    how = f"Each client thinks {THINK_S[0]:g} to {THINK_S[1]:g} s between two requests"
+    return BenchReport(
+        title=f"Clients: {options.clients} at once on {connection.vendor}",
+        device=this_device("cpu").name,
+        verdict=words,
+        tables=[
+            ReportTable("Requests", [answers], [f"{how}; the clients share the host's cores."]),
+            ReportTable("Times in ms", times),
+            ReportTable("Submissions", [rows], ["A third of the keys is sent twice."]),
+        ],
+        held=held,
+        versions=versions(None, "django", "uvicorn", "psycopg"),
+    )
+
+
+def _times(name: str, found_s: list[float]) -> Row:
+    if len(found_s) < 2:
+        return {"request": name, "n": len(found_s), "median": "–", "p95": "–", "most": "–"}
+    return {
+        "request": name,
+        "n": len(found_s),
+        "median": f"{1000 * median(found_s):.0f}",
+        "p95": f"{1000 * quantiles(found_s, n=20)[-1]:.0f}",
+        "most": f"{1000 * max(found_s):.0f}",
+    }
