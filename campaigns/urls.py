@@ -18,6 +18,7 @@ from campaigns.views.imported import (
 )
 from campaigns.views.new_campaign import new_campaign
 from campaigns.views.placeholder import placeholder
+from campaigns.views.problems.import_problem import import_problem
 from campaigns.views.problems.new_problem import new_problem
 from campaigns.views.problems.problem import problem, problem_by_name
 from campaigns.views.report import report, report_file, reproducer, trail
@@ -53,6 +54,7 @@ urlpatterns: list[URLPattern] = [
     path("workers/<int:worker_id>/passport", ask_passport, name="ask_passport"),
     path("p/<int:problem_id>/", problem, name="problem"),
     path("p/new", new_problem, name="new_problem"),
+    path("p/import", import_problem, name="import_problem"),
     path("p/<slug:name>/", problem_by_name, name="problem_by_name"),
     path("repositories/", repositories, name="repositories"),
     path("repositories/new", new_repository, name="new_repository"),

@@ -10,7 +10,8 @@ from rest_framework.response import Response
 from campaigns.api import measured, reading
 from campaigns.api.campaigns import MAY_START
 from campaigns.evaluator.problem import ProblemError
-from campaigns.problems.import_.draft import DraftError
+from campaigns.problems.import_.collection import read_collection
+from campaigns.problems.import_.draft import DraftError, ProblemDraft
 from campaigns.problems.import_.given import Given
 from campaigns.problems.import_.propose import propose
 from campaigns.steps.problems.keep_problem import keep_problem
@@ -28,7 +29,9 @@ LISTS = ("calls", "outputs")
 class GivenSerializer(fields.Serializer):
     """What `problem new` takes; what is left out is read from the sources."""
 
-    file_name = fields.CharField(help_text="the kernel's, with its ending: .py, .cu or .cpp")
+    file_name = fields.CharField(
+        required=False, help_text="the kernel's, with its ending: .py, .cu or .cpp"
+    )
     kernel = fields.CharField(required=False, help_text="its source; none: torch eager is v0")
     reference = fields.CharField(required=False, help_text="Python with the right answer")
     reference_file = fields.CharField(required=False)
@@ -38,6 +41,12 @@ class GivenSerializer(fields.Serializer):
     outputs = fields.ListField(child=fields.CharField(), required=False)
     name = fields.CharField(required=False)
     title = fields.CharField(required=False)
+    files = fields.DictField(
+        child=fields.CharField(),
+        required=False,
+        help_text="instead: name → text of the files of FlashInfer Trace, SOL-ExecBench, GPU MODE "
+        "or Kernel Tuner (T1)",
+    )
 
 
 class BringProblem(reading.Problems):
@@ -51,13 +60,28 @@ class BringProblem(reading.Problems):
         if not request.user.has_perm(MAY_START):
             raise Forbidden("bringing a kernel needs the engineer role")
         try:
-            found = propose_problem(propose(_given(self.body())))
+            found = propose_problem(_draft(self.body()))
             problem = keep_problem(found.files)
         except DraftError as error:
             raise CurationError(error.field, error.message) from None
         except ProblemError as error:
             raise CurationError("name", str(error)) from None
         return Response(measured.ProblemSerializer(problem).data, 201)
+
+
+def _draft(body: dict[str, object]) -> ProblemDraft:
+    """Raises CurationError and DraftError, which name the field."""
+    if "files" not in body:
+        return propose(_given(body))
+    for other in body:
+        if other not in ("files", "name"):
+            raise CurationError(other, "accepted beside files: name")
+    files, name = body["files"], body.get("name", "")
+    if not isinstance(name, str):
+        raise CurationError("name", "accepted: a text")
+    if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
+        raise CurationError("files", "accepted: an object of names and texts")
+    return read_collection(files, name)
 
 
 def _given(body: dict[str, object]) -> Given:

@@ -45,7 +45,7 @@ def new_problem(request: HttpRequest) -> HttpResponse:
             error = wrong
         except ProblemError as wrong:
             error = DraftError("name", str(wrong))
-    context = {"values": values, "error": error, "proposal": found, "files": _files(found)}
+    context = {"values": values, "error": error, "proposal": found, "files": shown_files(found)}
     return render(request, "campaigns/new_problem.html", context, status=422 if error else 200)
 
 
@@ -55,7 +55,7 @@ def _values(request: HttpRequest) -> dict[str, str]:
     for text, name in (("kernel", "file_name"), ("reference", "reference_file")):
         upload = request.FILES.get(f"{text}_upload")
         if isinstance(upload, UploadedFile):
-            values[text], values[name] = _read(text, upload), str(upload.name)
+            values[text], values[name] = read_text(text, upload), str(upload.name)
         if len(values[text]) > LARGEST:
             raise DraftError(text, f"accepted: at most {LARGEST:,} characters")
     if not values["kernel"].strip() and not values["reference"].strip():
@@ -63,7 +63,8 @@ def _values(request: HttpRequest) -> dict[str, str]:
     return values
 
 
-def _read(field: str, upload: UploadedFile[Any]) -> str:
+def read_text(field: str, upload: UploadedFile[Any]) -> str:
+    """The text of an uploaded file. Raises DraftError for the field."""
     if (upload.size or 0) > LARGEST:
         raise DraftError(field, f"{upload.name}: accepted: at most {LARGEST:,} bytes")
     try:
@@ -95,5 +96,6 @@ def _guessed(text: str) -> str:
     return "kernel.cpp" if "#include" in text or 'extern "C"' in text else "kernel.py"
 
 
-def _files(found: ProposedProblem | None) -> list[tuple[str, list[Any]]]:
+def shown_files(found: ProposedProblem | None) -> list[tuple[str, list[Any]]]:
+    """The files of a proposal, highlighted, line by line."""
     return [(name, highlighted(text, name)) for name, text in found.files.items()] if found else []

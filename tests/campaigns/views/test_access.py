@@ -8,6 +8,7 @@ PAGES = {
     "campaigns": (),
     "new_campaign": (),
     "repositories": (),
+    "import_problem": (),
     "new_repository": (),
     "imported": (),
     "campaign": (1,),

@@ -1,0 +1,66 @@
+"""A problem from files of another collection, recognised by their endings and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from campaigns.problems.import_.definitions import read_definition
+from campaigns.problems.import_.draft import DraftError, ProblemDraft
+from campaigns.problems.import_.gpu_mode import KERNEL, read_task
+from campaigns.problems.import_.tuning_file import is_tuning_file, kernel_file, read_tuning
+
+REFERENCE, SUBMISSION = "reference.py", "submission.py"
+ACCEPTED = (
+    "one JSON of FlashInfer Trace, SOL-ExecBench, Kernel Tuner or KTT, or one task.yml of GPU MODE"
+)
+
+
+def read_collection(files: Mapping[str, str], name: str = "") -> ProblemDraft:
+    """Read what was handed in together. files: name → text. name: of a task; default: "task".
+
+    A definition may have its workloads (`.jsonl`) and a solution (`.py`) beside it, a task has its
+    reference.py and may have a submission.py, a tuning file its kernel and a reference in Python.
+    Raises DraftError, which names what is missing.
+    """
+    heads = [one for one in files if _suffix(one) in (".json", ".yml", ".yaml")]
+    if len(heads) != 1:
+        told = ", ".join(heads) or "none of these"
+        raise DraftError("files", f"{told}; accepted: {ACCEPTED}, with what belongs to it")
+    head = heads[0]
+    if _suffix(head) != ".json":
+        return _task(files, head, name or "task")
+    if is_tuning_file(files[head]):
+        return _tuning(files, head)
+    workloads = _only(files, ".jsonl")
+    solution = _only(files, ".py")
+    return read_definition(files[head], files.get(workloads, ""), files.get(solution, ""))
+
+
+def _task(files: Mapping[str, str], head: str, name: str) -> ProblemDraft:
+    if REFERENCE not in files:
+        raise DraftError("files", f"{REFERENCE} is missing, which belongs to {head}")
+    submission = files.get(SUBMISSION, "")
+    if f"def {KERNEL}(" not in submission:
+        submission = ""
+    return read_task(name, files[head], files[REFERENCE], submission)
+
+
+def _tuning(files: Mapping[str, str], head: str) -> ProblemDraft:
+    wanted = PurePosixPath(kernel_file(files[head])).name
+    if wanted not in files:
+        raise DraftError("files", f"{wanted} is missing, which {head} names as its kernel")
+    reference = _only(files, ".py")
+    return read_tuning(files[head], files[wanted], (reference, files.get(reference, "")))
+
+
+def _only(files: Mapping[str, str], suffix: str) -> str:
+    """The name of the one file with this ending; "" without one. Raises DraftError for several."""
+    found = [name for name in files if _suffix(name) == suffix]
+    if len(found) > 1:
+        raise DraftError("files", f"{', '.join(found)}; accepted: one {suffix}")
+    return found[0] if found else ""
+
+
+def _suffix(name: str) -> str:
+    return PurePosixPath(name).suffix.lower()
