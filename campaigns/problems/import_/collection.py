@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
@@ -19,11 +20,13 @@ ACCEPTED = (
 def read_collection(files: Mapping[str, str], name: str = "") -> ProblemDraft:
     """Read what was handed in together. files: name → text. name: of a task; default: "task".
 
-    A definition may have its workloads (`.jsonl`) and a solution (`.py`) beside it, a task has its
+    A definition may have its workloads (`.jsonl`) and a solution (`.json`) beside it, a task has its
     reference.py and may have a submission.py, a tuning file its kernel and a reference in Python.
     Raises DraftError, which names what is missing.
     """
+    solutions = [one for one in files if _suffix(one) == ".json" and _is_solution(files[one])]
     heads = [one for one in files if _suffix(one) in (".json", ".yml", ".yaml")]
+    heads = [one for one in heads if one not in solutions]
     if len(heads) != 1:
         told = ", ".join(heads) or "none of these"
         raise DraftError("files", f"{told}; accepted: {ACCEPTED}, with what belongs to it")
@@ -32,9 +35,20 @@ def read_collection(files: Mapping[str, str], name: str = "") -> ProblemDraft:
         return _task(files, head, name or "task")
     if is_tuning_file(files[head]):
         return _tuning(files, head)
+    if len(solutions) > 1:
+        raise DraftError("files", f"{', '.join(solutions)}; accepted: one solution")
     workloads = _only(files, ".jsonl")
-    solution = _only(files, ".py")
-    return read_definition(files[head], files.get(workloads, ""), files.get(solution, ""))
+    solution = files[solutions[0]] if solutions else ""
+    return read_definition(files[head], files.get(workloads, ""), solution)
+
+
+def _is_solution(text: str) -> bool:
+    """Whether a JSON is a kernel for a definition, and no definition itself."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and "sources" in found
 
 
 def _task(files: Mapping[str, str], head: str, name: str) -> ProblemDraft:

@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from campaigns.models import Problem
 from knowledge.curation.tokens import new_token
 from knowledge.models.token import Scope
+from tests.campaigns.problems.import_ import test_definitions as fi
 from tests.campaigns.problems.import_ import test_tuning_file as t1
 from tests.campaigns.sample import HOSTILE
 
@@ -53,6 +54,17 @@ def test_it_reads_tasks_and_tuning_files(page, db, files, name):
     answer = page.post("/p/import", {"files": uploads(files), "name": name})
     assert answer.status_code == 200, answer.content.decode()
     assert 'id="keep"' in answer.content.decode()
+
+
+def test_a_solution_beside_a_definition_is_its_kernel(page, db):
+    files = {
+        "scaled.json": json.dumps(fi.DEFINITION),
+        "workloads.jsonl": fi.WORKLOADS,
+        "solution.json": json.dumps(fi.SOLUTION),
+    }
+    body = page.post("/p/import", {"files": uploads(files)}).content.decode()
+    assert 'id="keep"' in body
+    assert "There is no kernel yet" not in body
 
 
 @pytest.mark.parametrize(
