@@ -20,9 +20,9 @@ ACCEPTED = (
 def read_collection(files: Mapping[str, str], name: str = "") -> ProblemDraft:
     """Read what was handed in together. files: name → text. name: of a task; default: "task".
 
-    A definition may have its workloads (`.jsonl`) and a solution (`.json`) beside it, a task has its
-    reference.py and may have a submission.py, a tuning file its kernel and a reference in Python.
-    Raises DraftError, which names what is missing.
+    A definition may have its workloads (`.jsonl`) and a solution (`.json`) beside it; a task has a
+    reference.py and may have a submission.py; a tuning file has its kernel and a reference in
+    Python. Raises DraftError, which names what is missing.
     """
     solutions = [one for one in files if _suffix(one) == ".json" and _is_solution(files[one])]
     heads = [one for one in files if _suffix(one) in (".json", ".yml", ".yaml")]
