@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import django_filters as filters
-from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as fields
 from rest_framework.generics import GenericAPIView
@@ -18,8 +17,8 @@ from rest_framework.response import Response
 
 from campaigns.api.filters import Key
 from campaigns.api.serializers import GainSerializer
-from campaigns.api.submissions import NotTaken
-from campaigns.models import Repository, RepositoryRound, Submitter
+from campaigns.api.submissions import NotTaken, submitter_of
+from campaigns.models import Repository, RepositoryRound
 from campaigns.reports.repositories.sheet import line_of, summaries_of
 from campaigns.steps.repositories.add_repository import HEAD, RepositoryRefused, add_repository
 from campaigns.steps.repositories.hand_in_change import HandedChange, hand_in_change
@@ -29,7 +28,7 @@ from knowledge.api.records import Read
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import CurationError
 from knowledge.models import Platform
-from knowledge.models.token import Scope, Token
+from knowledge.models.token import Scope
 
 REPOSITORIES = Repository.objects.select_related("platform")
 ROUNDS = RepositoryRound.objects.select_related("repository", "repairs")
@@ -195,12 +194,8 @@ class HandInChange(ApiView, GenericAPIView):
         row = self.get_object()
         body = self.body()
         handed = _handed(body)
-        by = request.user if isinstance(request.user, User) else None
-        token = request.auth if isinstance(request.auth, Token) else None
-        kind = Submitter.AGENT if token else Submitter.PERSON
-        name = token.name if token else request.user.get_username()
         try:
-            made = hand_in_change(row, handed, kind, name, by)
+            made = hand_in_change(row, handed, *submitter_of(request))
         except RepositoryRefused as refused:
             raise NotTaken(refused) from None
         notify_next_round(row)

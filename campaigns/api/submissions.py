@@ -36,6 +36,14 @@ class NotTaken(Conflict):
         self.message = refused.message
 
 
+def submitter_of(request: Request) -> tuple[str, str, User | None]:
+    """Who hands in: kind, name and account. A token is an agent's, a session is its person's."""
+    by = request.user if isinstance(request.user, User) else None
+    if isinstance(request.auth, Token):
+        return Submitter.AGENT, request.auth.name, by
+    return Submitter.PERSON, request.user.get_username(), by
+
+
 class SubmissionSerializer(fields.ModelSerializer):
     """round: the number of the round that tries it; null while it waits."""
 
@@ -105,12 +113,8 @@ class HandIn(ApiView, GenericAPIView):
     @extend_schema(request=HandedInSerializer, responses={201: SubmissionSerializer})
     def post(self, request: Request, pk: int) -> Response:
         campaign = self.get_object()
-        by = request.user if isinstance(request.user, User) else None
-        token = request.auth if isinstance(request.auth, Token) else None
-        kind = Submitter.AGENT if token else Submitter.PERSON
-        name = token.name if token else request.user.get_username()
         try:
-            made = submit(campaign, _handed_in(self.body()), kind, name, by)
+            made = submit(campaign, _handed_in(self.body()), *submitter_of(request))
         except SubmissionRefused as refused:
             raise NotTaken(refused) from None
         notify(campaign, AGAIN)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import logging
 import statistics
-import time
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
@@ -36,7 +36,7 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.models.evaluation import CARD, GATE, TORCH
-from campaigns.models.transitions import WORKING, claim, move
+from campaigns.models.transitions import WORKING, move
 from campaigns.records.baselines import may_be_measured
 from campaigns.records.device_waits import is_put_off
 from campaigns.records.round.measured_cases import cases_of, level_of
@@ -54,6 +54,7 @@ from campaigns.steps.measuring.sweep import sweep
 from campaigns.steps.measuring.wait_for_device import wait_for_device
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.sharing.help_search import help_search
+from campaigns.workers.claim_heartbeat import ClaimHeartbeat
 from campaigns.workers.claim_holder import ClaimLost, is_gone, is_here, new_holder, worker_of
 from campaigns.workers.context import WorkerContext, card_of
 from campaigns.workers.tempdirs import tempdir
@@ -172,7 +173,7 @@ def _run(evaluation: Evaluation, context: WorkerContext) -> Report:
         with tempdir("evaluation") as folder:
             job, heart = (
                 job_of(evaluation, context.device, folder),
-                _ClaimHeartbeat(evaluation, context),
+                _heartbeat(evaluation, context),
             )
             if evaluation.kind == EvaluationKind.SWEEP:
                 return sweep(evaluation, job, context, folder, heart)
@@ -219,29 +220,12 @@ def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
     return set_beside(job, evaluation) if evaluation.kind in TORCH else job
 
 
-class _ClaimHeartbeat:
-    """Called every second with the phase; stores a heartbeat and notices a lost claim."""
-
-    def __init__(self, evaluation: Evaluation, context: WorkerContext) -> None:
-        self._mine = Evaluation.objects.filter(
-            pk=evaluation.pk, state=EvaluationState.RUNNING, holder=evaluation.holder
-        )
-        self._context = context
-        self._phase, self._due = "", 0.0
-
-    def __call__(self, phase: str) -> None:
-        now = time.monotonic()
-        if phase == self._phase and now < self._due:
-            return
-        self._phase, self._due = phase, now + settings.KOPT_HEARTBEAT_S
-        try:
-            held = claim(self._mine, heartbeat_at=timezone.now(), phase=phase[:LONGEST_PHASE])
-            worker_beat(self._context.worker.name, self._context.device)
-        except OperationalError as error:
-            log.warning("heartbeat not written: %s", error)
-            return
-        if not held:
-            raise ClaimLost
+def _heartbeat(evaluation: Evaluation, context: WorkerContext) -> ClaimHeartbeat:
+    mine = Evaluation.objects.filter(
+        pk=evaluation.pk, state=EvaluationState.RUNNING, holder=evaluation.holder
+    )
+    beat = partial(worker_beat, context.worker.name, context.device)
+    return ClaimHeartbeat(mine, LONGEST_PHASE, beat)
 
 
 def _broken(evaluation: Evaluation, reason: str) -> Report:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-import time
 from pathlib import Path
 
-from django.conf import settings
-from django.db import OperationalError, transaction
+from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
@@ -38,6 +36,7 @@ from campaigns.steps.repositories.measure_change import (
 )
 from campaigns.steps.repositories.prove_change import prove_change
 from campaigns.steps.repositories.stop_repository import stop_if_spent
+from campaigns.workers.claim_heartbeat import ClaimHeartbeat
 from campaigns.workers.claim_holder import ClaimLost, new_holder
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.tempdirs import tempdir
@@ -115,7 +114,7 @@ def _tried(
     try:
         if not row.is_baseline:
             tree = own.patched(row.against, row.patch)
-        beat = _Heartbeat(row)
+        beat = _heartbeat(row)
         trial = ChangeTrial(own, harness, row.against, tree, folder, context.device, beat)
         measured = trial.run()
     except PatchRefused as error:
@@ -223,24 +222,8 @@ def _message(row: RepositoryRound, decision: HarnessDecision) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-class _Heartbeat:
-    """Called every second with the phase; stores a heartbeat and notices a lost claim."""
-
-    def __init__(self, row: RepositoryRound) -> None:
-        self._mine = RepositoryRound.objects.filter(
-            pk=row.pk, state=EvaluationState.RUNNING, holder=row.holder
-        )
-        self._phase, self._due = "", 0.0
-
-    def __call__(self, phase: str) -> None:
-        now = time.monotonic()
-        if phase == self._phase and now < self._due:
-            return
-        self._phase, self._due = phase, now + settings.KOPT_HEARTBEAT_S
-        try:
-            held = claim(self._mine, heartbeat_at=timezone.now(), phase=phase[:LONGEST_PHASE])
-        except OperationalError as error:
-            log.warning("heartbeat not written: %s", error)
-            return
-        if not held:
-            raise ClaimLost
+def _heartbeat(row: RepositoryRound) -> ClaimHeartbeat:
+    mine = RepositoryRound.objects.filter(
+        pk=row.pk, state=EvaluationState.RUNNING, holder=row.holder
+    )
+    return ClaimHeartbeat(mine, LONGEST_PHASE)

@@ -1,0 +1,51 @@
+"""The heartbeat of one claimed row, which also notices that the claim is lost."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.db import OperationalError
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from campaigns.models.transitions import claim
+from campaigns.workers.claim_holder import ClaimLost
+
+log = logging.getLogger(__name__)
+
+
+def _nothing() -> None:
+    return None
+
+
+class ClaimHeartbeat:
+    """Called every second with the phase; stores both now and then.
+
+    mine: the row while this process holds it. longest: as many characters as its phase has. also:
+    called whenever it is stored.
+    """
+
+    def __init__(
+        self, mine: QuerySet[Any], longest: int, also: Callable[[], object] = _nothing
+    ) -> None:
+        self._mine, self._longest, self._also = mine, longest, also
+        self._phase, self._due = "", 0.0
+
+    def __call__(self, phase: str) -> None:
+        """Raises ClaimLost."""
+        now = time.monotonic()
+        if phase == self._phase and now < self._due:
+            return
+        self._phase, self._due = phase, now + settings.KOPT_HEARTBEAT_S
+        try:
+            held = claim(self._mine, heartbeat_at=timezone.now(), phase=phase[: self._longest])
+            self._also()
+        except OperationalError as error:
+            log.warning("heartbeat not written: %s", error)
+            return
+        if not held:
+            raise ClaimLost
