@@ -87,7 +87,7 @@ def load_problem(folder: Path) -> ProblemSpec:
         check=_check(where, data.get("check", {}), cases),
         weights=_weights(where, data.get("weights", [])),
         flags=_flags(where, data.get("flags", {}), data["files"]),
-        library=_library(where, data.get("library", "")),
+        library_call=_library(where, data.get("library", "")),
     )
 
 

@@ -109,7 +109,7 @@ class ProblemSpec:
     bounds: the tolerance of outputs that have one of their own, by name; "" holds for all others.
     weights: inputs that keep address and values over many calls in real use, until a new version.
     flags: by backend, the compiler flags that its v0 is built with.
-    library: a call of torch that is the library's kernel for it, by the names of the arguments.
+    library_call: of torch, the library's kernel for it, by the names of the arguments.
     """
 
     folder: Path
@@ -130,7 +130,7 @@ class ProblemSpec:
     check: CheckSpec = field(default_factory=CheckSpec)
     weights: tuple[str, ...] = ()
     flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    library: str = ""
+    library_call: str = ""
 
     def cases_on(self, kind: str) -> tuple[ProblemCase, ...]:
         return tuple(case for case in self.cases if kind in case.on)
