@@ -23,7 +23,7 @@ MOST_CALLS = 16
 TEXTS = (
     *("file_name", "kernel", "reference_file", "reference", "entry", "function", "name", "title"),
 )
-LISTS = ("calls", "outputs")
+LISTS = ("calls", "outputs", "keep")
 
 
 class GivenSerializer(fields.Serializer):
@@ -39,6 +39,11 @@ class GivenSerializer(fields.Serializer):
     entry = fields.CharField(required=False, help_text="the function that launches the kernel")
     function = fields.CharField(required=False, help_text="the reference's function")
     outputs = fields.ListField(child=fields.CharField(), required=False)
+    keep = fields.ListField(
+        child=fields.CharField(),
+        required=False,
+        help_text="sizes that hidden cases leave as they are, such as the width of a head",
+    )
     name = fields.CharField(required=False)
     title = fields.CharField(required=False)
     files = fields.DictField(

@@ -22,6 +22,7 @@ from campaigns.records.round.candidate_findings import (
 )
 from campaigns.records.round.hypotheses import declared_of
 from campaigns.records.round.proposed_by import proposed_by
+from campaigns.records.round.reports import report_of
 from campaigns.records.round.sweeps import sweep_of
 from campaigns.records.round.verdicts import borne_of
 from campaigns.records.submissions import budgets_of
@@ -45,6 +46,7 @@ from campaigns.reports.rounds.standings import (
 )
 from campaigns.reports.rounds.sweep_words import lead_of, sweep_facts
 from campaigns.rules.target.intake import intake_from
+from campaigns.rules.verdict.copied import notes_of
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import gain_words
 
@@ -272,6 +274,8 @@ def round_text(round_: Round) -> str:
         lines.append(f"  {gate['name']:14} {mark:7} {gate['found']}  (limit: {gate['limit']})")
     lines += [f"  {line}" for line in _finding_lines(round_)]
     lines += ["", *(case_line(case) for case in verdict.cases)]
+    report = report_of(verdict.evaluation)
+    lines += [f"  note: {note}" for note in (notes_of(report) if report else ())]
     dispatch = dispatch_of(round_)
     lines += [f"  split: {dispatch.when}"] if dispatch.when else []
     lines += [f"  {run.words}" for run in dispatch.runs]

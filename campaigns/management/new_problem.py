@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from campaigns.evaluator.problem import ProblemError
 from campaigns.management.base_command import BaseCommand, ExitCode, argument
-from campaigns.problems.import_.definitions import read_definition
+from campaigns.problems.import_.collection import SOLUTION, names_beside, read_collection
 from campaigns.problems.import_.draft import DraftError, ProblemDraft, Role
 from campaigns.problems.import_.given import Given
-from campaigns.problems.import_.gpu_mode import KERNEL, read_task
 from campaigns.problems.import_.propose import propose
-from campaigns.problems.import_.same_package import bundled
-from campaigns.problems.import_.tuning_file import is_tuning_file, kernel_file, read_tuning
 from campaigns.steps.problems.keep_problem import keep_problem
 from campaigns.steps.problems.propose_problem import propose_problem
 
@@ -61,6 +57,12 @@ NEW = (
         '"f(torch.randn(4096, 1024), 1e-6)"; each becomes a case; default: those in the file',
     ),
     argument("--output", action="append", default=[], help="an argument that a call writes"),
+    argument(
+        "--keep",
+        action="append",
+        default=[],
+        help="a size that hidden cases leave as it is, such as the width of a head",
+    ),
     argument("--name", default="", help="default: the file's"),
     argument("--title", default=""),
     FOLDER,
@@ -86,28 +88,31 @@ class NewProblem(BaseCommand):
         folder: Path | None,
         yes: bool,
     ) -> None:
-        if definition.suffix in (".yml", ".yaml"):
-            beside = definition.resolve().parent
-            own = solution or beside / "submission.py"
-            task, right = self._text(definition), self._text(beside / "reference.py")
-            submission = self._text(own) if solution or own.exists() else ""
-            if not solution and f"def {KERNEL}(" not in submission:
-                submission = ""
-            read = partial(read_task, beside.name, task, right, submission)
-        else:
-            text = self._text(definition)
-            if is_tuning_file(text):
-                return self._offer(
-                    partial(self._tuned, definition, text, reference), folder, yes=yes
-                )
-            files = (definition, workloads, solution)
-            read = partial(read_definition, *(self._text(one) if one else "" for one in files))
-        self._offer(read, folder, yes=yes)
+        own = (reference, workloads, solution)
+        self._offer(lambda: self._collected(definition, *own), folder, yes=yes)
 
-    def _tuned(self, definition: Path, text: str, reference: Path | None) -> ProblemDraft:
-        kernel = self._text(definition.parent / kernel_file(text))
-        right = (reference.name, self._text(reference)) if reference else ("", "")
-        return read_tuning(text, kernel, right)
+    def _collected(
+        self,
+        definition: Path,
+        reference: Path | None,
+        workloads: Path | None,
+        solution: Path | None,
+    ) -> ProblemDraft:
+        """What is asked for and what lies beside it, read as one collection."""
+        text = self._text(definition)
+        place = definition.resolve().parent
+        files = {definition.name: text}
+        for name in names_beside(definition.name, text):
+            if (place / name).exists():
+                files[Path(name).name] = self._text(place / name)
+        if reference:
+            files[reference.name] = self._text(reference)
+        if workloads:
+            files[f"{workloads.stem}.jsonl"] = self._text(workloads)
+        if solution:
+            of_task = definition.suffix in (".yml", ".yaml")
+            files[SOLUTION if of_task else f"solution/{solution.stem}.json"] = self._text(solution)
+        return read_collection(files, place.name)
 
     def _offer(
         self, read_in: Callable[[], ProblemDraft], folder: Path | None, *, yes: bool
@@ -142,15 +147,16 @@ class NewProblem(BaseCommand):
         return Given(
             file_name=kernel.name if kernel else "",
             kernel=self._text(kernel) if kernel else "",
-            whole=bundled(kernel, self._text(kernel)) if kernel else "",
             reference_file=reference.name if reference else "",
             reference=self._text(reference) if reference else "",
             entry=options["entry"],
             function=options["function"],
             calls=tuple(options["call"]),
             outputs=tuple(options["output"]),
+            keep=tuple(options["keep"]),
             name=options["name"],
             title=options["title"],
+            path=kernel,
         )
 
     def _text(self, path: Path) -> str:

@@ -67,7 +67,7 @@ class Problem(Guarded):
         return tuple(map(str, self._declared.get("flags", {}).get(backend, ())))
 
     @property
-    def library_call(self) -> str:
+    def call_of_library(self) -> str:
         """The call of torch that is the library's kernel for it, from problem.toml; "" if none."""
         return str(self._declared.get("library", ""))
 

@@ -10,7 +10,8 @@ import ast
 
 from campaigns.evaluator.builds.python_entry import ENTRY
 from campaigns.evaluator.contract import Source
-from campaigns.problems.import_.read_sources import needed_by, parameters
+from campaigns.problems.import_.bundle.needed import needed_by
+from campaigns.problems.import_.read_sources import parameters
 
 REFERENCE = "reference"
 

@@ -24,6 +24,8 @@ def as_read(draft: ProblemDraft, arguments: Sequence[Mapping[str, Any]]) -> Prob
         args=tuple(
             replace(arg, dtype=made[arg.name]["dtype"])
             if arg.role is Role.OUTPUT and arg.shape is None
+            else replace(arg, shape=tuple(made[arg.name]["shape"]))
+            if arg.source
             else arg
             for arg in draft.args
         ),

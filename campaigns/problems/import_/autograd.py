@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from dataclasses import replace
 
 from campaigns.problems.import_.draft import DraftError
 from campaigns.problems.import_.read_sources import (
     PythonEntry,
     function_entry,
+    is_none,
     parsed,
     python_entry,
 )
@@ -49,7 +52,8 @@ def autograd_entry(tree: ast.Module, wanted: str = "") -> PythonEntry | None:
     )
     if not isinstance(forward, ast.FunctionDef):
         return None
-    return function_entry(forward, name, skipped=1)
+    entry = function_entry(forward, tree, name)
+    return replace(entry, aliases=frozenset(n for n, one in _aliases(tree).items() if one == name))
 
 
 def _aliases(tree: ast.Module) -> dict[str, str]:
@@ -73,3 +77,23 @@ def _functions(tree: ast.Module) -> dict[str, ast.ClassDef]:
         for node in classes
         if any(ast.unparse(base).split(".")[-1] == "Function" for base in node.bases)
     }
+
+
+def differentiable(tree: ast.Module, name: str, takes: Sequence[str]) -> list[str]:
+    """The arguments that a backward may give a gradient for; all, where it says nothing of None."""
+    own = getattr(_functions(tree).get(name), "body", ())
+    backward = next((one for one in own if getattr(one, "name", "") == "backward"), None)
+    returned = (
+        []
+        if backward is None
+        else [
+            one.value.elts
+            for one in ast.walk(backward)
+            if isinstance(one, ast.Return) and isinstance(one.value, ast.Tuple)
+        ]
+    )
+    return [
+        argument
+        for place, argument in enumerate(takes)
+        if not returned or any(place >= len(one) or not is_none(one[place]) for one in returned)
+    ]

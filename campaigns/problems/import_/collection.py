@@ -12,6 +12,8 @@ from campaigns.problems.import_.gpu_mode import KERNEL, read_task
 from campaigns.problems.import_.tuning_file import is_tuning_file, kernel_file, read_tuning
 
 REFERENCE, SUBMISSION = "reference.py", "submission.py"
+# A kernel for a task that is asked for by name; a submission may also be an empty form.
+SOLUTION = "solution.py"
 ACCEPTED = (
     "one JSON of FlashInfer Trace, SOL-ExecBench, Kernel Tuner or KTT, or one task.yml of GPU MODE"
 )
@@ -21,8 +23,8 @@ def read_collection(files: Mapping[str, str], name: str = "") -> ProblemDraft:
     """Read what was handed in together. files: name → text. name: of a task; default: "task".
 
     A definition may have its workloads (`.jsonl`) and a solution (`.json`) beside it; a task has a
-    reference.py and may have a submission.py; a tuning file has its kernel and a reference in
-    Python. Raises DraftError, which names what is missing.
+    reference.py and may have a submission.py or solution.py; a tuning file has its kernel and a
+    reference in Python. Raises DraftError, which names what is missing.
     """
     solutions = [one for one in files if _suffix(one) == ".json" and _is_solution(files[one])]
     heads = [one for one in files if _suffix(one) in (".json", ".yml", ".yaml")]
@@ -42,6 +44,13 @@ def read_collection(files: Mapping[str, str], name: str = "") -> ProblemDraft:
     return read_definition(files[head], files.get(workloads, ""), solution)
 
 
+def names_beside(head: str, text: str) -> tuple[str, ...]:
+    """The files that belong to a collection's file and lie beside it. Raises DraftError."""
+    if _suffix(head) != ".json":
+        return REFERENCE, SUBMISSION
+    return (kernel_file(text),) if is_tuning_file(text) else ()
+
+
 def _is_solution(text: str) -> bool:
     """Whether a JSON is a kernel for a definition, and no definition itself."""
     try:
@@ -57,7 +66,7 @@ def _task(files: Mapping[str, str], head: str, name: str) -> ProblemDraft:
     submission = files.get(SUBMISSION, "")
     if f"def {KERNEL}(" not in submission:
         submission = ""
-    return read_task(name, files[head], files[REFERENCE], submission)
+    return read_task(name, files[head], files[REFERENCE], files.get(SOLUTION, submission))
 
 
 def _tuning(files: Mapping[str, str], head: str) -> ProblemDraft:

@@ -62,6 +62,8 @@ class Draw(StrEnum):
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 INTEGERS = ("int64", "int32", "int16", "int8", "uint8", "bool")
 DTYPES = (*FLOATS, *INTEGERS)
+# Nothing computes in these: they are kept as their bits in uint8, and viewed where they are read.
+FLOAT8 = ("float8_e4m3fn", "float8_e5m2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class DraftArg:
     shape: sizes by name, or whole numbers; None where only a run of the reference tells it, as for
     an output that it returns. value: of a number, a size's name or a literal. low, high: of
     integers, high left out; high may be a size. scale, shift: of the other draws. dtype: "" where
-    only a run tells it.
+    only a run tells it. source: of a tensor that is the same in each call, its sizes by name.
     """
 
     name: str
@@ -84,6 +86,7 @@ class DraftArg:
     high: str | int = 2
     scale: float = 1.0
     shift: float = 0.0
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,8 @@ class ReferenceCode:
     text: the module as it was given. name: of a function or a class in it. takes: the arguments
     that it is called with, in order. optional: those of them that have defaults. by_name: whether
     its own names are these, so that it can be called by them. returns: whether it returns its
-    outputs instead of writing them. made_with: of a class, its constructor's arguments as source.
+    outputs instead of writing them, and `answers` how many. made_with: of a class, the arguments of
+    its constructor as source.
     """
 
     text: str
@@ -104,6 +108,7 @@ class ReferenceCode:
     by_name: bool = True
     is_module: bool = False
     made_with: str = ""
+    answers: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +118,7 @@ class ProblemDraft:
     own_ref: the whole of ref.py, where it is not written from the rest. made_by: source of a call
     of sizes and `device` that gives the inputs by name, where the reference makes them itself.
     fixed: arguments that every call gives the same, as source; they are none of `args`.
+    kept: sizes that hidden cases leave as they are.
     assumed: what was assumed, one sentence each, for the person who confirms it.
     """
 
@@ -126,6 +132,7 @@ class ProblemDraft:
     own_ref: str = ""
     made_by: str = ""
     fixed: tuple[tuple[str, str], ...] = ()
+    kept: tuple[str, ...] = ()
     assumed: tuple[str, ...] = field(default_factory=tuple)
 
     @property
@@ -140,4 +147,4 @@ class ProblemDraft:
         outputs = [arg.dtype for arg in tensors if arg.role in (Role.OUTPUT, Role.IN_PLACE)]
         kinds = [*outputs, *(arg.dtype for arg in tensors)]
         first = next((kind for kind in kinds if kind in FLOATS), next(iter(kinds), "float32"))
-        return "uint8" if first == "bool" else first
+        return "uint8" if first in ("bool", *FLOAT8) else first

@@ -5,28 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from campaigns.evaluator.builds.python_entry import ENTRY
-from campaigns.problems.import_.draft import DTYPES, DraftArg, DraftError, Role
+from campaigns.problems.import_.calls.sizes import Example
+from campaigns.problems.import_.draft import DTYPES, FLOAT8, DraftArg, DraftError, Role
 from campaigns.problems.import_.read_sources import PythonEntry
-from campaigns.problems.import_.sizes import Example
 
 
 def fixed_arguments(takes: Sequence[str], examples: Sequence[Example]) -> Iterator[tuple[str, str]]:
-    """Arguments that are texts, tuples or dtypes, and their source. Raises DraftError."""
+    """Arguments that are texts, tuples, dtypes or None, and their source. Raises DraftError."""
     for name in takes:
         values = [example[name] for example in examples if name in example]
-        if values and isinstance(values[0], str | tuple):
+        if values and (values[0] is None or isinstance(values[0], str | tuple)):
             if any(value != values[0] for value in values):
                 raise DraftError("call", f"{name}: differs between calls; accepted: one value")
-            yield name, f"torch.{values[0]}" if values[0] in DTYPES else repr(values[0])
+            yield name, f"torch.{values[0]}" if values[0] in (*DTYPES, *FLOAT8) else repr(values[0])
 
 
-def wrapped(text: str, entry: PythonEntry, args: Sequence[DraftArg]) -> str:
-    """A kernel's file with a `run_kernel` that takes the problem's arguments by name."""
-    if entry.name == ENTRY and not entry.returns:
+def wrapped(
+    text: str, entry: PythonEntry, args: Sequence[DraftArg], *, is_short: bool = False
+) -> str:
+    """A kernel's file with a `run_kernel` that takes the problem's arguments by name.
+
+    is_short: whether the reference may answer in a float8, which is handed over as its bits.
+    """
+    outputs = [arg.name for arg in args if entry.returns and arg.role is Role.OUTPUT]
+    own = [arg.name for arg in args if arg.name not in outputs]
+    short = {arg.name: arg.dtype for arg in args if arg.dtype in FLOAT8}
+    as_bits = entry.returns and is_short
+    more = entry.returns and entry.answers > len(outputs)
+    if entry.name == ENTRY and not (entry.fixed or short or as_bits or more):
         return text
-    outputs = [arg.name for arg in args if arg.role is Role.OUTPUT]
-    listed = ", ".join(arg.name for arg in args)
-    own = [arg.name for arg in args if not (entry.returns and arg.name in outputs)]
     inner = entry.name if entry.name != ENTRY else "_returning"
     lines = [text.rstrip("\n"), "", ""]
     if entry.is_module:
@@ -34,19 +41,36 @@ def wrapped(text: str, entry: PythonEntry, args: Sequence[DraftArg]) -> str:
         lines += [f"_module = {entry.name}({entry.made_with})", "", ""]
     if entry.name == ENTRY:
         lines += [f"_returning = {ENTRY}", "", ""]
-    lines += [f"def {ENTRY}({listed}):"]
+    lines += [*_bits(text), ""] if as_bits or short else []
+    lines += [f"def {ENTRY}({', '.join(own)}):"]
+    lines += [f"    {n} = {n}.view({_torch(text)}.{kind})" for n, kind in short.items()]
     call = _applied(entry, own) if entry.applied else f"{inner}({_by_name(entry, own)})"
-    if not entry.returns:
-        lines += [f"    {call}", ""]
-    elif len(outputs) == 1:
-        lines += [f"    {outputs[0]}.copy_({call})", ""]
-    else:
-        lines += [
-            f"    for place, answer in zip(({', '.join(outputs)}), {call}, strict=True):",
-            "        place.copy_(answer)",
-            "",
-        ]
+    if more:
+        call += f"[:{len(outputs)}]"
+    if as_bits:
+        call = f"_bits({call})" if entry.answers == 1 else f"tuple(map(_bits, {call}))"
+    lines += [f"    {'return ' if entry.returns else ''}{call}", ""]
     return "\n".join(lines)
+
+
+def _torch(text: str) -> str:
+    """What a kernel's file calls torch by, where a float8 is named: with Triton not by its name.
+
+    A float8 of torch that a file names says nothing of its kernels, so that Triton's interpreter,
+    which computes it wrongly, would judge them. By this name it counts as the kernel's own.
+    """
+    return "_torch" if "triton" in text else "torch"
+
+
+def _bits(text: str) -> list[str]:
+    torch = _torch(text)
+    kinds = ", ".join(f"{torch}.{kind}" for kind in FLOAT8)
+    return [
+        *([f"import torch as {torch}", "", ""] if torch != "torch" else []),
+        "def _bits(one):",
+        f"    return one.view({torch}.uint8) if one.dtype in ({kinds}) else one",
+        "",
+    ]
 
 
 def _by_name(entry: PythonEntry, own: Sequence[str]) -> str:
@@ -57,7 +81,7 @@ def _by_name(entry: PythonEntry, own: Sequence[str]) -> str:
 def _applied(entry: PythonEntry, own: Sequence[str]) -> str:
     """A call of an autograd.Function, which takes no arguments by name. Raises DraftError."""
     fixed = dict(entry.fixed)
-    defaults = {name: repr(value) for name, value in entry.defaults}
+    defaults = dict(entry.defaults)
     last = max((entry.takes.index(name) for name in (*own, *fixed)), default=-1)
     given = []
     for name in entry.takes[: last + 1]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +12,8 @@ class Given:
 
     entry, function: the names of the kernel's and the reference's function, where they are not
     plain. calls: example calls as source, one each. outputs: names of what a call writes.
-    whole: the kernel with what it needs of other files in it, where it needs any.
+    keep: sizes that hidden cases leave as they are. path: where the kernel lies, if parts of files
+    beside it may be put into it.
     """
 
     file_name: str
@@ -24,4 +26,5 @@ class Given:
     outputs: tuple[str, ...] = ()
     name: str = ""
     title: str = ""
-    whole: str = ""
+    keep: tuple[str, ...] = ()
+    path: Path | None = None

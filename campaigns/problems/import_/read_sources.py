@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from campaigns.evaluator.builds.compile import BuildFailed
 from campaigns.evaluator.builds.python_entry import ENTRY
 from campaigns.evaluator.builds.signature import ELEMENTS, Parameter, read_parameters
 from campaigns.evaluator.builds.signature import ENTRY as SOLVE
+from campaigns.problems.import_.bundle.needed import names_in, needed_by
 from campaigns.problems.import_.draft import DraftError, ReferenceCode
 
 # What an argument is called that a call writes, where nothing else tells.
@@ -26,20 +26,21 @@ class PythonEntry:
     """A function, or an nn.Module, that launches a kernel.
 
     returns: whether it returns its outputs, and `answers` how many. made_with: of a module, see
-    `ReferenceCode`. optional: arguments with a default. fixed: arguments that are the same source
-    text in every call. applied: whether it is an autograd.Function, called by position.
+    `ReferenceCode`. defaults: as source. fixed: arguments that are the same source text in every
+    call. applied: whether it is an autograd.Function, called by position. aliases: other names that
+    it is called by.
     """
 
     name: str
     takes: tuple[str, ...]
-    defaults: tuple[tuple[str, object], ...]
+    defaults: tuple[tuple[str, str], ...]
     returns: bool
     is_module: bool = False
     made_with: str = ""
     answers: int = 1
-    optional: frozenset[str] = frozenset()
     fixed: tuple[tuple[str, str], ...] = ()
     applied: bool = False
+    aliases: frozenset[str] = frozenset()
 
 
 def parsed(text: str, file_name: str) -> ast.Module:
@@ -68,7 +69,7 @@ def python_entry(text: str, file_name: str, wanted: str = "") -> PythonEntry:
     if module in classes:
         code = _module_code(text, classes[module])
         forward = next(n for n in classes[module].body if getattr(n, "name", "") == "forward")
-        answers = _count(_returned(forward)) if isinstance(forward, ast.FunctionDef) else 1
+        answers = answers_of(forward, tree) if isinstance(forward, ast.FunctionDef) else 1
         return PythonEntry(code.name, code.takes, (), True, is_module=True, answers=answers)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     jitted = {node.name for node in functions if _is_jitted(node)}
@@ -76,11 +77,11 @@ def python_entry(text: str, file_name: str, wanted: str = "") -> PythonEntry:
     launchers = [name for name, node in plain.items() if _launches(node, jitted)]
     for name in (wanted, ENTRY) if wanted else (ENTRY,):
         if name in plain:
-            return function_entry(plain[name])
+            return function_entry(plain[name], tree)
     if wanted:
         raise DraftError("entry", f"{wanted!r}; {file_name} defines: {', '.join(plain) or 'none'}")
     if len(launchers) == 1:
-        return function_entry(plain[launchers[0]])
+        return function_entry(plain[launchers[0]], tree)
     if not launchers:
         raise DraftError(
             "kernel",
@@ -92,16 +93,14 @@ def python_entry(text: str, file_name: str, wanted: str = "") -> PythonEntry:
     )
 
 
-def function_entry(node: ast.FunctionDef, name: str = "", skipped: int = 0) -> PythonEntry:
-    """name, skipped: of an autograd.Function whose forward it is, and how many it is not given."""
-    returned = _returned(node)
+def function_entry(node: ast.FunctionDef, tree: ast.Module, name: str = "") -> PythonEntry:
+    """name: of an autograd.Function whose forward it is, which is not given its context."""
     return PythonEntry(
         name or node.name,
-        _takes(node.args)[skipped:],
-        tuple(_defaults(node.args)),
-        bool(returned),
-        answers=_count(returned),
-        optional=_optional(node.args),
+        _takes(node.args)[1 if name else 0 :],
+        tuple((n, ast.unparse(one)) for n, one in parameters(node.args) if one is not None),
+        bool(_returned(node)),
+        answers=answers_of(node, tree),
         applied=bool(name),
     )
 
@@ -123,12 +122,6 @@ def _optional(arguments: ast.arguments) -> frozenset[str]:
     return frozenset(name for name, default in parameters(arguments) if default is not None)
 
 
-def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, object]]:
-    for name, default in parameters(arguments):
-        if isinstance(default, ast.Constant):
-            yield name, default.value
-
-
 def _returned(function: ast.FunctionDef) -> list[ast.expr]:
     """What it returns, its inner functions left out."""
     found: list[ast.expr] = []
@@ -137,17 +130,33 @@ def _returned(function: ast.FunctionDef) -> list[ast.expr]:
         node = stack.pop()
         if isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
             continue
-        if isinstance(node, ast.Return) and node.value and not _is_none(node.value):
+        if isinstance(node, ast.Return) and node.value and not is_none(node.value):
             found.append(node.value)
         stack.extend(ast.iter_child_nodes(node))
     return found
 
 
-def _count(returned: list[ast.expr]) -> int:
-    return max((len(v.elts) if isinstance(v, ast.Tuple) else 1 for v in returned), default=0)
+def answers_of(function: ast.FunctionDef, tree: ast.Module, deepest: int = 4) -> int:
+    """How many values a function returns, as far as its module tells; 0 for none."""
+    return max((_values_of(one, tree, deepest) for one in _returned(function)), default=0)
 
 
-def _is_none(node: ast.expr | None) -> bool:
+def _values_of(node: ast.expr, tree: ast.Module, deepest: int) -> int:
+    if isinstance(node, ast.Tuple):
+        return len(node.elts)
+    if not isinstance(node, ast.Call):
+        return 1
+    called = ast.unparse(node.func).removesuffix(".apply")
+    for one in tree.body if deepest else ():
+        if getattr(one, "name", "") == called:
+            bodies = one.body if isinstance(one, ast.ClassDef) else [one]
+            own = (f for f in bodies if isinstance(f, ast.FunctionDef))
+            named = (f for f in own if f.name in (called, "forward"))
+            return max((answers_of(each, tree, deepest - 1) for each in named), default=1)
+    return 1
+
+
+def is_none(node: ast.expr | None) -> bool:
     return node is None or (isinstance(node, ast.Constant) and node.value is None)
 
 
@@ -189,71 +198,25 @@ def reference_code(text: str, file_name: str, wanted: str = "") -> ReferenceCode
         node = functions[name]
         text = needed_by(text, name) if jitted else text
         return ReferenceCode(
-            text, name, _takes(node.args), bool(_returned(node)), _optional(node.args)
+            text,
+            name,
+            _takes(node.args),
+            bool(_returned(node)),
+            _optional(node.args),
+            answers=answers_of(node, tree),
         )
     listed = ", ".join((*functions, *modules)) or "no function and no nn.Module"
     said = f"{wanted!r}; " if wanted else "which one gives the right answer? "
     raise DraftError("reference", f"{said}{file_name} defines: {listed}")
 
 
-def needed_by(text: str, *names: str) -> str:
-    """The parts of a module that some of its functions or classes need, and the imports."""
-    tree = ast.parse(text)
-    wanted, kept = {*names}, set()
-    while True:
-        more = {n for n in tree.body if n not in kept and _binds(n) & wanted}
-        if not more:
-            break
-        kept |= more
-        wanted |= {one.id for n in more for one in ast.walk(n) if isinstance(one, ast.Name)}
-    lines = text.splitlines()
-    parts = ["\n".join(lines[_first_line(n) - 1 : n.end_lineno]) for n in tree.body if n in kept]
-    return "\n\n\n".join(parts) + "\n"
-
-
-def _first_line(node: ast.stmt) -> int:
-    marks: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(one.lineno for one in marks)])
-
-
-def runs_at_import(text: str) -> bool:
-    """Whether a module does something when it is imported, such as to test itself."""
-    return any(
-        isinstance(node, ast.Expr | ast.For | ast.While | ast.With | ast.Assert)
-        and not isinstance(getattr(node, "value", None), ast.Constant)
-        for node in ast.parse(text).body
-    )
-
-
-def _binds(node: ast.stmt) -> set[str]:
-    """The names that a statement at the top level gives a meaning."""
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return {node.name}
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return {(one.asname or one.name).split(".")[0] for one in node.names}
-    if isinstance(node, ast.AnnAssign):
-        return {node.target.id} if isinstance(node.target, ast.Name) else set()
-    if isinstance(node, ast.Assign):
-        return {t.id for n in node.targets for t in ast.walk(n) if isinstance(t, ast.Name)}
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-        return {node.target.id}
-    if isinstance(node, ast.If | ast.Try):
-        return set().union(*map(_binds, inner_statements(node)))
-    return set()
-
-
-def inner_statements(node: ast.If | ast.Try) -> list[ast.stmt]:
-    """What a statement at the top level does in one case or another."""
-    handled = [one for handler in getattr(node, "handlers", []) for one in handler.body]
-    return [*node.body, *node.orelse, *handled, *getattr(node, "finalbody", [])]
-
-
 def _only_reference(found: dict[str, ast.AST], jitted: set[str]) -> str:
-    """The one that is called a reference, else the only one; "" where neither is."""
+    """The one that is called a reference, else the only one that no other calls; "" without one."""
     named = [name for name in found if "ref" in name.lower() or name.lower().endswith("torch")]
     usual = [name for name in ("Model", "reference") if name in found]
     own = [n for n, node in found.items() if not _launches_any(node, jitted)]
-    for choice in (usual, named, own):
+    used = set().union(*(names_in(found[n]) - {n} for n in own))
+    for choice in (usual, named, own, [n for n in own if n not in used]):
         if len(choice) == 1:
             return choice[0]
     return ""

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Mapping
 from math import prod
 
 from campaigns.evaluator.problem.distributions import GROUPED_WORDS
-from campaigns.problems.import_.draft import DraftArg, Draw, Number, ProblemDraft, Role, case_name
+from campaigns.problems.import_.draft import (
+    FLOAT8,
+    DraftArg,
+    Draw,
+    Number,
+    ProblemDraft,
+    Role,
+    case_name,
+)
+from campaigns.problems.import_.read_sources import on_any_device
 
 # By dtype of the answer: what rounding once and summing in another order may come to.
 TOLERANCE = {
@@ -23,6 +32,14 @@ LEAST_SIZE = 16
 
 
 # Only a module that brings its inputs (`kernel_bench.py`) has its weights made into inputs.
+BITS = (
+    "",
+    "",
+    "def _bits(one):",
+    f"    short = one.dtype in ({', '.join(f'torch.{kind}' for kind in FLOAT8)})",
+    "    return one.view(torch.uint8) if short else one",
+    "",
+)
 OWN_STATE = (
     "if next(_right.parameters(), None) is not None:",
     '    raise ValueError("the module has weights; needed: get_inputs() beside it")',
@@ -55,11 +72,13 @@ def _toml(draft: ProblemDraft) -> str:
     ]
     if not {"triton"} & {*draft.kernels} and not _takes_sizes(draft):
         lines += ["", "[check]", "free = []"]
+    elif draft.kept:
+        free = ", ".join(f'"{name}"' for name in _free(draft))
+        lines += ["", "[check]", f"free = [{free}]"]
     for name, sizes in draft.cases.items():
         lines += _case(name, sizes, ("cpu", "gpu"))
     if "triton" in draft.kernels:
-        smaller = _fewer if draft.own_ref and draft.reference.is_module else _small
-        small = {name: smaller(sizes) for name, sizes in draft.cases.items()}
+        small = {name: _smaller(draft, sizes) for name, sizes in draft.cases.items()}
         kept = {case_name(sizes.values()): sizes for sizes in small.values()}
         for name, sizes in kept.items():
             if name not in draft.cases:
@@ -93,10 +112,32 @@ def _case(name: str, sizes: Mapping[str, Number], on: tuple[str, ...]) -> list[s
     return ["", "[[case]]", f'name = "{name}"', f"on = [{kinds}]", f"params = {{ {listed} }}"]
 
 
-def _small(given: Mapping[str, Number]) -> dict[str, Number]:
-    """The same sizes halved, the largest first, until an interpreter can do with them."""
+def _free(draft: ProblemDraft) -> Iterator[str]:
+    """The sizes that hidden cases change: as without `kept`, but for these."""
+    for name in draft.sizes:
+        values = [case[name] for case in draft.cases.values()]
+        large = all(type(one) is int and one >= LEAST_SIZE for one in values)
+        if large and name not in draft.kept:
+            yield name
+
+
+def _smaller(draft: ProblemDraft, given: Mapping[str, Number]) -> dict[str, Number]:
+    """Sizes that an interpreter can do with."""
+    if draft.own_ref and draft.reference.is_module:
+        return _fewer(given)
+    kept = {name: given[name] for name in draft.kept}
+    small = _small({k: v for k, v in given.items() if k not in kept}, kept)
+    return {name: {**small, **kept}[name] for name in given}
+
+
+def _small(given: Mapping[str, Number], beside: Mapping[str, Number]) -> dict[str, Number]:
+    """The same sizes halved, the largest first, until an interpreter can do with them.
+
+    beside: other sizes, which stay.
+    """
     sizes = {name: value for name, value in given.items() if type(value) is int}
-    while prod(sizes.values()) > INTERPRETED and max(sizes.values()) > LEAST_SIZE:
+    most = INTERPRETED // prod(one for one in beside.values() if type(one) is int)
+    while sizes and prod(sizes.values()) > most and max(sizes.values()) > LEAST_SIZE:
         largest = max(sizes, key=lambda name: sizes[name])
         sizes[largest] = max(LEAST_SIZE, sizes[largest] // 2)
     return {**given, **sizes}
@@ -129,6 +170,8 @@ def _given(draft: ProblemDraft) -> list[str]:
     lines = ["# What follows was written by kopt from what it read of the kernel.", "import torch"]
     if any(arg.role is Role.OUTPUT and arg.shape is None for arg in draft.args):
         lines += ["from functools import cache as _cache"]
+    if _has_bits(draft):
+        lines += BITS
     made = f"{draft.reference.name}({draft.reference.made_with})"
     if draft.reference.is_module:
         return [*lines, "", f"_right = {made}", *OWN_STATE, "", ""]
@@ -177,6 +220,8 @@ def _shape(arg: DraftArg) -> str:
 
 
 def _drawn(arg: DraftArg) -> str:
+    if arg.source:
+        return f"({on_any_device(arg.source, 'device')}).to(device)"
     shape = _shape(arg)
     where = "generator=random, device=device"
     if arg.draw is Draw.INTEGERS:
@@ -188,6 +233,8 @@ def _drawn(arg: DraftArg) -> str:
     if arg.shift:
         made += f" + {arg.shift!r}"
     plain = made if arg.scale == 1.0 and not arg.shift else f"({made})"
+    if arg.dtype in FLOAT8:
+        return f"{plain}.to(torch.{arg.dtype}).view(torch.uint8)"
     return plain if arg.dtype == "float32" else f"{plain}.to(torch.{arg.dtype})"
 
 
@@ -195,15 +242,27 @@ def _call(draft: ProblemDraft, source: str) -> str:
     """A call of the reference with arguments that `source` gives by name."""
     names = [arg.name for arg in draft.args if not _is_returned(arg)]
     code = draft.reference
-    values = {name: source.format(name) for name in names} | dict(draft.fixed)
+    short = {arg.name: f".view(torch.{arg.dtype})" for arg in draft.args if arg.dtype in FLOAT8}
+    values = {name: source.format(name) + short.get(name, "") for name in names}
+    values |= dict(draft.fixed)
     needed = [name for name in code.takes if name not in code.optional]
     if not code.by_name:
         listed = [values[name] for name in code.takes if name in values]
     elif set(needed) <= set(values):
         listed = [f"{name}={values[name]}" for name in code.takes if name in values]
     else:
-        listed = [source.format(name) for name in names[: len(needed)]]
+        listed = [values[name] for name in names[: len(needed)]]
     return f"_right({', '.join(listed)})"
+
+
+def _compared(draft: ProblemDraft, answers: str) -> str:
+    """Answers as they are compared: those in a float8 by their bits."""
+    return f"map(_bits, {answers})" if _has_bits(draft) else answers
+
+
+def _has_bits(draft: ProblemDraft) -> bool:
+    named = (draft.reference.text, *(source for _, source in draft.fixed))
+    return draft.reference.returns and any("float8" in one for one in named)
 
 
 def _is_returned(arg: DraftArg) -> bool:
@@ -219,7 +278,7 @@ def _outputs(draft: ProblemDraft) -> list[str]:
         f'    inputs = _inputs({given}, seed=0, device="cpu")',
         f"    answers = {call}",
         "    answers = answers if isinstance(answers, (tuple, list)) else (answers,)",
-        "    return [(one.shape, one.dtype) for one in answers]",
+        f"    return [(one.shape, one.dtype) for one in {_compared(draft, 'answers')}]",
         "",
         "",
     ]
@@ -240,7 +299,8 @@ def _setup(draft: ProblemDraft, returned: list[DraftArg]) -> list[str]:
         ]
     for arg in draft.args:
         if arg.role is Role.OUTPUT and arg.shape is not None:
-            made = f"torch.empty({_shape(arg)}, dtype=torch.{arg.dtype}, device=device)"
+            kind = "uint8" if arg.dtype in FLOAT8 else arg.dtype
+            made = f"torch.empty({_shape(arg)}, dtype=torch.{kind}, device=device)"
             lines.append(f'    inputs["{arg.name}"] = {made}')
     order = ", ".join(f'"{arg.name}"' for arg in draft.args)
     outputs = ", ".join(
@@ -269,5 +329,6 @@ def _answers(draft: ProblemDraft, returned: list[DraftArg]) -> Iterator[str]:
         return
     yield f"    answers = {call}"
     yield "    answers = answers if isinstance(answers, (tuple, list)) else (answers,)"
-    yield f"    for place, answer in zip(({', '.join(outputs)},), answers, strict=True):"
+    compared = _compared(draft, "answers")
+    yield f"    for place, answer in zip(({', '.join(outputs)},), {compared}, strict=True):"
     yield "        place.copy_(answer)"

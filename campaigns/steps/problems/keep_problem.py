@@ -16,10 +16,16 @@ def keep_problem(files: Mapping[str, str]) -> Problem:
     """Store a new revision, or find the same one. Raises ProblemError, OSError."""
     with tempdir("problem") as place:
         folder = written_files(files, place)
-        name = load_problem(folder).name
-        if any(spec.name == name for spec in shipped_problems()):
-            raise ProblemError(f"name: {name!r} is a shipped problem's; accepted: another name")
+        refuse_shipped(load_problem(folder).name)
         return import_problem(folder)
+
+
+def refuse_shipped(name: str) -> None:
+    """Raise ProblemError where a problem that comes with kopt has this name."""
+    if any(spec.name == name for spec in shipped_problems()):
+        raise ProblemError(
+            f"problem.toml: name: {name!r} is a shipped problem's; accepted: another name"
+        )
 
 
 def written_files(files: Mapping[str, str], place: Path) -> Path:

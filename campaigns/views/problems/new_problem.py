@@ -2,56 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from dataclasses import replace
 
-from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from campaigns.evaluator.problem import ProblemError
-from campaigns.problems.import_.draft import DraftError
+from campaigns.problems.import_.draft import DraftError, ProblemDraft, slug_of
 from campaigns.problems.import_.given import Given
 from campaigns.problems.import_.propose import propose
-from campaigns.reports.highlight import highlighted
-from campaigns.steps.problems.keep_problem import keep_problem
-from campaigns.steps.problems.propose_problem import ProposedProblem, propose_problem
 from campaigns.views.lookup import may_run
+from campaigns.views.problems.offer_problem import LARGEST, offer_problem, read_text
 
-LARGEST = 1 << 20
 TEXTS = (
     *("file_name", "kernel", "reference_file", "reference", "calls", "function", "entry"),
-    *("outputs", "name", "title"),
+    *("outputs", "keep", "name", "title"),
 )
-KEPT = "kept"
+# Words of a reference's name that its problem can do without.
+ROLE = re.compile(r"^(ref|reference|torch)_|_(ref|reference|torch)$")
 
 
 @may_run
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_problem(request: HttpRequest) -> HttpResponse:
     """GET shows the form; POST shows what is proposed, or keeps it and goes to its page."""
-    values = dict.fromkeys(TEXTS, "")
-    error, found = None, None
-    if request.method == "POST":
-        try:
-            values = _values(request)
-            found = propose_problem(propose(_given(values)))
-            if KEPT in request.POST:
-                problem = keep_problem(found.files)
-                messages.success(request, f"{problem.title} is kept; a campaign can begin with it.")
-                return redirect("problem_by_name", problem.slug)
-        except DraftError as wrong:
-            error = wrong
-        except ProblemError as wrong:
-            error = DraftError("name", str(wrong))
-    context = {"values": values, "error": error, "proposal": found, "files": shown_files(found)}
-    return render(request, "campaigns/new_problem.html", context, status=422 if error else 200)
-
-
-def _values(request: HttpRequest) -> dict[str, str]:
-    """What was typed, with the text of a file in its place where one was chosen."""
     values = {name: request.POST.get(name, "").replace("\r\n", "\n") for name in TEXTS}
+
+    def read_in() -> ProblemDraft:
+        _take_uploads(request, values)
+        return _named(propose(_given(values)), values)
+
+    return offer_problem(request, "campaigns/new_problem.html", read_in, {"values": values})
+
+
+def _take_uploads(request: HttpRequest, values: dict[str, str]) -> None:
+    """Put the text of a file in the place of what was typed. Raises DraftError."""
     for text, name in (("kernel", "file_name"), ("reference", "reference_file")):
         upload = request.FILES.get(f"{text}_upload")
         if isinstance(upload, UploadedFile):
@@ -60,17 +46,6 @@ def _values(request: HttpRequest) -> dict[str, str]:
             raise DraftError(text, f"accepted: at most {LARGEST:,} characters")
     if not values["kernel"].strip() and not values["reference"].strip():
         raise DraftError("kernel", "paste a kernel or a reference, or choose a file")
-    return values
-
-
-def read_text(field: str, upload: UploadedFile[Any]) -> str:
-    """The text of an uploaded file. Raises DraftError for the field."""
-    if (upload.size or 0) > LARGEST:
-        raise DraftError(field, f"{upload.name}: accepted: at most {LARGEST:,} bytes")
-    try:
-        return str(upload.read(), "utf-8")
-    except UnicodeDecodeError as error:
-        raise DraftError(field, f"{upload.name}: not UTF-8 text: {error.reason}") from None
 
 
 def _given(values: dict[str, str]) -> Given:
@@ -83,10 +58,15 @@ def _given(values: dict[str, str]) -> Given:
         entry=values["entry"].strip(),
         function=values["function"].strip(),
         calls=tuple(filter(None, calls)),
-        outputs=tuple(values["outputs"].replace(",", " ").split()),
+        outputs=_words(values["outputs"]),
+        keep=_words(values["keep"]),
         name=values["name"].strip(),
         title=values["title"].strip(),
     )
+
+
+def _words(listed: str) -> tuple[str, ...]:
+    return tuple(listed.replace(",", " ").split())
 
 
 def _guessed(text: str) -> str:
@@ -96,6 +76,10 @@ def _guessed(text: str) -> str:
     return "kernel.cpp" if "#include" in text or 'extern "C"' in text else "kernel.py"
 
 
-def shown_files(found: ProposedProblem | None) -> list[tuple[str, list[Any]]]:
-    """The files of a proposal, highlighted, line by line."""
-    return [(name, highlighted(text, name)) for name, text in found.files.items()] if found else []
+def _named(draft: ProblemDraft, values: dict[str, str]) -> ProblemDraft:
+    """Call what was pasted after its reference, so that not every problem is named `kernel`."""
+    name = slug_of(ROLE.sub("", draft.reference.name))
+    if values["name"].strip() or values["file_name"].strip() or not name:
+        return draft
+    title = values["title"].strip() or name.replace("_", " ").capitalize()
+    return replace(draft, name=name, title=title)

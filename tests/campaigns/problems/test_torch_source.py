@@ -89,5 +89,5 @@ def test_a_problem_that_names_no_library_has_none():
 def test_every_shipped_problem_has_its_source(problem):
     ref = (problem.folder / "ref.py").read_text()
     assert callable(entry(eager_source(ref)))
-    if problem.library_call:
-        assert callable(entry(library_source(ref, problem.library_call)))
+    if problem.call_of_library:
+        assert callable(entry(library_source(ref, problem.call_of_library)))

@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
+from campaigns.problems.import_.calls.example_calls import find_calls, read_call
 from campaigns.problems.import_.draft import DraftError, Draw
-from campaigns.problems.import_.example_calls import find_calls, read_call
 
 
 def one(text):
@@ -60,3 +60,34 @@ def test_it_finds_calls_in_tests_and_beneath_main():
     )
     shapes = {listed[0].shape for listed, _ in find_calls(tree, "f")}
     assert shapes == {(8,), (4,)}
+
+
+def test_sizes_keep_the_names_that_they_are_written_with():
+    listed, _ = read_call("d = 4; f(torch.randn(8, 2 * d), torch.arange(3) * d, d // 2)")
+    assert (listed[0].shape, listed[0].names) == ((8, 8), ("", "2 * d"))
+    assert (listed[1].source, listed[1].named) == ("torch.arange(3) * d", (("d", 4),))
+    assert (listed[2], listed[2].text) == (2, "d // 2")
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype"),
+    [
+        ("torch.tensor([0, 3])", "int64"),
+        ("torch.tensor([0.5, 3])", "float32"),
+        ("torch.tensor([0, 3], dtype=torch.int32)", "int32"),
+        ("torch.full((2,), 7).int()", "int32"),
+        ("torch.arange(4).to(torch.int16).cumsum(0)", "int16"),
+    ],
+)
+def test_a_tensor_of_given_numbers_is_kept_as_it_is_written(text, dtype):
+    assert (one(text).source, one(text).dtype) == (text, dtype)
+
+
+@pytest.mark.parametrize("text", ["torch.full((2,), 0.5)", "torch.randint(0, 9, (3,)) + 1"])
+def test_what_is_drawn_is_not_kept_as_it_is_written(text):
+    assert not one(text).source
+
+
+def test_an_error_says_what_is_accepted():
+    with pytest.raises(DraftError, match=r"torch.eye\(4\) is not understood; accepted: numbers"):
+        read_call("f(torch.eye(4))")

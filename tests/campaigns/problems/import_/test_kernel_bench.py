@@ -114,6 +114,11 @@ def test_only_sizes_that_the_module_is_not_made_with_are_a_cases():
     assert propose(Given("", "", "model.py", MODEL)).cases == {"32": {"rows": 32}}
 
 
+def test_its_sizes_cannot_be_kept_by_name():
+    with pytest.raises(DraftError, match="keep: accepted: with example calls"):
+        propose(Given("", "", "model.py", MODEL, keep=("rows",)))
+
+
 def test_an_interpreter_gets_a_small_batch_and_the_other_sizes_as_they_are():
     wide = MODEL.replace(
         "rows, width)]", "rows, width)[:, :width].reshape(rows, length // 64, -1)]"

@@ -39,6 +39,16 @@ def test_its_setup_makes_the_inputs_on_any_device():
     assert torch.equal(found["inputs"]["y"], found["inputs"]["x"] * 2)
 
 
+def test_a_kept_size_is_the_same_in_every_case():
+    calls = ("N=64 D=32",)
+    draft = propose(Given("twice.py", KERNEL, "ref.py", REFERENCE, calls=calls, keep=("D",)))
+    text = written(draft)["problem.toml"]
+    assert 'free = ["N"]' in text
+    assert "params = { N = 64, D = 32 }" in text
+    with pytest.raises(DraftError, match="keep: K; accepted: N, D"):
+        propose(Given("twice.py", KERNEL, "ref.py", REFERENCE, calls=calls, keep=("K",)))
+
+
 def test_defaults_are_a_case():
     kernel = KERNEL.replace("setup(N, D, seed=42)", "setup(*, N=64, D=32, seed=42)")
     draft = propose(Given("twice.py", kernel, "ref.py", REFERENCE))

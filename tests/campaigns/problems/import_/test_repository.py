@@ -2,10 +2,10 @@
 
 import pytest
 
+from campaigns.problems.import_.bundle.same_package import bundled
 from campaigns.problems.import_.draft import DraftError
 from campaigns.problems.import_.given import Given
 from campaigns.problems.import_.propose import propose
-from campaigns.problems.import_.same_package import bundled
 from campaigns.problems.import_.write import written
 from tests.campaigns.problems.import_.sources import TRITON
 
@@ -89,6 +89,51 @@ def test_a_fixed_argument_reaches_a_reference_that_takes_it():
     assert "_right(x=x, kind=torch.float16)" in written(draft)["ref.py"]
 
 
+def test_the_function_that_the_example_calls_goes_before_the_only_launcher():
+    kernel = FUNCTION.replace("scale_rows[(1,)](dy, dy, dy, 1, BLOCK=1)", "dy = dy")
+    assert "Scale.apply(x, weight)" in added(
+        proposed("scale(torch.randn(8, 16), torch.randn(16))", kernel, function="scale_right")
+    )
+
+
+def test_arguments_of_an_alias_are_those_of_its_function_though_the_reference_has_its_name():
+    reference = "def scale(x, weight):\n    return x * weight\n"
+    call = "scale(torch.randn(8, 16), torch.randn(16), None, 'llama', 3.0)"
+    draft = propose(Given("scale.py", FUNCTION, "ref.py", reference, calls=(call,), entry="Scale"))
+    assert "Scale.apply(x, weight, None, 'llama', factor)" in added(draft)
+
+
+def test_a_default_that_is_no_plain_constant_is_given_as_it_is_written():
+    kernel = FUNCTION.replace("bias=None, mode", "bias, skip=-100, kind=torch.int8, mode", 1)
+    call = "Scale.apply(torch.randn(8, 16), torch.randn(16), None, mode='llama')"
+    draft = proposed(call, kernel, function="scale_right")
+    assert "Scale.apply(x, weight, None, -100, torch.int8, 'llama')" in added(draft)
+
+
+def test_what_a_kernel_returns_beside_what_its_reference_does_is_not_compared():
+    kernel = FUNCTION.replace("return scaled(x, weight, bias, factor)", "return both(x)")
+    kernel += "\n\ndef both(x):\n    return x, None, x.shape\n"
+    draft = proposed(CALL, kernel, function="scale_right")
+    assert "return Scale.apply(x, weight)[:1]" in added(draft)
+    assert "Scale returns 3, its reference 1: the first count." in draft.assumed
+
+
+def test_an_argument_that_is_updated_is_judged_instead_of_what_is_returned():
+    draft = proposed(CALL, function="scale_right", outputs=("x",))
+    assert added(draft).splitlines()[1].strip() == "Scale.apply(x, weight)"
+    ref = written(draft)["ref.py"]
+    assert '"outputs": ["x"]' in ref
+    assert '"x": torch.randn((N, D,)' in ref
+
+
+def test_of_several_references_the_one_that_calls_the_others_is_taken():
+    reference = "def half(x):\n    return x / 2\n\n\ndef right(x, weight):\n    return half(x)\n"
+    call = "Scale.apply(torch.randn(8, 16), torch.randn(16))"
+    assert propose(Given("s.py", FUNCTION, "r.py", reference, calls=(call,))).reference.name == (
+        "right"
+    )
+
+
 def put(folder, **files):
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
@@ -109,19 +154,36 @@ def in_package(tmp_path, line):
         "def block_of(n):\n    return ROUND(n)\n\n\ndef other():\n    missing_package.run()\n",
     )
     put(tmp_path / "pack", base="import triton\n\nROUND = triton.next_power_of_2\n")
-    return kernel, bundled(ops / "scale.py", kernel)
+    return kernel, ops / "scale.py"
 
 
 @pytest.mark.parametrize(
     "line", ["from .sizes import block_of", "from pack.ops.sizes import block_of"]
 )
 def test_what_a_kernel_takes_of_its_own_package_is_put_into_its_file(tmp_path, line):
-    kernel, whole = in_package(tmp_path, line)
-    text = proposed(CALL, kernel, whole=whole).kernels["triton"][1]
+    kernel, path = in_package(tmp_path, line)
+    text = proposed(CALL, kernel, path=path).kernels["triton"][1]
     assert "def block_of(n):\n    return ROUND(n)" in text
     assert "ROUND = triton.next_power_of_2" in text
     assert "missing_package" not in text
     compile(text, "v0.py", "exec")
+
+
+def test_what_only_other_functions_of_the_file_import_is_left_out(tmp_path):
+    """A local name is none of the module's, though another file may give it a meaning."""
+    kernel, path = in_package(tmp_path, "from .sizes import block_of\nfrom .heavy import y, log")
+    put(path.parent, heavy="import missing_package\n\ny = missing_package.y\nlog = print\n")
+    text = proposed(CALL, kernel + "\n\ndef other():\n    log(y)\n", path=path)
+    assert "missing_package" not in text.kernels["triton"][1]
+
+
+def test_an_import_of_everything_gives_what_the_kernel_reads(tmp_path):
+    kernel, path = in_package(tmp_path, "from .sizes import *")
+    draft = proposed(CALL, kernel, path=path)
+    text = draft.kernels["triton"][1]
+    assert "def block_of(n):" in text
+    assert "def other" not in text
+    assert "What Scale needs of its package is in one file, without the rest." in draft.assumed
 
 
 def test_an_import_that_cannot_be_followed_is_refused_with_what_to_do(tmp_path):
@@ -160,3 +222,56 @@ def test_a_bound_of_integers_that_is_a_size_moves_with_it():
     assert "torch.randint(0, D, (N,)" in written(proposed(call))["ref.py"]
     few = "scale_right(torch.randn(8, 512), torch.randint(0, 8, (8,)))"
     assert "torch.randint(0, 8, (N,)" in written(proposed(few))["ref.py"]
+
+
+def test_what_a_package_hands_on_with_everything_else_is_found(tmp_path):
+    kernel, path = in_package(tmp_path, "from . import_all import block_of")
+    (path.parent / "import_all").mkdir()
+    put(path.parent / "import_all", __init__="from ..sizes import *\n")
+    kernel = kernel.replace("from . import_all", "from .import_all")
+    assert "def block_of(n):" in proposed(CALL, kernel, path=path).kernels["triton"][1]
+
+
+def test_a_name_that_a_package_makes_when_it_is_asked_for_is_refused(tmp_path):
+    kernel, path = in_package(tmp_path, "from .sizes import block_of")
+    lazy = "block_of: object\n\n\ndef __getattr__(name):\n    return int\n"
+    put(path.parent, sizes=lazy)
+    with pytest.raises(DraftError, match=r"sizes\.py gives block_of as no function, class or"):
+        proposed(CALL, kernel, path=path)
+
+
+def test_what_two_files_share_is_put_in_once(tmp_path):
+    kernel, path = in_package(tmp_path, "from .one import block_of\nfrom .two import other")
+    for name in ("one", "two"):
+        put(path.parent, **{name: "from .sizes import block_of\n\nother = block_of\n"})
+    kernel = kernel.replace("y = torch.empty_like(x)", "y = torch.empty_like(other(x))")
+    text = proposed(CALL, kernel, path=path).kernels["triton"][1]
+    assert text.count("def block_of(n):") == 1
+
+
+def test_a_module_that_torch_does_not_load_itself_is_imported():
+    kernel = FUNCTION.replace(
+        "y = torch.empty_like(x)", "y = torch.distributed.tensor.zeros(x.shape)"
+    )
+    text = proposed(CALL, kernel).kernels["triton"][1]
+    assert "\nimport torch.distributed.tensor\n" in text
+
+
+def test_annotations_are_read_as_the_packages_files_read_them(tmp_path):
+    kernel, path = in_package(tmp_path, "from .sizes import block_of")
+    future = "from __future__ import annotations\n"
+    text = (path.parent / "sizes.py").read_text()
+    own = "class Rounding:\n    last: Rounding\n\n\ndef block_of(n):\n    Rounding()\n"
+    put(path.parent, sizes=f"{future}{text.replace('def block_of(n):', own[:-1])}")
+    text = proposed(CALL, kernel, path=path).kernels["triton"][1]
+    assert text.startswith(future)
+    assert text.count(future) == 1
+    compile(text, "v0.py", "exec")
+
+
+def test_a_module_that_is_imported_as_a_whole_is_refused_with_what_to_do(tmp_path):
+    kernel, path = in_package(tmp_path, "from ..ops import sizes")
+    put(path.parent, __init__="")
+    kernel = kernel.replace("block_of(", "sizes.block_of(")
+    with pytest.raises(DraftError, match=r"ops\.sizes is imported as a whole; accepted"):
+        proposed(CALL, kernel, path=path)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import ast
 import contextlib
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from campaigns.problems.import_.draft import DTYPES, DraftError, Draw
+from campaigns.problems.import_.calls.written import Named, WrittenInt, given_text, size_text
+from campaigns.problems.import_.draft import DTYPES, FLOAT8, DraftError, Draw
 
 LARGEST_SIZE = 1 << 31
 OPERATORS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
@@ -37,13 +39,20 @@ FACTORIES = {
     "randint": Draw.INTEGERS,
 }
 LIKE = "_like"
+OTHER_DTYPE = re.compile(r"(float|complex|bits|q?u?int)\d")
+ACCEPTED = (
+    f"accepted: numbers, texts, None, torch.{', '.join(FACTORIES)} of sizes, torch.tensor and "
+    "torch.arange of numbers and sizes, and names that the call assigns before: 'D = 64; f(…)'"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class TensorValue:
-    """A tensor of an example. names: what the source calls its sizes, "" where it does not.
+    """A tensor of an example. names: how the source writes its sizes, "" where in digits.
 
-    is_constant: the same number everywhere, as torch.ones gives; is_blank: torch.empty or zeros.
+    named: values of the names in these. source: of a tensor that is the same in each call.
+    is_constant: the same number everywhere, as torch.ones gives; is_blank: torch.empty or zeros, of
+    which is_empty says which.
     """
 
     shape: tuple[int, ...]
@@ -56,6 +65,9 @@ class TensorValue:
     shift: float = 0.0
     is_constant: bool = False
     is_blank: bool = False
+    is_empty: bool = False
+    named: Named = ()
+    source: str = ""
 
 
 Value = TensorValue | int | float | bool | str | tuple[Any, ...] | None
@@ -90,7 +102,7 @@ def called_name(text: str) -> str:
         node = ast.parse(text.strip()).body[-1].value  # type: ignore[attr-defined]
         while isinstance(node, ast.Call):
             node = node.func
-            if isinstance(node, ast.Attribute) and node.attr == "apply":
+            if isinstance(node, ast.Attribute) and node.attr in ("apply", "backward"):
                 node = node.value
         return str(node.attr if isinstance(node, ast.Attribute) else node.id)
     return ""
@@ -155,13 +167,18 @@ def _arguments(call: ast.Call, scope: Mapping[str, Value]) -> Arguments:
         listed = [_argument(node, scope) for node in call.args]
         named = {k.arg: _argument(k.value, scope) for k in call.keywords if k.arg}
     except _Unknown as unknown:
-        raise DraftError("call", f"{unknown} is not understood") from None
+        raise DraftError("call", f"{unknown} is not understood; {ACCEPTED}") from None
     return listed, named
 
 
 def _argument(node: ast.expr, scope: Mapping[str, Value]) -> Value:
     """As `_value`; None is an argument that is not given."""
-    return None if isinstance(node, ast.Constant) and node.value is None else _value(node, scope)
+    if isinstance(node, ast.Constant) and node.value is None:
+        return None
+    value = _value(node, scope)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return WrittenInt.of(node, value, scope)
+    return value
 
 
 def _assign(statement: ast.stmt, scope: dict[str, Value]) -> None:
@@ -199,11 +216,26 @@ def _value(node: ast.AST, scope: Mapping[str, Value]) -> Value:
         value = _value(node.operand, scope)
         if isinstance(value, int | float):
             return -value
+    if isinstance(node, ast.BinOp | ast.Call) and (given := _given(node, scope)):
+        return given
     if isinstance(node, ast.BinOp):
         return _operation(node, scope)
     if isinstance(node, ast.Call):
         return _call(node, scope)
     raise _Unknown(ast.unparse(node)[:80])
+
+
+def _given(node: ast.expr, scope: Mapping[str, Value]) -> TensorValue | None:
+    """A tensor that is the same in each call: its dtype is the last one that is named in it."""
+    source, named = given_text(node, scope)
+    if not source:
+        return None
+    inner = list(ast.walk(node))
+    casts = (CASTS.get(_last_name(one.func), "") for one in inner if isinstance(one, ast.Call))
+    written = (_dtype(one, scope) for one in inner if isinstance(one, ast.Attribute))
+    floats = any(isinstance(one, ast.Constant) and isinstance(one.value, float) for one in inner)
+    dtype = next(filter(None, (*casts, *written)), "float32" if floats else "int64")
+    return TensorValue((), dtype, Draw.NONE, named=named, source=source)
 
 
 def _operation(node: ast.BinOp, scope: Mapping[str, Value]) -> Value:
@@ -257,7 +289,7 @@ def _made(node: ast.Call, name: str, scope: Mapping[str, Value]) -> TensorValue:
         arguments = arguments[-1:]
     if base == "full":
         fill = float(_number(arguments.pop(), scope, whole=False))
-    shape, names = _shape(arguments, like=like, scope=scope)
+    shape, names, named = _shape(arguments, like=like, scope=scope)
     if like and "dtype" not in given:
         source = _value(node.args[0], scope)
         dtype = source.dtype if isinstance(source, TensorValue) else dtype
@@ -272,27 +304,31 @@ def _made(node: ast.Call, name: str, scope: Mapping[str, Value]) -> TensorValue:
         shift=fill if constant else 0.0,
         is_constant=constant,
         is_blank=base in ("empty", "zeros"),
+        is_empty=base == "empty",
+        named=named,
     )
 
 
 def _shape(
     arguments: list[ast.expr], *, like: bool, scope: Mapping[str, Value]
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
+) -> tuple[tuple[int, ...], tuple[str, ...], Named]:
     if like:
         source = _value(arguments[0], scope) if arguments else None
         if not isinstance(source, TensorValue):
             raise _Unknown("a shape")
-        return source.shape, source.names
+        return source.shape, source.names, source.named
     if len(arguments) == 1 and isinstance(arguments[0], ast.Tuple | ast.List):
         arguments = list(arguments[0].elts)
     if len(arguments) == 1 and isinstance(arguments[0], ast.Name):
         whole = scope.get(arguments[0].id)
         if isinstance(whole, tuple) and all(isinstance(size, int) for size in whole):
-            return whole, ("",) * len(whole)
+            return whole, ("",) * len(whole), ()
     sizes = tuple(_number(each, scope) for each in arguments)
     if any(not 0 < size < LARGEST_SIZE for size in sizes):
         raise _Unknown(f"a shape of {sizes}")
-    return sizes, tuple(each.id if isinstance(each, ast.Name) else "" for each in arguments)
+    written = [size_text(each, scope) for each in arguments]
+    named = {pair for text, names in written if not text.isidentifier() for pair in names}
+    return sizes, tuple(text for text, _ in written), tuple(sorted(named))
 
 
 def _number(node: ast.expr, scope: Mapping[str, Value], *, whole: bool = True) -> Any:
@@ -306,11 +342,13 @@ def _dtype(node: ast.expr | None, scope: Mapping[str, Value]) -> str:
     """The dtype that `torch.float16`, or a name for it, stands for; "" for anything else."""
     if isinstance(node, ast.Name):
         found = scope.get(node.id)
-        return found if isinstance(found, str) and found in DTYPES else ""
+        return found if isinstance(found, str) and found in (*DTYPES, *FLOAT8) else ""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         name = SPELLINGS.get(node.attr, node.attr)
-        if node.value.id == "torch" and name in DTYPES:
+        if node.value.id == "torch" and name in (*DTYPES, *FLOAT8):
             return name
+        if node.value.id == "torch" and OTHER_DTYPE.match(name):
+            raise _Unknown(ast.unparse(node))
     return ""
 
 

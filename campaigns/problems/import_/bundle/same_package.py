@@ -1,0 +1,213 @@
+"""Kernels that import from their own repository: what they need of it is put into their file.
+
+A candidate is one file. Nothing is imported here; other files are read, and parts of them copied.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from campaigns.problems.import_.bundle.needed import (
+    bound_by,
+    first_line,
+    inner_statements,
+    names_in,
+    needed_by,
+    runs_at_import,
+)
+from campaigns.problems.import_.draft import DraftError
+from campaigns.problems.import_.read_sources import parsed
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)".*$', re.MULTILINE)
+# How many imports after one another, and folders above the kernel, are followed.
+DEEPEST = 6
+HIGHEST = 8
+FUTURE = "from __future__ import annotations\n"
+# Modules that `import torch` does not load, though something loaded them where the kernel ran.
+OF_TORCH = ("torch.distributed.tensor", "torch.utils.cpp_extension", "torch.utils.benchmark")
+ONLY_NAMES = (
+    "accepted: functions, classes and constants of its own package, imported by name. Put what is "
+    "used of it into the file"
+)
+
+
+def bundled(path: Path, text: str, *names: str) -> str:
+    """The same source with the parts that it needs of files beside it in their place.
+
+    names: what of a Python file is wanted; what else is in it is left out as soon as anything is
+    taken of other files. Of those what is imported is taken, of C++ and CUDA the included files.
+    Raises DraftError, OSError.
+    """
+    if path.suffix != ".py":
+        return _included(path, text, {path.resolve()})
+    own = _imports(parsed(text, path.name).body)
+    return _python(path, text, names, DEEPEST) if any(_files(path, node) for node in own) else text
+
+
+def _python(path: Path, text: str, names: Iterable[str], depth: int) -> str:
+    text = _of_module(text, *names)
+    lines = text.splitlines(keepends=True)
+    body = parsed(text, path.name).body
+    lazily = FUTURE in text
+    for node in sorted(_imports(body), key=lambda one: one.lineno, reverse=True):
+        found = _files(path, node) if depth else {}
+        if found:
+            read = set().union(*map(names_in, body), names)
+            parts = [_part(place, wanted, read, depth) for place, wanted in found.items()]
+            indent = " " * node.col_offset
+            moved = "".join(parts).replace(FUTURE, "").splitlines(keepends=True) or ["pass\n"]
+            lazily = lazily or any(FUTURE in part for part in parts)
+            lines[node.lineno - 1 : node.end_lineno] = [
+                indent + line if line.strip() else line for line in moved
+            ]
+    whole = _once("".join(lines))
+    return FUTURE + whole.replace(FUTURE, "") if lazily else whole
+
+
+def _once(text: str) -> str:
+    """The same module with each statement once, though several files have it."""
+    lines = text.splitlines(keepends=True)
+    body = ast.parse(text).body
+    sources = ["".join(lines[first_line(one) - 1 : one.end_lineno]) for one in body]
+    binding: dict[str, set[str]] = {}
+    for node, source in zip(body, sources, strict=True):
+        for name in bound_by(node):
+            binding.setdefault(name, set()).add(source)
+    kept: set[str] = set()
+    for node, source in zip(body, sources, strict=True):
+        if source in kept and all(binding[name] == {source} for name in bound_by(node)):
+            first, last = first_line(node) - 1, node.end_lineno or node.lineno
+            lines[first:last] = [""] * (last - first)
+        kept.add(source)
+    return "".join(lines)
+
+
+def _of_module(text: str, *names: str) -> str:
+    """What these names need of a module, with how it reads annotations."""
+    return (FUTURE if FUTURE in text else "") + needed_by(text, *names)
+
+
+def _part(place: Path, wanted: Sequence[ast.alias], read: set[str], depth: int) -> str:
+    """What is imported of one file, under the names that it is imported by.
+
+    read: what an import of everything may be for. Raises DraftError.
+    """
+    own = place.read_text(encoding="utf-8", errors="replace")
+    given = set().union(*map(bound_by, parsed(own, place.name).body))
+    named = {one.name: one.asname or one.name for one in wanted}
+    if "*" in named:
+        return _python(place, own, read & given, depth - 1)
+    for name in named.keys() - given if place.name == "__init__.py" else ():
+        if place.with_name(name).is_dir() or place.with_name(f"{name}.py").is_file():
+            raise DraftError(
+                "kernel", f"{place.parent.name}.{name} is imported as a whole; {ONLY_NAMES}"
+            )
+    if missing := [] if "*" in given else sorted(named.keys() - given):
+        raise DraftError(
+            "kernel",
+            f"{place.parent.name}/{place.name} gives {missing[0]} as no function, class or "
+            f"constant; {ONLY_NAMES}",
+        )
+    again = [f"{new} = {old}\n" for old, new in named.items() if old != new]
+    return "".join([_python(place, own, named, depth - 1), *again])
+
+
+def _imports(body: list[ast.stmt]) -> Iterator[ast.ImportFrom]:
+    for node in body:
+        if isinstance(node, ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If | ast.Try):
+            yield from _imports(inner_statements(node))
+
+
+def _files(path: Path, node: ast.ImportFrom) -> dict[Path, list[ast.alias]]:
+    """The files in the kernel's own tree of packages that an import takes something of."""
+    place = _file_of(path, node)
+    return {place: node.names} if place else {}
+
+
+def _file_of(path: Path, node: ast.ImportFrom) -> Path | None:
+    """The file of a module in the kernel's own tree of packages; None for any other."""
+    parts = (node.module or "").split(".") if node.module else []
+    above = path.resolve().parents
+    starts = [above[node.level - 1]] if node.level else above[:HIGHEST]
+    for start in starts:
+        for found in (
+            start.joinpath(*parts).with_suffix(".py"),
+            start.joinpath(*parts, "__init__.py"),
+        ):
+            if parts and found.is_file() and found != path.resolve():
+                return found
+    return None
+
+
+def _included(path: Path, text: str, seen: set[Path]) -> str:
+    def put(found: re.Match[str]) -> str:
+        place = (path.parent / found.group(1)).resolve()
+        if not place.is_file():
+            return found.group(0)
+        if place in seen:
+            return ""
+        seen.add(place)
+        return _included(place, place.read_text(encoding="utf-8", errors="replace"), seen).replace(
+            "#pragma once", ""
+        )
+
+    return INCLUDE.sub(put, text)
+
+
+def _with_modules(text: str) -> str:
+    """The same with the imports of torch's modules that it uses as if torch had imported them."""
+    used = [one for one in OF_TORCH if f"{one}." in text and f"import {one}" not in text]
+    added = "".join(f"import {one}\n" for one in used)
+    return f"{text.rstrip()}\n\n\n{added}" if used else text
+
+
+def importable(text: str, file_name: str, name: str) -> tuple[str, list[str]]:
+    """A kernel's file that only defines, and what was left out of it, in words.
+
+    name: of what in it is called. Raises DraftError for an import that `name` needs and that is not
+    installed.
+    """
+    said = []
+    if runs_at_import(text):
+        text = _of_module(text, name)
+        said.append(f"What {file_name} does when it is imported is left out.")
+    try:
+        _require_here(text, file_name)
+    except DraftError:
+        text = _of_module(text, name)
+        _require_here(text, file_name)
+        said.append(f"Of {file_name} what {name} does not need is left out.")
+    return _with_modules(text), said
+
+
+def _require_here(text: str, file_name: str) -> None:
+    """Raise DraftError for a module that a kernel imports and that is not installed."""
+    for node in parsed(text, file_name).body:
+        if isinstance(node, ast.Import):
+            imported = [("", one.name) for one in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            taken = ", ".join(one.name for one in node.names)
+            imported = [(f"{taken} of ", f"{'.' * node.level}{node.module or ''}")]
+        else:
+            continue
+        for taken, module in imported:
+            if not _is_here(module.split(".")[0]):
+                raise DraftError(
+                    "kernel",
+                    f"{file_name}: needs {taken}{module}, which is not installed; accepted: torch, "
+                    "triton and Python's own modules. Put what is used of it into the file, or "
+                    "give `problem new` the file in its repository",
+                )
+
+
+def _is_here(top: str) -> bool:
+    """Whether a package is installed; one of the kernel's own, "", is not."""
+    known = top in sys.stdlib_module_names
+    return known or (bool(top) and importlib.util.find_spec(top) is not None)

@@ -1,0 +1,76 @@
+"""Tensors in a float8: kept as their bits, as nothing of torch computes in one."""
+
+import pytest
+import torch
+
+from campaigns.evaluator.interpreter import no_gpu
+from campaigns.problems.import_.draft import DraftError
+from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.propose import propose
+from campaigns.steps.problems.propose_problem import propose_problem
+from tests.campaigns.problems.import_.sources import TRITON
+
+KERNEL = TRITON.split("def scaled(")[0] + (
+    "def shorten(x, kind=torch.float8_e4m3fn):\n    y = torch.empty_like(x, dtype=kind)\n"
+    "    scale_rows[(1,)](x, x, y, 1, BLOCK=1)\n    return y\n\n\n"
+    "def widen(x):\n    y = torch.empty_like(x, dtype=torch.float32)\n"
+    "    scale_rows[(1,)](x, x, y, 1, BLOCK=1)\n    return y\n"
+)
+SHORTEN = "import torch\n\n\ndef right(x):\n    return x.to(torch.float8_e4m3fn)\n"
+WIDEN = "def right(x):\n    return x.float() * 2\n"
+
+
+def found(call, reference):
+    return propose_problem(propose(Given("f8.py", KERNEL, "ref.py", reference, calls=(call,))))
+
+
+def of_problem(found):
+    scope = {}
+    exec(found.files["ref.py"], scope)
+    sizes = next(iter(found.draft.cases.values()))
+    made = scope["setup"](**sizes, seed=1, device="cpu")["inputs"]
+    scope["reference"](**made)
+    return made
+
+
+def test_an_answer_in_a_float8_is_compared_by_its_bits():
+    problem = found("shorten(torch.randn(8, 16))", SHORTEN)
+    made = of_problem(problem)
+    assert made["out"].dtype is torch.uint8
+    assert torch.equal(made["out"], made["x"].to(torch.float8_e4m3fn).view(torch.uint8))
+    assert "An answer in a float8 is compared by its bits, in uint8." in problem.draft.assumed
+
+
+@pytest.mark.parametrize("kind", ["float8_e4m3fn", "float8_e5m2"])
+def test_an_input_in_a_float8_comes_as_its_bits_and_is_viewed(kind):
+    problem = found(f"widen(torch.randn(8, 16).to(torch.{kind}))", WIDEN)
+    made = of_problem(problem)
+    assert made["x"].dtype is torch.uint8
+    assert torch.equal(made["out"], made["x"].view(getattr(torch, kind)).float() * 2)
+    assert f"x = x.view(_torch.{kind})" in problem.files["v0.py"]
+
+
+def test_a_dtype_that_the_call_gives_may_be_a_float8():
+    reference = SHORTEN.replace("right(x)", "right(x, kind)").replace("torch.float8_e4m3fn", "kind")
+    problem = found("shorten(torch.randn(8, 16), torch.float8_e5m2)", reference)
+    made = of_problem(problem)
+    assert torch.equal(made["out"], made["x"].to(torch.float8_e5m2).view(torch.uint8))
+
+
+@pytest.mark.parametrize(
+    ("call", "reference"),
+    [
+        ("shorten(torch.randn(8, 16))", SHORTEN),
+        ("widen(torch.randn(8, 16).to(torch.float8_e4m3fn))", WIDEN),
+    ],
+)
+def test_what_is_added_leaves_it_to_a_gpu_to_judge(call, reference):
+    """Triton's interpreter computes a float8 wrongly, whichever way it is handed over."""
+    text = found(call, reference).files["v0.py"]
+    assert "computes float8_e" in no_gpu.refuses((), text, "cpu")
+    compile(text, "v0.py", "exec")
+
+
+def test_another_float8_is_refused_with_what_is_accepted():
+    with pytest.raises(DraftError, match=r"float8_e4m3fnuz.* is not understood; accepted"):
+        found("widen(torch.randn(8, 16).to(torch.float8_e4m3fnuz))", WIDEN)
