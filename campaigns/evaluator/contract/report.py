@@ -60,6 +60,7 @@ class CaseReport:
     repeat_margin: how far two answers to the same inputs were apart, as a share of the tolerance;
     0 when they were equal bit by bit. It is measured, not forbidden.
     candidate, incumbent: samples of equal index are one pair of the A B B A schedule.
+    answer_varies: False where the right answer was, within its tolerance, the same in every draw.
     """
 
     case: str
@@ -73,6 +74,7 @@ class CaseReport:
     incumbent: Timing | None = None
     norm_error: float | None = None
     repeat_margin: float | None = None
+    answer_varies: bool = True
 
 
 @dataclass(frozen=True, slots=True)

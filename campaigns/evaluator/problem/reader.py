@@ -25,11 +25,13 @@ from campaigns.evaluator.problem.spec import (
     ACCUMULATES,
     ALIGN,
     ALIGNMENTS,
+    BITS,
     CASE_KINDS,
     CHECKS,
     DEVICE_KINDS,
     DIRECTIONS,
     DTYPES,
+    MOST_STEPS,
     NAME,
     OF_A_CASE,
     OPTIONAL,
@@ -87,7 +89,7 @@ def load_problem(folder: Path) -> ProblemSpec:
         check=_check(where, data.get("check", {}), cases),
         weights=_weights(where, data.get("weights", [])),
         flags=_flags(where, data.get("flags", {}), data["files"]),
-        library_call=_library(where, data.get("library", "")),
+        call_of_library=_library(where, data.get("library", "")),
     )
 
 
@@ -161,9 +163,24 @@ def _tolerance(where: str, value: Any) -> dict[str, Bounds]:
     _known(table, found, {*TOLERANCES, "outputs"})
     bounds = {"": _bounds(table, found, ("atol", "rtol"))}
     for name, item in own.items():
-        _known(f"{where}: [tolerance.outputs.{name}]", item, set(TOLERANCES))
-        bounds[name] = _bounds(f"{where}: [tolerance.outputs.{name}]", item, ())
+        table = f"{where}: [tolerance.outputs.{name}]"
+        if "steps" in item or "bits" in item:
+            bounds[name] = _steps(table, item)
+            continue
+        _known(table, item, set(TOLERANCES))
+        bounds[name] = _bounds(table, item, ())
     return bounds
+
+
+def _steps(where: str, found: Mapping[str, Any]) -> Bounds:
+    _known(where, found, {"steps", "bits"})
+    steps = found.get("steps")
+    if type(steps) is not int or not 0 <= steps <= MOST_STEPS:
+        raise ProblemError(
+            f"{where} steps: a whole number from 0 to {MOST_STEPS} is needed, found {steps!r:.60}"
+        )
+    bits = _one_of(where, "bits", found["bits"], BITS) if "bits" in found else ""
+    return Bounds(steps=steps, bits=bits)
 
 
 def _bounds(where: str, found: Mapping[str, Any], needed: tuple[str, ...]) -> Bounds:
@@ -177,7 +194,7 @@ def _bounds(where: str, found: Mapping[str, Any], needed: tuple[str, ...]) -> Bo
                 f"{where} {name}: a number of at least 0 is needed, found {number!r:.60}"
             )
         numbers[name] = float(number)
-    return Bounds(**numbers)
+    return Bounds(numbers.get("atol"), numbers.get("rtol"), numbers.get("norm"))
 
 
 def _check(where: str, value: Any, cases: tuple[ProblemCase, ...]) -> CheckSpec:

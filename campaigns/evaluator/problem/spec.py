@@ -33,6 +33,9 @@ OPTIONAL = {
     *("accumulate", "check", "weights", "representative", "grouped", "library"),
 }
 TOLERANCES = ("atol", "rtol", "norm")
+# More steps than that are a lower precision, not another way to round.
+MOST_STEPS = 4
+BITS = ("float8_e4m3fn", "float8_e5m2")
 CHECKS = ("sets", "free", "align")
 OF_A_CASE = ("name", "on", "params", "protected", "step", "direction", PARAM)
 # Input sets beyond what `setup` draws, made by the judge from it. Those by default fit most
@@ -77,11 +80,16 @@ class ProblemCase:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How far an answer may be off, by element and by norm. None leaves it to the dtype."""
+    """How far an answer may be off, by element and by norm. None leaves it to the dtype.
+
+    steps: of an output of 8 bits, in values of `bits`, or integers where that is "".
+    """
 
     atol: float | None = None
     rtol: float | None = None
     norm: float | None = None
+    steps: int | None = None
+    bits: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +117,7 @@ class ProblemSpec:
     bounds: the tolerance of outputs that have one of their own, by name; "" holds for all others.
     weights: inputs that keep address and values over many calls in real use, until a new version.
     flags: by backend, the compiler flags that its v0 is built with.
-    library_call: of torch, the library's kernel for it, by the names of the arguments.
+    call_of_library: of torch, the library's kernel for it, by the names of the arguments.
     """
 
     folder: Path
@@ -130,7 +138,7 @@ class ProblemSpec:
     check: CheckSpec = field(default_factory=CheckSpec)
     weights: tuple[str, ...] = ()
     flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    library_call: str = ""
+    call_of_library: str = ""
 
     def cases_on(self, kind: str) -> tuple[ProblemCase, ...]:
         return tuple(case for case in self.cases if kind in case.on)

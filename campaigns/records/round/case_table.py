@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from campaigns.evaluator.contract import CaseReport, Timing
@@ -44,6 +45,8 @@ def case_row(case: CaseReport, gain: Gain | None = None) -> dict[str, Any]:
         "incumbent_us": _timed(case, case.incumbent),
         "timer": case.candidate.timer.value if case.candidate else None,
         "device_us": case.candidate.device_us if case.candidate else None,
+        "copied": _copied(case.candidate),
+        "incumbent_copied": _copied(case.incumbent),
         "gain": gain.gain if gain else None,
         "gain_low": gain.low if gain else None,
         "gain_high": gain.high if gain else None,
@@ -72,6 +75,10 @@ def class_rows(gains: Mapping[str, Gain], classes: Mapping[str, str]) -> list[di
 
 def _timed(case: CaseReport, timing: Timing | None) -> dict[str, float | int] | None:
     return spread(decisive_samples(case, timing)) if timing and timing.samples_us else None
+
+
+def _copied(timing: Timing | None) -> list[dict[str, str | int]]:
+    return [asdict(one) for one in timing.copied] if timing else []
 
 
 def _ranks_outside(n: int) -> int:

@@ -88,6 +88,7 @@ def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
     cases = list(campaign.case_rows)
     return Standard(
         has_incumbent=has_incumbent,
+        is_v0=not has_incumbent,
         noise=campaign.noise.get("floor", LEAST_FLOOR),
         seed=campaign.seed,
         floors=floors_of(campaign.target),

@@ -60,6 +60,7 @@ class Reason(StrEnum):
     ABOVE_ROOF = "above_roof"
     CEILING_TOO_LOW = "ceiling_too_low"
     PRECISION_CHANGED = "precision_changed"
+    ANSWER_NEVER_VARIES = "answer_never_varies"
     BROKEN_HOST = "broken_host"
     NOT_JUDGED = "not_judged"
     DEVICE_TIME_DISAGREES = "device_time_disagrees"
@@ -106,6 +107,7 @@ VERDICT_OF: Mapping[Reason, VerdictWord] = {
     Reason.NOT_SANITIZED: VerdictWord.NEEDS_REVIEW,
     Reason.CEILING_TOO_LOW: VerdictWord.NEEDS_REVIEW,
     Reason.PRECISION_CHANGED: VerdictWord.NEEDS_REVIEW,
+    Reason.ANSWER_NEVER_VARIES: VerdictWord.NEEDS_REVIEW,
     Reason.DEVICE_TIME_DISAGREES: VerdictWord.NEEDS_REVIEW,
     Reason.NO_DEVICE_TIME: VerdictWord.NEEDS_REVIEW,
     Reason.NOT_ITS_OWN_KERNEL: VerdictWord.NEEDS_REVIEW,

@@ -34,7 +34,8 @@ _FAILED: Mapping[Outcome, Reason] = {
 class Standard:
     """The standard that a report is judged by.
 
-    has_incumbent: False for the baseline. noise: the noise floor as a fraction (`noise_floor`).
+    has_incumbent: False for the baseline. is_v0: whether a campaign starts from this, which may be
+    a library's. noise: the noise floor as a fraction (`noise_floor`).
     noise_source: where that comes from, in words.
     floors: physical floor per case; a case without one is not checked. lesser_floors: the same on
     the faster units of lesser precisions, where there are any. protected: cases that may
@@ -49,6 +50,7 @@ class Standard:
     """
 
     has_incumbent: bool
+    is_v0: bool = False
     noise: float = LEAST_FLOOR
     seed: int = 0
     floors: Mapping[str, Floor] = field(default_factory=dict)
@@ -141,19 +143,20 @@ def plausibility(report: Report, standard: Standard) -> GateOutcome:
     for case in report.cases:
         if case.candidate is None:
             continue
-        if _is_too_short(case.candidate):
-            found = f"{case.case}: one call is shorter than this worker's clock can measure"
-            sentence = f"No change shown: {found}. Increase the work of this case."
-            gate = Gate("plausibility", False, found, "times above zero")
-            return GateOutcome(gate, Reason.TOO_SHORT, sentence)
-        if not _is_time(case.candidate):
-            found = f"{case.case}: a measured time that is not above 0 µs"
-            sentence = f"Invalid: {found}. Real work takes time above zero."
-            gate = Gate("plausibility", False, found, "finite times above zero")
-            return GateOutcome(gate, Reason.ABOVE_ROOF, sentence)
+        if (strange := _strange_times(case.case, case.candidate)) is not None:
+            return strange
         time_us = _fastest_claim(case, case.candidate)
         if floor := standard.floors.get(case.case):
             checked.append((time_us / floor.floor_us, case, time_us, floor))
+        elif standard.has_incumbent and not case.answer_varies:
+            found = f"{case.case}: the right answer is the same in every draw of setup"
+            limit = "an answer that varies, or a known floor"
+            sentence = (
+                f"Needs review: {found}, and no floor of this device is known, so a kernel that "
+                "reads nothing could pass. Let setup draw inputs whose answers differ."
+            )
+            gate = Gate("plausibility", False, found, limit)
+            return GateOutcome(gate, Reason.ANSWER_NEVER_VARIES, sentence)
     if not checked:
         return GateOutcome(Gate("plausibility", None, "no floor is known", "at or above the floor"))
     ratio, case, time_us, floor = min(checked, key=lambda item: item[0])
@@ -176,6 +179,21 @@ def plausibility(report: Report, standard: Standard) -> GateOutcome:
         sentence = f"Invalid: {found} is below the physical {limit}, {share(ratio)} of it."
         return GateOutcome(gate, Reason.ABOVE_ROOF, sentence)
     return GateOutcome(Gate("plausibility", True, found, limit, floor.limit.citation))
+
+
+def _strange_times(name: str, timing: Timing) -> GateOutcome | None:
+    """Where times of a case cannot be times of work."""
+    if _is_too_short(timing):
+        found = f"{name}: one call is shorter than this worker's clock can measure"
+        sentence = f"No change shown: {found}. Increase the work of this case."
+        gate = Gate("plausibility", False, found, "times above zero")
+        return GateOutcome(gate, Reason.TOO_SHORT, sentence)
+    if not _is_time(timing):
+        found = f"{name}: a measured time that is not above 0 µs"
+        sentence = f"Invalid: {found}. Real work takes time above zero."
+        gate = Gate("plausibility", False, found, "finite times above zero")
+        return GateOutcome(gate, Reason.ABOVE_ROOF, sentence)
+    return None
 
 
 def _lesser_words(found: str, floor: Floor, lesser: Floor) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from campaigns.records.round.reports import machine_code_of
 from campaigns.reports.campaign.baselines import NONE as NO_TORCH
 from campaigns.reports.campaign.baselines import baseline_lines
+from campaigns.reports.campaign.copies import copies_of
 from campaigns.reports.campaign.sheet import BASELINE
 from campaigns.rules.verdict.machine_code import function_words
 from campaigns.rules.wording import change, digits, duration, share
@@ -140,6 +141,7 @@ def _benchmark(trail: ExportedCampaign) -> str:
         table(
             ("case", "v0", f"best ({best.version if best else 'none'})", "ratio of the two"), rows
         ),
+        [f"- {said(line)}" for line in copies_of(trail.sheet)],
         _baselines(trail),
     )
 

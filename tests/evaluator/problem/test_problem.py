@@ -86,7 +86,7 @@ def test_r4_a_problem_allows_tf32_by_its_declared_precision(tmp_path):
 def test_a_problem_names_the_librarys_kernel(tmp_path):
     toml = small.TOML.replace("schema = 1", 'schema = 1\nlibrary = "torch.mul(x, 2, out=y)"')
     problem = load_problem(small.write_problem(tmp_path, toml=toml))
-    assert problem.library_call == "torch.mul(x, 2, out=y)"
+    assert problem.call_of_library == "torch.mul(x, 2, out=y)"
 
 
 def test_r20_a_problem_names_the_inputs_that_act_as_weights(tmp_path):

@@ -175,6 +175,17 @@ def test_it_notes_inputs_that_are_always_the_same(service, tmp_path):
     assert said == ["the same in every draw of setup, so that a kernel may have it built in: on"]
 
 
+def test_it_says_that_no_answer_varies(service, tmp_path):
+    ref = small.REF.replace("torch.mul(x, 2, out=y)", "torch.mul(x, 0, out=y)")
+    problem = small.write_problem(tmp_path, ref=ref)
+    report = service.evaluate(
+        small.job(problem, tmp_path, source("for (int i = 0; i < N; ++i) y[i] = 0;"), timed=False)
+    )
+    assert report.outcome is Outcome.PASSED, report.reason
+    assert [case.answer_varies for case in report.cases] == [False]
+    assert any("the answer is within its tolerance the same" in note for note in report.notes)
+
+
 def test_it_does_not_judge_bfloat16_in_an_interpreter(service, tmp_path):
     ref = small.REF.replace("torch.empty_like(x)", "torch.empty_like(x, dtype=torch.bfloat16)")
     problem = small.write_problem(tmp_path, ref=ref)

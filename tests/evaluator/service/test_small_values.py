@@ -42,3 +42,23 @@ def test_it_passes_honest_kernels_with_few_values(
     text = KERNEL.replace("TYPE", type_name).replace("EXPRESSION", code)
     report = service.evaluate(small.job(problem, tmp_path, Source("k.cpp", text)))
     assert report.outcome is Outcome.PASSED, report.reason
+
+
+@pytest.mark.parametrize(
+    ("own", "code", "outcome"),
+    [
+        ("", "roundf(v + 0.003f)", Outcome.WRONG_RESULT),
+        ("[tolerance.outputs.y]\nsteps = 1\n", "roundf(v + 0.003f)", Outcome.PASSED),
+        ("[tolerance.outputs.y]\nsteps = 1\n", "truncf(v)", Outcome.WRONG_RESULT),
+    ],
+)
+def test_a_quantiser_may_be_off_by_a_step_in_few_elements(service, tmp_path, own, code, outcome):
+    ref = REF.replace("DTYPE", "int8")
+    ref = ref.replace("EXPRESSION", "torch.round(x * 20).clamp(-127, 127)")
+    toml = small.TOML.replace("[[case]]", own + "[[case]]", 1)
+    problem = small.write_problem(tmp_path, toml, ref)
+    text = KERNEL.replace("TYPE", "signed char").replace("EXPRESSION", "q(x[i] * 20)")
+    clamped = f"fminf(fmaxf({code}, -127), 127)"
+    text = f"#include <cmath>\nstatic float q(float v) {{ return {clamped}; }}\n" + text
+    report = service.evaluate(small.job(problem, tmp_path, Source("k.cpp", text)))
+    assert report.outcome is outcome, report.reason

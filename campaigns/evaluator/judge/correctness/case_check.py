@@ -62,6 +62,7 @@ class CaseCheck:
         self._found: list[OutputComparison] = []
         self._message = ""
         self._repeat: float | None = None
+        self._answer_varies = True
         self._want: Answers = {}
         # Notes of this check for people.
         self.notes: list[str] = []
@@ -78,6 +79,7 @@ class CaseCheck:
             message=self._message,
             norm_error=max(e.norm_error for e in found),
             repeat_margin=self._repeat,
+            answer_varies=self._answer_varies,
         )
 
     def once(self) -> bool:
@@ -99,6 +101,7 @@ class CaseCheck:
                 return False
             draws.see(inputs, self._want)
         self.notes += draws.notes()
+        self._answer_varies = draws.answer_varies
         before = self._outputs(slots, k)
         if not self._call(slots, k, Trial(inputs, " (the inputs of the call before once more)")):
             return False
@@ -299,6 +302,8 @@ def _difference(
     return max(
         0.0
         if torch.equal(before[name], after[name])
+        else compare(after[name], before[name], tolerance).margin
+        if tolerance.steps is not None
         else compare(after[name], before[name].double(), replace(tolerance, exact=False)).margin
         for name, tolerance in tolerances.items()
     )

@@ -38,6 +38,11 @@ class Draws:
                 self._answers[name] = compare(found, want, self._tolerances[name]).ok
         self._before, self._seen = (inputs, answers), self._seen + 1
 
+    @property
+    def answer_varies(self) -> bool:
+        """Whether any answer did; without two draws nobody knows that none does."""
+        return self._seen < 2 or not all(self._answers.values())
+
     def notes(self) -> list[str]:
         """For the author of the problem; none before there are two draws."""
         if self._seen < 2:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from campaigns.evaluator.judge.correctness.steps import distance, most_off, would_pass
+
 
 @dataclass(frozen=True, slots=True)
 class OutputComparison:
@@ -29,7 +31,8 @@ class Tolerance:
     """By element: error at most atol + rtol * |expected|; by norm: at most norm * |expected|.
 
     Integers and booleans are compared bit by bit where `exact`, and the rest is ignored. usual: a
-    lower bound of |expected| in the norm.
+    lower bound of |expected| in the norm. steps: by how many representable values (of `bits`) an
+    exact output of 8 bits may be off, in few of its elements where `few`.
     """
 
     atol: float
@@ -37,11 +40,14 @@ class Tolerance:
     norm: float = math.inf
     exact: bool = False
     usual: float = 0.0
+    steps: int | None = None
+    bits: str = ""
+    few: bool = True
 
     @property
     def by_element(self) -> Tolerance:
-        """The tolerance for a sample of the elements, without the norm."""
-        return replace(self, norm=math.inf)
+        """The tolerance for a sample of the elements, without what holds for all of them."""
+        return replace(self, norm=math.inf, few=False)
 
 
 def quick(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
@@ -52,6 +58,10 @@ def quick(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> 
     """
     if found.numel() == 0:
         return torch.zeros(len(found), dtype=torch.bool, device=found.device)
+    if tolerance.steps is not None:
+        off = distance(found, expected, tolerance.bits)
+        most = most_off(off.shape[1]) if tolerance.few else off.shape[1]
+        return (off <= tolerance.steps).all(1) & ((off > 0).sum(1) <= most)
     if not expected.is_floating_point():
         return (_whole(found) == _whole(expected)).all(1)
     bound = expected.abs().mul_(tolerance.rtol).add_(tolerance.atol)
@@ -75,6 +85,9 @@ def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -
     """Compare in the precision of `expected` (the caller gives float64 where it can)."""
     if found.numel() == 0 or found.shape != expected.shape:
         raise ValueError(f"nothing to compare: {tuple(found.shape)} and {tuple(expected.shape)}")
+    if tolerance.steps is not None:
+        return _by_steps(found, expected, tolerance)
+    hint = would_pass(found, expected) if tolerance.exact else ""
     found, expected = _whole(found), _whole(expected)
     want = expected if expected.is_floating_point() else expected.to(torch.float64)
     have = found.to(want.dtype)
@@ -96,7 +109,7 @@ def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -
     by_element, by_norm = float(share.max()), norm_error / tolerance.norm
     message = ""
     if by_element > 1:
-        message = _first_bad(have, want, share)
+        message = _first_bad(have, want, share) + hint
     elif by_norm > 1:
         message = (
             f"every element is within its tolerance, but the norm of the error is {norm_error:.2g} "
@@ -110,6 +123,26 @@ def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -
         message=message,
         norm_error=math.inf if lost else norm_error,
     )
+
+
+def _by_steps(
+    found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance
+) -> OutputComparison:
+    """Errors are in steps; none is relative."""
+    off = distance(found, expected, tolerance.bits)
+    worst, count = int(off.max()), int((off > 0).sum())
+    most = most_off(off.numel()) if tolerance.few else off.numel()
+    by_element = worst / (tolerance.steps or 1) if worst <= (tolerance.steps or 0) else math.inf
+    by_count = 0.0 if count == 0 else count / most if most else math.inf
+    message = ""
+    if by_element > 1:
+        message = f"an element is off by {worst} steps, and {tolerance.steps} are accepted"
+    elif by_count > 1:
+        message = (
+            f"{count} of {off.numel()} elements are off by a step, and {most} may be "
+            "(truncated, not rounded?)"
+        )
+    return OutputComparison(not message, float(worst), 0.0, max(by_element, by_count), message)
 
 
 def _all_within(

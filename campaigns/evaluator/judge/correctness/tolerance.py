@@ -8,6 +8,7 @@ from math import sqrt
 
 import torch
 
+from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance
 from campaigns.evaluator.layout import Layout, TensorArg
 from campaigns.evaluator.problem import Bounds, ProblemSpec
@@ -73,6 +74,8 @@ def looser(tolerance: Tolerance, error: float) -> Tolerance:
 
 def _tolerance(spec: ProblemSpec, arg: TensorArg) -> Tolerance:
     own = spec.bounds.get(arg.name)
+    if own is not None and own.steps is not None:
+        return _in_steps(own, arg)
     if arg.dtype == "bool" or (arg.dtype in INTEGERS and own is None and not _speaks_of(spec)):
         # An index that is off by one is not a rounding error.
         return Tolerance(0.0, 0.0, exact=True)
@@ -83,6 +86,15 @@ def _tolerance(spec: ProblemSpec, arg: TensorArg) -> Tolerance:
     if declared is None and "" in spec.bounds:
         declared = spec.bounds[""].norm
     return Tolerance(atol, rtol, _norm(spec, arg, rtol) if declared is None else declared, exact)
+
+
+def _in_steps(own: Bounds, arg: TensorArg) -> Tolerance:
+    if arg.dtype not in ("int8", "uint8"):
+        raise BadReference(
+            f"problem.toml: [tolerance.outputs.{arg.name}] steps: {arg.dtype}; accepted: an output "
+            "of int8 or uint8"
+        )
+    return Tolerance(0.0, 0.0, exact=True, steps=own.steps, bits=own.bits)
 
 
 def _speaks_of(spec: ProblemSpec) -> bool:

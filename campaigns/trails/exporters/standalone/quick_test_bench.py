@@ -17,6 +17,7 @@ import argparse
 import csv
 import ctypes
 import importlib.util
+import inspect
 import json
 import math
 import re
@@ -211,12 +212,29 @@ def snr(found: torch.Tensor, want: torch.Tensor) -> float:
     return math.inf if off == 0 else 10 * math.log10(max(size, 1e-300) / off)
 
 
+def called_with_all(run_kernel: Callable[..., Any]) -> Call:
+    """A call with every argument of a case; outputs that are not taken are what is returned."""
+    parameters = inspect.signature(run_kernel).parameters.values()
+    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+        return lambda inputs: run_kernel(**inputs)
+    taken = {one.name for one in parameters}
+
+    def call(inputs: Mapping[str, Any]) -> None:
+        places = [value for name, value in inputs.items() if name not in taken]
+        found = run_kernel(**{name: value for name, value in inputs.items() if name in taken})
+        if places:
+            answers = found if isinstance(found, tuple | list) else (found,)
+            for place, answer in zip(places, answers, strict=True):
+                place.copy_(answer)
+
+    return call
+
+
 def build(wanted: Kernel, backend: str, folder: Path) -> Call:
     """What calls the kernel on the inputs of a case; ends the run where it does not compile."""
     kernel, own_flags, signature = wanted
     if backend not in COMPILERS:
-        run_kernel = load(kernel).run_kernel
-        return lambda inputs: run_kernel(**inputs)
+        return called_with_all(load(kernel).run_kernel)
     names, flags = COMPILERS[backend]
     compiler = next((found for name in names if (found := shutil.which(name))), None)
     if compiler is None:

@@ -55,6 +55,17 @@ def test_it_accepts_a_clear_gain_and_names_its_baseline():
     assert set(passed.values()) == {True}
 
 
+def test_a_gain_of_an_answer_that_no_input_changes_needs_a_floor():
+    same = report(replace(case(FAST, SLOW), answer_varies=False))
+    found = decide_session(same, AGAINST)
+    assert (found.verdict, found.reason) == (VerdictWord.NEEDS_REVIEW, Reason.ANSWER_NEVER_VARIES)
+    assert "a kernel that reads nothing could pass" in found.sentence
+    floor = physical_floor(Work(0, 1e6), [ceiling(1e12)], [])
+    known = replace(AGAINST, floors={"4096x4096": floor})
+    assert decide_session(same, known).reason is Reason.PROMOTED
+    assert decide_session(same, BASELINE).reason is Reason.BASELINE
+
+
 def test_it_accepts_a_correct_baseline():
     found = decide_session(report(case(SLOW)), BASELINE)
     assert (found.verdict, found.reason) == (VerdictWord.ACCEPTED, Reason.BASELINE)

@@ -10,6 +10,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+import torch
 from django.conf import settings
 
 from campaigns.evaluator.backends import cpp, cuda
@@ -18,6 +19,7 @@ from campaigns.trails.exporters.judged_rounds import trail_of
 from campaigns.trails.exporters.reproducer import reproducer_files
 from campaigns.trails.exporters.standalone.quick_test_bench import (
     COMPILERS,
+    called_with_all,
     load,
     parser,
     row_of,
@@ -185,3 +187,20 @@ def test_it_builds_as_the_evaluator_does():
     ours = {*cuda.target_flags("sm_90"), *cuda.FLAGS}
     # Which card there is only its own host knows.
     assert {*COMPILERS["cuda"][1]} - {"-arch=native"} == {f for f in ours if "gencode" not in f}
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        lambda x, out, total: (out.copy_(x * 2), total.copy_(x.sum())),
+        lambda x: (x * 2, x.sum()),
+        lambda **given: (
+            given["out"].copy_(given["x"] * 2),
+            given["total"].copy_(given["x"].sum()),
+        ),
+    ],
+)
+def test_what_a_kernel_returns_goes_to_the_outputs_that_it_does_not_take(kernel):
+    given = {"x": torch.ones(3), "out": torch.zeros(3), "total": torch.zeros(())}
+    called_with_all(kernel)(given)
+    assert (given["out"].tolist(), float(given["total"])) == ([2.0, 2.0, 2.0], 3.0)
