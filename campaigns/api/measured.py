@@ -6,11 +6,12 @@ from typing import Any
 
 from rest_framework import serializers as fields
 
-from campaigns.api.serializers import TimeSerializer
+from campaigns.api.serializers import CopiedOutputSerializer, TimeSerializer
 from campaigns.models import Case, Evaluation, Problem, Sweep, SweepPoint
 from campaigns.records.round.case_table import case_row
 from campaigns.records.round.reports import report_of
 from campaigns.records.round.sweeps import knobs_of
+from campaigns.rules.verdict.copied import notes_of
 from knowledge.api.records import Read
 
 
@@ -44,6 +45,8 @@ class CaseRowSerializer(fields.Serializer):
     incumbent_us = TimeSerializer(allow_null=True)
     timer = fields.CharField(allow_null=True)
     device_us = fields.FloatField(allow_null=True)
+    copied = CopiedOutputSerializer(many=True)
+    incumbent_copied = CopiedOutputSerializer(many=True)
 
 
 class SampleSerializer(fields.Serializer):
@@ -65,12 +68,18 @@ def _environment(evaluation: Evaluation) -> dict[str, str]:
     return dict(report.environment) if report else {}
 
 
+def _notes(evaluation: Evaluation) -> tuple[str, ...]:
+    report = report_of(evaluation)
+    return notes_of(report) if report else ()
+
+
 class WholeEvaluationSerializer(EvaluationSerializer):
     cases = Read(CaseRowSerializer(many=True), _cases)
     environment = Read(fields.DictField(child=fields.CharField()), _environment)
+    notes = Read(fields.ListField(child=fields.CharField()), _notes)
 
     class Meta(EvaluationSerializer.Meta):
-        fields = (*EvaluationSerializer.Meta.fields, "cases", "environment")
+        fields = (*EvaluationSerializer.Meta.fields, "cases", "environment", "notes")
 
 
 class KnobSerializer(fields.Serializer):

@@ -76,6 +76,13 @@ class CampaignSerializer(fields.ModelSerializer):
         )
 
 
+class CopiedOutputSerializer(fields.Serializer):
+    """An output into which each timed call copies an answer, so says the runner; its bytes."""
+
+    name = fields.CharField()
+    nbytes = fields.IntegerField()
+
+
 class BaselineCaseSerializer(fields.Serializer):
     """One case of torch and of the kernel beside it, in µs; gain: of the kernel, a fraction."""
 
@@ -86,7 +93,10 @@ class BaselineCaseSerializer(fields.Serializer):
 
 
 class BaselineSerializer(fields.Serializer):
-    """torch measured beside the kernel of a round; without a gain `why` says why there is none."""
+    """torch measured beside the kernel of a round; without a gain `why` says why there is none.
+
+    copied: what torch copies in each timed call, at its largest. note: the same in words.
+    """
 
     baseline = fields.CharField(source="kind")
     name = fields.CharField()
@@ -100,6 +110,8 @@ class BaselineSerializer(fields.Serializer):
     kernel_us = fields.FloatField(allow_null=True)
     gain = GainSerializer(allow_null=True)
     cases = BaselineCaseSerializer(many=True)
+    copied = CopiedOutputSerializer(many=True)
+    note = fields.CharField()
 
 
 class WholeCampaignSerializer(CampaignSerializer):

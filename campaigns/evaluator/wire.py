@@ -46,6 +46,7 @@ class Ask(IntEnum):
     TURN = 18  # back to the case of that number
     BUILD_VARIANT = 19  # compile one of many into memory files; nothing is loaded
     TAKE_VARIANT = 20  # load one of many from memory files, in place of the one before
+    COPIED = 21  # into which outputs a call copies an answer that it has already: bits in order
 
 
 class ReplyStatus(IntEnum):

@@ -44,7 +44,7 @@ def source_of(evaluation: Evaluation) -> Source:
     problem = evaluation.campaign.problem
     ref = problem.files.get("ref.py", "")
     if evaluation.kind == EvaluationKind.LIBRARY:
-        return library_source(ref, problem.library_call)
+        return library_source(ref, problem.call_of_library)
     if evaluation.kind == EvaluationKind.EAGER:
         return eager_source(ref)
     mode = "max-autotune" if evaluation.kind == EvaluationKind.COMPILE_MAX else ""

@@ -41,6 +41,12 @@ def takes_candidates(campaign: Campaign) -> bool:
     return not _not_now(campaign) and ProposerKind.PERSON in budgets_of(campaign)
 
 
+def takes_later(campaign: Campaign) -> bool:
+    """Whether people may hand in once its baseline is judged. No query."""
+    waits = campaign.incumbent_id is None and not campaign.is_finished
+    return waits and ProposerKind.PERSON in budgets_of(campaign)
+
+
 def closed_to(campaign: Campaign, kind: ProposerKind) -> str:
     """Why nothing of this kind can be handed in now, whatever it is; "" where it can."""
     if why := _not_now(campaign):

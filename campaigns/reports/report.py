@@ -18,6 +18,7 @@ from campaigns.records.round.reports import machine_code_of, report_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.target.targets import CampaignTarget
 from campaigns.reports.campaign.baselines import baseline_rows
+from campaigns.reports.campaign.copies import copies_of
 from campaigns.reports.campaign.limits import limits_of
 from campaigns.reports.campaign.lineage import lineage_of
 from campaigns.reports.campaign.pictures import Link, pictures
@@ -75,6 +76,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "environment": _environment(sheet),
         "splits": _splits(sheet, report),
         "attributions": attributions_of(report),
+        "copies": copies_of(sheet),
         "code": machine_code_of(best.candidate) if best else None,
         "audit": audit_of(sheet),
         "baselines": baseline_rows(campaign),

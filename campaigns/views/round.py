@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 
-from campaigns.evaluator.contract import Source
+from campaigns.evaluator.contract import Report, Source
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
 from campaigns.models.evaluation import TORCH
 from campaigns.records.round.candidate_findings import finding_counts, finding_facts
@@ -17,6 +17,7 @@ from campaigns.records.round.hypotheses import hypothesis_of
 from campaigns.records.round.reports import machine_code_in, report_of
 from campaigns.records.round.sweeps import sweep_of
 from campaigns.records.round.verdicts import classes_of, sanitizer_result
+from campaigns.records.submissions import takes_candidates
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.target.targets import target_of
 from campaigns.reports.campaign.lineage import lineage_of
@@ -31,8 +32,10 @@ from campaigns.reports.rounds.standings import meanings, sessions_of
 from campaigns.reports.rounds.surroundings import busy_words, seen_table
 from campaigns.rules.target.intake import intake_from
 from campaigns.rules.verdict.attribution import attributions_of
+from campaigns.rules.verdict.copied import notes_of
 from campaigns.views.download import download
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
+from campaigns.views.no_worker import warning_of
 from campaigns.views.sweeps.sweep_panel import panel_of
 from knowledge.experience.others import RoundLearned, round_learned
 
@@ -59,6 +62,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "round": found,
         "row": row,
         "verdict": verdict,
+        **_what_next(campaign, is_judged=verdict is not None),
         "looked": sanitizer_result(verdict) if verdict else None,
         "sessions": sessions,
         "meanings": meanings(),
@@ -72,12 +76,11 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "split_in": campaign.rounds.filter(split__called_by=number).first(),
         "cases": case_rows(row, report, target, campaign.noise.get("floor"), guard),
         "measured": measured,
-        "report": report,
+        **_found(report),
         "target": target,
         "splits": splits_of(campaign, report, _measured_source(measured, candidate), target)
         if measured
         else None,
-        "attributions": attributions_of(report),
         "code": machine_code_in(e for e in evaluations if e.candidate == candidate),
         "drift": SimpleLazyObject(lambda: drift_of(campaign)),
         "learned": _learned(found),
@@ -85,8 +88,6 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "lineage": SimpleLazyObject(lambda: lineage_of(campaign)),
         "candidates": _candidates(found, evaluations),
         "repairs": found.repairs.all(),
-        "seen": seen_table(report),
-        "busy": busy_words(report),
         "voids": [found.void for found in reversed(evaluations) if hasattr(found, "void")],
         "commands": reproduce_commands(campaign, found, candidate) if candidate else (),
         **panel_of(campaign, found, sweep_of(found)),
@@ -100,6 +101,13 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
             "cut": len(shown.rows) - SHOWN_LINES,
         }
     return render(request, "campaigns/round.html", context)
+
+
+def _what_next(campaign: Campaign, *, is_judged: bool) -> dict[str, Any]:
+    """What a person can do next: hand another one in, or start the worker that is missing."""
+    if is_judged:
+        return {"takes_candidates": takes_candidates(campaign)}
+    return {"no_worker": warning_of(campaign)}
 
 
 @require_safe
@@ -138,6 +146,17 @@ def round_source(request: HttpRequest, campaign_id: int, number: int) -> HttpRes
         "lines": highlighted(candidate.text, candidate.file_name),
     }
     return render(request, "campaigns/source.html", context)
+
+
+def _found(report: Report | None) -> dict[str, Any]:
+    """What the report tells by itself."""
+    return {
+        "report": report,
+        "notes": notes_of(report) if report else (),
+        "attributions": attributions_of(report),
+        "seen": seen_table(report),
+        "busy": busy_words(report),
+    }
 
 
 def _learned(found: Round) -> RoundLearned:

@@ -50,6 +50,9 @@ class CallPlan(Protocol):
     def launch(self) -> KernelLaunch | None:
         """How one call launches its longest kernel; None where that cannot be seen."""
 
+    def copied(self) -> int:
+        """Into which outputs a call copies an answer that it has already: bits in their order."""
+
 
 class CandidateKernel(Protocol):
     """One candidate from source to bound calls.
@@ -79,6 +82,11 @@ def no_refusal(layouts: Collection[Layout], text: str, device: str) -> str:
     return ""
 
 
+def builds_before(source: Source) -> bool:
+    """For backends whose kernels are built once, before any call."""
+    return False
+
+
 def no_note(source: Source) -> str:
     """For backends that have nothing to say about a source."""
     return ""
@@ -95,8 +103,9 @@ class Backend:
 
     kernels: the names of the kernels that a source text defines. refuses: why a source text can
     not be judged with arguments laid out so on a device, or "". note: what people should know of
-    how a source is built, or "". compiler: its name and version on this host, or "". artefacts: the
-    files that a build leaves, by which another process loads without building.
+    how a source is built, or "". builds_in_calls: whether calls of a source with new sizes compile
+    or tune it, which takes as long as a build. compiler: its name and version on this host, or "".
+    artefacts: the files that a build leaves, by which another process loads without building.
     """
 
     name: str
@@ -106,6 +115,7 @@ class Backend:
     kernels: Callable[[str], tuple[str, ...]] = no_kernels
     refuses: Callable[[Collection[Layout], str, str], str] = no_refusal
     note: Callable[[Source], str] = no_note
+    builds_in_calls: Callable[[Source], bool] = builds_before
     compiler: Callable[[], str] = no_compiler
     artefacts: tuple[str, ...] = ()
 

@@ -9,26 +9,29 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import metadata
 
 from campaigns.evaluator.backends.base import Backend, CallPlan, register
 from campaigns.evaluator.builds.compile import BuildFailed
-from campaigns.evaluator.builds.python_calls import blank_call, bound_calls, load_candidate
-from campaigns.evaluator.builds.python_entry import entry_of
+from campaigns.evaluator.builds.python_calls import blank_call, load_candidate
+from campaigns.evaluator.builds.python_entry import Entry, entry_of
 from campaigns.evaluator.builds.python_error import FILE
 from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.contract import BuildFacts, Job, Source
 from campaigns.evaluator.layout import Layout
-from campaigns.evaluator.runner.device_plan import DevicePlan
-from campaigns.evaluator.runner.host_plan import HostPlan
 from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.runner.python_plan import python_plan
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 COMPILES = "torch.compile"
 # What a first compilation imports: seconds, which are none of a call's.
 MOST_SHAPES = 256
 IMPORTED = ("torch._dynamo", "torch._inductor.compile_fx", "torch._inductor.codecache")
+
+
+def builds_in_calls(source: Source) -> bool:
+    return COMPILES in source.text
 
 
 class TorchKernel:
@@ -38,9 +41,9 @@ class TorchKernel:
         self._place = place
         self._path = place.folder / FILE
         self._example: Layout | None = None
-        self._run: Callable[..., None] | None = None
+        self._run: Entry | None = None
         # Inductor runs a C++ compiler, and on a GPU Triton's, when a function is first called.
-        self.starts_programs = COMPILES in source.text
+        self.starts_programs = builds_in_calls(source)
 
     def build(self, example: Layout) -> None:
         """Parse, and import the compiler that the source asks for."""
@@ -82,19 +85,25 @@ class TorchKernel:
         if self._device == "cpu":
             torch.set_num_threads(len(os.sched_getaffinity(0)))
         torch.set_grad_enabled(False)
-        self._run = entry_of(load_candidate(self._path), self._example, self._source.name)
+        run = entry_of(load_candidate(self._path), self._example, self._source.name)
         if self.starts_programs:
-            blank_call(self._run, self._example, self._device)
+            blank_call(run, self._example, self._device)
+        else:
+            run = self._without_copies(run, self._example)
+        self._run = run
+
+    def _without_copies(self, run: Entry, example: Layout) -> Entry:
+        """A reference ends with a copy into its outputs, which nobody who calls torch has."""
+        from campaigns.evaluator.builds.placed_answers import PlacedAnswers
+
+        if isinstance(run, PlacedAnswers):
+            return run
+        outputs = [arg.name for arg in example.outputs if not arg.update]
+        return PlacedAnswers(run, outputs) if outputs else run
 
     def plan(self, layout: Layout, memory: Memory, slots: int) -> CallPlan:
-        if self._run is None:
-            raise RuntimeError("plan before load")
-        calls = bound_calls(self._run, layout, memory, slots)
-        if self._device == "cpu":
-            return HostPlan(calls)
-        import torch
-
-        return DevicePlan(calls, torch.cuda.Stream(), layout, memory)
+        on_gpu = self._device != "cpu"
+        return python_plan(self._run, layout, memory, slots, on_gpu=on_gpu)
 
 
 def compiler_version() -> str:
@@ -105,4 +114,13 @@ def compiler_version() -> str:
         return ""
 
 
-register(Backend("torch", ".py", ("cpu", "gpu"), TorchKernel, compiler=compiler_version))
+register(
+    Backend(
+        "torch",
+        ".py",
+        ("cpu", "gpu"),
+        TorchKernel,
+        builds_in_calls=builds_in_calls,
+        compiler=compiler_version,
+    )
+)

@@ -21,7 +21,7 @@ from campaigns.evaluator.backends.base import Backend, CallPlan, register
 from campaigns.evaluator.builds.compile import BuildFailed
 from campaigns.evaluator.builds.kernel_names import triton_kernels
 from campaigns.evaluator.builds.memory_files import empty, fill, held
-from campaigns.evaluator.builds.python_calls import bound_calls, load_candidate
+from campaigns.evaluator.builds.python_calls import load_candidate
 from campaigns.evaluator.builds.python_entry import entry_of
 from campaigns.evaluator.builds.python_error import FILE, place_of
 from campaigns.evaluator.builds.shared_object import write_source
@@ -32,9 +32,8 @@ from campaigns.evaluator.interpreter.fault import host_fault
 from campaigns.evaluator.interpreter.no_gpu import install_stub, mark_blanks, refuses
 from campaigns.evaluator.interpreter.stand_in import OnlyOnGpu
 from campaigns.evaluator.layout import Layout, ScalarArg
-from campaigns.evaluator.runner.device_plan import DevicePlan
-from campaigns.evaluator.runner.host_plan import HostPlan
 from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.runner.python_plan import python_plan
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 FACTS_BYTES = 1 << 16
@@ -136,14 +135,12 @@ class TritonKernel:
         self._run = entry_of(load_candidate(self._path), self._example, self._source.name)
 
     def plan(self, layout: Layout, memory: Memory, slots: int) -> CallPlan:
-        if self._run is None:
-            raise RuntimeError("plan before load")
-        calls = bound_calls(self._run, layout, memory, slots)
-        if not self._on_gpu:
-            return HostPlan(calls)
-        import torch
+        return python_plan(self._run, layout, memory, slots, on_gpu=self._on_gpu)
 
-        return DevicePlan(calls, torch.cuda.Stream(), layout, memory)
+
+def builds_in_calls(source: Source) -> bool:
+    """An autotuner compiles and times every configuration again where its key has changed."""
+    return "autotune" in source.text
 
 
 def compiler_version() -> str:
@@ -197,6 +194,7 @@ register(
         TritonKernel,
         triton_kernels,
         refuses,
+        builds_in_calls=builds_in_calls,
         compiler=compiler_version,
         artefacts=(CACHE_FILE,),
     )

@@ -27,7 +27,7 @@ def load_candidate(path: Path) -> ModuleType:
 
 def bound_calls(
     run: Callable[..., None], layout: Layout, memory: Memory, slots: int
-) -> list[Callable[[], None]]:
+) -> list[partial[None]]:
     """A call of `run` on each slot."""
     return [partial(run, **_keywords(layout, memory, slot)) for slot in range(slots)]
 

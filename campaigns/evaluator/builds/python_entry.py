@@ -17,8 +17,9 @@ Entry = Callable[..., Any]
 def entry_of(module: ModuleType, layout: Layout, name: str) -> Entry:
     """`run_kernel`, or the only function that takes the arguments of a case by name.
 
-    One that takes all but the outputs returns them; its answer is then copied into their place, as
-    a part of the call. name: of the source, for people. Raises BuildFailed.
+    One that takes all but the outputs returns them; its answers are made in their places, or where
+    that cannot be, copied there as a part of the call. name: of the source, for people. Raises
+    BuildFailed.
     """
     found = getattr(module, ENTRY, None)
     if callable(found):
@@ -63,7 +64,10 @@ def _copying(function: Entry, answers: list[str]) -> Entry:
         for place, answer in zip(places, given, strict=True):
             place.copy_(answer)
 
-    return call
+    # Not above: it imports torch, and this module is read wherever a source is.
+    from campaigns.evaluator.builds.placed_answers import PlacedAnswers
+
+    return PlacedAnswers(call, answers)
 
 
 def _refuse(function: Entry, layout: Layout, name: str) -> Entry:

@@ -38,6 +38,7 @@ from campaigns.evaluator.contract.stream import (
     VariantOrder,
 )
 from campaigns.evaluator.contract.timing import (
+    CopiedOutput,
     KernelLaunch,
     OwnKernel,
     Repeats,
@@ -55,6 +56,7 @@ __all__ = [
     "Case",
     "CaseReport",
     "ContractError",
+    "CopiedOutput",
     "Fault",
     "Function",
     "Job",

@@ -61,6 +61,17 @@ class Traced:
 
 
 @dataclass(frozen=True, slots=True)
+class CopiedOutput:
+    """An output into which each timed call copies an answer that it has already.
+
+    So says the runner, which could forge it: it informs people, and nothing is decided by it.
+    """
+
+    name: str
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Repeats:
     """Bursts of `calls` calls by what they found in memory, in µs a call with all overhead (R20).
 
@@ -90,6 +101,7 @@ class Timing:
     warm_us: a call whose inputs and outputs lie in the last-level cache; None where they do not fit
     or it was not asked for. eager_us: a call launched by itself, where samples are of a GRAPH.
     repeats: what it takes on inputs that it has seen; None where no other arm was beside it.
+    copied: what a call copies for the judge's sake, which one that takes a returned tensor spares.
     """
 
     samples_us: tuple[float, ...]
@@ -104,3 +116,4 @@ class Timing:
     warm_us: float | None = None
     eager_us: float | None = None
     repeats: Repeats | None = None
+    copied: tuple[CopiedOutput, ...] = ()

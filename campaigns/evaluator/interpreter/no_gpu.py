@@ -44,20 +44,33 @@ def refuses(layouts: Collection[Layout], text: str, device: str) -> str:
 
 
 def _types(text: str) -> Iterator[str]:
-    """`b` of every `a.b` that is not torch's; none of a source that does not parse.
+    """`b` of every `a.b` that is not torch's, and torch's float8; none of what does not parse.
 
-    A table from torch's types to Triton's names all of them, whichever its kernels get.
+    A table from torch's types to Triton's names all of them, whichever its kernels get, and a
+    comparison names a type that may never come. Else torch's float8 is what a tensor is made,
+    viewed or converted as.
     """
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    tables = (node for node in ast.walk(tree) if isinstance(node, ast.Dict))
+    tables = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
     pairs = (pair for table in tables for pair in zip(table.keys, table.values, strict=True))
     listed = {value for key, value in pairs if _of_torch(key) and _same_name(key, value)}
+    unused = {key for table in tables for key in table.keys} | set(_compared(tree))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and not _of_torch(node) and node not in listed:
+        if not isinstance(node, ast.Attribute) or node in listed:
+            continue
+        if not _of_torch(node) or (node.attr.startswith("float8") and node not in unused):
             yield node.attr
+
+
+def _compared(tree: ast.AST) -> Iterator[ast.AST]:
+    """Both sides of every comparison, those of `a in (b, c)` one by one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            for side in (node.left, *node.comparators):
+                yield from getattr(side, "elts", (side,))
 
 
 def _of_torch(node: ast.AST | None) -> bool:

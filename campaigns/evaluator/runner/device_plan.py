@@ -34,16 +34,21 @@ FILLING = ("Memset", "FillFunctor")
 
 
 class DevicePlan:
-    """Calls bound to slots in device memory, issued on `stream`."""
+    """Calls bound to slots in device memory, issued on `stream`.
+
+    copied: tells what `CallPlan.copied` says; without it nothing is copied.
+    """
 
     def __init__(
         self,
-        calls: list[Callable[[], None]],
+        calls: Sequence[Callable[[], None]],
         stream: torch.cuda.Stream,
         layout: Layout,
         memory: Memory,
+        copied: Callable[[], int] = int,
     ) -> None:
         self._calls = calls
+        self.copied = copied
         self._stream = stream
         self._layout = layout
         self._memory = memory

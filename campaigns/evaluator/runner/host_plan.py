@@ -17,15 +17,17 @@ class HostPlan:
     """Calls bound to slots in shared memory.
 
     burst: makes of the slots in turn a burst that is ready to run; without it calls are made one by
-    one from here.
+    one from here. copied: tells what `CallPlan.copied` says; without it nothing is copied.
     """
 
     def __init__(
         self,
-        calls: list[Callable[[], None]],
+        calls: Sequence[Callable[[], None]],
         burst: Callable[[Sequence[int]], Burst] | None = None,
+        copied: Callable[[], int] = int,
     ) -> None:
         self._calls = calls
+        self.copied = copied
         self._ready = burst or self._one_by_one
         self._next: Burst = self._one_by_one(())
 

@@ -173,6 +173,8 @@ class Runner:
             return (0, *self._planned().profile(body))
         if ask is Ask.KERNEL:
             return self._planned().kernel(body)
+        if ask is Ask.COPIED:
+            return self._planned().copied(), 0.0, 0.0
         if ask is Ask.LAUNCH:
             return self._launch_part(body)
         if ask is Ask.STAY and self._memory is not None:

@@ -188,6 +188,8 @@ def _environment(order: Order) -> dict[str, str]:
         "PATH": ":".join([*map(str, programs), usual]),
         "HOME": HOME,
         "TMPDIR": view.TEMPORARY,
+        # As with `pip install -e .`, which nobody has run in this tree.
+        "PYTHONPATH": f"{TREE}:{TREE}/src",
         "USER": "runner",
         "LOGNAME": "runner",
         # Trees differ in a file or two of the same path and size; nothing compiled may be mixed up.

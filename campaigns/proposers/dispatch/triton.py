@@ -5,7 +5,7 @@ Names are found by scope, so that locals, attributes, keywords and texts of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 import libcst.matchers as m
@@ -34,16 +34,12 @@ def given_names(v0: Source) -> tuple[str, ...]:
 
     Raises CannotSplit where those do not say it.
     """
-    module = _parsed("v0", v0)
-    entry = next(iter(m.findall(module, m.FunctionDef(name=m.Name(ENTRY)))), None)
-    if not isinstance(entry, cst.FunctionDef):
+    listed = _entry_parameters(_parsed("v0", v0))
+    if listed is None:
         raise CannotSplit(f"v0: no function {ENTRY}")
-    listed = entry.params
-    plain = (*listed.posonly_params, *listed.params, *listed.kwonly_params)
-    star = isinstance(listed.star_arg, cst.Param) or listed.star_kwarg is not None
-    if star or any(one.default is not None for one in plain):
+    if _has_stars(listed) or any(one.default is not None for one in _plain(listed)):
         raise CannotSplit(f"v0: {ENTRY} has defaults or stars, so it does not say what is given")
-    return tuple(one.name.value for one in plain)
+    return tuple(one.name.value for one in _plain(listed))
 
 
 def dispatcher(split: DispatchPlan) -> Source:
@@ -51,6 +47,8 @@ def dispatcher(split: DispatchPlan) -> Source:
     parts = [_Module(part) for part in (split.incumbent, split.variant)]
     _refuse_other_imports(*parts)
     names = given_names(split.v0)
+    for part in parts:
+        part.refuse_other_arguments(names)
     passed = ", ".join(f"{name}={name}" for name in names)
     futures = "".join(f"{line}\n" for line in dict.fromkeys(f for p in parts for f in p.futures))
     incumbent, variant = (f"{part.name}_{ENTRY}" for part in (split.incumbent, split.variant))
@@ -58,8 +56,8 @@ def dispatcher(split: DispatchPlan) -> Source:
         f"# {split.words}\n{futures}\n"
         f"{parts[0].text}\n\n{parts[1].text}\n\n"
         f"def {ENTRY}({', '.join(names)}):\n"
-        f"    if {split.when.code(' and ', ' or ')}:\n        {variant}({passed})\n"
-        f"    else:\n        {incumbent}({passed})\n"
+        f"    if {split.when.code(' and ', ' or ')}:\n        return {variant}({passed})\n"
+        f"    else:\n        return {incumbent}({passed})\n"
     )
     try:
         compile(text, split.incumbent.source.name, "exec", dont_inherit=True)
@@ -96,6 +94,18 @@ class _Module:
         for name in _BY_TEXT:
             if m.findall(module, m.Call(func=m.Name(name))):
                 raise CannotSplit(f"{self._part.name}: {name}() reaches names by their text")
+
+    def refuse_other_arguments(self, names: Sequence[str]) -> None:
+        """Raises CannotSplit where outputs are taken by one and returned by the other."""
+        listed = _entry_parameters(self._wrapper.module)
+        if listed is None or _has_stars(listed):
+            return
+        own = {one.name.value for one in _plain(listed)}
+        if not set(names) <= own or any(
+            one.default is None and one.name.value not in names for one in _plain(listed)
+        ):
+            given = ", ".join(names)
+            raise CannotSplit(f"{self._part.name}: {ENTRY} takes other arguments than v0's {given}")
 
     def _imported(self) -> Iterator[tuple[str, str]]:
         for each in self._scope.assignments:
@@ -139,6 +149,19 @@ class _Module:
 
     def _text(self, start: int, end: int) -> str:
         return self._part.source.text.encode()[start:end].decode()
+
+
+def _entry_parameters(module: cst.Module) -> cst.Parameters | None:
+    entry = next(iter(m.findall(module, m.FunctionDef(name=m.Name(ENTRY)))), None)
+    return entry.params if isinstance(entry, cst.FunctionDef) else None
+
+
+def _plain(listed: cst.Parameters) -> tuple[cst.Param, ...]:
+    return (*listed.posonly_params, *listed.params, *listed.kwonly_params)
+
+
+def _has_stars(listed: cst.Parameters) -> bool:
+    return isinstance(listed.star_arg, cst.Param) or listed.star_kwarg is not None
 
 
 def _parsed(name: str, source: Source) -> cst.Module:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
+from campaigns.evaluator.contract import CaseReport, CopiedOutput, Outcome, Report, Timing
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.evaluation import TORCH
 from campaigns.records.baselines import evaluations_of, wants_baselines
@@ -14,6 +14,7 @@ from campaigns.records.round.judged_rounds import standard_of
 from campaigns.records.round.reports import report_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.noise.means import geomean
+from campaigns.rules.verdict.copied import copied_by, copied_words
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.rules.verdict.one_session import compare
 from campaigns.rules.wording import duration
@@ -43,7 +44,8 @@ class BaselineRow:
 
     outcome: "" until it is measured, and where it was not tried. why: why there is no time, without
     a full stop; "" where there is one. is_best: whether that kernel is still the incumbent.
-    timer: how both arms were timed. gain: of the kernel over torch, over all cases.
+    timer: how both arms were timed. gain: of the kernel over torch, over all cases. copied: what
+    torch copies in a timed call, at its largest; note: the same as a sentence.
     """
 
     kind: str
@@ -55,6 +57,8 @@ class BaselineRow:
     timer: str = ""
     gain: Gain | None = None
     cases: tuple[BaselineCase, ...] = ()
+    copied: tuple[CopiedOutput, ...] = ()
+    note: str = ""
 
     @property
     def name(self) -> str:
@@ -73,11 +77,12 @@ class BaselineRow:
 
     @property
     def words(self) -> str:
-        """One line without a full stop (law 9)."""
+        """One line without a full stop at its end (law 9)."""
         if self.gain is None or self.time_us is None:
             return f"{self.name}: {self.why}"
         told = f"round {self.beside} is {self.gain.against(self.name)}"
-        return f"{self.name}: {duration(self.time_us)}; {told}"
+        note = self.note and f". {self.note.rstrip('.')}"
+        return f"{self.name}: {duration(self.time_us)}; {told}{note}"
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -103,6 +108,8 @@ class BaselineRow:
                 }
                 for case in self.cases
             ],
+            "copied": [asdict(one) for one in self.copied],
+            "note": self.note,
         }
 
 
@@ -169,7 +176,14 @@ def _compared(campaign: Campaign, row: BaselineRow, report: Report) -> BaselineR
         for case in turned
     )
     timers = {case.candidate.timer.value for case in turned if case.candidate}
-    return replace(row, gain=found.gain, cases=cases, timer=", ".join(sorted(timers)))
+    return replace(
+        row,
+        gain=found.gain,
+        cases=cases,
+        timer=", ".join(sorted(timers)),
+        copied=copied_by(report),
+        note=copied_words(report, whose=row.name),
+    )
 
 
 def _median(case: CaseReport, timing: Timing | None) -> float:

@@ -253,9 +253,25 @@ def test_r19_two_triton_modules_are_one_that_is_right(tmp_path):
         ("import jax as tl\ndef run_kernel(**a): ...\n", "tl: imported as"),
         ("def run_kernel(**a): globals()['x'] = 1\n", "reaches names by their text"),
         ("def other(): ...\n", "no function run_kernel"),
+        (
+            "def run_kernel(input, N, D): ...\n",
+            "takes other arguments than v0's input, output, N, D",
+        ),
+        ("def run_kernel(input, output, N, D, eps): ...\n", "takes other arguments"),
         ("def run_kernel(:\n", "line 1"),
     ],
 )
 def test_r19_what_a_triton_module_can_not_share_is_refused(text, why):
     with pytest.raises(CannotSplit, match=why):
         split(v0("softmax", "triton"), Source("kernel.py", text), from_(100), "triton")
+
+
+def test_what_the_parts_return_is_returned():
+    plain, doubled = (
+        Source("kernel.py", f"def run_kernel(input, N, D):\n    return {body}\n")
+        for body in ("input", "input * 2")
+    )
+    space = {}
+    parts = Part("round_1", plain), Part("round_2", doubled)
+    exec(dispatcher("triton", DispatchPlan(*parts, plain, from_(100))).text, space)
+    assert [space["run_kernel"](7, N=1, D=d) for d in (99, 100)] == [7, 14]

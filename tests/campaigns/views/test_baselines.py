@@ -12,22 +12,29 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.contract import CopiedOutput, Outcome
 from campaigns.models import Campaign, Evaluation, EvaluationKind
 from campaigns.steps.lifecycle.run_here import run_here
 from tests.campaigns.sample import HOSTILE
 from tests.campaigns.steps import cast
 
+COPIED = (CopiedOutput(f"out{HOSTILE}", 33_600_000),)
+
 
 class NoCompiler(cast.Judge):
-    """torch runs eagerly, and compiles nothing."""
+    """torch runs eagerly, and compiles nothing; whatever runs copies what it returns."""
 
     def evaluate(self, job, beat=None):
         report = super().evaluate(job, beat)
         if "torch.compile" not in job.candidate.text:
-            return report
+            return replace(report, cases=tuple(map(copying, report.cases)))
         why = f"No working C++ compiler found {HOSTILE}"
         return replace(report, outcome=Outcome.BUILD_FAILED, reason=why, cases=())
+
+
+def copying(case):
+    arms = {"candidate": case.candidate, "incumbent": case.incumbent}
+    return replace(case, **{a: t and replace(t, copied=COPIED) for a, t in arms.items()})
 
 
 @pytest.fixture
@@ -49,6 +56,8 @@ def test_a_page_has_a_row_for_each(page, beside, name):
     assert list(rows) == ["eager", "compile", "compile-max-autotune", "library"]
     assert 'data-baseline="torch eager"' in rows["eager"]
     assert 'data-n="10"' in rows["eager"]
+    assert "Each timed call of torch eager copies `out" in rows["eager"]
+    assert "(33.6 MB) into its place; a caller that takes" in rows["eager"]
     assert "round 2, the best" in rows["eager"]
     assert "not measured: build failed: No working C++ compiler found" in rows["compile"]
     assert "problem.toml names no `library`" in rows["library"]
@@ -71,6 +80,23 @@ def test_a_round_shows_the_measurements_of_its_own_kernel_alone(page, beside):
     assert "No working C++ compiler" not in body
 
 
+def test_a_round_says_what_both_sides_copy(page, beside):
+    body = page.get(reverse("round", args=[beside.pk, 2])).content.decode()
+    own, rival = re.findall("data-note>(.*?)</p>", body)
+    assert own.startswith("Each timed call copies `out")
+    assert rival.startswith("Each timed call of the incumbent copies `out")
+    assert HOSTILE not in body
+
+
+@pytest.mark.parametrize("name", ["campaign", "report", "report_file"])
+def test_a_page_says_beside_the_gain_what_v0_copies(page, beside, name):
+    body = page.get(reverse(name, args=[beside.pk])).content.decode()
+    told = re.search("<section[^>]*data-copies.*?</section>", body).group()
+    best, first = re.findall("<p>(.*?)</p>", told)
+    assert best.startswith("Each timed call of the best copies `out")
+    assert first.startswith("Each timed call of v0 copies `out")
+
+
 def test_the_api_has_gains_and_reasons(page, beside):
     found = page.get(f"/api/v1/campaigns/{beside.pk}/").json()["baselines"]
     eager, compiled = found[0], found[1]
@@ -80,16 +106,35 @@ def test_the_api_has_gains_and_reasons(page, beside):
     assert [case["case"] for case in eager["cases"]] == ["one", "two"]
     assert (compiled["outcome"], compiled["gain"]) == ("build_failed", None)
     assert compiled["why"].startswith("not measured: build failed")
+    assert eager["copied"] == [{"name": COPIED[0].name, "nbytes": 33_600_000}]
+    assert eager["note"].startswith("Each timed call of torch eager copies")
+    assert (compiled["copied"], compiled["note"]) == ([], "")
+
+
+def test_the_api_has_what_an_evaluation_copies(page, beside):
+    evaluation = page.get(f"/api/v1/campaigns/{beside.pk}/").json()["baselines"][0]["evaluation"]
+    found = page.get(f"/api/v1/evaluations/{evaluation}/").json()
+    copied = [{"name": COPIED[0].name, "nbytes": 33_600_000}]
+    assert [case["copied"] for case in found["cases"]] == [copied, copied]
+    assert [case["incumbent_copied"] for case in found["cases"]] == [copied, copied]
+    assert [note.partition(" copies ")[0] for note in found["notes"]] == [
+        "Each timed call",
+        "Each timed call of the incumbent",
+    ]
 
 
 def test_the_command_tells_the_same(capsys, beside):
     call_command("campaign", "show", str(beside.pk))
     text = capsys.readouterr().out
     assert "torch eager: 100 µs; round 2 is 2.00× faster" in text
+    assert "Each timed call of torch eager copies `out" in text
     assert "against torch eager (95% bootstrap of the geometric-mean ratio, n=10 pairs)" in text
     call_command("campaign", "show", str(beside.pk), "--json")
     found = json.loads(capsys.readouterr().out)["baselines"]
     assert [row["baseline"] for row in found][:2] == ["eager", "compile"]
+    assert found[0]["copied"][0]["nbytes"] == 33_600_000
+    call_command("round", "show", str(beside.pk), "2")
+    assert "note: Each timed call of the incumbent copies `out" in capsys.readouterr().out
 
 
 def test_the_trail_tells_the_same(page, beside):
@@ -99,6 +144,7 @@ def test_the_trail_tells_the_same(page, beside):
         text = packed.read(name).decode()
     assert "- torch eager: 100 µs; round 2 is 2.00× faster" in text
     assert "- torch.compile: not measured: build failed: No working C++ compiler" in text
+    assert "- Each timed call of v0 copies " in text
     assert "N/A — not measured in this campaign" not in text
     assert HOSTILE not in text
 

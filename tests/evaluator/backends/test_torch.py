@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.evaluator.contract import Limits, Outcome, Source, Timer
+from campaigns.evaluator.contract import CopiedOutput, Limits, Outcome, Source, Timer
 from tests.evaluator import small
 
 HONEST = "import torch\n\n\ndef run_kernel(x, y, N):\n    torch.mul(x, 2, out=y)\n"
@@ -52,12 +52,14 @@ def test_it_is_run_and_timed_on_a_cpu(judge_torch):
     timing = report.cases[0].candidate
     assert timing.timer is Timer.CALLS
     assert min(timing.samples_us) > 0
+    assert timing.copied == ()
     assert report.environment["compiler"].startswith("torch 2")
 
 
-def test_it_takes_a_function_that_returns_its_answer(judge_torch):
-    report = judge_torch("def run_kernel(x, N):\n    return x * 2\n", timed=False)
+def test_it_takes_a_function_that_returns_its_answer_and_tells_of_the_copy(judge_torch):
+    report = judge_torch("def run_kernel(x, N):\n    return x * 2\n")
     assert report.outcome is Outcome.PASSED, report.reason
+    assert report.cases[0].candidate.copied == (CopiedOutput("y", 4 * 4096),)
 
 
 def test_it_has_as_many_threads_as_a_kernel_in_c_plus_plus(judge_torch):

@@ -1,8 +1,12 @@
 """Triton's cache, built in one place and found in another."""
 
+import io
 import os
 import shutil
+import tarfile
 from pathlib import Path
+
+import pytest
 
 from campaigns.evaluator.builds import memory_files
 from campaigns.evaluator.builds.triton_cache import packed, unpack
@@ -31,3 +35,16 @@ def test_what_was_built_elsewhere_is_found(tmp_path, monkeypatch):
         "rows.cubin": b"code"
     }
     assert Path(found["rows.cubin"]).is_relative_to(taken)
+
+
+@pytest.mark.parametrize("name", ["../outside", "/tmp/outside", "a/../../outside"])
+def test_a_file_that_leaves_the_folder_is_refused(tmp_path, name):
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo(name))
+    (tmp_path / "cache.tar").write_bytes(data.getvalue())
+    fd = memory_files.sealed(tmp_path / "cache.tar")
+    with pytest.raises(tarfile.TarError, match="files of the folder"):
+        unpack(fd, tmp_path / "in" / "taken")
+    os.close(fd)
+    assert not (tmp_path / "in" / "outside").exists()

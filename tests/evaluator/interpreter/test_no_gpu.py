@@ -27,7 +27,17 @@ def test_it_names_a_type_that_an_interpreter_computes_wrongly(name):
     text = f"x = y.to(tl.{name})"
     assert refuses([], text, "cpu").startswith(f"Triton's interpreter computes {name} wrongly")
     assert refuses([], text, "cuda:0") == ""
-    assert refuses([], text.replace("tl.", "torch."), "cpu") == ""
+
+
+def test_it_names_torchs_float8_where_a_tensor_gets_it_and_not_its_bfloat16():
+    said = "Triton's interpreter computes float8_e4m3fn wrongly"
+    for use in ("x.view(torch.float8_e4m3fn)", "f(dtype=torch.float8_e4m3fn)"):
+        assert refuses([], use, "cpu").startswith(said)
+        assert refuses([], use, "cuda:0") == ""
+        assert refuses([], use.replace("float8_e4m3fn", "bfloat16"), "cpu") == ""
+    for asked in ("x.dtype == torch.float8_e5m2", "x.dtype in (torch.float8_e5m2, torch.int8)"):
+        assert refuses([], asked, "cpu") == ""
+    assert refuses([], "NAMES = {torch.float8_e5m2: tl.float32}", "cpu") == ""
 
 
 def test_a_table_from_torchs_types_names_none_that_a_kernel_gets():

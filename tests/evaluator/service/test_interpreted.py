@@ -124,3 +124,16 @@ def test_short_floats_show_what_does_not_compile(service, tmp_path):
 def test_an_incumbent_that_cannot_be_judged_is_no_broken_host(service, tmp_path):
     report = judged(service, tmp_path, candidate(), incumbent=candidate(ASSEMBLY))
     assert report.outcome is Outcome.NOT_JUDGED, report.reason
+
+
+# As an autotuner does where its key has changed: `QUICK` gives a call 1.5 s, and a build 60 s.
+SLOW_AT_FIRST = "if N not in seen: seen.add(N); time.sleep(2.5)"
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome"), [("autotune", Outcome.PASSED), ("heuristics", Outcome.TIMED_OUT)]
+)
+def test_a_call_that_tunes_itself_has_the_time_of_a_build(service, tmp_path, name, outcome):
+    top = f"import time\nfrom triton import {name}\nseen = set()\n"
+    report = judged(service, tmp_path, candidate(top=top, before=SLOW_AT_FIRST))
+    assert report.outcome is outcome, report.reason

@@ -47,7 +47,7 @@ def test_what_is_measured_after_the_rounds_is_nobodys(
     cast.set_the_scene(monkeypatch)
     script = cast.Script([["time 50"]])
     monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
-    campaign = cast.make_campaign(tmp_path)
+    campaign = cast.make_campaign(tmp_path, proposers="search,person")
     cast.run_again(campaign, cast.make_bench(cast.Judge()))
     campaign, now = cast.fresh(campaign), timezone.now()
     search, _ = proposer_rows(campaign_sheet(campaign, now), now)

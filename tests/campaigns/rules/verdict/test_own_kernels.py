@@ -104,3 +104,15 @@ def test_it_keeps_a_fast_candidate_from_being_accepted():
     assert decide_session(report(case(honest, slow)), AGAINST).verdict is VerdictWord.ACCEPTED
     found = decide_session(report(case(fast, slow)), AGAINST)
     assert (found.verdict, found.reason) == (VerdictWord.NEEDS_REVIEW, Reason.NOT_ITS_OWN_KERNEL)
+
+
+def test_it_is_shown_but_not_asked_of_what_a_campaign_starts_from():
+    torch_alone = Traced((), 50.0, 0.0)
+    arm = replace(timing([50.0] * 10, 50.0), traced=torch_alone)
+    found = own_kernels(report(case(arm)), Standard(has_incumbent=False, is_v0=True))
+    assert (found.gate.passed, found.reason) == (None, None)
+    assert "0 % of 50.0 µs" in found.gate.found
+    decision = decide_session(report(case(arm)), Standard(has_incumbent=False, is_v0=True))
+    assert decision.reason is Reason.BASELINE
+    alone = decide_session(report(case(arm)), Standard(has_incumbent=False))
+    assert alone.reason is Reason.NOT_ITS_OWN_KERNEL
