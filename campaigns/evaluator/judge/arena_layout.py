@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import torch
 
+from campaigns.evaluator.backends import base as backends
 from campaigns.evaluator.contract import Case, Job, Param
 from campaigns.evaluator.errors import HostError
 from campaigns.evaluator.judge.arena import Arena, Slots, slots_that_fit
@@ -141,10 +142,16 @@ class ArenaLayout:
             refresh=self._spec.refresh,
             device=self._device,
             cool=self._cool,
-            limit_s=self._job.protocol.limits.call_s,
+            limit_s=self._call_s,
             quiescence=self._quiescence,
         )
         return replace(context, tolerances=self._of_usual_size(context))
+
+    @property
+    def _call_s(self) -> float:
+        limits, arms = self._job.protocol.limits, self._job.arms.values()
+        builds = any(backends.get(name).builds_in_calls(source) for name, source in arms)
+        return max(limits.call_s, limits.build_s) if builds else limits.call_s
 
     def _of_usual_size(self, context: CaseContext) -> Mapping[str, Tolerance]:
         """The tolerances of a case, which are the same wherever its slots lie."""

@@ -152,26 +152,20 @@ def _report(
     reason: str,
     timings: Mapping[str, Mapping[str, Timing]],
 ) -> Report:
-    cases = []
-    for name, checked in progress.checked.items():
-        arms = timings.get(name, {})
-        if not name:
-            continue
-        cases.append(
-            CaseReport(
-                case=name,
-                correct=checked.correct,
-                checked_calls=checked.checked_calls,
-                max_abs_error=_finite(checked.max_abs_error),
-                max_rel_error=_finite(checked.max_rel_error),
-                margin=_finite(checked.margin),
-                message=checked.message,
-                candidate=arms.get("candidate"),
-                incumbent=arms.get("incumbent"),
-                norm_error=_finite(checked.norm_error),
-                repeat_margin=_finite(checked.repeat_margin),
-            )
+    cases = [
+        replace(
+            checked,
+            max_abs_error=_finite(checked.max_abs_error),
+            max_rel_error=_finite(checked.max_rel_error),
+            margin=_finite(checked.margin),
+            norm_error=_finite(checked.norm_error),
+            repeat_margin=_finite(checked.repeat_margin),
+            candidate=timings.get(case, {}).get("candidate"),
+            incumbent=timings.get(case, {}).get("incumbent"),
         )
+        for case, checked in progress.checked.items()
+        if case
+    ]
     return Report(
         job_id=job.job_id,
         outcome=outcome,

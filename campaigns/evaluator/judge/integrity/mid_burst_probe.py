@@ -26,8 +26,8 @@ from campaigns.evaluator.judge.integrity.probed_burst import (
     ProbeReading,
     is_narrow,
 )
-from campaigns.evaluator.judge.timing.burst import idle_burst, run_burst
-from campaigns.evaluator.judge.timing.overhead import waking_s
+from campaigns.evaluator.judge.timing.burst import call_awake, idle_burst, run_burst
+from campaigns.evaluator.judge.timing.overhead import Overhead, waking_s
 from campaigns.evaluator.judge.timing.prepared_slots import USUAL, WARM
 from campaigns.evaluator.layout import TensorArg
 from campaigns.evaluator.problem import CheckSpec
@@ -61,8 +61,8 @@ NEAR, RATIO = 1.05, 1.5
 class MidBurstProbe:
     """Probes the bursts of one arm: at first, by chance between samples, and at the end.
 
-    idle_s: what a burst of no calls took before the runner had loaded anything. Every method raises
-    what `RunnerChannel.blame` makes of odd bursts and wrong calls.
+    overhead: what a burst of no calls took before the runner had loaded anything. Every method
+    raises what `RunnerChannel.blame` makes of odd bursts and wrong calls.
     """
 
     def __init__(
@@ -71,10 +71,11 @@ class MidBurstProbe:
         channel: RunnerChannel,
         slots: Slots,
         check: CheckSpec,
-        idle_s: float = 0.0,
+        overhead: Overhead,
     ) -> None:
         self._context, self._channel, self._slots = context, channel, slots
-        self._check, self._idle_s = check, idle_s
+        self._check = check
+        self._idle_s, self._awake_s = overhead.warm_s, overhead.awake_s
         self._arg = _telling_output(slots)
         self._usual_s = 0.0
         # The least of the calls alone that were made last.
@@ -118,7 +119,9 @@ class MidBurstProbe:
         """Seconds that a call takes at the least; 0 where one among others takes as long as alone.
 
         together_s: of one among others. Alone, with warm caches, an honest call is rather faster,
-        but for waking its threads.
+        but for waking its threads. So calls alone are made by a runner that was stopped, whose
+        inputs cannot come in the meantime, and by one that is awake; the least counts, since none
+        is shorter than its work.
         """
         if self._is_as_long(together_s, ALONE_TRIES):
             return 0.0
@@ -138,6 +141,8 @@ class MidBurstProbe:
         self._alone_s = math.inf
         for _ in range(tries):
             self._alone_s = min(self._alone_s, self._burst(1) - self._idle_s)
+            awake_s = call_awake(self._context, self._channel, self._slots)
+            self._alone_s = min(self._alone_s, awake_s - self._awake_s)
             if self._alone_s <= NEAR * together_s + waking_s():
                 return True
         return False

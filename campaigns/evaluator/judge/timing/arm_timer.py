@@ -7,7 +7,16 @@ import statistics
 from dataclasses import dataclass
 
 from campaigns.evaluator.backends import base
-from campaigns.evaluator.contract import Job, KernelLaunch, Outcome, Phase, Timer, Timing, Traced
+from campaigns.evaluator.contract import (
+    CopiedOutput,
+    Job,
+    KernelLaunch,
+    Outcome,
+    Phase,
+    Timer,
+    Timing,
+    Traced,
+)
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.case_context import CaseContext
 from campaigns.evaluator.judge.channel import RunnerChannel
@@ -23,6 +32,7 @@ from campaigns.evaluator.judge.timing.schedule import (
     shorten,
 )
 from campaigns.evaluator.problem import CheckSpec
+from campaigns.evaluator.runner.copied_outputs import copied_from
 from campaigns.evaluator.runner.launch_parts import PARTS, launch_from
 from campaigns.evaluator.runner.traced_parts import asked_names, traced_from
 from campaigns.evaluator.wire import Ask
@@ -59,9 +69,7 @@ class ArmTimer:
 
     def __init__(self, arm: Arm) -> None:
         self._arm = arm
-        self._probe = MidBurstProbe(
-            arm.context, arm.channel, arm.slots, arm.check, arm.overhead.warm_s
-        )
+        self._probe = MidBurstProbe(arm.context, arm.channel, arm.slots, arm.check, arm.overhead)
         self._legal = 0
         self._loops = False
         # The same for all bursts whose times are compared.
@@ -143,6 +151,7 @@ class ArmTimer:
             traced=self._traced() if seen else None,
             launch=self._launch() if seen else None,
             warm_us=warm_us,
+            copied=self._copied(),
             # Last, because the runner cannot go back to a graph.
             eager_us=self._eager_us() if explained else None,
         )
@@ -276,6 +285,12 @@ class ArmTimer:
         if first.a < 1:
             return None
         return launch_from([first, *(channel.ask(Ask.LAUNCH, n, limit_s) for n in PARTS[1:])])
+
+    def _copied(self) -> tuple[CopiedOutput, ...]:
+        """Into which outputs a call copies, as the runner says; for information only."""
+        arm = self._arm
+        reply = arm.channel.ask(Ask.COPIED, None, arm.job.protocol.limits.prepare_s)
+        return copied_from(reply, arm.context.layout)
 
     def _traced(self) -> Traced | None:
         """Which kernels the last profile of this arm saw, by names in its source and in the job."""

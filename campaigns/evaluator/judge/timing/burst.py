@@ -11,7 +11,7 @@ while it spins on the start signal; on a CPU it finds its question when it conti
 from __future__ import annotations
 
 import time
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Protocol
 
 from campaigns.evaluator.judge.arena import Slots
@@ -33,6 +33,8 @@ from campaigns.evaluator.wire import Ask
 ATTEMPTS = 5
 # Of an idle burst: it makes no call, and has a fence as any other.
 IDLE_SLOTS = 1
+# A call of its own, and the slot whose inputs it has before.
+ALONE, OTHER = 1, 1
 
 
 class Probed(Protocol):
@@ -64,68 +66,13 @@ def run_burst(
 
     Raises what `RunnerChannel.blame` makes of a call that is late, wrong, or wrote elsewhere.
     """
-    for _ in range(ATTEMPTS):
-        since = time.monotonic()
-        prepared, fence = _ready(context, channel, slots, calls, options, probed)
-        seconds, restless = _attempt(prepared, fence, options, probed)
-        if restless is None:
-            return seconds
-        channel.forgive(restless)
-        channel.again(time.monotonic() - since)
-    raise restless or RuntimeError("no attempts")
 
+    def clock(prepared: PreparedSlots, fence: OutputFence) -> float:
+        return _clocked(context, channel, fence, calls, options.rest_s, probed)
 
-def _attempt(
-    prepared: PreparedSlots, fence: OutputFence, options: BurstOptions, probed: Probed | None
-) -> tuple[float, Exception | None]:
-    """Seconds of one burst, and the error to raise where a stopped process ran."""
-    context, channel = prepared.context, prepared.channel
-    _settle(context, channel, cold=options.cold)
-    before = channel.restless()
-    seconds = _clocked(context, channel, fence, prepared.calls, options.rest_s, probed)
-    other = channel.restless()
-    channel.freeze()
-    if probed is None:
-        prove(prepared, fence)
-    else:
-        prove(prepared, fence, probed.proven)
-        probed.check()
-    return seconds, before or other or channel.restless()
-
-
-def _settle(context: CaseContext, channel: RunnerChannel, *, cold: bool) -> None:
-    """Finish the judge's work before the runner wakes and could see inputs ahead of the clock."""
-    context.wait()
-    if cold and context.quiescence is not None:
-        context.quiescence.require_quiet(channel)
-
-
-def _ready(
-    context: CaseContext,
-    channel: RunnerChannel,
-    slots: Slots,
-    calls: int,
-    options: BurstOptions,
-    probed: Probed | None,
-) -> tuple[PreparedSlots, OutputFence]:
-    """Pose the question, stop the runner, and make slots and fence ready."""
-    order = _order(context, channel, calls)
-    channel.pose(calls, context.limit_s)
-    prepared = set_up(context, channel, slots, calls, options, order)
-    if probed is not None:
-        prepared = probed.prepare(prepared)
-    return prepared, OutputFence(
-        context, slots.part(0, max(calls, options.breadth)), prepared.truth, calls
+    return _calm(
+        channel, lambda: _ready(context, channel, slots, calls, options, probed), clock, probed
     )
-
-
-def _order(context: CaseContext, channel: RunnerChannel, calls: int) -> tuple[int, ...]:
-    """Send the runner the order of its next calls, before their slots are filled."""
-    if channel.gate is not None:
-        return tuple(range(calls))
-    order = context.supply.shuffled(range(calls))
-    channel.ask(Ask.ORDER, order, context.limit_s)
-    return tuple(order)
 
 
 def idle_burst(
@@ -143,6 +90,105 @@ def idle_burst(
     fence = OutputFence(context, slots.part(0, breadth), prepared.truth, few)
     _settle(context, channel, cold=cold)
     return _clocked(context, channel, fence, 0, rest_s)
+
+
+def call_awake(context: CaseContext, channel: RunnerChannel, slots: Slots) -> float:
+    """Seconds of one proven call of a runner on a CPU that has just made another one.
+
+    A runner that was stopped is slow at first, as its threads sleep and its caches are cold. This
+    one stays awake, so the inputs come when the clock already runs: no call can begin before.
+    """
+
+    def clock(prepared: PreparedSlots, fence: OutputFence) -> float:
+        slot = prepared.timed
+        places = [slot.all(arg) for arg in slot.layout.given]
+        inputs = [place.clone() for place in places]
+        for arg, place in zip(slot.layout.given, places, strict=True):
+            prepared.truth.write(arg, OTHER, place)
+        channel.ask(Ask.CALL, 0, context.limit_s)
+        started = time.perf_counter()
+        for place, own in zip(places, inputs, strict=True):
+            place.copy_(own)
+        channel.ask(Ask.BURST, ALONE, context.limit_s)
+        fence.look()
+        return time.perf_counter() - started
+
+    return _calm(channel, lambda: _ready(context, channel, slots, ALONE, WARM, None), clock)
+
+
+def idle_awake(context: CaseContext, channel: RunnerChannel, slots: Slots) -> float:
+    """Seconds that `call_awake` takes without a call, and without inputs."""
+    few = min(slots.count, IDLE_SLOTS)
+    prepared = set_up(context, channel, slots, few, WARM)
+    fence = OutputFence(context, slots.part(0, few), prepared.truth, few)
+    channel.ask(Ask.STAY, 0.0, context.limit_s)
+    started = time.perf_counter()
+    channel.ask(Ask.BURST, 0, context.limit_s)
+    fence.look()
+    return time.perf_counter() - started
+
+
+def _ready(
+    context: CaseContext,
+    channel: RunnerChannel,
+    slots: Slots,
+    calls: int,
+    options: BurstOptions,
+    probed: Probed | None,
+) -> tuple[PreparedSlots, OutputFence]:
+    """Pose the question, stop the runner, make slots and fence ready, and let all settle."""
+    order = _order(context, channel, calls)
+    channel.pose(calls, context.limit_s)
+    prepared = set_up(context, channel, slots, calls, options, order)
+    if probed is not None:
+        prepared = probed.prepare(prepared)
+    part = slots.part(0, max(calls, options.breadth))
+    fence = OutputFence(context, part, prepared.truth, calls)
+    _settle(context, channel, cold=options.cold)
+    return prepared, fence
+
+
+def _order(context: CaseContext, channel: RunnerChannel, calls: int) -> tuple[int, ...]:
+    """Send the runner the order of its next calls, before their slots are filled."""
+    if channel.gate is not None:
+        return tuple(range(calls))
+    order = context.supply.shuffled(range(calls))
+    channel.ask(Ask.ORDER, order, context.limit_s)
+    return tuple(order)
+
+
+def _settle(context: CaseContext, channel: RunnerChannel, *, cold: bool) -> None:
+    """Finish the judge's work before the runner wakes and could see inputs ahead of the clock."""
+    context.wait()
+    if cold and context.quiescence is not None:
+        context.quiescence.require_quiet(channel)
+
+
+def _calm(
+    channel: RunnerChannel,
+    ready: Callable[[], tuple[PreparedSlots, OutputFence]],
+    clock: Callable[[PreparedSlots, OutputFence], float],
+    probed: Probed | None = None,
+) -> float:
+    """Seconds by `clock` of a proven burst during which no stopped process has run."""
+    for _ in range(ATTEMPTS):
+        since = time.monotonic()
+        prepared, fence = ready()
+        before = channel.restless()
+        seconds = clock(prepared, fence)
+        other = channel.restless()
+        channel.freeze()
+        if probed is None:
+            prove(prepared, fence)
+        else:
+            prove(prepared, fence, probed.proven)
+            probed.check()
+        restless = before or other or channel.restless()
+        if restless is None:
+            return seconds
+        channel.forgive(restless)
+        channel.again(time.monotonic() - since)
+    raise restless or RuntimeError("no attempts")
 
 
 def _clocked(

@@ -23,7 +23,7 @@ import numpy
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.case_context import CaseContext
 from campaigns.evaluator.judge.channel import RunnerChannel
-from campaigns.evaluator.judge.timing.burst import idle_burst
+from campaigns.evaluator.judge.timing.burst import idle_awake, idle_burst
 from campaigns.evaluator.wire import Ask
 
 TRIES = 5
@@ -64,11 +64,15 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class Overhead:
-    """Seconds of a burst of no calls. cold: with emptied caches, the median; warm: the least."""
+    """Seconds of a burst of no calls. cold: with emptied caches, the median; warm: the least.
+
+    awake: the least of a runner that was not stopped before; 0 where the kernel runs on a GPU.
+    """
 
     cold_s: float
     warm_s: float
     growth: Growth
+    awake_s: float = 0.0
 
     @property
     def allowed_s(self) -> float:
@@ -82,7 +86,9 @@ def measure(context: CaseContext, channel: RunnerChannel, slots: Slots, growth: 
         [idle_burst(context, channel, slots, cold=cold) for _ in range(TRIES)]
         for cold in (False, True)
     )
-    return Overhead(cold_s=statistics.median(cold), warm_s=min(warm), growth=growth)
+    on_cpu = context.device.type == "cpu"
+    awake = [idle_awake(context, channel, slots) for _ in range(TRIES)] if on_cpu else [0.0]
+    return Overhead(statistics.median(cold), min(warm), growth, min(awake))
 
 
 def measure_growth(arms: Sequence[tuple[CaseContext, RunnerChannel, Slots]]) -> Growth:

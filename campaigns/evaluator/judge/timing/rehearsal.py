@@ -27,7 +27,7 @@ def rehearse(arm: Arm) -> None:
     Raises what `run_burst` raises.
     """
     made, fit, began = 0, 1, time.monotonic()
-    probe = MidBurstProbe(arm.context, arm.channel, arm.slots, arm.check)
+    probe = MidBurstProbe(arm.context, arm.channel, arm.slots, arm.check, arm.overhead)
     while made < CALLS and time.monotonic() - began < LIMIT_S:
         calls = arm.context.supply.draw.randint(1, fit)
         since = time.monotonic()

@@ -22,6 +22,7 @@ from campaigns.evaluator.judge.integrity.probed_burst import (
     ProbeReading,
     share_passed,
 )
+from campaigns.evaluator.judge.timing.overhead import Growth, Overhead
 from campaigns.evaluator.layout import TensorArg
 from tests.evaluator.small import source
 
@@ -51,14 +52,15 @@ def test_it_leaves_out_the_time_to_wake_the_runner():
     assert share_passed(at_s=0.002, seconds=0.003) is None
 
 
-IDLE_S, WAKING_S = 150e-6, 70e-6
+WAKING_S = 70e-6
+OVERHEAD = Overhead(cold_s=200e-6, warm_s=150e-6, growth=Growth(), awake_s=50e-6)
 
 
 class Blamed(Exception):
     pass
 
 
-def least_us(monkeypatch, *, one_us, idle_us=150.0, together_us=1.0):
+def least_us(monkeypatch, *, one_us, idle_us=150.0, together_us=1.0, awake_us=2000.0):
     """What it makes of bursts of one call and of none that take so long now; and how many."""
     taken = []
 
@@ -71,10 +73,11 @@ def least_us(monkeypatch, *, one_us, idle_us=150.0, together_us=1.0):
         return Blamed(words)
 
     monkeypatch.setattr(mid_burst_probe, "run_burst", burst)
+    monkeypatch.setattr(mid_burst_probe, "call_awake", lambda *_: awake_us * 1e-6)
     monkeypatch.setattr(mid_burst_probe, "idle_burst", lambda *_, cold: idle_us * 1e-6)
     monkeypatch.setattr(mid_burst_probe, "waking_s", lambda: WAKING_S)
     slots = SimpleNamespace(layout=SimpleNamespace(outputs=()))
-    made = MidBurstProbe(None, SimpleNamespace(blame=blame), slots, None, IDLE_S)
+    made = MidBurstProbe(None, SimpleNamespace(blame=blame), slots, None, OVERHEAD)
     made.calls = 40
     return made.least_s(together_us * 1e-6) * 1e6, len(taken)
 
@@ -82,6 +85,10 @@ def least_us(monkeypatch, *, one_us, idle_us=150.0, together_us=1.0):
 def test_a_call_that_is_no_longer_alone_says_nothing(monkeypatch):
     assert least_us(monkeypatch, one_us=215) == (0, 1)
     assert least_us(monkeypatch, one_us=1200, together_us=1000) == (0, 1)
+
+
+def test_a_call_that_is_only_slow_to_wake_says_nothing(monkeypatch):
+    assert least_us(monkeypatch, one_us=1500, together_us=200, awake_us=300) == (0, 1)
 
 
 def test_what_it_takes_longer_alone_counts_as_its_time(monkeypatch):
@@ -149,7 +156,7 @@ def test_calls_out_of_order_are_blamed_after_some_probes(monkeypatch):
     channel = SimpleNamespace(blame=lambda outcome, words: Blamed(words))
     slots = SimpleNamespace(layout=SimpleNamespace(outputs=(OUTPUT,)))
     with pytest.raises(Blamed, match="had not appeared one after the other"):
-        MidBurstProbe(context, channel, slots, None).begin(CALLS)
+        MidBurstProbe(context, channel, slots, None, OVERHEAD).begin(CALLS)
     assert taken == [CALLS] * ODD
 
 
