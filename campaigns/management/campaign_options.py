@@ -61,7 +61,7 @@ WISH = (
         "--proposers",
         metavar="KIND[=ROUNDS],…",
         help=f"who may propose: {', '.join(ProposerKind)}, each with its most rounds where "
-        f"it has a limit of its own; default: {USUAL_PROPOSERS}",
+        f"it has a limit of its own; default: {USUAL_PROPOSERS}, and of `campaign run` search",
     ),
     argument(
         "--restart",

@@ -17,13 +17,14 @@ from campaigns.models import Campaign, CampaignState
 from campaigns.models.evaluation import TORCH
 from campaigns.models.transitions import PAUSABLE
 from campaigns.records.baselines import is_over, wants_baselines
-from campaigns.records.submissions import takes_candidates
+from campaigns.records.submissions import takes_candidates, takes_later
 from campaigns.records.target.ceilings import ceilings_of
 from campaigns.records.target.missing_specs import missing_spec_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.reports.campaign.baselines import baseline_rows
 from campaigns.reports.campaign.by_proposer import proposer_rows
 from campaigns.reports.campaign.checklist import checklist
+from campaigns.reports.campaign.copies import copies_of
 from campaigns.reports.campaign.course import course_of
 from campaigns.reports.campaign.limits import limits_of
 from campaigns.reports.campaign.lineage import lineage_of
@@ -91,7 +92,6 @@ def campaign_page(
     if found.state == CampaignState.DRAFT:
         context |= {
             "checklist": checklist(found),
-            "no_worker": warning_of(found),
             "gaps": [missing_spec_of(found, question) for question in ceilings_of(found).missing],
             "placeholders": found.placeholders.select_related("allowed_by"),
             "may_allow": may_review(request.user),
@@ -106,6 +106,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
     return {
         "sheet": sheet,
         "campaign": found,
+        "no_worker": warning_of(found),
         "version": version,
         "pictures": pictures(sheet, lambda n: reverse("round", args=[found.pk, n]), case),
         "rows": sheet.newest_first[:SHOWN_ROUNDS],
@@ -113,10 +114,12 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "verbs": _verbs(found),
         "open_round": next((r.number for r in sheet.newest_first if not r.is_closed), None),
         "takes_candidates": takes_candidates(found),
+        "takes_later": takes_later(found),
         "waiting": SimpleLazyObject(lambda: waiting_sheets(found)),
         "proposers": SimpleLazyObject(lambda: proposer_rows(sheet, timezone.now())),
         "is_over": is_over(found),
         "baselines": SimpleLazyObject(lambda: baseline_rows(found)),
+        "copies": SimpleLazyObject(lambda: copies_of(sheet)),
         "pitfalls": found.pitfalls.all(),
         "doubts": doubts_of(found),
         # Looked up only where they are drawn, which a heartbeat alone does not.

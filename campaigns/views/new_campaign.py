@@ -179,7 +179,7 @@ def _values(asked: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...])
     open_ = {offer.platform.slug: offer for offer in offers if not offer.missing}
     platform = asked.get("platform", "")
     if platform not in open_ and asked.get("goal") is None:
-        platform = next(iter(open_), "")
+        platform = _usual(open_)
     offer = open_.get(platform)
     backends = offer.backends if offer else ()
     backend = asked.get("backend", "")
@@ -199,6 +199,12 @@ def _values(asked: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...])
         **{name: asked.get(name, usual) for name, usual in INTAKE.items()},
         **{name: asked[name] for name in asked if name.startswith(FINDING)},
     }
+
+
+def _usual(open_: dict[str, PlatformOffer]) -> str:
+    """The platform that has a worker, or the only one; of chips that nobody has none is guessed."""
+    first = next(iter(open_.values()), None)
+    return first.platform.slug if first and (first.has_worker or len(open_) == 1) else ""
 
 
 def _is_advanced(values: dict[str, str], errors: dict[str, list[str]]) -> bool:
@@ -326,7 +332,7 @@ def _command(values: dict[str, str]) -> str:
     """The command line that does the same."""
     parts = ["python", "manage.py", "campaign", "new"]
     for name in ("problem", "platform", "backend", "rounds"):
-        parts += [f"--{name}", values[name]]
+        parts += [f"--{name}", values[name]] if values[name] else []
     asked = "target" if values["target"] else "goal"
     parts += [f"--{asked}", values[asked]]
     for name in HOURS:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from campaigns.evaluator.problem import ProblemSpec
 from campaigns.rules.target.roofline import choose_ceiling
-from campaigns.steps.lifecycle.create_campaign import TIMED_ON
+from campaigns.steps.lifecycle.create_campaign import timed_on
 from knowledge.lookup.standing import standings
 from knowledge.lookup.value import (
     MATMUL,
@@ -90,7 +90,7 @@ def platform_offers(problem: ProblemSpec) -> tuple[PlatformOffer, ...]:
         PlatformOffer(
             platform=platform,
             lacks=tuple(name for name in CEILINGS if name not in known[platform.pk]),
-            backends=tuple(n for n in TIMED_ON.get(platform.kind, ()) if n in problem.files),
+            backends=tuple(n for n in timed_on(platform) if n in problem.files),
             has_worker=bool(workers),
             is_served=any(worker.is_alive for worker in workers),
         )

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from campaigns.charts import passport as chart
 from campaigns.charts.marks import NoChart
 from campaigns.models import DeviceWait, Passport, Worker
+from campaigns.models.campaign import queue_of
 from campaigns.records.device_waits import open_waits, waits_on
 from campaigns.records.passport.passports import (
     PassportState,
@@ -26,6 +27,7 @@ from campaigns.reports.rounds.surroundings import conditions_words, floors_words
 from campaigns.steps.measuring.ask_for_passport import ask_for_passport
 from campaigns.views.lookup import may_change
 from campaigns.workers.notify import notify_worker
+from knowledge.models import Platform
 
 Waits = Sequence[DeviceWait]
 
@@ -51,12 +53,18 @@ class Card:
 
 @require_safe
 def workers(request: HttpRequest) -> HttpResponse:
-    """Every worker; those that live first."""
+    """Every worker, those that live first; `?platform=` says how one is started for it."""
     found = Worker.objects.select_related("platform")
     waits = open_waits()
     cards = [_card(worker, waits_on(worker.card, waits)) for worker in found]
     cards.sort(key=lambda card: (not card.worker.is_alive, card.worker.name))
-    return render(request, "campaigns/workers.html", {"cards": cards})
+    wanted = Platform.objects.filter(slug=request.GET.get("platform", "")).first()
+    context = {
+        "cards": cards,
+        "wanted": wanted,
+        "queue": queue_of(wanted) if wanted else "platform.PLATFORM",
+    }
+    return render(request, "campaigns/workers.html", context)
 
 
 @may_change

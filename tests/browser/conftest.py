@@ -3,12 +3,14 @@
 import pytest
 from django.contrib.auth.models import User
 from django.test import override_settings
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tests.campaigns.sample import build_sample
 
 CHROMIUM = "/usr/bin/chromium"
 PASSWORD = "correct horse battery"
+
+expect.set_options(timeout=8000)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,6 +1,7 @@
 """A person hands in a candidate from the campaign's page, with scripts and without."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.campaigns.steps import cast
 
@@ -29,7 +30,7 @@ def test_it_goes_from_the_campaign_to_the_verdict(visit, waiting, tmp_path, scri
     seen = visit(java_script_enabled=scripts)
     page = seen.page
     seen.open(f"/c/{campaign.pk}/")
-    assert page.locator("[data-awaiting]").is_visible()
+    expect(page.locator("[data-awaiting]")).to_be_visible()
     page.click("#to-hand-in")
     assert page.locator("#hand-source").input_value() == "time 100"
 
@@ -37,7 +38,7 @@ def test_it_goes_from_the_campaign_to_the_verdict(visit, waiting, tmp_path, scri
     page.click("#do-hand-in")
     page.locator("#hand-errors").wait_for()
     assert page.locator("#hand-rationale_error").inner_text().startswith("is needed")
-    assert page.locator("#hand-title_error").count() == 0
+    expect(page.locator("#hand-title_error")).to_have_count(0)
     kept = ("source", "title", "change", "amount")
     assert [page.locator(f"#hand-{name}").input_value().strip() for name in kept] == [
         *("time 50", "Half of it", "half the work", "50%"),
@@ -47,13 +48,13 @@ def test_it_goes_from_the_campaign_to_the_verdict(visit, waiting, tmp_path, scri
     page.click("#do-hand-in")
 
     page.wait_for_url("**/submissions/*/")
-    assert "It is tried next." in page.locator("#place").inner_text()
+    expect(page.locator("#place")).to_contain_text("It is tried next.")
     own = f"**/c/{campaign.pk}/r/2/"
     cast.step_until(campaign, "validate")
     if not scripts:
         page.get_by_role("link", name="reload it").click()
     page.wait_for_url(own)
-    assert "kopt (person), handed in" in page.locator("[data-proposed-by=person]").inner_text()
+    expect(page.locator("[data-proposed-by=person]")).to_contain_text("kopt (person), handed in")
     while cast.fresh(campaign).state != "awaiting":
         cast.measure_all(campaign, bench)
     if not scripts:
@@ -75,7 +76,7 @@ def test_a_file_takes_the_place_of_the_text_and_a_duplicate_is_refused(visit, wa
     page.set_input_files("#hand-upload", file)
     page.click("#do-hand-in")
     page.locator("#hand-source_error").wait_for()
-    assert "is the incumbent's, of round 1" in page.locator("#hand-source_error").inner_text()
+    expect(page.locator("#hand-source_error")).to_contain_text("is the incumbent's, of round 1")
     assert page.locator("#hand-evidence_1").is_checked()
     assert page.locator("#hand-source").input_value() == "time 100  \n\n"
 

@@ -2,6 +2,7 @@
 
 import pytest
 from django.test import Client
+from playwright.sync_api import expect
 
 from knowledge.experience.gaps import NewGap, ask_gap
 from knowledge.experience.lessons import approve_lesson, propose_lesson
@@ -67,9 +68,9 @@ def test_a_round_becomes_a_lesson_that_another_person_approves(visit, site):
         page.fill(f"#lesson-{name}", f"The {name} of round 2.")
     page.click("#do-record")
     lesson = Lesson.objects.get(takeaway="The takeaway of round 2.")
-    assert page.locator("h1").inner_text() == "The takeaway of round 2."
-    assert page.locator("#own").is_visible()
-    assert page.locator("#do-approve").count() == 0
+    expect(page.locator("h1")).to_have_text("The takeaway of round 2.")
+    expect(page.locator("#own")).to_be_visible()
+    expect(page.locator("#do-approve")).to_have_count(0)
     assert lesson.evidence.get().entry.round == 2
     cora = person("cora", "curator")
     page.context.add_cookies([cookie_of(cora, visited.url)])
@@ -79,7 +80,7 @@ def test_a_round_becomes_a_lesson_that_another_person_approves(visit, site):
     lesson.refresh_from_db()
     assert (lesson.state, lesson.changes.first().by) == ("active", cora)
     visited.open("/x/lessons/?q=round+2")
-    assert page.locator("#worked").get_by_text("The takeaway of round 2.").is_visible()
+    expect(page.locator("#worked").get_by_text("The takeaway of round 2.")).to_be_visible()
 
 
 def cookie_of(user, url):

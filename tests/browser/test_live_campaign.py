@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.architecture.source_tree import ROOT
 from tests.browser.conftest import Visit
@@ -172,15 +172,15 @@ def start_campaign(page: Page, address: str) -> None:
 def watch_to_the_end(page: Page) -> None:
     """The first page that was loaded shows rounds and end; nothing is loaded anew."""
     page.evaluate("window.first = true")
-    assert page.locator("#strip [data-state=done]").count() == 0
+    expect(page.locator("#strip [data-state=done]")).to_have_count(0)
     limit_ms = CAMPAIGN_LIMIT_S * 1000
     page.locator("#row-1").wait_for(timeout=limit_ms)
     page.locator("#row-2[href]").wait_for(timeout=limit_ms)
     page.locator("#strip [data-state=done]").wait_for(timeout=limit_ms)
     page.locator("tr[data-verdict=accepted] #row-2").wait_for()
     assert page.evaluate("window.first") is True
-    assert page.locator("#do-stop").count() == 0
-    assert "All 2 rounds are done." in page.locator("#events").inner_text()
+    expect(page.locator("#do-stop")).to_have_count(0)
+    expect(page.locator("#events")).to_contain_text("All 2 rounds are done.")
 
 
 def review_the_best_round(page: Page) -> None:
@@ -188,8 +188,8 @@ def review_the_best_round(page: Page) -> None:
     page.locator("#result[data-round='2'][data-verdict=accepted]").wait_for()
     page.get_by_role("link", name="Whole diff").click()
     page.wait_for_url("**/r/2/diff**")
-    assert page.locator("tr.add .text").first.is_visible()
-    assert page.locator("tr.del .text").first.is_visible()
+    expect(page.locator("tr.add .text").first).to_be_visible()
+    expect(page.locator("tr.del .text").first).to_be_visible()
 
 
 def download_the_report(page: Page, folder: Path) -> Path:

@@ -1,6 +1,7 @@
 """The pages as a browser shows them."""
 
 import pytest
+from playwright.sync_api import expect
 
 from campaigns.models import Campaign
 from campaigns.models.event import record
@@ -37,7 +38,7 @@ def test_it_reviews_a_campaign_with_scripts_and_without(visit, site, scripts):
     page.locator("[data-verdict=accepted]").first.wait_for()
     page.get_by_role("link", name="Whole diff").click()
     page.get_by_role("link", name="split", exact=True).click()
-    assert page.locator("td.text.add").first.is_visible()
+    expect(page.locator("td.text.add").first).to_be_visible()
     page.get_by_role("button", name="Dark").click()
     assert page.locator("html").get_attribute("data-theme") == "dark"
     assert "/diff" in page.url
@@ -58,7 +59,7 @@ def test_it_fits_and_asks_nobody_else(visit, site, width):
             .filter(r => r.width && (r.height < 24 || r.width < 24)).length"""
         )
         assert small == 0, path
-        assert seen.page.locator("h1").count() == 1, path
+        expect(seen.page.locator("h1"), path).to_have_count(1)
     assert (seen.errors, seen.strange) == ([], [])
     assert seen.page.title() != "owned"
 
@@ -79,7 +80,7 @@ def test_it_swaps_what_is_new_announces_it_and_keeps_the_focus(visit, site):
     seen.page.focus("#row-2")
     record(running, "note", "something <i>new</i>")
     seen.page.locator("#live").get_by_text("something <i>new</i>", exact=True).wait_for()
-    assert "something <i>new</i>" in seen.page.locator("#events li").first.inner_text()
+    expect(seen.page.locator("#events li").first).to_contain_text("something <i>new</i>")
     assert seen.page.evaluate("document.activeElement.id") == "row-2"
     seen.page.focus("#chart-progress summary")
     record(running, "note", "and again")
@@ -95,7 +96,7 @@ def test_it_shows_a_flag_on_a_pinned_value_without_a_reload(visit, site):
     page = seen.page
     seen.open(f"/c/{running.pk}/")
     page.evaluate("window.first = true")
-    assert page.locator("#drift").count() == 0
+    expect(page.locator("#drift")).to_have_count(0)
     document = Document.objects.get(path="docs/hardware/h200-sxm.md")
     other = document.latest.text.replace("- memory_bandwidth: 4.8", "- memory_bandwidth: 4.9")
     # Nobody may read meanwhile: the test's database in memory locks whole tables.
@@ -156,7 +157,7 @@ def test_it_reads_the_report_from_a_file_without_a_network(visit, site, tmp_path
     seen.page.on("request", lambda request: asked.append(request.url))
     seen.page.goto(file.as_uri())
     assert asked == [file.as_uri()]
-    assert seen.page.locator("svg.plot").count() == 3
+    expect(seen.page.locator("svg.plot")).to_have_count(3)
     assert seen.page.evaluate("getComputedStyle(document.querySelector('.badge')).borderRadius")
     seen.page.locator("table.fold a[href='#round-6']").first.click()
     seen.page.wait_for_url("**#round-6")

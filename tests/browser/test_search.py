@@ -4,6 +4,7 @@ Checks 1, 2, 3, 8, 24, 25 and 29 of the acceptance list, as far as they concern 
 """
 
 import pytest
+from playwright.sync_api import expect
 
 from knowledge.experience.indexed.lessons import index_lessons
 from knowledge.experience.record import record_attempts
@@ -46,8 +47,8 @@ def test_a_known_symptom_is_found_with_what_worked_and_what_did_not(visit, learn
     page.fill("#find-q", "softmax padding memory bound")
     page.press("#find-q", "Enter")
     page.wait_for_url("**/search/?q=**")
-    assert page.locator("#worked h2").inner_text() == "Worked"
-    assert page.locator("#did_not h2").inner_text() == "Did not"
+    expect(page.locator("#worked h2")).to_have_text("Worked")
+    expect(page.locator("#did_not h2")).to_have_text("Did not")
     boxes = [page.locator(f"#{name}").bounding_box() for name in ("worked", "did_not")]
     assert abs(boxes[0]["width"] - boxes[1]["width"]) <= 1
     assert "padding" in {word.lower() for word in page.locator("mark").all_inner_texts()}
@@ -56,7 +57,7 @@ def test_a_known_symptom_is_found_with_what_worked_and_what_did_not(visit, learn
         "operation: softmax",
         "symptom: memory",
     ]
-    assert page.locator(".primary").count() == 1
+    expect(page.locator(".primary")).to_have_count(1)
     assert seen.errors == []
 
 
@@ -64,10 +65,10 @@ def test_nonsense_in_a_narrow_scope_finds_none(visit, learned):
     seen = visit()
     page = seen.page
     seen.open("/search/?q=zzqx+frobnicate&op=softmax&backend=triton")
-    assert page.locator("#none h2").inner_text() == "None found"
-    assert "outside of operation softmax" in page.locator("#excluded").inner_text()
-    assert page.locator("[data-hit]").count() == 0
-    assert page.locator("#record-gap").is_visible()
+    expect(page.locator("#none h2")).to_have_text("None found")
+    expect(page.locator("#excluded")).to_contain_text("outside of operation softmax")
+    expect(page.locator("[data-hit]")).to_have_count(0)
+    expect(page.locator("#record-gap")).to_be_visible()
     assert seen.errors == []
 
 
@@ -107,7 +108,7 @@ def test_what_is_stored_stays_text(visit, learned):
     seen.page.on("dialog", lambda dialog: dialogs.append(dialog.dismiss()))
     seen.open("/search/?q=padding+ignore")
     assert HOSTILE in seen.page.locator("#worked").inner_text()
-    assert seen.page.locator("main img, main script").count() == 0
+    expect(seen.page.locator("main img, main script")).to_have_count(0)
     assert (dialogs, seen.errors, seen.strange) == ([], [], [])
 
 
@@ -119,6 +120,6 @@ def test_it_fits_and_axe_holds_nothing_against_it(visit, learned, width):
         seen.open(path)
         assert seen.page.evaluate(OVER) <= 0, path
         assert seen.page.evaluate(SMALL) == [], path
-        assert seen.page.locator("h1").count() == 1
+        expect(seen.page.locator("h1")).to_have_count(1)
         found += held_against(seen.page, path, RULES if width == 1280 else NARROW)
     assert found == []

@@ -1,6 +1,7 @@
 """A sweep as a browser shows it, while it runs and after."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.test_axe import NARROW, RULES, held_against
 from tests.campaigns.swept import ROUND, add_points, build_swept, search_in
@@ -63,7 +64,7 @@ def test_it_filters_with_scripts_and_without(visit, site, scripts):
         page.click("#f-go")
     page.wait_for_url("**outcome=build_failed**")
     page.locator("#point-1").wait_for(state="detached")
-    assert page.locator("tbody tr").count() == 2
+    expect(page.locator("tbody tr")).to_have_count(2)
     page.locator("#why-5 summary").click()
-    assert page.locator("#why-5 pre").is_visible()
+    expect(page.locator("#why-5 pre")).to_be_visible()
     assert seen.errors == []

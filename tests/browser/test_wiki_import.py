@@ -5,6 +5,7 @@ import zipfile
 
 import pytest
 from django.contrib.auth.models import User
+from playwright.sync_api import expect
 
 from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Batch, Document, Spec
@@ -47,8 +48,8 @@ def test_it_brings_a_folder_in_and_takes_it_back(visit, wiki, scripts):
     page.locator("#state[data-state=planned]").wait_for()
     rows = page.locator("tr[data-outcome]")
     assert rows.evaluate_all("all => all.map(row => row.dataset.outcome)") == ["changed", "new"]
-    assert page.locator("[data-cite-state=changed]").is_visible()
-    assert "there is no docs/gone.md" in page.locator("[data-fate=unresolved]").inner_text()
+    expect(page.locator("[data-cite-state=changed]")).to_be_visible()
+    expect(page.locator("[data-fate=unresolved]")).to_contain_text("there is no docs/gone.md")
     assert Document.objects.get(path=SHEET).latest.number == 1
     page.click("#confirm")
     page.locator("#state[data-state=confirmed]").wait_for()
@@ -57,7 +58,7 @@ def test_it_brings_a_folder_in_and_takes_it_back(visit, wiki, scripts):
     page.fill("#why", "the wrong sheet")
     page.click("#undo")
     page.locator("#state[data-state=undone]").wait_for()
-    assert "the wrong sheet" in page.locator("main").inner_text()
+    expect(page.locator("main")).to_contain_text("the wrong sheet")
     assert Document.objects.get(path=SHEET).latest.text == TEXT
     assert Spec.objects.get(shown="142 GB").state == "retired"
     assert (seen.errors, seen.strange) == ([], [])
@@ -70,12 +71,12 @@ def test_it_names_a_broken_file_and_imports_nothing(visit, wiki):
         "#files", {"name": "a.zip", "mimeType": "application/zip", "buffer": b"no archive"}
     )
     seen.page.click("#plan")
-    assert "a.zip: not a readable .zip archive" in seen.page.locator("#files-error").inner_text()
+    expect(seen.page.locator("#files-error")).to_contain_text("a.zip: not a readable .zip archive")
     seen.page.set_input_files("#files", folder("# H\n\n## Specs\n\n- tdp: 1 | evidence=x\n"))
     seen.page.click("#plan")
-    assert f"{SHEET}:L5: " in seen.page.locator("tr[data-outcome=refused]").inner_text()
+    expect(seen.page.locator("tr[data-outcome=refused]")).to_contain_text(f"{SHEET}:L5: ")
     seen.page.wait_for_load_state()
-    assert seen.page.locator("#confirm").count() == 0
+    expect(seen.page.locator("#confirm")).to_have_count(0)
     seen.page.click("#drop")
     seen.page.locator("#state[data-state=dropped]").wait_for()
     assert Batch.objects.get().files == {}
@@ -98,8 +99,8 @@ def test_it_fits(visit, wiki, width, scheme):
             .filter(r => r.width && (r.height < 24 || r.width < 24)).length"""
         )
         assert small == 0
-        assert seen.page.locator("h1").count() == 1
-        assert seen.page.locator("button.primary").count() == 1
+        expect(seen.page.locator("h1")).to_have_count(1)
+        expect(seen.page.locator("button.primary")).to_have_count(1)
     assert (seen.errors, seen.strange) == ([], [])
 
 

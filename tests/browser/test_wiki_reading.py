@@ -7,6 +7,7 @@ import csv
 import io
 
 import pytest
+from playwright.sync_api import expect
 
 from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Spec
@@ -157,14 +158,14 @@ def test_it_reads_the_wiki_with_scripts_and_without(visit, wiki, scripts):
     page.select_option("#c-2", "h100-sxm5-80gb")
     page.click("#c-go")
     page.wait_for_load_state()
-    assert page.locator("[data-relation=equal]").count() == 0
+    expect(page.locator("[data-relation=equal]")).to_have_count(0)
     page.get_by_role("link", name="everything").click()
     page.locator("[data-relation=equal]").first.wait_for()
     seen.open(f"/w/docs/{X1}")
     page.select_option("#d-against", index=1)
     page.click("#d-go")
-    assert "Citations affected: 3" in page.locator("#affected").inner_text()
-    assert page.locator("tr.add .text").first.is_visible()
+    expect(page.locator("#affected")).to_contain_text("Citations affected: 3")
+    expect(page.locator("tr.add .text").first).to_be_visible()
     assert seen.errors == []
 
 
@@ -176,8 +177,8 @@ def test_a_changed_document_shows_what_became_of_each_citation(visit, wiki):
         assert page.locator(f"[data-count={kind}]").inner_text() == str(count), kind
     page.locator("[data-count=lost]").click()
     page.wait_for_load_state()
-    assert page.locator("#found tbody tr").count() == 1
-    assert page.locator("#found tbody th").inner_text() == "l2_size"
+    expect(page.locator("#found tbody tr")).to_have_count(1)
+    expect(page.locator("#found tbody th")).to_have_text("l2_size")
     seen.open("/w/p/x-1/")
     states = {
         metric: page.locator(f"tr:has(> th > a:text-is('{metric}')) [data-cite-state]").first
@@ -185,9 +186,9 @@ def test_a_changed_document_shows_what_became_of_each_citation(visit, wiki):
     }
     words = {name: state.get_attribute("data-cite-state") for name, state in states.items()}
     assert words == {"memory_bandwidth": "moved", "tdp": "changed", "l2_size": "lost"}
-    assert states["tdp"].inner_text() == "changed"
+    expect(states["tdp"]).to_have_text("changed")
     seen.open(f"/w/docs/{X1}")
-    assert page.locator("#open-flags li").count() == 2
+    expect(page.locator("#open-flags li")).to_have_count(2)
     assert seen.errors == []
 
 
@@ -211,12 +212,12 @@ def test_a_copied_citation_finds_its_value_and_its_line(visit, wiki, how):
     page.keyboard.press("Control+V")
     page.keyboard.press("Enter")
     first = page.locator("#found tbody tr").first
-    assert first.locator("th").inner_text() == "memory_bandwidth"
-    assert "NVIDIA H200 SXM" in first.inner_text()
+    expect(first.locator("th")).to_have_text("memory_bandwidth")
+    expect(first).to_contain_text("NVIDIA H200 SXM")
     first.locator("a.cite").click()
     line = page.locator("#L23")
     line.wait_for()
-    assert "4.8 TB/s" in line.inner_text()
+    expect(line).to_contain_text("4.8 TB/s")
     box = line.bounding_box()
     assert 0 <= box["y"] < page.viewport_size["height"]
     colour = "e => getComputedStyle(e.querySelector('.text')).backgroundColor"
@@ -230,8 +231,8 @@ def test_the_quote_opens_by_keyboard_without_scripts(visit, wiki):
     details = seen.page.locator("details.quoted").first
     details.locator("summary").focus()
     seen.page.keyboard.press("Enter")
-    assert details.locator("pre").is_visible()
-    assert seen.page.locator("[data-copy]:visible").count() == 0
+    expect(details.locator("pre")).to_be_visible()
+    expect(seen.page.locator("[data-copy]:visible")).to_have_count(0)
 
 
 def test_the_page_and_its_files_say_the_same(visit, wiki):
@@ -295,7 +296,7 @@ def test_every_page_fits_and_can_be_read(visit, wiki, width, scheme):
     for path in PAGES:
         seen.open(path.format(diff=wiki))
         assert page.evaluate(OVER) <= 0, path
-        assert page.locator("h1").count() == 1, path
+        expect(page.locator("h1"), path).to_have_count(1)
         assert page.locator("main :is(.button, button).primary").count() <= 1, path
         for check in (SMALL, UNLABELLED, UNTIED, FAINT):
             assert page.evaluate(check) == [], path

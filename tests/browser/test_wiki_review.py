@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import Group, User
+from playwright.sync_api import expect
 
 from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Spec
@@ -94,7 +95,7 @@ def propose(seen, line, value, path="/w/propose/"):
 
 def look_at(page):
     """What every page has to hold: one h1, headings in order, labels, and errors tied to fields."""
-    assert page.locator("h1").count() == 1
+    expect(page.locator("h1")).to_have_count(1)
     assert page.locator("main .primary").count() <= 1
     assert (page.evaluate(UNLABELLED), page.evaluate(UNTIED), page.evaluate(SKIPPED)) == ([], [], 0)
 
@@ -119,7 +120,7 @@ def test_a_value_without_a_source_is_not_taken(enter, scripts):
     fill(page, evidence="documented", source_kind="vendor", source="nowhere")
     page.click("#do-propose")
     described = page.get_attribute("#propose-doc", "aria-describedby")
-    assert "no source is open" in page.locator(f"#{described.split()[-1]}").inner_text()
+    expect(page.locator(f"#{described.split()[-1]}")).to_contain_text("no source is open")
     assert page.input_value("#propose-value") == "4.9 TB/s"
     assert page.input_value("#propose-why") == "I know"
     assert page.input_value("#propose-platform") == "x-1"
@@ -128,10 +129,12 @@ def test_a_value_without_a_source_is_not_taken(enter, scripts):
     fill(page, doc=NOTES)
     page.get_by_role("button", name="Open the document").click()
     page.click("#do-propose")
-    assert "no lines are picked" in page.locator("#propose-first_error").inner_text()
+    expect(page.locator("#propose-first_error")).to_contain_text("no lines are picked")
     page.check("[aria-label='First line 3']")
     page.click("#do-propose")
-    assert "does not stand in the quoted lines" in page.locator("#propose-first_error").inner_text()
+    expect(page.locator("#propose-first_error")).to_contain_text(
+        "does not stand in the quoted lines"
+    )
     assert page.is_checked("[aria-label='First line 3']")
     page.check("[aria-label='First line 5']")
     page.check("[aria-label='Last line 5']")
@@ -167,14 +170,14 @@ def test_a_changed_value_with_a_kept_citation_waits_for_an_answer(enter, scripts
     second = propose(author, 6, "5.1 TB/s", f"/w/propose/?replaces={key}")
     flag = "[data-flag=same_citation]"
     author.page.reload()
-    assert author.page.locator(flag).count() == 1
+    expect(author.page.locator(flag)).to_have_count(1)
     page.goto(second)
-    assert page.locator(flag).count() == 1
-    assert page.locator("#do-approve").count() == 0
+    expect(page.locator(flag)).to_have_count(1)
+    expect(page.locator("#do-approve")).to_have_count(0)
     assert "has to be answered first" in page.inner_text("#blocked")
     curator.open("/w/review/")
-    assert page.locator(f"tr {flag}").count() == 1
-    assert page.locator("tr [type=checkbox]").count() == 0
+    expect(page.locator(f"tr {flag}")).to_have_count(1)
+    expect(page.locator("tr [type=checkbox]")).to_have_count(0)
     if scripts:
         assert post(page, f"{second}approve/") == 409
     page.goto(second)
@@ -182,7 +185,7 @@ def test_a_changed_value_with_a_kept_citation_waits_for_an_answer(enter, scripts
     page.locator(f"section{flag} textarea").fill("the second number is meant")
     page.get_by_role("button", name="Answer").click()
     page.wait_for_load_state()
-    assert page.locator(flag).count() == 0
+    expect(page.locator(flag)).to_have_count(0)
     page.click("#do-approve")
     page.locator("[data-state=approved]").wait_for()
     assert "the second number is meant" in page.inner_text("tr[data-change=answered]")
@@ -192,7 +195,7 @@ def test_a_changed_value_with_a_kept_citation_waits_for_an_answer(enter, scripts
 def test_two_pairs_of_eyes_and_full_memory(enter):
     author = enter("cora")
     address = propose(author, 5, "4.9 TB/s")
-    assert author.page.locator("#do-approve").count() == 0
+    expect(author.page.locator("#do-approve")).to_have_count(0)
     assert "another curator decides" in author.page.inner_text("#blocked")
     assert post(author.page, f"{address}approve/") == 403
     assert Spec.objects.get(shown="4.9 TB/s").state == "proposed"
@@ -220,8 +223,8 @@ def test_two_pairs_of_eyes_and_full_memory(enter):
         assert who in words
         assert why in words
         assert "4.9 TB/s" in words
-    assert page.locator("tr[data-change] time").count() == 4
-    assert page.locator("#do-approve").count() == 0  # it is carl's proposal now
+    expect(page.locator("tr[data-change] time")).to_have_count(4)
+    expect(page.locator("#do-approve")).to_have_count(0)  # it is carl's proposal now
     assert post(page, f"{address}approve/") == 403
 
 
@@ -260,7 +263,7 @@ def test_a_changed_line_is_answered_by_other_lines(enter, scripts):
     page.fill(f"#recite-{key}-last", "18")
     page.get_by_role("button", name="Cite these lines").click()
     page.wait_for_load_state()
-    assert page.locator("[data-flag]").count() == 0
+    expect(page.locator("[data-flag]")).to_have_count(0)
     assert f"4.8 TB/s <- <gpu-wiki>/{X1}:L18" in page.inner_text("#citation-text")
 
 
@@ -293,7 +296,7 @@ def test_it_copies_the_citation_by_mouse_and_by_keyboard(enter):
     plain = enter("vera", java_script_enabled=False)
     plain.open(f"/w/s/{spec.pk}/")
     assert plain.page.inner_text("#citation-text") == text
-    assert not plain.page.locator("[data-copy]").is_visible()
+    expect(plain.page.locator("[data-copy]")).to_be_hidden()
     plain.page.get_by_role("link", name=f"{X1}, L15").click()
     plain.page.wait_for_url("**#L15")
     assert "4.8 TB/s" in plain.page.inner_text("#L15")

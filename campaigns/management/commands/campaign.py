@@ -59,7 +59,7 @@ from campaigns.problems.shipped import UnknownProblem
 from campaigns.reports.campaign.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
 from campaigns.rules.stop.policy import StopPolicy
-from campaigns.rules.stop.proposers import ProposersError, parse_budgets
+from campaigns.rules.stop.proposers import ProposerKind, ProposersError, parse_budgets
 from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.rules.target.goal import Goal, GoalError, parse_goal
 from campaigns.rules.target.intake import Intake, IntakeError
@@ -148,6 +148,8 @@ class Command(ImportVerbs):
         self.emit(campaign_facts(campaign), campaign_line(campaign))
 
     def follow(self, *, local: bool, **wish: Any) -> None:
+        # What is followed to its end waits for nobody, unless it was asked to.
+        wish["proposers"] = wish["proposers"] or ProposerKind.SEARCH
         campaign = self._create(wish, here=local)
         if local:
             prepare_platform(this_device(), self.progress, always_measured=False)

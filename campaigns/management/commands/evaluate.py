@@ -31,6 +31,7 @@ from campaigns.problems.shipped import UnknownProblem
 from campaigns.records.round.candidate_findings import stored_findings
 from campaigns.records.round.case_table import case_rows
 from campaigns.records.target.floors import Floors, floors_here
+from campaigns.rules.verdict.copied import notes_of
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance
 from campaigns.rules.verdict.gates import Standard
@@ -298,7 +299,7 @@ def _facts(report: Report, decision: Decision, examined: Examined) -> dict[str, 
         "cases": case_rows(report.cases, decision.cases),
         "build_log": report.build_log,
         "runner_log": report.runner_log,
-        "notes": list(report.notes),
+        "notes": list(notes_of(report)),
         "gates": [asdict(gate) for gate in decision.gates],
         "findings": stored_findings(examined.findings),
         "sanitized": [asdict(one) for one in report.sanitized],
@@ -323,7 +324,7 @@ def _text(report: Report, decision: Decision, examined: Examined) -> str:
             line += f", {times['median']:,.2f} µs ({times['low']:,.2f} to {times['high']:,.2f}"
             line += f", n={times['n']})"
         lines.append(line)
-    lines += [f"  note: {note}" for note in report.notes]
+    lines += [f"  note: {note}" for note in notes_of(report)]
     lines += [f"  sanitizer: {found_words((one,))}" for one in report.sanitized]
     lines += [
         f"    {fault.file} line {fault.line}: {fault.kind}, {fault.what}"

@@ -32,6 +32,8 @@ from knowledge.models import Platform
 COMMAND_LINE = "command line"
 PATIENCE_S = 600.0
 STDIN = "-"
+# Of the command that failed; the page has all that is kept.
+LOG_LINES = 12
 SUBMIT = (
     argument("repository", type=int, help="its number"),
     argument("--patch", required=True, metavar="FILE", help="a diff of `git diff`; - reads it"),
@@ -227,6 +229,8 @@ class Command(BaseCommand):
 def _round_lines(line: RoundLine) -> list[str]:
     row = line.row
     lines = [f"round {row.number}: {row.title}", f"  {row.doing}: {row.sentence}".rstrip(": ")]
+    if row.reason and row.log and not row.result:
+        lines += [f"    {said}" for said in row.log.splitlines()[-LOG_LINES:]]
     if line.proven:
         words = line.proven.verdict.told(line.proven.sentence)
         lines.append(f"  kopt's judge, as a kernel of {line.proven.problem}: {words}")

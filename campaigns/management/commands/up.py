@@ -13,12 +13,13 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import connections
+from django.utils import timezone
 
 from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.management.base_command import Argument, BaseCommand, ExitCode, argument
 from campaigns.management.children import Child, ChildFails, end_all, web, worker
 from campaigns.management.prepare import Tell, prepare_database, prepare_platform
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Worker
 from campaigns.models.campaign import queue_of
 from campaigns.problems.shipped import problem_folder
 from campaigns.rules.stop.policy import StopPolicy
@@ -67,7 +68,7 @@ class Command(BaseCommand):
             worker("flow", "default", 2, folder),
             worker("measure", queue_of(platform), 1, folder),
         ]
-        self._supervise(children, host, port, password)
+        self._supervise(children, host, port, password, platform)
 
     def _require_free(self, host: str, port: int) -> None:
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
@@ -93,8 +94,13 @@ class Command(BaseCommand):
         notify(campaign, confirm(campaign))
         self.progress(f"demo campaign {campaign.pk}: {campaign.title}")
 
-    def _supervise(self, children: list[Child], host: str, port: int, password: str) -> None:
+    def _supervise(
+        self, children: list[Child], host: str, port: int, password: str, platform: Platform
+    ) -> None:
         ended = threading.Event()
+        # The first page shall find this device served; where its worker cannot start, pages say so.
+        served = Worker.objects.filter(platform=platform, heartbeat_at__gte=timezone.now())
+        latest_s = time.monotonic() + READY_LIMIT_S
 
         def end(number: int, frame: FrameType | None) -> None:
             ended.set()
@@ -104,11 +110,13 @@ class Command(BaseCommand):
         try:
             for child in children:
                 child.start()
-            if _answers(host, port, ended):
-                self._greet(host, port, password)
+            ungreeted = _answers(host, port, ended)
             while not ended.wait(0.5):
                 for child in children:
                     child.revive(self.progress)
+                if ungreeted and (served.exists() or time.monotonic() > latest_s):
+                    self._greet(host, port, password)
+                    ungreeted = False
         except ChildFails as error:
             self.fail(ExitCode.USAGE, str(error))
         finally:

@@ -9,7 +9,7 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.records.policies import stop_policy_of
 from campaigns.records.stop_history import history_of
-from campaigns.records.submissions import budgets_of, open_proposers, waiting_in
+from campaigns.records.submissions import budgets_of, open_proposers, rounds_used, waiting_in
 from campaigns.rules.stop.policy import NO_IDEAS, Stop, StopReason, should_stop
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.steps.lifecycle.end_search import end_search
@@ -19,8 +19,9 @@ from campaigns.workers.notify import AGAIN, NOTHING, Next
 def wait_or_end(campaign: Campaign) -> Next:
     """After the search was asked: wait for what is handed in, or end with the reason (law 10).
 
-    A search that is among the proposers and has no idea left ends the campaign. One that is not, or
-    that has used its rounds, leaves it to the others, as long as one of them has rounds left.
+    A search that has tried what it knew ends the campaign. One that is not among the proposers, has
+    used its rounds, or never had an idea here leaves it to the others, as long as one of them has
+    rounds left.
     """
     left = open_proposers(campaign)
     others = [kind for kind, more in left.items() if more and kind is not ProposerKind.SEARCH]
@@ -29,12 +30,14 @@ def wait_or_end(campaign: Campaign) -> Next:
         Campaign.objects.select_for_update().get(pk=campaign.pk)
         if waiting_in(campaign).exists():
             return AGAIN
-        if left.get(ProposerKind.SEARCH) or not others:
+        at_its_end = left.get(ProposerKind.SEARCH) and rounds_used(campaign)[ProposerKind.SEARCH]
+        if at_its_end or not others:
             return end_search(campaign, _end(campaign, left))
         if not move(campaign, CampaignState.AWAITING):
             return NOTHING
         whose = " or ".join(kind.several for kind in others)
-        record(campaign, "awaiting", f"waiting for {whose} to hand in a candidate")
+        why = "the search has no idea for this kernel; " if left.get(ProposerKind.SEARCH) else ""
+        record(campaign, "awaiting", f"{why}waiting for {whose} to hand in a candidate")
     return NOTHING
 
 

@@ -38,6 +38,8 @@ from knowledge.models import Platform
 
 # Which backends are timed on which kind of platform; elsewhere `evaluate` can still check them.
 TIMED_ON = {"cpu": ("cpp",), "gpu": ("triton", "cuda")}
+# Cards of others are listed (`devices.discover.watched`), and nothing measures on them.
+TIMED_VENDOR = "NVIDIA"
 # A CPU shares its cores with everything else: longer bursts, fewer slots, less memory.
 # Both may end at a look since version 2.
 CPU_PROTOCOL = contract.Protocol(
@@ -147,6 +149,13 @@ def _proposers(wish: Wish) -> dict[str, int | None]:
         return {kind.value: most for kind, most in read_budgets(wish.proposers).items()}
     except ProposersError as error:
         raise CampaignRefused(str(error)) from None
+
+
+def timed_on(platform: Platform) -> tuple[str, ...]:
+    """The backends whose kernels are timed on it; none on a GPU that workers only list."""
+    if platform.kind == "gpu" and platform.vendor != TIMED_VENDOR:
+        return ()
+    return TIMED_ON.get(platform.kind, ())
 
 
 def _title(problem: Problem, backend: str, platform: Platform) -> str:

@@ -21,7 +21,7 @@ from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.expectation import DOWN
 from campaigns.steps.rounds.submit import submit
 from campaigns.views.lookup import campaign_at, may_change
-from campaigns.views.no_worker import warn_of_no_worker
+from campaigns.views.no_worker import warn_of_no_worker, warning_of
 from campaigns.workers.notify import AGAIN, notify
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Strategy
@@ -47,7 +47,7 @@ class CandidateForm(forms.Form):
         required=False,
         help_text="its text takes the place of the source above",
     )
-    flags = _text("Compiler flags", "with spaces between; starts as those of the incumbent")
+    flags = _text("Compiler flags", "such as -O3 -march=native; starts as those of the incumbent")
     title = _text("Title", "the idea in a few words")
     change = _text("Change", "what the source does differently", rows=2)
     rationale = _text("Why it should help", rows=3)
@@ -100,6 +100,7 @@ def hand_in(request: HttpRequest, campaign_id: int) -> HttpResponse:
         "campaign": found,
         "form": form,
         "closed": closed,
+        "no_worker": warning_of(found) if closed else "",
         "incumbent": found.incumbent,
         "strategies": Strategy.objects.filter(backend__in=("", found.backend)),
         "metrics": (METRIC,),

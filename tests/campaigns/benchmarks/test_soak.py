@@ -53,7 +53,8 @@ def test_it_finds_a_process_and_a_file(other, tmp_path):
     with subprocess.Popen(["sleep", "60"]) as sleeper:
         left = census.left_behind(before, census.take(CPU, other.pid, tmp_path))
         sleeper.kill()
-    assert set(left) == {"processes", "files"}
+    # Other tests beside this one may leave memory for a moment.
+    assert set(left) >= {"processes", "files"}
     assert left["processes"].startswith(f"1 more: {sleeper.pid} ")
     assert left["files"] == f"1 more: {tmp_path / 'forgotten'}"
 

@@ -57,7 +57,7 @@ def tiny(tmp_path: Path) -> list[str]:
 
 @pytest.fixture
 def done(tmp_path: Path) -> Campaign:
-    made = cast.make_campaign(tmp_path)
+    made = cast.make_campaign(tmp_path, proposers="search,person")
     return run_here(made.pk, cast.make_bench(cast.Judge()), lambda message: None)
 
 

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from campaigns.devices.launch import Beat
 from campaigns.evaluator.backends import base as backends
-from campaigns.evaluator.contract import Job, Outcome, Phase, Report
+from campaigns.evaluator.contract import CopiedOutput, Job, Outcome, Phase, Report
 from campaigns.rules.target.roofline import Work, physical_floor
 from tests.campaigns.commands.test_campaign import Service
 from tests.campaigns.rules.builders import ceiling
@@ -91,6 +91,28 @@ def test_it_shows_the_last_words_of_what_crashed(
     with pytest.raises(CommandError):
         call_command("evaluate", candidate(tmp_path, "crash"), "--problem", problem)
     assert "  it printed: row 1\n  it printed: row 2\n" in capsys.readouterr().out
+
+
+def test_it_says_what_a_timed_call_copies(
+    tmp_path: Path,
+    problem: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Copying(Service):
+        def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
+            report = super().evaluate(job)
+            copied = replace(report.cases[0].candidate, copied=(CopiedOutput("y", 16_800_000),))
+            return replace(report, cases=(replace(report.cases[0], candidate=copied),))
+
+    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Copying)
+    arguments = ("evaluate", candidate(tmp_path, "time 70"), "--problem", problem, "--case", "two")
+    found = answer(capsys, *arguments)
+    assert found["cases"][0]["copied"] == [{"name": "y", "nbytes": 16_800_000}]
+    call_command(*arguments)
+    note = "note: Each timed call copies `y` (16.8 MB) into its place; a caller that takes"
+    assert note in capsys.readouterr().out
+    assert note.endswith(found["notes"][0].partition(" the returned")[0])
 
 
 def test_it_compares_with_another_file(

@@ -55,7 +55,7 @@ with open("rows.csv", "w", newline="") as file:
 PACKAGE_HARNESS = """
 name = "softrows"
 test = "python -m pytest -q -p no:cacheprovider tests"
-benchmark = "python bench.py"
+benchmark = "python benchmarks/bench.py"
 limit_s = 60
 
 [table]
@@ -91,7 +91,7 @@ from softrows import softmax
 def test_it_sums_to_one():
     assert sum(softmax([1.0, 2.0, 3.0])[0]) == pytest.approx(1)
 """,
-    "bench.py": """from softrows import softmax
+    "benchmarks/bench.py": """from softrows import softmax
 
 print("rows,rate,check")
 for rows in (4, 16):
@@ -102,7 +102,7 @@ for rows in (4, 16):
 # A kernel that is one by itself, whose harness hardly looks: its cost is what a comment says.
 ADD_HARNESS = """
 name = "add"
-benchmark = "python bench.py"
+benchmark = "python benchmarks/bench.py"
 
 [table]
 csv = "-"
@@ -124,7 +124,7 @@ extern "C" void solve(const float* a, const float* b, float* c, int N) {
     for (int i = 0; i < N; ++i) c[i] = a[i] + b[i];
 }
 """,
-    "bench.py": """cost = open("add.cpp").readline().split()[-1]
+    "benchmarks/bench.py": """cost = open("add.cpp").readline().split()[-1]
 print(f"op,ok,cost\\nadd,yes,{cost}")
 """,
 }

@@ -162,9 +162,14 @@ def test_it_tries_a_package_whose_kernel_imports_helpers(tmp_path, bench):
 def test_a_candidate_that_rewrites_the_harness_while_it_runs_is_caught(tmp_path, bench):
     folder = make_repository(tmp_path / "package", PACKAGE)
     package = _brought(folder, PACKAGE_HARNESS, bench)
-    text = "def passes():\n    open('bench.py', 'w').write('print(\"rows,rate,check\")')\n"
+    text = (
+        "def passes():\n    open('benchmarks/bench.py', 'w').write('print(\"rows,rate,check\")')\n"
+    )
     made = _tried(package, bench, patch_of(folder, "softrows/blocks.py", "def passes():\n", text))
-    assert (made.reason, made.sentence) == (Reason.CHEATED, "it changed bench.py while it ran")
+    assert (made.reason, made.sentence) == (
+        Reason.CHEATED,
+        "it changed benchmarks/bench.py while it ran",
+    )
 
 
 @pytest.mark.parametrize(

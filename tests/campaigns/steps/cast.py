@@ -147,7 +147,7 @@ def make_campaign(
     *,
     goal: str = "",
     by: object = None,
-    proposers: str = "search,person",
+    proposers: str = "search",
     baselines: bool = False,
     **policy: object,
 ) -> Campaign:

@@ -42,7 +42,8 @@ def test_it_starts_with_the_incumbents_source_and_the_facts_about_it(page, runni
     assert "__global__ void softmax_rows" in body
     assert 'name="evidence" value="1024x1024"' in body
     assert "of the " in facts_about(running)["1024x1024"]
-    assert f'href="{address}"' in page.get(f"/c/{running.pk}/").content.decode()
+    for path in (f"/c/{running.pk}/", f"/c/{running.pk}/r/2/"):
+        assert f'href="{address}"' in page.get(path).content.decode()
 
 
 def test_it_hands_in_and_shows_where_it_waits(page, engineer, running, address, rung):
@@ -54,6 +55,7 @@ def test_it_hands_in_and_shows_where_it_waits(page, engineer, running, address, 
     assert [bell[0] for bell in rung] == [running]
     body = page.get(made.get_absolute_url()).content.decode()
     assert "It is tried next, as soon as round 4 is closed." in body
+    assert f'<a href="/c/{running.pk}/r/4/">Round 4</a> is under way' in body
     assert "<script>document.title" not in body
     assert "// wider" in body
     board = page.get(f"/c/{running.pk}/").content.decode()

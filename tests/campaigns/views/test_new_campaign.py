@@ -234,9 +234,25 @@ def test_it_warns_of_a_platform_that_no_worker_serves(page, rung):
     assert told in draft.content.decode()
     campaign = Campaign.objects.get()
     shown = page.get(f"/c/{campaign.pk}/").content.decode()
-    assert f'<p class="band" data-no-worker>{told}</p>' in shown
+    assert f'<p class="band" data-no-worker>{told} ' in shown
+    assert 'href="/workers/?platform=h200-sxm#start"' in shown
     confirmed = page.post(f"/c/{campaign.pk}/confirm", follow=True).content.decode()
     assert f'<li class="message warning">{told}</li>' in confirmed
+
+
+def test_it_guesses_no_chip_where_no_worker_can_time_the_kernel(page):
+    found = page.get("/c/new", {"problem": "softmax"})
+    assert found.context["chosen"] is None
+    body = found.content.decode()
+    assert "No worker here can time this kernel" in body
+    assert 'id="create" disabled' in body
+
+
+def test_a_chip_on_which_nothing_measures_yet_cannot_be_chosen(page, rung):
+    lacking = page.get("/c/new", {"problem": "softmax"}).context["lacking"]
+    why = {offer.platform.slug: offer.missing for offer in lacking}
+    assert why["mi300x"] == "no backend of this problem is timed on it"
+    assert page.post("/c/new", CHOICE | {"platform": "mi300x"}).status_code == 422
 
 
 def test_platforms_with_a_live_worker_come_first(page):

@@ -125,14 +125,19 @@ def test_it_tells_what_is_before_it_in_the_queue(
         cast.step_until(other, "baseline")
     campaign = cast.make_campaign(tmp_path)
     cast.step_until(campaign, "baseline")
-    assert "data-wait=" not in read(page, campaign)
+    html = read(page, campaign)
+    assert "data-wait=" not in html
+    assert "data-no-worker" in html
     later = timezone.now() + timedelta(minutes=5)
     monkeypatch.setattr(timezone, "now", lambda: later)
     if workers:
         cast.make_bench(cast.Judge())
     html = read(page, campaign)
+    shown = page.get(f"/c/{campaign.pk}/r/1/").content.decode()
+    assert ("data-no-worker" in shown) == (not workers)
     assert 'data-wait="queue"' in html
-    assert f": {why}.</p>" in html
+    assert f": {why}." in html
+    assert ("How to start one" in html) == (not workers)
 
 
 def test_it_tells_of_no_wait_where_nothing_waits(page, sample, running):

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from campaigns.models import Passport, PassportWish, Worker
 from campaigns.steps.lifecycle.pause import pause
+from knowledge.models import Platform
 from tests.campaigns.steps import cast
 
 LENGTH = {
@@ -174,3 +175,11 @@ def test_it_tells_who_waits_for_a_device(page, tmp_path, monkeypatch):
     pause(cast.fresh(campaign))
     cast.step(campaign)
     assert "data-waits" not in read(page)
+
+
+def test_it_says_how_a_worker_of_a_platform_is_started(page):
+    Platform.objects.create(slug="h200-sxm", name="NVIDIA H200 SXM", kind="gpu")
+    body = page.get("/workers/", {"platform": "h200-sxm"}).content.decode()
+    assert "Start a worker for NVIDIA H200 SXM" in body
+    assert "-Q platform.h200-sxm " in body
+    assert "-Q platform.PLATFORM " in page.get("/workers/", {"platform": "<b>"}).content.decode()

@@ -90,7 +90,7 @@ def test_r51_what_comes_while_a_round_is_open_is_tried_next_in_its_order(
     tmp_path: Path, bench: WorkerContext, script: Put
 ) -> None:
     script(["time 90"], ["time 80"], ["time 70"], ["time 60"])
-    campaign = cast.make_campaign(tmp_path, max_rounds=4)
+    campaign = cast.make_campaign(tmp_path, max_rounds=4, proposers="search,person")
     reach(campaign, bench, CampaignState.VALIDATE)
     first = hand_in(campaign, "time 50")
     second = submit(cast.fresh(campaign), handed_in("time 40"), "person", "bob")
@@ -215,7 +215,7 @@ def test_it_refuses_who_is_no_proposer_and_beyond_all_rounds(
     tmp_path: Path, bench: WorkerContext, script: Put
 ) -> None:
     script(["time 90"], ["time 80"])
-    campaign = cast.make_campaign(tmp_path, max_rounds=3)
+    campaign = cast.make_campaign(tmp_path, max_rounds=3, proposers="search,person")
     reach(campaign, bench, CampaignState.VALIDATE)
     with pytest.raises(
         SubmissionRefused, match="takes nothing from agents; its proposers: search, person"
@@ -282,3 +282,19 @@ def test_r45_what_was_handed_in_is_never_changed(waiting: Campaign) -> None:
     made.name = "bob"
     with pytest.raises(Immutable):
         made.save()
+
+
+def test_a_search_that_never_had_an_idea_leaves_it_to_people(
+    tmp_path: Path, bench: WorkerContext, script: Put
+) -> None:
+    script()
+    campaign = cast.make_campaign(tmp_path, proposers="search,person")
+    reach(campaign, bench, CampaignState.AWAITING)
+    said = campaign.events.filter(kind="awaiting").get().message
+    assert said == (
+        "the search has no idea for this kernel; waiting for people to hand in a candidate"
+    )
+    hand_in(campaign, "time 50")
+    reach(campaign, bench, CampaignState.IMPLEMENT)
+    reach(campaign, bench, CampaignState.AWAITING)
+    assert cast.fresh(campaign).incumbent.text == "time 50\n"

@@ -1,0 +1,167 @@
+"""A person with a kernel of their own: problem, campaign, candidate and verdict in one browser.
+
+A C++ kernel is judged for real on this CPU. Triton and CUDA are timed on GPUs: a host without one
+says so, and how a worker is started. For Triton the rest of the way is walked with a stand-in for
+the GPU's worker, which reads a time from the source.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import expect
+
+from campaigns.devices.discover import Device
+from campaigns.devices.launch import EvaluatorService
+from campaigns.models import Campaign
+from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
+from tests.browser.conftest import PASSWORD, Visit
+from tests.browser.own_kernels import BIAS_GELU, RMS_NORM, ROW_NORM
+from tests.browser.test_bring_kernel import LOOK_LIMIT_MS
+from tests.campaigns import lab
+from tests.campaigns.steps import cast
+from tests.evaluator import small
+from tests.kept_wiki import put_wiki
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+H200 = Device(
+    kind="gpu",
+    device="cuda:0",
+    name="NVIDIA H200",
+    platform_slug="h200-sxm",
+    target="sm_90a",
+    memory_bytes=141 << 30,
+    uuid="GPU-stand-in",
+)
+
+
+@pytest.fixture(scope="module")
+def service():
+    with EvaluatorService() as running:
+        yield running
+
+
+@pytest.fixture
+def newcomer(chromium, live_server, transactional_db):
+    """A visit to an installation that has a user and nothing else."""
+    User.objects.create_superuser("kopt", password=PASSWORD)
+    context = chromium.new_context()
+    seen = Visit(context, live_server.url)
+    seen.log_in()
+    yield seen
+    seen.errors[:] = [error for error in seen.errors if "422" not in error]
+    assert (seen.errors, seen.strange) == ([], [])
+    context.close()
+
+
+def bring(page, own):
+    """From the empty first page to the form of a campaign on the kernel."""
+    page.get_by_role("link", name="Bring your own kernel").click()
+    page.fill("#given-kernel", own.kernel)
+    page.fill("#given-reference", own.reference)
+    page.click("#look")
+    page.locator("#problem-error").get_by_text("Example calls").wait_for()
+    page.fill("#given-call", own.call)
+    page.click("#look", timeout=LOOK_LIMIT_MS)
+    page.locator("#keep").wait_for()
+    page.click("#keep")
+    page.wait_for_url(f"**/p/{own.name}/")
+    page.get_by_role("link", name="New campaign").click()
+    assert page.locator("#new-problem").input_value() == own.name
+
+
+def begin(page):
+    """A campaign of people alone, so that what they hand in waits for nothing else."""
+    page.fill("#new-rounds_search", "0")
+    page.click("#advanced summary")
+    page.check("#new-no_baselines")
+    page.click("#create")
+    page.wait_for_url(re.compile(r"/c/\d+/$"))
+    return Campaign.objects.get()
+
+
+def measure(campaign, bench):
+    """What a worker does until the campaign waits for a person."""
+    while cast.fresh(campaign).state != "awaiting":
+        cast.measure_all(campaign, bench)
+
+
+def hand_in(page, campaign, own):
+    """From the campaign's page, which has seen its baseline judged, to the round's."""
+    page.locator("[data-awaiting]").wait_for()
+    page.click("#to-hand-in")
+    source = page.locator("#hand-source").input_value()
+    assert own.old in source
+    page.fill("#hand-source", source.replace(own.old, own.new))
+    page.fill("#hand-title", "One sum a row")
+    page.fill("#hand-change", "the sum is taken out of the loop over the row")
+    page.fill("#hand-rationale", "it is the same for every element of the row")
+    page.fill("#hand-amount", "40%")
+    page.check("#hand-evidence_0")
+    page.click("#do-hand-in")
+    page.wait_for_url("**/submissions/*/")
+    cast.step_until(campaign, "validate")
+    page.wait_for_url(f"**/c/{campaign.pk}/r/2/")
+    page.locator("#result[data-verdict=running]").wait_for()
+
+
+def test_a_cpp_kernel_gets_its_verdict(newcomer, service, monkeypatch):
+    protocol = replace(small.QUICK, blocks=4, burst_ms=2.0)
+    monkeypatch.setattr("campaigns.steps.lifecycle.create_campaign.CPU_PROTOCOL", protocol)
+    lab.write()
+    bench = cast.make_bench(service)
+    page = newcomer.page
+    bring(page, ROW_NORM)
+    campaign = begin(page)
+    expect(page.locator("#controls")).to_contain_text("once round 1, the baseline, is judged")
+    measure(campaign, bench)
+    hand_in(page, campaign, ROW_NORM)
+    measure(campaign, bench)
+    page.locator("#result[data-verdict=accepted]").wait_for()
+    expect(page.locator("#result")).to_contain_text("× faster")
+
+
+def choose_a_gpu(page):
+    """What a host without a GPU says, before and after a campaign is begun on one."""
+    assert page.locator("#new-platform").input_value() == ""
+    assert page.locator("#create").is_disabled()
+    told = page.locator("[data-no-worker]").inner_text()
+    assert "No worker here can time this kernel" in told
+    page.select_option("#new-platform", "h200-sxm")
+    page.get_by_text("No worker serves NVIDIA H200 SXM").first.wait_for()
+    campaign = begin(page)
+    expect(page.locator("[data-no-worker]")).to_be_visible()
+    page.get_by_role("link", name="How to start one").click()
+    expect(page.locator("#start")).to_contain_text("-Q platform.h200-sxm ")
+    page.go_back()
+    return campaign
+
+
+def test_a_triton_kernel_waits_for_a_gpu_and_gets_its_verdict_there(newcomer):
+    put_wiki()
+    page = newcomer.page
+    bring(page, RMS_NORM)
+    campaign = choose_a_gpu(page)
+    bench = replace(
+        cast.make_bench(cast.Judge(), device=H200),
+        look=lambda device: DeviceCheck(DeviceState.IDLE, "a stand-in"),
+    )
+    measure(campaign, bench)
+    hand_in(page, campaign, RMS_NORM)
+    measure(campaign, bench)
+    page.locator("#result[data-verdict=accepted]").wait_for()
+
+
+def test_a_cuda_kernel_is_not_called_wrong_by_a_host_that_cannot_judge_it(newcomer):
+    put_wiki()
+    page = newcomer.page
+    bring(page, BIAS_GELU)
+    campaign = choose_a_gpu(page)
+    page.goto(f"{newcomer.url}/c/{campaign.pk}/submit")
+    told = page.locator("[data-closed]").inner_text()
+    assert "accepted once its baseline, round 1, is judged" in told
+    assert "No worker serves NVIDIA H200 SXM" in told
