@@ -1,11 +1,10 @@
 """Citation lines in plain Markdown resolve, or say why not; none of them is dropped."""
 
-import time
-
 import pytest
 
 from knowledge.exchange.readers.plain_lines import StatementState, read_list
 from knowledge.specs.citation import CitationState, resolve
+from tests.knowledge.effort import no_hang
 
 H200 = "docs/hardware/h200.md"
 DOCUMENTS = {
@@ -110,12 +109,11 @@ def test_it_lists_every_line_that_is_not_blank_and_all_statements_of_one():
 
 
 def test_it_reads_a_line_of_a_megabyte():
-    start = time.process_time()
-    for line in (
-        "a" * 1_000_000,
-        "a <- UNKNOWN " * 80_000,
-        "a: " * 300_000,
-        "<gpu-wiki>/" * 90_000,
-    ):
-        read_list("specs.md", line, DOCUMENTS)
-    assert time.process_time() - start < 10
+    with no_hang():
+        for line in (
+            "a" * 1_000_000,
+            "a <- UNKNOWN " * 80_000,
+            "a: " * 300_000,
+            "<gpu-wiki>/" * 90_000,
+        ):
+            read_list("specs.md", line, DOCUMENTS)

@@ -1,13 +1,12 @@
 """A line that reads as it did has changed where what stands above it reads otherwise."""
 
-import time
-
 import pytest
 
 from knowledge.specs.citation import CitationLine, CitationState, split_lines
 from knowledge.specs.markup.context_parts import ContextPart, change, plain
 from knowledge.specs.markup.sections import LineSpan, Text
 from knowledge.specs.tracking.anchoring import Reanchor
+from tests.knowledge.effort import no_hang
 
 ROW = "| bf16 | 989 |"
 
@@ -249,7 +248,6 @@ def test_it_shows_of_long_lines_where_they_differ():
     "line", ["*a " * 100_000, "|" * 200_000, "> " * 100_000, "- " * 100_000, "`" * 200_000]
 )
 def test_it_reads_a_line_of_hundreds_of_kilobytes_in_no_time(line):
-    start = time.process_time()
-    for text in (f"{line}:\n\n- 1\n", f"# {line}\n1\n", f"|{line}\n|-|\n|1|\n"):
-        Text(text)
-    assert time.process_time() - start < 5  # 1 where this was written
+    with no_hang():
+        for text in (f"{line}:\n\n- 1\n", f"# {line}\n1\n", f"|{line}\n|-|\n|1|\n"):
+            Text(text)

@@ -1,12 +1,11 @@
 """What gives a line its meaning stands in other places than headings: each is looked at."""
 
-import time
-
 import pytest
 
 from knowledge.specs.citation import CitationLine, CitationState, split_lines
 from knowledge.specs.markup.sections import Text
 from knowledge.specs.tracking.anchoring import Reanchor
+from tests.knowledge.effort import no_hang
 
 OK, MOVED, CHANGED = CitationState.OK, CitationState.MOVED, CitationState.CHANGED
 TITLE = "# Accelerators\n\n"
@@ -139,11 +138,14 @@ def test_a_line_that_a_comment_hides_is_lost(new):
 
 @pytest.mark.parametrize("line", ["<!--" * 50_000, "**" * 100_000, "<th>" * 50_000, "†" * 200_000])
 def test_it_reads_a_line_of_hundreds_of_kilobytes_in_no_time(line):
-    start = time.process_time()
-    for text in (f"{line}\n\n1\n", f"<table>\n{line}\n1\n", f"| {line} | |\n|---|---|\n| 1 | |\n"):
-        anchor(text, f"new\n{text}", "1")
-        Text(text)
-    assert time.process_time() - start < 5  # 1 where this was written
+    with no_hang():
+        for text in (
+            f"{line}\n\n1\n",
+            f"<table>\n{line}\n1\n",
+            f"| {line} | |\n|---|---|\n| 1 | |\n",
+        ):
+            anchor(text, f"new\n{text}", "1")
+            Text(text)
 
 
 OWN = "- tdp: 700 W | evidence=documented | kind=vendor | rank=preferred | source=sheet"
