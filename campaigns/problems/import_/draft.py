@@ -74,6 +74,8 @@ class DraftArg:
     an output that it returns. value: of a number, a size's name or a literal. low, high: of
     integers, high left out; high may be a size. scale, shift: of the other draws. dtype: "" where
     only a run tells it. source: of a tensor that is the same in each call, its sizes by name.
+    steps: of an output of 8 bits, by how many values few elements may be off. bits: the float8 that
+    these are, "" for integers.
     """
 
     name: str
@@ -87,6 +89,8 @@ class DraftArg:
     scale: float = 1.0
     shift: float = 0.0
     source: str = ""
+    steps: int = 0
+    bits: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +143,12 @@ class ProblemDraft:
     def sizes(self) -> tuple[str, ...]:
         """The names of the sizes."""
         return tuple(dict.fromkeys(name for case in self.cases.values() for name in case))
+
+    @property
+    def named_float8(self) -> tuple[str, ...]:
+        """The float8s that the reference or an argument of every call names."""
+        named = (self.reference.text, *(source for _, source in self.fixed))
+        return tuple(kind for kind in FLOAT8 if any(kind in one for one in named))
 
     @property
     def dtype(self) -> str:

@@ -97,13 +97,16 @@ def _op(name: str) -> str:
 
 
 def _own_tolerances(draft: ProblemDraft) -> Iterator[str]:
-    """Of outputs in other floats than the problem's."""
+    """Of outputs in other floats than the problem's, and of those rounded to 8 bits."""
     for arg in draft.args:
         written = arg.role in (Role.OUTPUT, Role.IN_PLACE) and arg.dtype != draft.dtype
         if written and arg.dtype in TOLERANCE:
             atol, rtol = TOLERANCE[arg.dtype]
             table = f"[tolerance.outputs.{arg.name}]"
             yield from ("", table, f"atol = {atol!r}", f"rtol = {rtol!r}")
+        if arg.steps:
+            yield from ("", f"[tolerance.outputs.{arg.name}]", f"steps = {arg.steps}")
+            yield from [f'bits = "{arg.bits}"'] if arg.bits else []
 
 
 def _case(name: str, sizes: Mapping[str, Number], on: tuple[str, ...]) -> list[str]:

@@ -1,5 +1,7 @@
 """Tensors in a float8: kept as their bits, as nothing of torch computes in one."""
 
+import tomllib
+
 import pytest
 import torch
 
@@ -74,3 +76,47 @@ def test_what_is_added_leaves_it_to_a_gpu_to_judge(call, reference):
 def test_another_float8_is_refused_with_what_is_accepted():
     with pytest.raises(DraftError, match=r"float8_e4m3fnuz.* is not understood; accepted"):
         found("widen(torch.randn(8, 16).to(torch.float8_e4m3fnuz))", WIDEN)
+
+
+def table(problem, output="out"):
+    return tomllib.loads(problem.files["problem.toml"])["tolerance"].get("outputs", {}).get(output)
+
+
+def test_few_answers_in_a_float8_may_be_one_value_off():
+    problem = found("shorten(torch.randn(8, 16))", SHORTEN)
+    assert table(problem) == {"steps": 1, "bits": "float8_e4m3fn"}
+    (words,) = (one for one in problem.draft.assumed if "one value" in one)
+    assert words == "out is rounded to float8_e4m3fn: 1 % of it may be off by one value."
+
+
+@pytest.mark.parametrize(
+    ("reference", "own"),
+    [
+        ("def right(x):\n    return (x * 9).round().to(torch.int8)\n", {"steps": 1}),
+        ("def right(x):\n    return x > 1\n", None),
+        ("def right(x):\n    return (x * 9).round().to(torch.int32)\n", None),
+    ],
+)
+def test_few_answers_that_are_rounded_to_8_bits_may_be_one_off(reference, own):
+    given = Given(
+        "", "", "ref.py", f"import torch\n\n\n{reference}", calls=("right(torch.randn(8, 16))",)
+    )
+    assert table(propose_problem(propose(given)), "out") == own
+
+
+@pytest.mark.parametrize(
+    ("call", "reference"),
+    [
+        (
+            "right(torch.randint(-9, 9, (8, 16)).to(torch.int8))",
+            "import torch\n\n\ndef right(x):\n    return x + 1\n",
+        ),
+        (
+            "right(torch.randn(8, 16))",
+            SHORTEN.replace(" return", " # as in float8_e5m2\n    return"),
+        ),
+    ],
+)
+def test_integers_of_integers_and_a_float8_that_could_be_two_are_compared_exactly(call, reference):
+    problem = propose_problem(propose(Given("", "", "ref.py", reference, calls=(call,))))
+    assert table(problem) is None
