@@ -8,7 +8,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from campaigns.evaluator.builds.compile import BuildFailed
-from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.layout import Layout, ScalarArg
 
 ENTRY = "run_kernel"
 Entry = Callable[..., Any]
@@ -18,34 +18,86 @@ def entry_of(module: ModuleType, layout: Layout, name: str) -> Entry:
     """`run_kernel`, or the only function that takes the arguments of a case by name.
 
     One that takes all but the outputs returns them; its answers are made in their places, or where
-    that cannot be, copied there as a part of the call. name: of the source, for people. Raises
-    BuildFailed.
+    that cannot be, copied there as a part of the call. Numbers may be left out, as sizes that a
+    function reads off its tensors. name: of the source, for people. Raises BuildFailed.
     """
     found = getattr(module, ENTRY, None)
     if callable(found):
-        return _fitted(found, layout) or _refuse(found, layout, name)
-    fitting = {
-        key: fitted
+        fitted = _fitted(found, layout) or _fitted(found, layout, needs_numbers=False)
+        return fitted or _refuse(found, layout, name)
+    own = {
+        key: value
         for key, value in vars(module).items()
         if isinstance(value, FunctionType)
         and value.__module__ == module.__name__
         and not key.startswith("_")
-        and (fitted := _fitted(value, layout))
     }
-    if len(fitting) == 1:
-        return next(iter(fitting.values()))
-    which = f"; {', '.join(fitting)} could each be it" if fitting else ""
-    raise BuildFailed(f"{name}: no function {ENTRY}(…) is defined{which}")
+    for needs_numbers in (True, False):
+        fitting = {
+            key: fitted
+            for key, value in own.items()
+            if (fitted := _fitted(value, layout, needs_numbers=needs_numbers))
+        }
+        if len(fitting) == 1:
+            return next(iter(fitting.values()))
+        if fitting:
+            raise BuildFailed(f"{_missing(name)}; {', '.join(fitting)} could each be it")
+    there = f"; there is {', '.join(own)}" if own else ""
+    raise BuildFailed(f"{_missing(name)}{there}; {_accepted(layout)}")
 
 
-def _fitted(function: Entry, layout: Layout) -> Entry | None:
+def _missing(name: str) -> str:
+    return f"{name}: no function {ENTRY}(…) is defined"
+
+
+def _accepted(layout: Layout) -> str:
+    """What a function may take, in words."""
+    given = ", ".join(arg.name for arg in layout.args)
+    answers = _answers(layout)
+    if not answers:
+        return f"the cases give {given}"
+    return f"the cases give {given}; one that does not take {', '.join(answers)} returns it"
+
+
+def _answers(layout: Layout) -> list[str]:
+    """Outputs that a function may return instead."""
+    return [arg.name for arg in layout.outputs if not arg.update]
+
+
+def _fitted(function: Entry, layout: Layout, *, needs_numbers: bool = True) -> Entry | None:
     """The function as one that is called with every argument; None where it takes others."""
-    names = [arg.name for arg in layout.args]
-    answers = [arg.name for arg in layout.outputs if not arg.update]
+    kept = {
+        arg.name
+        for arg in layout.args
+        if needs_numbers or not isinstance(arg, ScalarArg) or _has(function, arg.name)
+    }
+    names = [arg.name for arg in layout.args if arg.name in kept]
+    left_out = [arg.name for arg in layout.args if arg.name not in kept]
+    answers = _answers(layout)
     if _takes(function, names):
-        return function
+        return _without(function, left_out)
     inputs = [name for name in names if name not in answers]
-    return _copying(function, answers) if answers and _takes(function, inputs) else None
+    if not answers or not _takes(function, inputs):
+        return None
+    return _copying(_without(function, left_out), answers)
+
+
+def _has(function: Entry, name: str) -> bool:
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _without(function: Entry, names: list[str]) -> Entry:
+    """The same function for calls that give these names as well."""
+    if not names:
+        return function
+
+    def call(**arguments: Any) -> Any:
+        return function(**{key: arguments[key] for key in arguments.keys() - names})
+
+    return call
 
 
 def _takes(function: Entry, names: list[str]) -> bool:
@@ -71,12 +123,9 @@ def _copying(function: Entry, answers: list[str]) -> Entry:
 
 
 def _refuse(function: Entry, layout: Layout, name: str) -> Entry:
-    names = [arg.name for arg in layout.args]
     signature = inspect.signature(function)
     try:
-        signature.bind(**dict.fromkeys(names))
+        signature.bind(**dict.fromkeys(arg.name for arg in layout.args))
     except TypeError as error:
-        raise BuildFailed(
-            f"{name}: {ENTRY}{signature}: {error}; the cases give {', '.join(names)}"
-        ) from None
+        raise BuildFailed(f"{name}: {ENTRY}{signature}: {error}; {_accepted(layout)}") from None
     return function

@@ -42,6 +42,33 @@ def test_an_answer_is_written_or_returned(text):
     assert out.tolist() == [0.0, 2.0, 4.0, 6.0]
 
 
+SIZES = lay_out(
+    [
+        Plain("x", "float32", (2, 3), output=False),
+        ScalarArg("N", 2),
+        ScalarArg("D", 3),
+        Plain("out", "float32", (2, 3), output=True),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def twice(x):\n    return x * 2\n",
+        "def twice(x, out):\n    out.copy_(x * 2)\n",
+        "def twice(x, D):\n    return x.view(-1, D) * 2\n",
+        "def run_kernel(x):\n    return x * 2\n",
+        # A helper that takes less than all is not taken for one that takes it all.
+        "def helper(x):\n    return x\n\ndef twice(x, N, D):\n    return x * 2\n",
+    ],
+)
+def test_sizes_that_a_function_reads_off_its_tensors_are_left_out(text):
+    x, out = torch.arange(6.0).view(2, 3), torch.zeros(2, 3)
+    entry(text, SIZES)(x=x, N=2, D=3, out=out)
+    assert out.flatten().tolist() == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+
+
 def test_several_answers_come_in_the_order_of_the_outputs():
     args = [Plain(name, "float32", (2,), output=name != "x") for name in ("x", "a", "b")]
     x, a, b = torch.ones(2), torch.zeros(2), torch.zeros(2)
@@ -55,6 +82,8 @@ def test_several_answers_come_in_the_order_of_the_outputs():
     ("text", "words"),
     [
         ("x = 1\n", "no function run_kernel"),
+        ("def mine(rows):\n    return rows\n", "there is mine; the cases give x, factor, out; one"),
+        ("def a(x):\n    return x\n\ndef b(x):\n    return x\n", "a, b could each be it"),
         (RETURNS + RETURNS.replace("scaled", "again"), "scaled, again could each be it"),
         ("def run_kernel(y):\n    pass\n", "the cases give x, factor, out"),
         ("from math import sqrt\n", "no function run_kernel"),
