@@ -117,6 +117,14 @@ class _Seeing(TorchDispatchMode):  # type: ignore[misc]
         """Let torch.compile compile: it makes nothing of functions that another mode sees."""
         return True
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Leave torch's compiler alone: to be kept out of here it is imported, which takes seconds.
+
+        It does not come here anyway. Older versions of torch do not ask.
+        """
+        return False
+
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:

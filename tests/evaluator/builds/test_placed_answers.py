@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -186,3 +189,22 @@ def test_what_is_returned_is_compiled_where_torch_compile_is_asked_for():
         call(x=X, out=out)
     assert torch.equal(out, X * 2)
     assert len(compiled) == 1
+
+
+IMPORTS = """
+import sys, torch
+from campaigns.evaluator.builds.placed_answers import PlacedAnswers
+
+call = PlacedAnswers(lambda x, out: out.copy_(x + 1), ["out"])
+for _ in range(3):
+    call(x=torch.ones(1 << 20), out=torch.empty(1 << 20))
+print("torch._dynamo" in sys.modules)
+"""
+
+
+def test_watching_does_not_import_the_compiler_of_torch():
+    """That takes seconds, of the first call that is watched."""
+    ended = subprocess.run(
+        [sys.executable, "-c", IMPORTS], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.strip() == "False"
