@@ -9,7 +9,6 @@ from typing import Any
 from campaigns.problems.import_.draft import FLOAT8, FLOATS, DraftArg, ProblemDraft, Role
 
 ROLES = {"input": Role.INPUT, "output": Role.OUTPUT, "number": Role.NUMBER}
-SHORT = ("int8", "uint8")
 
 
 def as_read(draft: ProblemDraft, arguments: Sequence[Mapping[str, Any]]) -> ProblemDraft:
@@ -37,21 +36,29 @@ def _rounded(draft: ProblemDraft) -> ProblemDraft:
     A sum in another order rounds to the neighbour at times. Which float8 the bits are is known
     where the reference names one alone; where it names two, they are compared exactly.
     """
-    floats = (*FLOATS, *FLOAT8)
-    if len(draft.named_float8) > 1 or not any(
-        arg.dtype in floats for arg in draft.args if arg.role in (Role.INPUT, Role.IN_PLACE)
+    if not any(
+        arg.dtype in (*FLOATS, *FLOAT8)
+        for arg in draft.args
+        if arg.role in (Role.INPUT, Role.IN_PLACE)
     ):
         return draft
     args, assumed = [], list(draft.assumed)
     for arg in draft.args:
-        if arg.role in (Role.OUTPUT, Role.IN_PLACE) and arg.dtype in SHORT:
-            bits = "".join(draft.named_float8) if arg.dtype == "uint8" else ""
-            arg = replace(arg, steps=1, bits=bits)
-            assumed.append(
-                f"{arg.name} is rounded to {bits or arg.dtype}: 1 % of it may be off by one value."
-            )
+        if arg.role in (Role.OUTPUT, Role.IN_PLACE) and (kind := _rounded_to(arg, draft)):
+            arg = replace(arg, steps=1, bits=kind if kind in FLOAT8 else "")
+            assumed.append(f"{arg.name} is rounded to {kind}: 1 % of it may be off by one value.")
         args.append(arg)
     return replace(draft, args=tuple(args), assumed=tuple(assumed))
+
+
+def _rounded_to(arg: DraftArg, draft: ProblemDraft) -> str:
+    """The dtype of 8 bits that an output is rounded to; "" where it is none, or could be two."""
+    if arg.dtype in FLOAT8 or arg.dtype == "int8":
+        return arg.dtype
+    named = draft.named_float8
+    if arg.dtype != "uint8" or len(named) > 1:
+        return ""
+    return named[0] if named else arg.dtype
 
 
 def _arg(arg: Mapping[str, Any]) -> DraftArg:

@@ -89,6 +89,20 @@ def test_few_answers_in_a_float8_may_be_one_value_off():
     assert words == "out is rounded to float8_e4m3fn: 1 % of it may be off by one value."
 
 
+def test_so_may_those_that_are_written_to_an_argument():
+    kernel = KERNEL.replace("def widen(x):", "def fill(x, q):").replace("return y", "q.copy_(x)")
+    reference = "def right(x, q):\n    q.copy_(x)\n"
+    given = Given(
+        *("f8.py", kernel, "ref.py", reference),
+        calls=("fill(torch.randn(8, 16), torch.empty(8, 16, dtype=torch.float8_e5m2))",),
+        outputs=("q",),
+    )
+    problem = propose_problem(propose(given))
+    assert table(problem, "q") == {"steps": 1, "bits": "float8_e5m2"}
+    load = tomllib.loads(problem.files["problem.toml"])
+    assert load["dtype"] == "float32"
+
+
 @pytest.mark.parametrize(
     ("reference", "own"),
     [
