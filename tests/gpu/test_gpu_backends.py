@@ -6,7 +6,7 @@ Run with `pytest tests/gpu` on a host with an NVIDIA GPU, torch built for CUDA, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
@@ -28,12 +28,6 @@ PROBLEMS = Path(__file__).parents[2] / "campaigns" / "problems"
 FILES = {"triton": "v0.py", "cuda": "v0.cu"}
 ALONE = Standard(has_incumbent=False)
 PROTOCOL = Protocol(blocks=2, trials=2, limits=Limits(call_s=5))
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[EvaluatorService]:
-    with EvaluatorService() as running:
-        yield running
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from campaigns.devices.discover import this_device
-from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Job, Limits, Outcome, Protocol, Report, Source, Timer
 from campaigns.evaluator.problem import load_problem
 from campaigns.rules.verdict.gates import Standard
@@ -106,12 +105,6 @@ def quantise(x):
 INT8 = "tl.store(q + at, tl.floor(tl.clamp(v * 20, -99.0, 99.0) + 0.502).to(tl.int8), mask=at < n)"
 FLOAT8 = """short = tl.clamp(v * 1.0005, -400.0, 400.0).to(tl.float8e4nv)
     tl.store(q + at, short.to(tl.uint8, bitcast=True), mask=at < n)"""
-
-
-@pytest.fixture(scope="module")
-def service():
-    with EvaluatorService() as running:
-        yield running
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import pytest
 
 from campaigns.benchmarks.trick import job_of
 from campaigns.devices.discover import this_device
-from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Case, Outcome, Sanitized
 from campaigns.evaluator.sanitizers import run
 from tests.evaluator.tricks.candidate_file import every
@@ -25,12 +24,6 @@ FOUND = {
     "illegal_address": (run.MEMCHECK, "Invalid __global__", None),
     "missing_barrier": (run.RACECHECK, "Race reported", None),
 }
-
-
-@pytest.fixture(scope="module")
-def service():
-    with EvaluatorService() as running:
-        yield running
 
 
 @pytest.fixture
