@@ -47,6 +47,7 @@ from campaigns.evaluator.problem.spec import (
     ProblemError,
     ProblemSpec,
 )
+from campaigns.evaluator.problem.toml_line import with_line
 
 
 def load_problem(folder: Path) -> ProblemSpec:
@@ -57,9 +58,17 @@ def load_problem(folder: Path) -> ProblemSpec:
     if not path.is_file():
         raise ProblemError(f"{where}: no such file; a problem folder has problem.toml and ref.py")
     try:
-        data = tomllib.loads(path.read_text())
+        text = path.read_text()
+        data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ProblemError(f"{where}: {error}") from None
+    try:
+        return _spec(root, where, data)
+    except ProblemError as error:
+        raise ProblemError(with_line(f"{error}", text)) from None
+
+
+def _spec(root: Path, where: str, data: dict[str, Any]) -> ProblemSpec:
     _known(where, data, set(REQUIRED) | OPTIONAL)
     for name, kind in REQUIRED.items():
         if not isinstance(data.get(name), kind) or not data[name]:

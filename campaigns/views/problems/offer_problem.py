@@ -13,9 +13,9 @@ from django.shortcuts import redirect, render
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from campaigns.evaluator.problem import ProblemError
+from campaigns.evaluator.problem.toml_line import with_line
 from campaigns.models import Problem
 from campaigns.problems.import_.draft import DraftError, ProblemDraft
-from campaigns.problems.toml_line import with_line
 from campaigns.steps.problems.keep_problem import keep_problem, refuse_shipped
 from campaigns.steps.problems.propose_problem import (
     CheckedProblem,

@@ -74,8 +74,17 @@ def test_it_names_what_is_wrong(tmp_path, old, new, words):
     problem = small.write_problem(tmp_path, toml=small.TOML.replace(old, new))
     with pytest.raises(ProblemError, match=words) as caught:
         load_problem(problem)
-    assert str(caught.value).startswith("double/problem.toml: ")
+    assert str(caught.value).startswith(("double/problem.toml: ", "double/problem.toml, line "))
     assert "\n" not in str(caught.value)
+
+
+def test_it_names_the_line(tmp_path):
+    text = small.TOML + "[tolerance.outputs.y]\nsteps = 9\n"
+    line = text.splitlines().index("steps = 9") + 1
+    with pytest.raises(
+        ProblemError, match=rf"^double/problem\.toml, line {line}: \[tol.* found 9$"
+    ):
+        load_problem(small.write_problem(tmp_path, toml=text))
 
 
 def test_r4_a_problem_allows_tf32_by_its_declared_precision(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.problems.toml_line import with_line
+from campaigns.evaluator.problem.toml_line import with_line
 
 TEXT = """schema = 1
 name = "a"
@@ -32,7 +32,9 @@ params = { N = [] }
     ],
 )
 def test_it_names_the_line_of_the_key_else_of_its_table(place, line):
-    assert with_line(f"problem.toml: {place}", TEXT) == f"problem.toml, line {line}: {place}"
+    for folder in ("", "mine/"):
+        told = with_line(f"{folder}problem.toml: {place}", TEXT)
+        assert told == f"{folder}problem.toml, line {line}: {place}"
 
 
 @pytest.mark.parametrize(

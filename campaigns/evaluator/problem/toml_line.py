@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # As `load_problem` names a place: `problem.toml: [[case]] 2: params: …`.
-PLACE = re.compile(r"problem\.toml: (?:(\[+[\w.]+\]+)(?: (\d+))?:? ?)?(\w+)?")
+PLACE = re.compile(r"(?:[^:]*/)?problem\.toml: (?:(\[+[\w.]+\]+)(?: (\d+))?:? ?)?(\w+)?")
 
 
 def with_line(message: str, text: str) -> str:
