@@ -251,11 +251,17 @@ class Disagreement(models.Model):
     class Meta:
         ordering = ["-pk"]
         constraints = [
+            # SQLite takes every null for another value, so each kind has a constraint of its own.
             models.UniqueConstraint(
-                fields=["first", "second", "lesson"],
-                nulls_distinct=False,
-                name="one_disagreement",
-            )
+                fields=["first", "second"],
+                condition=models.Q(second__isnull=False),
+                name="one_disagreement_per_pair",
+            ),
+            models.UniqueConstraint(
+                fields=["first", "lesson"],
+                condition=models.Q(lesson__isnull=False),
+                name="one_disagreement_per_lesson",
+            ),
         ]
 
     def __str__(self) -> str:

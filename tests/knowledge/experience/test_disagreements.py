@@ -1,6 +1,8 @@
 """Two attempts of one idea with opposite effects are a question for a person."""
 
 import pytest
+from django.core.management import call_command
+from django.db import IntegrityError, transaction
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.experience.disagreements import (
@@ -24,6 +26,18 @@ def test_opposite_effects_of_one_idea_in_one_place(entry):
     assert (found.first, found.second, found.lesson) == (entry, worse, None)
     attempt("incorrect", None)
     assert Disagreement.objects.count() == 1, "one question for one idea"
+
+
+def test_no_question_is_kept_twice(entry, active):
+    worse = attempt("regression", -0.07)
+    Disagreement.objects.get_or_create(first=entry, lesson=active)
+    for other in ({"second": worse}, {"lesson": active}):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Disagreement.objects.create(first=entry, **other)
+
+
+def test_the_database_makes_every_constraint():
+    call_command("check", databases=["default"], fail_level="WARNING")
 
 
 @pytest.mark.parametrize(
