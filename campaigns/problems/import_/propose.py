@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -51,11 +52,24 @@ from campaigns.problems.import_.read_sources import (
 
 T = TypeVar("T")
 RETURNED = "what it returns is made in the output's place, or copied where torch cannot."
+# Names of files that say nothing of what is in them; the reference's name may.
+ANY = {"kernel", "main", "model", "model_new", "reference", "solution", "solve", "submission", "v0"}
+# Words of a reference's name that its problem can do without.
+ROLE = re.compile(r"^(ref|reference|torch)_|_(ref|reference|torch)$")
 BACKENDS = {".py": "triton", ".cu": "cuda", ".cpp": "cpp", ".cc": "cpp"}
 
 
 def propose(given: Given) -> ProblemDraft:
     """Without a kernel v0 is the reference in torch. Raises DraftError: what is missing."""
+    draft = _proposed(given)
+    named = slug_of(ROLE.sub("", draft.reference.name))
+    if given.name or draft.name not in ANY or not named or named in ANY:
+        return draft
+    return replace(draft, name=named, title=_title(given, named))
+
+
+def _proposed(given: Given) -> ProblemDraft:
+    """What `propose` gives, called after the file of the kernel."""
     if not given.kernel.strip():
         return _eager(given)
     backend, suffix = _backend(given)
@@ -216,8 +230,8 @@ def _name(given: Given) -> str:
     return slug_of(given.name or given.file_name.rsplit(".", 1)[0]) or "kernel"
 
 
-def _title(given: Given) -> str:
-    return given.title or _name(given).replace("_", " ").capitalize()
+def _title(given: Given, name: str = "") -> str:
+    return given.title or (name or _name(given)).replace("_", " ").capitalize()
 
 
 def _eager(given: Given) -> ProblemDraft:

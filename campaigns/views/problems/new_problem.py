@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_http_methods
 
-from campaigns.problems.import_.draft import DraftError, ProblemDraft, slug_of
+from campaigns.problems.import_.draft import DraftError, ProblemDraft
 from campaigns.problems.import_.given import Given
 from campaigns.problems.import_.propose import propose
 from campaigns.views.lookup import may_run
@@ -19,8 +16,6 @@ TEXTS = (
     *("file_name", "kernel", "reference_file", "reference", "calls", "function", "entry"),
     *("outputs", "keep", "name", "title"),
 )
-# Words of a reference's name that its problem can do without.
-ROLE = re.compile(r"^(ref|reference|torch)_|_(ref|reference|torch)$")
 
 
 @may_run
@@ -31,7 +26,7 @@ def new_problem(request: HttpRequest) -> HttpResponse:
 
     def read_in() -> ProblemDraft:
         _take_uploads(request, values)
-        return _named(propose(_given(values)), values)
+        return propose(_given(values))
 
     return offer_problem(request, "campaigns/new_problem.html", read_in, {"values": values})
 
@@ -74,12 +69,3 @@ def _guessed(text: str) -> str:
     if "__global__" in text:
         return "kernel.cu"
     return "kernel.cpp" if "#include" in text or 'extern "C"' in text else "kernel.py"
-
-
-def _named(draft: ProblemDraft, values: dict[str, str]) -> ProblemDraft:
-    """Call what was pasted after its reference, so that not every problem is named `kernel`."""
-    name = slug_of(ROLE.sub("", draft.reference.name))
-    if values["name"].strip() or values["file_name"].strip() or not name:
-        return draft
-    title = values["title"].strip() or name.replace("_", " ").capitalize()
-    return replace(draft, name=name, title=title)

@@ -58,6 +58,21 @@ def test_a_cuda_file_takes_the_reference_by_order_and_its_numbers_as_sizes():
     assert "_right(values, bias)" in written(draft)["ref.py"]
 
 
+@pytest.mark.parametrize(
+    ("file", "said", "named"),
+    [
+        ("kernel.cu", "", ("add_bias", "Add bias")),
+        ("fused.cu", "", ("fused", "Fused")),
+        ("kernel.cu", "mine", ("mine", "Mine")),
+    ],
+)
+def test_a_file_whose_name_says_nothing_has_the_name_of_its_reference(file, said, named):
+    reference = ADD_BIAS.replace("add_bias", "add_bias_ref")
+    call = "add_bias_ref(torch.randn(32, 48), torch.randn(48))"
+    draft = propose(Given(file, CUDA, "ref.py", reference, calls=(call,), name=said))
+    assert (draft.name, draft.title) == named
+
+
 def test_equal_sizes_are_one_unless_the_call_names_them():
     square = "add_bias(torch.randn(32, 32), torch.randn(32))"
     with pytest.raises(DraftError, match="name them in the call"):
