@@ -63,9 +63,9 @@ def propose(given: Given) -> ProblemDraft:
     """Without a kernel v0 is the reference in torch. Raises DraftError: what is missing."""
     draft = _proposed(given)
     named = slug_of(ROLE.sub("", draft.reference.name))
-    if given.name or draft.name not in ANY or not named or named in ANY:
+    if given.name or draft.name not in ANY or not named:
         return draft
-    return replace(draft, name=named, title=_title(given, named))
+    return replace(draft, name=named, title=_title(replace(given, name=named)))
 
 
 def _proposed(given: Given) -> ProblemDraft:
@@ -230,8 +230,8 @@ def _name(given: Given) -> str:
     return slug_of(given.name or given.file_name.rsplit(".", 1)[0]) or "kernel"
 
 
-def _title(given: Given, name: str = "") -> str:
-    return given.title or (name or _name(given)).replace("_", " ").capitalize()
+def _title(given: Given) -> str:
+    return given.title or _name(given).replace("_", " ").capitalize()
 
 
 def _eager(given: Given) -> ProblemDraft:
