@@ -7,7 +7,6 @@ is killed takes its service, judges and runners with it.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import select
 import shutil
@@ -16,17 +15,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from django.conf import settings
 
 from campaigns.devices.nvml import visible_cards
 from campaigns.evaluator.contract import (
-    Case,
     ContractError,
     Job,
     Outcome,
@@ -36,9 +34,9 @@ from campaigns.evaluator.contract import (
     load_report,
 )
 from campaigns.evaluator.judge.integrity.process_hold import below
-from campaigns.evaluator.problem import ProblemError
 from campaigns.evaluator.sandbox.cards import CardNode
 from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.problems.shipped import is_shipped
 from campaigns.workers.tempdirs import owned_prefix
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,14 +68,7 @@ class EvaluatorService:
 
     def __init__(self, folder: Path | None = None, policy: Policy | None = None) -> None:
         self._root = folder
-        self._policy = policy or Policy(
-            require_all=settings.KOPT_SANDBOX == "ALL",
-            memory_bytes=int(settings.KOPT_RUNNER_MIB) << 20,
-            cards={
-                f"cuda:{place}": CardNode(card.uuid, card.minor)
-                for place, card in enumerate(visible_cards())
-            },
-        )
+        self._policy = policy or sandbox_policy()
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: Path | None = None
 
@@ -156,7 +147,12 @@ class EvaluatorService:
         address = self._ready()
         scratch = job.scratch.resolve()
         scratch.mkdir(parents=True)
-        job = replace(job, scratch=scratch, problem=job.problem.resolve())
+        job = replace(
+            job,
+            scratch=scratch,
+            problem=job.problem.resolve(),
+            shipped=is_shipped(job.problem.resolve()),
+        )
         job_file = scratch / "job.json"
         job_file.write_text(dump(job))
         client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -202,6 +198,18 @@ class EvaluatorService:
         if self._process is None:
             self._process = _start(address, self._policy)
         return address
+
+
+def sandbox_policy() -> Policy:
+    """What the settings ask of the sandbox on this host."""
+    return Policy(
+        require_all=settings.KOPT_SANDBOX == "ALL",
+        memory_bytes=int(settings.KOPT_RUNNER_MIB) << 20,
+        cards={
+            f"cuda:{place}": CardNode(card.uuid, card.minor)
+            for place, card in enumerate(visible_cards())
+        },
+    )
 
 
 def _start(address: Path, policy: Policy) -> subprocess.Popen[bytes]:
@@ -304,37 +312,3 @@ def ask_interpreter(arguments: Sequence[str], limit_s: float, given: str = "") -
         lines = done.stderr.strip().splitlines() or [f"exit {done.returncode} without a message"]
         raise InterpreterFailed(lines[-1])
     return done.stdout
-
-
-def work_model(folder: Path, cases: Iterable[Case]) -> Mapping[str, tuple[float, float]]:
-    """(operations, bytes) at the least per case name, from the problem's own code.
-
-    `ref.py` is code, so it runs in a process of its own. Also checks its contract (`setup`,
-    `reference`, outputs). Raises ProblemError with one line.
-    """
-    wanted = [{"name": c.name, "params": dict(c.params)} for c in cases]
-    answer = _ask_problem("campaigns.evaluator.problem.work", folder, wanted)
-    return {name: (pair[0], pair[1]) for name, pair in answer.items()}
-
-
-def described_problem(folder: Path, case: Case) -> dict[str, Any]:
-    """Arguments and least work of one case. Raises ProblemError with one line."""
-    wanted = {"name": case.name, "params": dict(case.params)}
-    return _ask_problem("campaigns.evaluator.problem.describe", folder, wanted)
-
-
-def problem_notes(folder: Path, case: Case) -> list[str]:
-    """What its author should know of a problem, as one case shows it. Raises ProblemError."""
-    wanted = {"name": case.name, "params": dict(case.params)}
-    return list(_ask_problem("campaigns.evaluator.problem.check", folder, wanted)["notes"])
-
-
-def _ask_problem(module: str, folder: Path, wanted: object) -> dict[str, Any]:
-    try:
-        arguments = ["-m", module, str(folder.resolve())]
-        answer = ask_interpreter(arguments, START_LIMIT_S, json.dumps(wanted))
-    except subprocess.TimeoutExpired:
-        raise ProblemError(f"{folder.name}/ref.py: no answer in {START_LIMIT_S:.0f} s") from None
-    except InterpreterFailed as error:
-        raise ProblemError(str(error)) from None
-    return json.loads(answer)  # type: ignore[no-any-return]

@@ -40,3 +40,13 @@ class BadReference(HostError):
 def is_out_of_memory(error: Exception) -> bool:
     """Whether the host or its device ran out of memory; torch has a type of its own for that."""
     return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+
+
+def printable(text: str) -> str:
+    """What foreign code may have written: text for people, never parsed."""
+    return "".join(c for c in text if c in "\n\t" or c.isprintable())
+
+
+def one_line(text: str) -> str:
+    """The same in one line."""
+    return " ".join(printable(text).split())

@@ -126,10 +126,11 @@ def receive_reply(sock: socket.socket, sequence: int) -> tuple[Reply, int] | Non
     magic, kind, echoed, a, x, y = REPLY.unpack(data)
     if magic != MAGIC or echoed != sequence or kind not in set(ReplyStatus):
         raise WireError(f"an answer out of turn (kind {kind}, sequence {echoed} for {sequence})")
-    return Reply(ReplyStatus(kind), echoed, a, x, y), _sender(extra)
+    return Reply(ReplyStatus(kind), echoed, a, x, y), sender(extra)
 
 
-def _sender(extra: list[tuple[int, int, bytes]]) -> int:
+def sender(extra: list[tuple[int, int, bytes]]) -> int:
+    """The process id that the kernel has written beside a message; 0 where it names none."""
     for level, kind, data in extra:
         if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
             return int(CREDENTIALS.unpack_from(data)[0])

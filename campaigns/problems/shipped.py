@@ -40,3 +40,12 @@ def problem_folder(name: str) -> Path:
         return folder
     known = ", ".join(path.name for path in shipped_folders())
     raise UnknownProblem(f"problem: {name!r}; accepted: {known}, or a problem folder")
+
+
+def is_shipped(folder: Path) -> bool:
+    """Whether the code of the problem in `folder` is that of a problem that comes with kopt."""
+    ours = SHIPPED / folder.name / "ref.py"
+    try:
+        return ours.read_bytes() == (folder / "ref.py").read_bytes()
+    except OSError:
+        return False

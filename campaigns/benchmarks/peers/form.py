@@ -24,6 +24,7 @@ from campaigns.evaluator.contract import Case, Param
 from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.layout import Layout, ScalarArg
 from campaigns.evaluator.problem import load_problem
+from campaigns.evaluator.reference.code import ProblemCode
 
 if TYPE_CHECKING:
     import torch
@@ -38,7 +39,8 @@ class Form:
     def __init__(self, problem: str, params: Mapping[str, Param]) -> None:
         self.spec = load_problem(Path(problem))
         self.case = Case("case", params)
-        self._reference = Reference(self.spec.folder)
+        self._code = ProblemCode(self.spec.folder)
+        self._reference = Reference(self._code)
 
     @cached_property
     def layout(self) -> Layout:
@@ -113,7 +115,7 @@ class Form:
         return run
 
     def _right(self, **given: Any) -> None:
-        self._reference.expected(given, tuple(arg.name for arg in self.layout.outputs))
+        self._code.expected(given)
 
     @cached_property
     def _numbers(self) -> dict[str, int | float]:

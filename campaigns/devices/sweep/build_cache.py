@@ -39,6 +39,11 @@ class BuildCache:
         self._names = (*backend.artefacts, FACTS_FILE)
         self._fixed = [job.backend, job.target, backend.compiler(), cases, reference]
 
+    def made(self) -> Path:
+        """The folder of all builds, which is there from now on. Raises OSError."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return self._folder.resolve()
+
     def place_of(self, source: Source) -> Path:
         """The folder of what is built, or will be, of a source."""
         parts: list[Any] = [*self._fixed, source.text, list(source.flags)]

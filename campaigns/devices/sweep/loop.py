@@ -157,7 +157,13 @@ class SweepLoop:
     def _open(self, stream: Stream) -> VariantStream:
         self._made += 1
         scratch = self._options.folder / f"{stream}-{self._made}"
-        job = replace(self._job, stream=stream.value, scratch=scratch, incumbent=None)
+        job = replace(
+            self._job,
+            stream=stream.value,
+            scratch=scratch,
+            incumbent=None,
+            builds=self._cache.made(),
+        )
         if stream is Stream.BUILD:
             # Nothing is called, so there is no need of a device, nor of much memory.
             job = replace(job, device="cpu", protocol=replace(job.protocol, max_slots=2))

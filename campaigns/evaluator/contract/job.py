@@ -92,6 +92,8 @@ class Job:
     they are variants of, and nothing else is done.
     own_kernels: names that count as a candidate's own kernels though its text does not show them.
     noise_floor: the least gain (a fraction) that counts; it may end a comparison, and decides none.
+    builds: of a stream, the folder of what is built. shipped: whether the problem's code came with
+    kopt; any other is foreign.
     """
 
     job_id: str
@@ -111,6 +113,8 @@ class Job:
     own_kernels: tuple[str, ...] = ()
     noise_floor: float = 0.01
     stream: str = ""
+    builds: Path = Path()
+    shipped: bool = False
     schema: int = SCHEMA
 
     @property

@@ -25,6 +25,7 @@ from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescen
 from campaigns.evaluator.judge.timing.cold_caches import Cool
 from campaigns.evaluator.judge.timing.gather import Gather
 from campaigns.evaluator.layout import Layout, TensorArg
+from campaigns.evaluator.reference.code import Call, is_tensor
 
 Answers = Mapping[str, torch.Tensor]
 # (output name, found, wanted) → what to compare with the wanted answer.
@@ -104,14 +105,14 @@ class CaseContext:
         return self._one(self.given_all(truth, k, 1), 0)
 
     def answer_all(self, rows: Mapping[str, torch.Tensor]) -> Answers:
-        """[slots, elements] of each output, in the reference's own precision; worked out in place.
+        """[slots, elements] of each output, in the reference's own precision.
 
         rows: see `given_all`.
         """
-        names = tuple(arg.name for arg in self.layout.outputs)
-        for k in range(len(rows[names[0]])):
-            self.reference.expected(self._one(rows, k), names)
-        return {name: rows[name] for name in names}
+        given: dict[str, Any] = dict(scalars(self.layout))
+        given |= {arg.name: rows[arg.name].view(-1, *arg.shape) for arg in self.layout.tensors}
+        found = self.reference.answers(self._call(given, None))
+        return {name: answer.view(len(answer), -1) for name, answer in found.items()}
 
     def given_all(self, truth: BurstInputs, first: int, count: int) -> dict[str, torch.Tensor]:
         """[slots, elements] of every tensor; outputs that calls only write hold anything."""
@@ -132,17 +133,17 @@ class CaseContext:
         return {arg.name: found[arg.name] for arg in self.layout.args}
 
     def _answer(self, inputs: Mapping[str, Any], precision: torch.dtype | None) -> Answers:
-        def copied(value: Any) -> Any:
-            """A reference may write to its inputs."""
-            if not isinstance(value, torch.Tensor):
-                return value
-            raised = precision if value.is_floating_point() and precision else value.dtype
-            return value.to(raised, copy=True)
+        rows = {n: v.unsqueeze(0) if is_tensor(v) else v for n, v in inputs.items()}
+        found = self.reference.answers(self._call(rows, precision))
+        return {name: answer[0] for name, answer in found.items()}
 
-        kwargs = {arg.name: copied(inputs[arg.name]) for arg in self.layout.args}
-        names = tuple(arg.name for arg in self.layout.outputs)
-        self.reference.expected(kwargs, names)
-        return {name: kwargs[name].detach() for name in names}
+    def _call(self, rows: Mapping[str, Any], precision: torch.dtype | None) -> Call:
+        return Call(
+            inputs={arg.name: rows[arg.name] for arg in self.layout.args},
+            outputs=tuple(arg.name for arg in self.layout.outputs),
+            blank=frozenset(arg.name for arg in self.layout.outputs if not arg.update),
+            precision=precision,
+        )
 
     def all_right(self, slots: Slots, want: Answers, first: int) -> torch.Tensor:
         """[slots] Which slots from `first` on are right, by a quick comparison."""

@@ -64,13 +64,18 @@ class JudgeProgress:
 
 
 def main(
-    job: Job, out: int, channels: Mapping[str, socket.socket], pipe: int, orders: Iterable[str] = ()
+    job: Job,
+    out: int,
+    channels: Mapping[str, socket.socket],
+    pipe: int,
+    orders: Iterable[str],
+    locked: str,
 ) -> int:
     """Judge one job and write its report to the file `out`, which no runner has open.
 
-    orders: the lines that follow a job that is a stream.
+    orders: the lines that follow a job that is a stream. locked: what holds of the judge's lock.
     """
-    progress = JudgeProgress(pipe)
+    progress = JudgeProgress(pipe, environment={"judge": locked})
     keep_freed_memory()
     try:
         timings = _judge(job, channels, progress, orders)
@@ -112,7 +117,7 @@ def _judge(
     if job.stream:
         from campaigns.evaluator.screen.serve import serve
 
-        serve(job, channels["candidate"], progress, orders)
+        serve(job, channels, progress, orders)
         return {}
     from campaigns.evaluator.judge.session import MeasuringSession
 

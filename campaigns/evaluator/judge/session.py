@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy
 import torch
 
 from campaigns.evaluator import problem as problems
@@ -28,8 +27,7 @@ from campaigns.evaluator.judge.arena_layout import ArenaLayout
 from campaigns.evaluator.judge.case_context import CaseContext
 from campaigns.evaluator.judge.channel import RunnerChannel, TimeBudget
 from campaigns.evaluator.judge.correctness.case_check import CaseCheck
-from campaigns.evaluator.judge.correctness.fresh_inputs import EXAMPLE_BITS, SEED_BITS
-from campaigns.evaluator.judge.correctness.reference import Reference
+from campaigns.evaluator.judge.correctness.fresh_inputs import EXAMPLE_BITS
 from campaigns.evaluator.judge.correctness.shared_sets import SharedSets
 from campaigns.evaluator.judge.integrity import device_environment
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence, TimedWork
@@ -43,12 +41,12 @@ from campaigns.evaluator.judge.timing.rehearsal import rehearse
 from campaigns.evaluator.judge.timing.repeat_bursts import with_repeats
 from campaigns.evaluator.judge.timing.schedule import agree
 from campaigns.evaluator.layout import BUILT_ONLY
+from campaigns.evaluator.reference.client import served_reference
+from campaigns.evaluator.reference.serve import draw_apart
 from campaigns.evaluator.wire import Ask
 
 if TYPE_CHECKING:
     from campaigns.evaluator.judge.main import JudgeProgress
-
-NUMPY_SEED_BITS = 32
 
 
 class MeasuringSession:
@@ -64,14 +62,11 @@ class MeasuringSession:
         on_gpu = self._device.type == "cuda"
         if on_gpu:
             torch.cuda.set_device(self._device)
-        # Judge and runner are forks of one process: what a problem draws without its seed must
-        # differ from what the runner can draw.
-        torch.manual_seed(secrets.randbits(SEED_BITS))
-        random.seed(secrets.randbits(SEED_BITS))
-        numpy.random.seed(secrets.randbits(NUMPY_SEED_BITS))
-        torch.backends.cuda.matmul.allow_tf32 = False
-        torch.backends.cudnn.allow_tf32 = False
-        self._reference = Reference(self._spec.folder, progress.notes.append)
+        # Judge and runner are forks of one process: what is drawn here must differ from what the
+        # runner can draw.
+        draw_apart()
+        limits, hold = job.protocol.limits, ProcessHold()
+        self._reference = served_reference(job, channels, hold, progress.notes.append)
         self._watch = HostWatch(self._device)
         # Before the candidate's first byte, so that the usual time of the judge's work is measured
         # alone.
@@ -84,16 +79,14 @@ class MeasuringSession:
         # One random case of each evaluation: it takes a while, and a cache does not depend on the
         # case.
         self._repeated = random.SystemRandom().choice(job.cases)
-        limits = job.protocol.limits
         total = TimeBudget(
             limits.total_s,
             lambda: self._reference.spent_s,
             limits.lost_s,
             self._watch.others_share,
         )
-        hold = ProcessHold()
         # In random order: otherwise an incumbent could recognise itself by its turn and hold back.
-        names = random.SystemRandom().sample(list(channels), len(channels))
+        names = random.SystemRandom().sample(list(job.arms), len(job.arms))
         self._channels = {
             n: RunnerChannel(n, channels[n], hold, spins=on_gpu, total=total) for n in names
         }

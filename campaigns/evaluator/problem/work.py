@@ -1,52 +1,44 @@
-"""Least work of a problem's cases, printed as JSON: `python -m …evaluator.problem.work FOLDER`.
+"""Least work of a problem's cases.
 
-Reads cases as JSON on standard input. Without a `work` function in `ref.py`, bytes are every input
-read once and every output written once, and operations are counted while the reference runs. Of a
-tensor that a call need not go through as a whole less is counted: nothing honest may be impossible.
-Exit 1 with one line on stderr when the problem's code does not keep its contract.
+Without a `work` function in `ref.py`, bytes are every input read once and every output written
+once, and operations are counted while the reference runs. Of a tensor that a call need not go
+through as a whole less is counted: nothing honest may be impossible.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.correctness.reference import Example, Reference
 from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.reference.code import ProblemCode
 
 FLOATING = ("float", "bfloat")
 
 
-def main(folder: Path, wanted: list[Mapping[str, Any]]) -> int:
-    try:
-        reference = Reference(folder)
-        cases = [Case(item["name"], item["params"]) for item in wanted]
-        # `setup` keeps its contract for all cases or for none; one is enough, and quick.
-        reference.layout(cases[0], "cpu")
-        found = {case.name: work_of(reference, case) for case in cases}
-    except BadReference as error:
-        print(error.reason, file=sys.stderr)
-        return 1
-    print(json.dumps(found))
-    return 0
+def works_of(code: ProblemCode, cases: Sequence[Case]) -> dict[str, tuple[float, float]]:
+    """(operations, bytes) at the least by case. Raises BadReference."""
+    reference = Reference(code)
+    # `setup` keeps its contract for all cases or for none; one is enough, and quick.
+    reference.layout(cases[0], "cpu")
+    return {case.name: work_of(code, reference, case) for case in cases}
 
 
-def work_of(reference: Reference, case: Case) -> tuple[float, float]:
+def work_of(code: ProblemCode, reference: Reference, case: Case) -> tuple[float, float]:
     """(operations, bytes) at the least. Raises BadReference."""
-    return reference.work(case) or _counted(reference, case)
+    if code.has_work:
+        return code.work(case.name, case.params)
+    return _counted(code, reference, case)
 
 
-def _counted(reference: Reference, case: Case) -> tuple[float, float]:
+def _counted(code: ProblemCode, reference: Reference, case: Case) -> tuple[float, float]:
     layout = reference.layout(case, "cpu")
     example = reference.example(case, seed=0, device="cpu")
     updates = [arg.name for arg in layout.outputs if arg.update]
     before = {name: example.inputs[name].clone() for name in updates}
-    operations = _operations(reference, example)
+    operations = _operations(code, example)
     changed = sum(
         int((example.inputs[name] != old).sum()) * old.itemsize for name, old in before.items()
     )
@@ -69,11 +61,11 @@ def least_bytes(layout: Layout) -> int:
     )
 
 
-def _operations(reference: Reference, example: Example) -> float:
+def _operations(code: ProblemCode, example: Example) -> float:
     from torch.utils.flop_counter import FlopCounterMode
 
     with FlopCounterMode(display=False) as counter, _elementwise_counter()() as elements:
-        reference.expected(example.inputs, example.outputs)
+        code.expected(example.inputs)
     return float(counter.get_total_flops() + elements.total)
 
 
@@ -98,7 +90,3 @@ def _elementwise_counter() -> type:
             return result
 
     return ElementwiseCounter
-
-
-if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), json.load(sys.stdin)))

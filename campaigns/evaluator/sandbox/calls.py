@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from campaigns.evaluator.sandbox.seccomp.numbers import number
@@ -33,6 +33,7 @@ PR_SET_NO_NEW_PRIVS = 38
 PR_CAP_AMBIENT = 47
 PR_CAP_AMBIENT_CLEAR_ALL = 4
 CAPABILITY_VERSION = 0x20080522
+CAP_KILL, CAP_SYS_PTRACE = 5, 19
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -110,10 +111,20 @@ def drop_bounding_set() -> None:
 
 def drop_capabilities() -> None:
     """Give up all capabilities of this thread, and of every thread that it starts."""
+    keep_capabilities(())
+
+
+def keep_capabilities(kept: Iterable[int]) -> None:
+    """Give up all capabilities of this thread, and of every thread that it starts, but these.
+
+    They have to be below 32.
+    """
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
-    none = (ctypes.c_uint32 * 6)()
-    system_call("capset", ctypes.byref(header), ctypes.byref(none))
+    bits = sum(1 << number for number in kept)
+    # Effective, permitted and inheritable, first of the lower and then of the upper 32.
+    sets = (ctypes.c_uint32 * 6)(bits, bits, 0, 0, 0, 0)
+    system_call("capset", ctypes.byref(header), ctypes.byref(sets))
 
 
 def in_child(attempt: Callable[[], None]) -> str:

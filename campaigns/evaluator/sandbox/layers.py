@@ -79,6 +79,9 @@ CUDA_USER = Words(
     "and opens what the worker's user may, its processes as well",
     "run the worker as root",
 )
+# Without these a problem's own code would see the host's files, or talk to its network. A candidate
+# runs where they lack, because the other layers bind a runner that nobody but it can be hurt by.
+FOR_FOREIGN_PROBLEMS = (Layer.NETWORK, Layer.MOUNTS)
 # On a GPU a sanitizer runs without Landlock and filter, so these have to hold by themselves.
 FOR_DEVICE_SANITIZERS = (Layer.NETWORK, Layer.MOUNTS, Layer.PROCESSES)
 

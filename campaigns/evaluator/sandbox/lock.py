@@ -50,6 +50,7 @@ class RunnerBox:
 
     uid: the user it becomes; None where it keeps its own. build_log: a memory file of the
     supervisor's. memory_is_bounded: by a control group, for all its processes together.
+    opens_shared: whether the judge's memory is opened by CUDA's interprocess calls.
     """
 
     plan: SandboxPlan
@@ -58,6 +59,7 @@ class RunnerBox:
     control: int
     build_log: int
     memory_is_bounded: bool
+    opens_shared: bool = True
 
     @property
     def owner(self) -> tuple[int, int]:
@@ -66,7 +68,7 @@ class RunnerBox:
     @property
     def covers_shared(self) -> bool:
         """Whether /dev/shm is the host's until the judge's memory on a GPU is open."""
-        return self.plan.kind == "cuda" and Layer.MOUNTS in self.plan.holds
+        return self.opens_shared and self.plan.kind == "cuda" and Layer.MOUNTS in self.plan.holds
 
     @property
     def writable(self) -> tuple[Path, ...]:

@@ -9,7 +9,7 @@ from typing import Self
 
 from campaigns.evaluator.sandbox import probe
 from campaigns.evaluator.sandbox.cards import CardNode, own_nodes, several
-from campaigns.evaluator.sandbox.layers import SandboxPlan
+from campaigns.evaluator.sandbox.layers import FOR_FOREIGN_PROBLEMS, SandboxPlan
 
 
 @dataclass(slots=True)
@@ -47,6 +47,29 @@ class Policy:
         if card is None:
             return plan
         return replace(plan, devices=own_nodes(card, plan.devices), card=card.uuid)
+
+    def reference_plan(self, device: str) -> SandboxPlan:
+        """The plan for a problem's reference.
+
+        It opens no memory through the host's /dev/shm, so that an ordinary user can give it a view
+        of its own on a GPU, too.
+        """
+        plan = self.plan(device)
+        if plan.kind != "cuda" or plan.root:
+            return plan
+        on_cpu = self._plans["cpu"]
+        return replace(plan, holds=on_cpu.holds, lacks=on_cpu.lacks)
+
+    def refusal_of_problem(self, device: str, *, shipped: bool) -> str:
+        """Why a problem's code may not run here; "" when it may. shipped: it came with kopt."""
+        holds = self.reference_plan(device).holds
+        lacking = [layer for layer in FOR_FOREIGN_PROBLEMS if layer not in holds]
+        if shipped or not lacking:
+            return ""
+        return (
+            f"this host lacks {', '.join(lacking)}, without which the code of a problem that did "
+            "not come with kopt is not run; `manage.py doctor` says how to get them"
+        )
 
     def refusal(self, device: str) -> str:
         """Why nothing may run on `device`; "" when it may."""

@@ -45,18 +45,21 @@ def build_view(
     fresh_proc: bool,
     shared: bool,
     work: Path | None = None,
+    kept: Iterable[Path] = (),
 ) -> None:
     """Show `paths` alone to this process, read-only, and `SCRATCH`, owned by `owner`.
 
     Needs a new mount namespace. fresh_proc: mount a /proc of this PID namespace that shows only
     processes of the same user; else the host's is bound. shared: leave the host's /dev/shm for now,
     through which CUDA opens another process's memory; `cover_shared` ends that. work: a folder that
-    is shown at `WORK`, to be written in. Raises OSError.
+    is shown at `WORK`, to be written in. kept: folders to be written in, shown where they are.
+    Raises OSError.
     """
     calls.mount("", "/", flags=MS_REC | MS_PRIVATE)
     # Held open before anything is covered: the new root is built upon /tmp, which may hold some.
-    sources = [(path, os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)) for path in paths]
-    held = None if work is None else os.open(work, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    sources = [(path, _handle(path)) for path in paths]
+    kept_sources = [(path, _handle(path)) for path in kept]
+    held = None if work is None else _handle(work)
     _private_folder(TEMPORARY, "mode=755,size=1m")
     root = TEMPORARY
     for folder in ("tmp", "dev/shm", "proc", "etc"):
@@ -71,6 +74,8 @@ def build_view(
         os.close(handle)
     if held is not None:
         _bind_work(held, root + WORK)
+    for path, handle in kept_sources:
+        _bind_work(handle, root + str(path))
     mount_proc(f"{root}/proc", fresh=fresh_proc)
     for name, target in LINKS.items():
         os.symlink(target, f"{root}/dev/{name}")
@@ -79,6 +84,10 @@ def build_view(
     os.chown(root + str(SCRATCH), *owner)
     calls.set_mount_attributes(root, ATTR_RDONLY | ATTR_NOSUID, recursive=False)
     calls.make_root(root)
+
+
+def _handle(path: Path) -> int:
+    return os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
 def cover_shared() -> None:
@@ -111,7 +120,7 @@ def _bind(handle: int, path: Path, root: str) -> None:
 
 
 def _bind_work(handle: int, target: str) -> None:
-    os.mkdir(target)
+    os.makedirs(target, exist_ok=True)
     calls.mount(f"/proc/self/fd/{handle}", target, flags=MS_BIND)
     calls.set_mount_attributes(target, ATTR_NOSUID | ATTR_NODEV, recursive=False)
     os.close(handle)

@@ -33,6 +33,8 @@ LOG_TAIL = 48 * 1024
 LOOK_S = 0.25
 STATUS = struct.Struct("<i")
 MESSAGE_BYTES = 64 * 1024
+# One that is told to end has processes to kill and a record to write.
+END_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,13 @@ class Ends:
     """Open files. record: a memory file, written at the end and never open in the runner.
 
     build_log: the memory file of the compiler's words. runner: what only the runner may keep.
+    opens_shared: see `RunnerBox`.
     """
 
     record: int
     build_log: int
     runner: tuple[int, ...]
+    opens_shared: bool = True
 
 
 @dataclass
@@ -72,7 +76,15 @@ def watch(plan: SandboxPlan, uid: int | None, ends: Ends, body: Callable[[Runner
     log, log_end = os.pipe()
     control, control_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     status, status_end = os.pipe()
-    box = RunnerBox(plan, uid, scratch, control_end.fileno(), ends.build_log, groups.memory)
+    box = RunnerBox(
+        plan=plan,
+        uid=uid,
+        scratch=scratch,
+        control=control_end.fileno(),
+        build_log=ends.build_log,
+        memory_is_bounded=groups.memory,
+        opens_shared=ends.opens_shared,
+    )
     if Layer.USER in plan.holds:
         namespaces.enter_user_namespace()
     if Layer.PROCESSES in plan.holds:

@@ -8,16 +8,15 @@ comes first here is evaluated in full elsewhere.
 from __future__ import annotations
 
 import os
-import socket
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from campaigns.evaluator.backends import base
 from campaigns.evaluator.builds import memory_files
 from campaigns.evaluator.contract import Job, Outcome, Phase, ScreenResult, VariantOrder
-from campaigns.evaluator.errors import CandidateError, EvaluationError, HostError
+from campaigns.evaluator.errors import CandidateError, EvaluationError, HostError, one_line
 from campaigns.evaluator.screen.screened_case import ScreenedCase
-from campaigns.evaluator.screen.stream_runner import StreamRunner, plain_words
+from campaigns.evaluator.screen.stream_runner import Channels, StreamRunner
 from campaigns.evaluator.wire import Ask
 
 if TYPE_CHECKING:
@@ -36,9 +35,9 @@ ALIVE_S = 5.0
 class ScreenBench:
     """One runner, and the slots of every case."""
 
-    def __init__(self, job: Job, sock: socket.socket, progress: JudgeProgress) -> None:
+    def __init__(self, job: Job, channels: Channels, progress: JudgeProgress) -> None:
         self._job = job
-        self._runner = StreamRunner(job, sock, progress)
+        self._runner = StreamRunner(job, channels, progress)
         self._best_us: dict[str, float] = {}
         self._names = base.get(job.backend).artefacts
         self._runner.channel.ask(Ask.SEAL, None, job.protocol.limits.load_s)
@@ -50,7 +49,7 @@ class ScreenBench:
         try:
             return self._screened(order, said), None
         except CandidateError as error:
-            words = plain_words(memory_files.held(said, 4096))
+            words = one_line(memory_files.held(said, 4096).decode("utf-8", "replace"))
             reason = f"{error.reason}: {words}" if words else error.reason
             return ScreenResult(order.number, error.outcome, reason[:500]), self._broken(error)
         finally:

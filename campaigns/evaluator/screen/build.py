@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +20,8 @@ from campaigns.evaluator.contract import (
     Phase,
     VariantOrder,
 )
-from campaigns.evaluator.errors import CandidateError, EvaluationError, HostError
-from campaigns.evaluator.screen.stream_runner import StreamRunner, plain_words
+from campaigns.evaluator.errors import CandidateError, EvaluationError, HostError, one_line
+from campaigns.evaluator.screen.stream_runner import Channels, StreamRunner
 from campaigns.evaluator.wire import Ask
 
 if TYPE_CHECKING:
@@ -35,9 +34,9 @@ SAID_BYTES = 1 << 16
 class BuildBench:
     """One runner that has nothing to run."""
 
-    def __init__(self, job: Job, sock: socket.socket, progress: JudgeProgress) -> None:
+    def __init__(self, job: Job, channels: Channels, progress: JudgeProgress) -> None:
         self._job = job
-        self._runner = StreamRunner(job, sock, progress)
+        self._runner = StreamRunner(job, channels, progress)
         self._names = base.get(job.backend).artefacts
         self._runner.channel.phase = Phase.BUILD
 
@@ -54,7 +53,10 @@ class BuildBench:
             _keep(order.artefact, dict(zip(self._names, files, strict=True)), facts)
             return BuildResult(order.number, Outcome.PASSED, facts=facts), None
         except CandidateError as error:
-            words = plain_words(memory_files.held(said, SAID_BYTES)) or error.reason
+            words = (
+                one_line(memory_files.held(said, SAID_BYTES).decode("utf-8", "replace"))
+                or error.reason
+            )
             broken = error if error.outcome is not Outcome.BUILD_FAILED else None
             return BuildResult(order.number, error.outcome, words[:500]), broken
         except OSError as error:

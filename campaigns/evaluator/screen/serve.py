@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -21,6 +20,7 @@ from campaigns.evaluator.contract import (
 from campaigns.evaluator.errors import EvaluationError
 from campaigns.evaluator.screen.bench import ScreenBench
 from campaigns.evaluator.screen.build import BuildBench
+from campaigns.evaluator.screen.stream_runner import Channels
 
 if TYPE_CHECKING:
     from campaigns.evaluator.judge.main import JudgeProgress
@@ -32,10 +32,10 @@ WORDS = {Stream.BUILD: "built", Stream.SCREEN: "screened"}
 Taker = Callable[[VariantOrder], tuple[Result, EvaluationError | None]]
 
 
-def serve(job: Job, sock: socket.socket, progress: JudgeProgress, orders: Iterable[str]) -> None:
+def serve(job: Job, channels: Channels, progress: JudgeProgress, orders: Iterable[str]) -> None:
     """Take what is ordered until `end`. Raises what a broken runner is blamed for."""
     stream = Stream(job.stream)
-    bench = (BuildBench if stream is Stream.BUILD else ScreenBench)(job, sock, progress)
+    bench = (BuildBench if stream is Stream.BUILD else ScreenBench)(job, channels, progress)
     progress.enter(Phase.BUILD if stream is Stream.BUILD else Phase.BURST)
     progress.tell("open")
     for line in orders:

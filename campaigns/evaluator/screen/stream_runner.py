@@ -2,49 +2,48 @@
 
 from __future__ import annotations
 
-import random
-import secrets
 import socket
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-import numpy
 import torch
 
 from campaigns.evaluator import problem as problems
 from campaigns.evaluator.contract import Job
 from campaigns.evaluator.judge.arena_layout import ArenaLayout
 from campaigns.evaluator.judge.channel import RunnerChannel, TimeBudget
-from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.judge.integrity import device_environment
 from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
 from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.reference.client import served_reference
+from campaigns.evaluator.reference.serve import draw_apart
 from campaigns.evaluator.wire import Ask
 
 if TYPE_CHECKING:
     from campaigns.evaluator.judge.main import JudgeProgress
 
+Channels = Mapping[str, socket.socket]
+
 
 class StreamRunner:
     """A runner with the judge's memory open, and locked down."""
 
-    def __init__(self, job: Job, sock: socket.socket, progress: JudgeProgress) -> None:
+    def __init__(self, job: Job, channels: Channels, progress: JudgeProgress) -> None:
         self.device = torch.device(job.device)
         on_gpu = self.device.type == "cuda"
         if on_gpu:
             torch.cuda.set_device(self.device)
         # Judge and runner are forks of one process: what one draws the other must not.
-        torch.manual_seed(secrets.randbits(62))
-        random.seed(secrets.randbits(62))
-        numpy.random.seed(secrets.randbits(32))
-        torch.backends.cuda.matmul.allow_tf32 = False
-        torch.backends.cudnn.allow_tf32 = False
+        draw_apart()
         self._job = job
         self.spec = problems.load_problem(job.problem)
-        reference = Reference(self.spec.folder, progress.notes.append)
+        hold = ProcessHold()
+        reference = served_reference(job, channels, hold, progress.notes.append)
         self.arenas = ArenaLayout(job, self.spec, reference, None)
         total = TimeBudget(job.protocol.limits.total_s, lambda: reference.spent_s)
-        self.channel = RunnerChannel("candidate", sock, ProcessHold(), spins=on_gpu, total=total)
-        self.arenas.share({"candidate": self.channel})
+        name = "candidate"
+        self.channel = RunnerChannel(name, channels[name], hold, spins=on_gpu, total=total)
+        self.arenas.share({name: self.channel})
         progress.environment.update(device_environment.describe(self.device))
 
     @property
@@ -63,9 +62,3 @@ class StreamRunner:
 
     def stop(self) -> None:
         self.channel.ask(Ask.STOP, None, self._job.protocol.limits.call_s)
-
-
-def plain_words(said: bytes) -> str:
-    """What hostile code may have written, as text for people in one line."""
-    text = said.decode("utf-8", "replace")
-    return " ".join("".join(c for c in text if c in "\n\t " or c.isprintable()).split())

@@ -1,4 +1,5 @@
-"""The processes of one evaluation: a judge, and per arm a warden with a runner in its box.
+"""The processes of one evaluation: a judge, and wardens with a runner for each arm, and one for the
+problem's reference, each in its box.
 
 A crew can be started before its job is known: each member starts the device (0.2 to 0.3 s on a
 GPU) and waits for its order. Every crew does one job and ends; no process ever sees two candidates.
@@ -6,7 +7,9 @@ GPU) and waits for its order. Every crew does one job and ends; no process ever 
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import errno
 import importlib
 import json
 import os
@@ -14,27 +17,33 @@ import random
 import secrets
 import signal
 import socket
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from campaigns.evaluator.contract import Job, dump, load_job
+from campaigns.evaluator.contract import Job, Source, dump, load_job
 from campaigns.evaluator.judge import main as judge
 from campaigns.evaluator.processes import end_descendants, fork, kill_group, wait_status
+from campaigns.evaluator.reference import serve
+from campaigns.evaluator.reference.messages import NAME as REFERENCE
 from campaigns.evaluator.runner import main as runner
-from campaigns.evaluator.sandbox import cards, warden
+from campaigns.evaluator.sandbox import cards, judge_lock, warden
 from campaigns.evaluator.sandbox.identity import Lease, lease_uid
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.lock import RunnerBox
+from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.evaluator.service.leftovers import remove_shared_files
 
 CANDIDATE, INCUMBENT = "candidate", "incumbent"
 ARMS = (CANDIDATE, INCUMBENT)
 JUDGE = "judge"
-# A warden that is told to end has processes to kill and a record to write.
-WARDEN_S = 5.0
+# Those that run foreign code.
+BOXED = (*ARMS, REFERENCE)
+# Of a problem's folder; what is larger holds more than a description and code.
+MOST_FILES_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +68,26 @@ class Crew:
     session: names these very processes, which end with their job; no other crew has the same.
     """
 
-    def __init__(self, device: str, plan: SandboxPlan) -> None:
+    def __init__(self, device: str, policy: Policy) -> None:
         self.device = device
         self.session = secrets.token_hex(8)
-        self._plan = plan
+        plan = policy.plan(device)
+        self._plans = {**dict.fromkeys(ARMS, plan), REFERENCE: policy.reference_plan(device)}
         self._members: dict[str, Member] = {}
         self._notes: dict[str, ArmFiles] = {}
         self._leases: list[Lease] = []
         self._ended: list[int] = []
         log = _memory_file("kopt-crew-log")
-        pairs = {n: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for n in ARMS}
-        for name in in_any_order(ARMS):
-            self._add_runner(name, pairs[name][1], log)
+        pairs = {n: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for n in BOXED}
+        for name in in_any_order(BOXED):
+            self._add_boxed(name, pairs[name][1], log)
         self.phases, told = os.pipe()
         ours = {name: pair[0] for name, pair in pairs.items()}
         # In memory and in two processes only: a file in the scratch folder could be forged.
         self._report = _memory_file("kopt-report")
         kept = [told, self._report, *(sock.fileno() for sock in ours.values())]
         read_end, orders = os.pipe()
-        body = partial(_judge, (device, plan.card), ours, (told, self._report), read_end)
+        body = partial(_judge, plan, device, ours, (told, self._report), read_end)
         self._members[JUDGE] = Member(fork(body, log, (*kept, read_end)), orders)
         for fd in (read_end, told, log):
             os.close(fd)
@@ -85,17 +95,18 @@ class Crew:
             for end in pair:
                 end.close()
 
-    def _add_runner(self, name: str, sock: socket.socket, log: int) -> None:
+    def _add_boxed(self, name: str, sock: socket.socket, log: int) -> None:
         notes = ArmFiles(_memory_file("kopt-record"), _memory_file("kopt-build-log"))
-        uid = None
-        if Layer.UID in self._plan.holds:
+        uid, plan = None, self._plans[name]
+        if Layer.UID in plan.holds:
             self._leases.append(lease_uid())
             uid = self._leases[-1].uid
         read_end, orders = os.pipe()
         runner_only = (sock.fileno(), read_end)
-        ends = warden.Ends(notes.record, notes.build_log, runner_only)
-        body = partial(_run, (self.device, self._plan.card), sock, read_end)
-        watch = partial(warden.watch, self._plan, uid, ends, body)
+        refers = name == REFERENCE
+        ends = warden.Ends(notes.record, notes.build_log, runner_only, opens_shared=not refers)
+        body = partial(_refer if refers else _run, (self.device, plan.card), sock, read_end)
+        watch = partial(warden.watch, plan, uid, ends, body)
         pid = fork(watch, log, (*runner_only, notes.record, notes.build_log))
         os.close(read_end)
         self._members[name] = Member(pid, orders)
@@ -120,6 +131,8 @@ class Crew:
             # One that has died already is found out about by the judge, and says why in its log.
             # JSON has no line break inside of a text, so this is one line.
             self._write(name, dump(told).replace("\n", " ").encode() + b"\n")
+            if name == REFERENCE:
+                self._write(name, json.dumps(problem_files(job.problem)).encode() + b"\n")
             if not (job.stream and name == JUDGE):
                 self._close_orders(name)
         for name in set(ARMS) - set(arms_of(job)):
@@ -154,13 +167,13 @@ class Crew:
         pid = self._members.pop(name).pid
         self._ended.append(pid)
         status = wait_status(pid, grace_s)
-        if name in ARMS:
+        if name in BOXED:
             if status is None:
                 os.kill(pid, signal.SIGTERM)
-                wait_status(pid, WARDEN_S)
+                wait_status(pid, warden.END_S)
             status = self.record(name).status
         kill_group(pid)
-        return status if status is not None else wait_status(pid, WARDEN_S)
+        return status if status is not None else wait_status(pid, warden.END_S)
 
     def end(self) -> None:
         """End the members that are left, and every process that they have started."""
@@ -188,7 +201,23 @@ def orders_of(job: Job) -> dict[str, Job]:
         arm: replace(blind, backend=backend, candidate=source)
         for arm, (backend, source) in job.arms.items()
     }
-    return {**told, JUDGE: job}
+    # The reference learns of no candidate, and its folder alone names the problem.
+    nothing = replace(blind, backend="", candidate=Source("", ""))
+    return {**told, REFERENCE: replace(nothing, problem=Path(job.problem.name)), JUDGE: job}
+
+
+def problem_files(folder: Path) -> dict[str, str]:
+    """The files of a problem by their paths in its folder, as base64. Raises OSError."""
+    found, left = {}, MOST_FILES_BYTES
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() or not path.is_file() or "__pycache__" in path.parts:
+            continue
+        left -= path.stat().st_size
+        if left < 0:
+            words = f"over {MOST_FILES_BYTES >> 20} MiB of files"
+            raise OSError(errno.EFBIG, words, folder.name)
+        found[str(path.relative_to(folder))] = base64.b64encode(path.read_bytes()).decode()
+    return found
 
 
 def in_any_order(names: Iterable[str]) -> list[str]:
@@ -224,14 +253,30 @@ def _run(place: tuple[str, str], sock: socket.socket, orders: int, box: RunnerBo
     return runner.main(replace(job, device=device), box, sock, said)
 
 
+def _refer(place: tuple[str, str], sock: socket.socket, orders: int, box: RunnerBox) -> int:
+    """The problem's reference. place: as for `_run`."""
+    device = cards.take(*place)
+    trouble = start_device(device)
+    with os.fdopen(orders) as pipe:
+        job = _await(pipe)
+        files = json.loads(pipe.readline() or "{}")
+    if job is None or trouble:
+        print(trouble, file=sys.stderr)
+        return 0
+    given = {name: base64.b64decode(data) for name, data in files.items()}
+    return serve.main(replace(job, device=device), given, box, sock)
+
+
 def _judge(
-    place: tuple[str, str],
+    plan: SandboxPlan,
+    place: str,
     channels: dict[str, socket.socket],
     told: tuple[int, int],
     orders: int,
 ) -> int:
-    """place: as for `_run`; memory is handed over under the number that both give the device."""
-    device = cards.take(*place)
+    """place: the device; memory is handed over under the number that all give it."""
+    judge_lock.enter(plan)
+    device = cards.take(place, plan.card)
     start_device(device)
     if device.startswith("cuda"):
         # Triton takes as long to import as a device to start, and a crew in reserve has the time.
@@ -244,10 +289,13 @@ def _judge(
     with (job.scratch / "judge.log").open("wb") as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
+    # Relative where there is none.
+    kept = (job.scratch, job.builds, Path(os.environ.get(judge_lock.KERNELS, "")))
+    held = judge_lock.close(plan, [job.problem], [path for path in kept if path.is_absolute()])
     for name in set(ARMS) - set(arms_of(job)):
         channels.pop(name).close()
     pipe, report = told
-    return judge.main(replace(job, device=device), report, channels, pipe, more)
+    return judge.main(replace(job, device=device), report, channels, pipe, more, held)
 
 
 def _await(orders: TextIO) -> Job | None:

@@ -6,6 +6,7 @@ A process that held the candidate may have written any of it: it is text for peo
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from campaigns.evaluator.builds.headline import headline
@@ -19,13 +20,16 @@ from campaigns.evaluator.contract import (
     load_machine_code,
     load_sanitized,
 )
+from campaigns.evaluator.errors import one_line, printable
 from campaigns.evaluator.processes import describe_status
+from campaigns.evaluator.reference.messages import NAME as REFERENCE
 from campaigns.evaluator.sandbox.layers import Layer, describe
 from campaigns.evaluator.sandbox.warden import Record
 from campaigns.evaluator.service.crew import CANDIDATE, INCUMBENT, Crew, arms_of
 
 # How many refused calls the reason of a crash names; the report has them all.
 HINTED = 3
+SEE_LOG = "see the log"
 # An error that may come of a refused call says so; any other has its reason in its own words.
 DENIED = re.compile(r"errno|denied|permitted|no such file", re.IGNORECASE)
 
@@ -39,7 +43,7 @@ def with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> R
         code = load_machine_code(crew.build_log(CANDIDATE))
         return replace(report, machine_code=_plain(code), environment=_placed(report, crew))
     # It was compiled under a name of ours; people know it by theirs.
-    name = _line(job.candidate.name)
+    name = one_line(job.candidate.name)
     build_log = printable(crew.build_log(CANDIDATE))
     build_log = re.sub(r"\bcandidate\.(cpp|cu|py)\b", lambda _: name, build_log)
     record = crew.record(CANDIDATE)
@@ -63,10 +67,11 @@ def with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> R
     elif report.outcome is Outcome.NOT_JUDGED and log.strip():
         reason = f"{reason}: {headline(log)}"
     elif report.outcome is Outcome.BROKEN_HOST:
-        if INCUMBENT in arms_of(job):
-            log += printable(crew.record(INCUMBENT).log)
-        if "see the log" in reason:
-            reason = reason.replace("see the log", headline(log))
+        other = REFERENCE if report.problem_fault else INCUMBENT
+        if other in (REFERENCE, *arms_of(job)):
+            log += printable(crew.record(other).log)
+        if SEE_LOG in reason:
+            reason = reason.replace(SEE_LOG, _last_words(crew.record(other), log))
     return replace(
         report,
         reason=reason,
@@ -76,41 +81,53 @@ def with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> R
     )
 
 
+def _last_words(record: Record, log: str) -> str:
+    """What is known of a process that ended where it should not have."""
+    ended = describe_status(record.status) if record.status else ""
+    return ", ".join(filter(None, (ended, record.memory, headline(log))))
+
+
 def _readable(said: Sanitized) -> Sanitized:
     """With what a process that held the candidate may have written as text for people."""
     faults = [
-        replace(fault, kind=_line(fault.kind), what=_line(fault.what), file=_line(fault.file))
+        replace(
+            fault, kind=one_line(fault.kind), what=one_line(fault.what), file=one_line(fault.file)
+        )
         for fault in said.faults
     ]
-    return replace(said, faults=tuple(faults), note=_line(said.note))
+    return replace(said, faults=tuple(faults), note=one_line(said.note))
 
 
 def _plain(code: MachineCode) -> MachineCode:
     """The same for names, which a compiler takes from the candidate."""
     functions = tuple(
         replace(
-            one, name=_line(one.name), calls={_line(n): times for n, times in one.calls.items()}
+            one,
+            name=one_line(one.name),
+            calls={one_line(n): times for n, times in one.calls.items()},
         )
         for one in code.functions
     )
-    return replace(code, functions=functions, note=_line(code.note))
+    return replace(code, functions=functions, note=one_line(code.note))
 
 
 def _placed(report: Report, crew: Crew) -> dict[str, str]:
     found = _sandbox(crew.record(CANDIDATE))
+    if tried := crew.record(REFERENCE).refused:
+        found["refused to ref.py"] = _counted(tried)
     return {**report.environment, **found, "session": crew.session}
 
 
 def _hint(record: Record) -> str:
     """A possible cause of a crash: code that takes a refused call's answer for memory or a file."""
-    named = ", ".join(_line(what) for what in sorted(record.refused)[:HINTED])
+    named = ", ".join(one_line(what) for what in sorted(record.refused)[:HINTED])
     return f" (the sandbox had refused it: {named})" if named else ""
 
 
 def _thrown(log: str) -> str:
     """What the C++ library says of an exception that was not caught."""
     said = [line for line in map(str.strip, log.splitlines()) if line.startswith("what():")]
-    return f", {_line(said[-1])}" if said else ""
+    return f", {one_line(said[-1])}" if said else ""
 
 
 def _sandbox(record: Record) -> dict[str, str]:
@@ -119,15 +136,9 @@ def _sandbox(record: Record) -> dict[str, str]:
     if record.holds:
         found["sandbox"] = describe({Layer(name): said for name, said in record.holds.items()})
     if record.refused:
-        found["refused"] = ", ".join(f"{what} ×{n}" for what, n in sorted(record.refused.items()))
+        found["refused"] = _counted(record.refused)
     return found
 
 
-def printable(text: str) -> str:
-    """What hostile code may have written: text for people, never parsed."""
-    return "".join(c for c in text if c in "\n\t" or c.isprintable())
-
-
-def _line(text: str) -> str:
-    """The same in one line."""
-    return " ".join(printable(text).split())
+def _counted(refused: Mapping[str, int]) -> str:
+    return ", ".join(f"{what} ×{n}" for what, n in sorted(refused.items()))

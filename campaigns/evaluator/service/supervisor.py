@@ -25,11 +25,12 @@ from campaigns.evaluator.contract import (
     load_job,
     load_report,
 )
+from campaigns.evaluator.errors import printable
 from campaigns.evaluator.processes import describe_status
 from campaigns.evaluator.sandbox.layers import Layer
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.evaluator.service.crew import CANDIDATE, JUDGE, Crew, arms_of
-from campaigns.evaluator.service.evidence import printable, with_evidence
+from campaigns.evaluator.service.evidence import with_evidence
 from campaigns.evaluator.service.stream_lines import pass_lines
 
 LOG_LIMIT = 64 * 1024
@@ -71,9 +72,10 @@ def supervise(job_file: Path, device: str, outside: Outside, crew: Crew | None) 
     job: Job | None = None
     try:
         if not refusal:
-            crew = crew or Crew(device, outside.policy.plan(device))
+            crew = crew or Crew(device, outside.policy)
         job = load_job(job_file.read_text())
-        if crew is None:
+        refusal = refusal or outside.policy.refusal_of_problem(device, shipped=job.shipped)
+        if crew is None or refusal:
             report = Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, refusal)
         else:
             report = _blame_full_disk(_run(job, outside, crew), job.scratch)

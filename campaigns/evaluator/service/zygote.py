@@ -150,7 +150,7 @@ def _wait_in_reserve(
     """Start a crew and wait for a connection to serve with it."""
     other.close()
     adopt_orphans()
-    crew = Crew(device, zygote.policy.plan(device))
+    crew = Crew(device, zygote.policy)
     try:
         control.settimeout(RESERVE_S)
         data, fds, _, _ = socket.recv_fds(control, 16, 1)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from campaigns.devices.launch import described_problem, problem_notes
+from campaigns.devices.problem_code import described_problem, problem_notes
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.management.base_command import ExitCode, Verb, argument

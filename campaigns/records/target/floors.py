@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import DatabaseError
 
-from campaigns.devices.launch import work_model
+from campaigns.devices.problem_code import work_model
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.problem import ProblemSpec
 from campaigns.rules.target.roofline import Floor, Work, measured_slack, physical_floor

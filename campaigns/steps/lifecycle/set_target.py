@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from campaigns.devices.launch import work_model
+from campaigns.devices.problem_code import work_model
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.problem import ProblemError
 from campaigns.models import (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.devices.launch import described_problem, problem_notes
+from campaigns.devices.problem_code import described_problem, problem_notes
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.problems.import_.as_read import as_read

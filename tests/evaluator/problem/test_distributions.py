@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.correctness.reference import Reference
+from campaigns.evaluator.reference.code import ProblemCode
 from campaigns.evaluator.problem.distributions import DISTRIBUTIONS, complaint
 from tests.evaluator import small
 
@@ -49,7 +50,7 @@ def test_r22_setup_is_held_to_the_distribution_of_its_case(tmp_path):
     ref = small.REF.replace("N, seed", "N, distribution, seed").replace(
         '"outputs": ["y"]}', '"outputs": ["y"], "group_sizes": [N - 1, 1]}'
     )
-    reference = Reference(small.write_problem(tmp_path, ref=ref))
+    reference = Reference(ProblemCode(small.write_problem(tmp_path, ref=ref)))
     skewed = Case("skewed", {"N": 8, "distribution": "half_in_one"})
     assert reference.example(skewed, 1, "cpu").outputs == ("y",)
     even = Case("even", {"N": 8, "distribution": "uniform"})

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from campaigns.evaluator.problem import work
+from campaigns.evaluator.contract import Case
+from campaigns.evaluator.errors import BadReference
+from campaigns.evaluator.problem.work import works_of
+from campaigns.evaluator.reference.code import ProblemCode
 from tests.evaluator import small
 
-CASE = {"name": "n4096", "params": {"N": 4096}}
+CASE = Case("n4096", {"N": 4096})
 COUNTED = small.REF[: small.REF.index("def work")]
 TABLE = COUNTED.replace('"N": N}', '"N": N, "table": table, "at": at}').replace(
     "    return {",
@@ -33,11 +34,19 @@ N4 = 4 * 4096
     ],
     ids=["everything once", "a part of a table", "a part of its output", "all of its output"],
 )
-def test_it_counts_bytes_that_a_call_must_move(tmp_path, capsys, ref, moved):
-    assert work.main(small.write_problem(tmp_path, ref=ref), [CASE]) == 0
-    assert json.loads(capsys.readouterr().out)["n4096"][1] == moved
+def test_it_counts_bytes_that_a_call_must_move(tmp_path, ref, moved):
+    code = ProblemCode(small.write_problem(tmp_path, ref=ref))
+    assert works_of(code, [CASE])["n4096"][1] == moved
 
 
-def test_what_the_problem_says_counts(tmp_path, capsys):
-    assert work.main(small.write_problem(tmp_path), [CASE]) == 0
-    assert json.loads(capsys.readouterr().out) == {"n4096": [4096.0, 8 * 4096.0]}
+def test_what_the_problem_says_counts(tmp_path):
+    code = ProblemCode(small.write_problem(tmp_path))
+    assert works_of(code, [CASE]) == {"n4096": (4096.0, 8.0 * 4096)}
+
+
+@pytest.mark.parametrize("said", ["-1, 8", "1", "float('nan'), 8", "None, 8"])
+def test_what_the_problem_says_has_to_be_two_amounts(tmp_path, said):
+    ref = small.REF.replace("return N, 8 * N", f"return {said},")
+    code = ProblemCode(small.write_problem(tmp_path, ref=ref))
+    with pytest.raises(BadReference, match=r"double/ref.py: work\(n4096\)"):
+        works_of(code, [CASE])

@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
@@ -61,12 +61,14 @@ def with_layers(clean, problem, tmp_path) -> Callable[..., Report]:
         candidate: Source | None = None,
         *,
         require_all: bool = False,
+        shipped: bool = True,
         broken: Callable[[], None] = hosts.whole,
     ) -> Report:
         scratch = tmp_path / "scratch"
         scratch.mkdir()
         job_file, report_file = scratch / "job.json", tmp_path / "report.json"
         job = small.job(problem, tmp_path, candidate or small.source(), timed=False)
+        job = replace(job, shipped=shipped)
         job_file.write_text(dump(job))
         policy = Policy(require_all=require_all, _plans={"cpu": plan})
         # Apart, since a supervisor ends all children of its process.

@@ -7,8 +7,7 @@ call with what `setup` gave them; all others begin with poison.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,20 +32,18 @@ class InPlaceOutputs:
 
 
 def started_from(
-    inputs: Mapping[str, Any], outputs: tuple[str, ...], run: Callable[[dict[str, Any]], None]
+    inputs: Mapping[str, Any], outputs: tuple[str, ...], run: Callable[[dict[str, Any]], Answers]
 ) -> InPlaceOutputs:
     """Which outputs' first contents matter, and which are left as they were.
 
-    run: the reference, which writes into the tensors that it is given.
+    run: the reference, which works on copies of what it is given.
     """
 
     def answers(begin: Answers) -> Answers:
-        given = {name: _copy(value) for name, value in inputs.items()} | dict(begin)
-        run(given)
-        return {name: given[name] for name in outputs}
+        return run({**inputs, **begin})
 
     def begin(changed: str = "") -> dict[str, torch.Tensor]:
-        made = {name: _copy(inputs[name]) for name in outputs}
+        made = {name: inputs[name] for name in outputs}
         return made | ({changed: _other(made[changed])} if changed else {})
 
     usual = answers(begin())
@@ -68,24 +65,8 @@ def started_from(
     return InPlaceOutputs(frozenset(updated), frozenset(unwritten))
 
 
-@contextmanager
-def marked_blanks() -> Iterator[None]:
-    """Within, `torch.empty` gives NaN or the largest integer instead of what lay there before.
-
-    https://docs.pytorch.org/docs/stable/deterministic.html
-    """
-    # The debug mode sets the same switch; `use_deterministic_algorithms` would import a compiler of
-    # kernels besides, which takes seconds.
-    before = torch.get_deterministic_debug_mode()
-    torch.set_deterministic_debug_mode("warn")
-    try:
-        yield
-    finally:
-        torch.set_deterministic_debug_mode(before)
-
-
 def is_blank(tensor: torch.Tensor) -> bool:
-    """Whether a tensor made within `marked_blanks` has no contents of its own.
+    """Whether a tensor of a marked example has no contents of its own.
 
     A candidate never gets such a tensor: it may hold old contents of the judge's memory.
     """
@@ -94,10 +75,6 @@ def is_blank(tensor: torch.Tensor) -> bool:
     if tensor.dtype is torch.bool:
         return False
     return bool((tensor == torch.iinfo(tensor.dtype).max).all())
-
-
-def _copy(value: Any) -> Any:
-    return value.detach().clone() if isinstance(value, torch.Tensor) else value
 
 
 def _other(tensor: torch.Tensor) -> torch.Tensor:

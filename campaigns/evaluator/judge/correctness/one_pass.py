@@ -14,9 +14,10 @@ from typing import Any
 import torch
 
 from campaigns.evaluator.judge.arena import as_integers
-from campaigns.evaluator.judge.correctness.one_pass_cpu import FOLDER, NativePasses
+from campaigns.evaluator.judge.correctness.one_pass_cpu import NativePasses
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, within_norm
 from campaigns.evaluator.judge.correctness.passes import InputMix, Passes, RowWindows, TorchPasses
+from campaigns.evaluator.sandbox.judge_lock import KERNELS
 
 # The dtypes that are compared here, and the precision of the comparison.
 WIDE = {
@@ -83,12 +84,12 @@ def passes_for(
     called with the reason. dtypes: what is made and compared, so that all is compiled before a
     candidate is loaded.
     """
-    if device.type != "cuda" and FOLDER not in os.environ:
+    if device.type != "cuda" and KERNELS not in os.environ:
         return TorchPasses()
     ours = "Triton kernels" if device.type == "cuda" else "C++ loops"
     try:
         made: Passes
-        made = TritonPasses() if device.type == "cuda" else NativePasses(Path(os.environ[FOLDER]))
+        made = TritonPasses() if device.type == "cuda" else NativePasses(Path(os.environ[KERNELS]))
         wrong = [
             str(dtype) for dtype in dtypes if dtype in WIDE and not agrees(made, dtype, device)
         ]

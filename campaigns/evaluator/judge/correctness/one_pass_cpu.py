@@ -24,8 +24,6 @@ from campaigns.evaluator.builds.memory_files import loadable
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, within_norm
 from campaigns.evaluator.judge.correctness.passes import InputMix, RowWindows, TorchPasses
 
-# Names the folder in the environment of the service. Without it there are no loops.
-FOLDER = "JUDGE_KERNELS"
 SOURCE = Path(__file__).with_name("one_pass_cpu.cpp")
 COMPILERS = ("g++", "clang++")
 # Rounded as torch rounds; NaN and infinity keep their meaning.

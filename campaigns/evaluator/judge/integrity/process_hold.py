@@ -111,6 +111,17 @@ class ProcessHold:
             self._stood.pop(pid, None)
             _signal(pid, signal.SIGCONT)
 
+    def rest(self, runner: int) -> None:
+        """Stop one again that was continued while the others stayed stopped. Raises HostError."""
+        if not self._frozen or runner not in self._awake:
+            return
+        self._awake.discard(runner)
+        deadline = time.monotonic() + LIMIT_S
+        for pid in self.with_children(runner):
+            _signal(pid, signal.SIGSTOP)
+            _await_rest(pid, deadline, _used_s(pid))
+            self._stood[pid] = _standing(pid)
+
     def kill(self, runner: int) -> None:
         """End one runner and what it started."""
         for pid in {runner} | below(runner):

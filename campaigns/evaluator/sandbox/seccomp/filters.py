@@ -83,6 +83,7 @@ PATHS: dict[str, tuple[int, int | None]] = {
     **dict.fromkeys(("creat", "truncate", "unlink", "rename", "mkdir"), (0, None)),
     **dict.fromkeys(("unlinkat", "renameat", "renameat2", "mkdirat"), (1, None)),
 }
+SIGNALS = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
 READ_ONLY = {"open", "openat", "openat2", "symlink", "symlinkat", "link", "linkat"}
 
 NEW_NAMESPACE = 0x7E020000
@@ -113,7 +114,7 @@ class Permissions:
 
     notify: refused calls are handed to the warden, which counts and refuses them; paths too.
     changes_files: it may cut files by name and change their attributes, since it sees nobody's but
-    its own, or is a compiler.
+    its own, or is a compiler. signals: it may stop other processes.
     """
 
     programs: bool
@@ -121,6 +122,18 @@ class Permissions:
     shares_uid: bool
     notify: bool
     changes_files: bool
+    signals: bool = False
+
+
+# It compiles loops of its own, hands memory over, and stops runners.
+JUDGE = Permissions(
+    programs=True,
+    on_gpu=True,
+    shares_uid=False,
+    notify=False,
+    changes_files=True,
+    signals=True,
+)
 
 
 def program(allowed: Permissions) -> bytes:
@@ -161,7 +174,7 @@ def _conditional(allowed: Permissions, refused: int) -> list[Rule]:
         rules.append(Rule(number("clone"), refused, (namespaces,)))
     else:
         rules.append(Rule(number("clone"), ALLOW, (thread,), refused))
-    for name in ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"):
+    for name in () if allowed.signals else SIGNALS:
         rules.append(Rule(number(name), ALLOW, (Test(0, "equal", own),), refused))
     options = tuple(Test(0, "equal", option) for option in PRCTL)
     rules.append(Rule(number("prctl"), refused, options, any_of=True))

@@ -11,6 +11,7 @@ from campaigns.evaluator.contract import Case
 from campaigns.evaluator.judge.correctness.fresh_inputs import SOME, InputSupply
 from campaigns.evaluator.judge.correctness.passes import TorchPasses
 from campaigns.evaluator.judge.correctness.reference import Reference
+from campaigns.evaluator.reference.code import ProblemCode
 
 REF = """
 import torch
@@ -44,15 +45,16 @@ def written(folder, refresh, left_out="", dtype="float32", draw=DRAW):
     """Name of an input → what the slots of one burst would hold; and how often setup was called."""
     text = REF.replace("LEFT_OUT", left_out).replace("DRAW", draw).replace("DTYPE", dtype)
     (folder / "ref.py").write_text(text)
-    reference = Reference(folder)
+    code = ProblemCode(folder)
+    reference = Reference(code)
     layout = reference.layout(CASE, "cpu")
     supply = InputSupply(reference, CASE, layout, "cpu", TorchPasses())
     # What is drawn in secret is drawn alike here: a few values of all end in zeros by chance.
     supply.draw = random.Random(SEED)
     supply.generator.manual_seed(SEED)
-    before = reference._setup.__globals__["drawn"]
+    before = code._setup.__globals__["drawn"]
     truth = supply.fresh(SLOTS, refresh)
-    after = reference._setup.__globals__["drawn"]
+    after = code._setup.__globals__["drawn"]
     made = {}
     for arg in layout.inputs:
         made[arg.name] = torch.empty(SLOTS, arg.count, dtype=getattr(torch, arg.dtype))

@@ -12,6 +12,7 @@ from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.arena import Slots
 from campaigns.evaluator.judge.correctness.fresh_inputs import SeparateInputs, fill, starts_intact
 from campaigns.evaluator.judge.correctness.reference import Reference
+from campaigns.evaluator.reference.code import ProblemCode
 from tests.evaluator import small
 
 IN_PLACE = small.REF.replace("torch.empty_like(x)", "torch.arange(N, device=device).float()")
@@ -22,7 +23,7 @@ CASE = Case("n4096", {"N": 4096})
 
 def reference(tmp_path: Path, body: str, ref: str = small.REF) -> Reference:
     folder = small.write_problem(tmp_path, ref=ref.replace("torch.mul(x, 2, out=y)", body))
-    return Reference(folder)
+    return Reference(ProblemCode(folder))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_an_output_that_is_only_written_starts_from_nothing(tmp_path, body):
 def test_an_output_that_is_read_or_partly_kept_starts_from_what_setup_gives(tmp_path, body):
     told: list[str] = []
     folder = small.write_problem(tmp_path, ref=IN_PLACE.replace("torch.mul(x, 2, out=y)", body))
-    layout = Reference(folder, told.append).layout(CASE, "cpu")
+    layout = Reference(ProblemCode(folder), told.append).layout(CASE, "cpu")
     assert [arg.name for arg in layout.given] == ["x", "y"]
     assert told == ["y is updated in place: each call starts from what setup gives it"]
 

@@ -1,0 +1,139 @@
+"""What judge and reference say to each other: one line of JSON each, with a file at times.
+
+The reference is hostile once it has loaded `ref.py`. What it says is read strictly, and never
+believed to be more than an answer: sizes, dtypes and places are checked before memory is looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import socket
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from campaigns.evaluator.contract.reading import ContractError, build
+from campaigns.evaluator.layout import ALIGN, ITEM_BYTES
+
+# Of the process, among those of an evaluation.
+NAME = "reference"
+LIMIT = 1 << 17
+WORDS = 2000
+
+
+class Ask(StrEnum):
+    """What the judge may ask."""
+
+    LOAD = "load"
+    MEMORY = "memory"  # from now on tensors lie in the memory that comes with this
+    EXAMPLE = "example"  # call setup
+    PLACE = "place"  # write the last example, for which there was too little memory
+    ANSWERS = "answers"  # call reference, in place
+    ALLOWS = "allows"  # call valid
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One argument: a number, or a tensor of `rows` rows from `offset` on in the shared memory."""
+
+    name: str
+    value: int | float | None = None
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+    offset: int = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Of one row."""
+        return math.prod(self.shape) * ITEM_BYTES[self.dtype] if self.dtype else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """ask: an `Ask`. About `args`, or about the call of `setup` that the last four describe."""
+
+    ask: str
+    args: tuple[Sent, ...] = ()
+    rows: int = 1
+    size: int = 0
+    case: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """refused: what is wrong with the problem. lacked: what the host had too little of.
+
+    size: how many bytes of shared memory an example takes; placed: whether it lies there.
+    """
+
+    refused: str = ""
+    lacked: str = ""
+    line: str = ""
+    has_valid: bool = False
+    allowed: bool = False
+    args: tuple[Sent, ...] = ()
+    outputs: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    size: int = 0
+    placed: bool = False
+
+
+class Nonsense(Exception):
+    """The reference said what this protocol does not have."""
+
+
+def send(sock: socket.socket, said: Question | Answer, fds: Iterable[int] = ()) -> None:
+    """Raises OSError, and Nonsense for one that is too long."""
+    data = json.dumps(asdict(said)).encode()
+    if len(data) > LIMIT:
+        raise Nonsense(f"{len(data)} bytes of names and numbers; {LIMIT} are accepted")
+    socket.send_fds(sock, [data], list(fds))
+
+
+def question(data: bytes) -> Question:
+    """What the judge has sent."""
+    return build(Question, json.loads(data), "question")
+
+
+def answer(data: bytes, most: int) -> Answer:
+    """What a reference has sent, checked. most: the bytes of the shared memory. Raises Nonsense."""
+    try:
+        found = build(Answer, json.loads(data), "answer")
+    except (ContractError, ValueError, RecursionError) as error:
+        raise Nonsense(f"{error}"[:WORDS]) from None
+    names = [one.name for one in found.args]
+    if len({*names}) < len(names) or not {*found.outputs} <= {*names}:
+        raise Nonsense("names that do not fit together")
+    for one in found.args:
+        _require_sound(one, found.placed, most)
+    return found
+
+
+def _require_sound(one: Sent, placed: bool, most: int) -> None:
+    value, shape = one.value, one.shape
+    if one.dtype:
+        sized = one.dtype in ITEM_BYTES and all(
+            isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in shape
+        )
+        if not sized or one.offset < 0 or one.offset % ALIGN:
+            raise Nonsense(f"{one.dtype!r:.40}{shape!r:.80} is no tensor")
+        if placed and one.offset + one.nbytes > most:
+            raise Nonsense("a tensor that ends behind the shared memory")
+    elif not isinstance(value, int | float):
+        raise Nonsense(f"{value!r:.40} is no number")
+
+
+def placed(
+    tensors: Iterable[tuple[str, str, tuple[int, ...]]], rows: int = 1
+) -> tuple[dict[str, Sent], int]:
+    """Places for tensors (name, dtype, shape of a row), and how many bytes they take in all."""
+    found, at = {}, 0
+    for name, dtype, shape in tensors:
+        found[name] = Sent(name, dtype=dtype, shape=shape, offset=at)
+        at = -(-(at + rows * found[name].nbytes) // ALIGN) * ALIGN
+    return found, at

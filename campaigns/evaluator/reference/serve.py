@@ -1,0 +1,172 @@
+"""The process of one problem's reference: locks itself down, loads `ref.py`, answers the judge."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import secrets
+import socket
+import sys
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from campaigns.evaluator.contract import Job
+from campaigns.evaluator.errors import BadReference, is_out_of_memory
+from campaigns.evaluator.reference.code import Draw, Made, ProblemCode, is_tensor
+from campaigns.evaluator.reference.memory import opened_memory, view
+from campaigns.evaluator.reference.messages import (
+    LIMIT,
+    WORDS,
+    Answer,
+    Ask,
+    Nonsense,
+    Question,
+    Sent,
+    placed,
+    question,
+    send,
+)
+from campaigns.evaluator.sandbox.lock import Lock, RunnerBox
+
+NUMPY_SEED_BITS, SEED_BITS = 32, 62
+
+
+def main(job: Job, files: Mapping[str, bytes], box: RunnerBox, sock: socket.socket) -> int:
+    """Answer until the judge hangs up. files: of the problem, by their paths in its folder."""
+    folder = locked_folder(job.problem.name, files, box, job.protocol.limits.total_s)
+    server = ReferenceServer(folder, job.device)
+    while data := _received(sock):
+        found = server.answer(*data)
+        try:
+            send(sock, found)
+        except Nonsense as error:
+            send(sock, Answer(refused=f"{folder.name}/ref.py: {error}"))
+    return 0
+
+
+def locked_folder(name: str, files: Mapping[str, bytes], box: RunnerBox, total_s: float) -> Path:
+    """Close the lock of this process; then the folder in which it alone has the problem's files.
+
+    total_s: how long it may take in all. Raises NotLocked.
+    """
+    sys.dont_write_bytecode = True
+    lock = Lock(box, total_s)
+    lock.lock_down()
+    folder = box.scratch / name
+    for inner, data in files.items():
+        path = folder / inner
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    # A reference may compile: Triton does, and torch.
+    lock.seal(programs=True)
+    return folder
+
+
+def _received(sock: socket.socket) -> tuple[Question, list[int]] | None:
+    with contextlib.suppress(ConnectionError):
+        data, fds, _, _ = socket.recv_fds(sock, LIMIT, 1)
+        if data:
+            return question(data), fds
+    return None
+
+
+class ReferenceServer:
+    """`ref.py` in `folder`, and the memory that it shares with the judge."""
+
+    def __init__(self, folder: Path, device: str) -> None:
+        import torch
+
+        self._folder = folder
+        self._device = torch.device(device)
+        self._code: ProblemCode | None = None
+        self._memory = torch.empty(0, dtype=torch.uint8)
+        self._made: Made | None = None
+
+    def answer(self, asked: Question, fds: list[int]) -> Answer:
+        """Do what is asked; whatever is raised becomes an answer."""
+        try:
+            return self._answer(asked, fds)
+        except BadReference as error:
+            return Answer(refused=error.reason[:WORDS])
+        except BaseException as error:  # noqa: BLE001 - hostile code may raise anything, SystemExit too
+            if isinstance(error, Exception) and is_out_of_memory(error):
+                return Answer(lacked=f"{error}".partition("\n")[0][:WORDS] or "memory")
+            traceback.print_exc()
+            words = f"{self._folder.name}/ref.py: {type(error).__name__}: {error}"
+            return Answer(refused=words[:WORDS])
+
+    def _answer(self, asked: Question, fds: list[int]) -> Answer:
+        if asked.ask == Ask.LOAD:
+            draw_apart()
+            self._code = ProblemCode(self._folder)
+            return Answer(line=self._code.line, has_valid=self._code.has_valid)
+        if asked.ask == Ask.MEMORY:
+            self._memory = opened_memory(fds[0], asked.size, self._device)
+            os.close(fds[0])
+            return Answer()
+        if asked.ask == Ask.EXAMPLE:
+            draw = Draw(asked.case, asked.params, asked.seed, str(self._device), asked.marked)
+            self._made = self._loaded().example(draw)
+            return self._place()
+        if asked.ask == Ask.PLACE:
+            return self._place()
+        return self._call(asked)
+
+    def _place(self) -> Answer:
+        """Write the last example into the memory, where that is large enough."""
+        made = self._made
+        if made is None:
+            raise RuntimeError("asked to place what was not made")
+        tensors = {name: value for name, value in made.inputs.items() if is_tensor(value)}
+        places, size = placed(
+            (name, str(value.dtype).removeprefix("torch."), tuple(value.shape))
+            for name, value in tensors.items()
+        )
+        fits = size <= self._memory.numel()
+        if fits:
+            for name, value in tensors.items():
+                view(self._memory, places[name])[0].copy_(value)
+            self._wait()
+            self._made = None
+        args = tuple(places.get(n) or Sent(n, value=v) for n, v in made.inputs.items())
+        return Answer(args=args, outputs=made.outputs, notes=made.notes, size=size, placed=fits)
+
+    def _call(self, asked: Question) -> Answer:
+        """Run `reference` on every row, in place, or `valid` on the first."""
+        given: dict[str, Any] = {
+            one.name: view(self._memory, one, asked.rows) if one.dtype else one.value
+            for one in asked.args
+        }
+        if asked.ask == Ask.ALLOWS:
+            first = {name: v[0] if is_tensor(v) else v for name, v in given.items()}
+            return Answer(allowed=self._loaded().allows(first))
+        self._loaded().run_rows(given, asked.rows)
+        self._wait()
+        return Answer()
+
+    def _wait(self) -> None:
+        if self._device.type == "cuda":
+            import torch
+
+            torch.cuda.synchronize(self._device)
+
+    def _loaded(self) -> ProblemCode:
+        if self._code is None:
+            raise RuntimeError("asked to call before it was loaded")
+        return self._code
+
+
+def draw_apart() -> None:
+    """Have random numbers without a seed be other ones than those of the process forked from."""
+    import numpy
+    import torch
+
+    torch.manual_seed(secrets.randbits(SEED_BITS))
+    random.seed(secrets.randbits(SEED_BITS))
+    numpy.random.seed(secrets.randbits(NUMPY_SEED_BITS))
+    # Answers are compared with a full float32.
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
