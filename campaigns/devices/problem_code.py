@@ -19,7 +19,7 @@ from campaigns.evaluator.contract.reading import ContractError, build
 from campaigns.evaluator.errors import one_line
 from campaigns.evaluator.layout import ITEM_BYTES
 from campaigns.evaluator.problem import ProblemError
-from campaigns.evaluator.reference.ask import Order
+from campaigns.evaluator.reference.ask import ProblemOrder
 from campaigns.evaluator.service.crew import problem_files
 from campaigns.problems.shipped import is_shipped
 
@@ -91,7 +91,7 @@ def problem_notes(folder: Path, case: Case) -> list[str]:
 
 def _asked(what: str, folder: Path, cases: Sequence[Case], read: Callable[[Any], T]) -> T:
     try:
-        order = Order(
+        order = ProblemOrder(
             what=what,
             folder=folder.name,
             files=problem_files(folder.resolve()),

@@ -198,11 +198,18 @@ class RunnerChannel:
         """Whether `finish` would not have to wait."""
         return bool(select.select([self._sock], [], [], 0)[0])
 
+    def rest_helpers(self) -> None:
+        """Stop what was continued to help the judge; raises what `freeze` does."""
+        self._stop(self._hold.rest_helpers)
+
     def freeze(self) -> None:
         """Stop every runner of both arms; each stays stopped until it is asked again."""
+        self._stop(self._hold.freeze)
+
+    def _stop(self, stop: Callable[[], None]) -> None:
         try:
             with self._total.waiting_for(self.name):
-                self._hold.freeze()
+                stop()
             if time.monotonic() >= self._total.deadline:
                 # A candidate that makes each stop slow would otherwise use up the judge's time
                 # unnoticed.

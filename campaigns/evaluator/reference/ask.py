@@ -1,8 +1,8 @@
 """Ask a problem's own code outside of an evaluation: `python -m campaigns.evaluator.reference.ask`.
 
-Reads an `Order` as JSON and prints an object with one text: what was "said" in the box, as JSON
-with an "answer" or with what is "refused"; or what is "refused" of a problem that says nothing; or
-what is "lacked" by this host. The code runs in a box as runners do, under its warden.
+Reads a `ProblemOrder` as JSON and prints an object with one text: what was "said" in the box, as
+JSON with an "answer" or with what is "refused"; or what is "refused" of a problem that says
+nothing; or what is "lacked" by this host. The code runs in a box as runners do, under its warden.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ProblemOrder:
     """what: "works", "described" or "checked". files: of the problem, as base64.
 
     policy: a `Policy` as one line. shipped: whether the problem came with kopt.
@@ -49,7 +49,7 @@ class Order:
     limit_s: float
 
 
-def main(order: Order) -> dict[str, Any]:
+def main(order: ProblemOrder) -> dict[str, Any]:
     """What to print."""
     policy = Policy.read(order.policy)
     policy.examine()
@@ -79,7 +79,7 @@ def main(order: Order) -> dict[str, Any]:
     return {"said": said.decode("utf-8", "replace")}
 
 
-def _inside(order: Order, answer: int, box: RunnerBox) -> int:
+def _inside(order: ProblemOrder, answer: int, box: RunnerBox) -> int:
     """The process in the box."""
     # Before the lock: every file that is opened behind it is looked at.
     import torch  # noqa: F401
@@ -96,7 +96,7 @@ def _inside(order: Order, answer: int, box: RunnerBox) -> int:
     return 0
 
 
-def _answer(order: Order, folder: Path) -> Any:
+def _answer(order: ProblemOrder, folder: Path) -> Any:
     # What these import is ours, and nothing but numbers and names comes back from the problem's.
     from campaigns.evaluator.problem.check import checked
     from campaigns.evaluator.problem.describe import described
@@ -118,4 +118,4 @@ def _last(log: str) -> str:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(Order(**json.load(sys.stdin)))))
+    print(json.dumps(main(ProblemOrder(**json.load(sys.stdin)))))

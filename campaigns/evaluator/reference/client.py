@@ -16,9 +16,17 @@ from campaigns.evaluator.errors import BadReference, one_line
 from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
 from campaigns.evaluator.reference import messages
-from campaigns.evaluator.reference.code import Call, Draw, Made, is_tensor
+from campaigns.evaluator.reference.code import Draw, Made, ReferenceCall, is_tensor
 from campaigns.evaluator.reference.memory import new_memory, view
-from campaigns.evaluator.reference.messages import LIMIT, NAME, Answer, Ask, Question, Sent, placed
+from campaigns.evaluator.reference.messages import (
+    LIMIT,
+    NAME,
+    ReferenceAnswer,
+    ReferenceAsk,
+    Request,
+    Sent,
+    placed,
+)
 
 # Memory grows in such steps, so that it seldom does: every time the device has to be waited for.
 LEAST_BYTES, GROWTH = 1 << 20, 1.5
@@ -27,7 +35,7 @@ LEAST_BYTES, GROWTH = 1 << 20, 1.5
 class ServedCode:
     """`Functions` of a problem whose code runs in the process behind `sock`.
 
-    That process is stopped whenever the runners are, and runs only while it is asked something.
+    That process is stopped whenever the runners are, and never runs while the clock does.
     """
 
     def __init__(
@@ -48,32 +56,36 @@ class ServedCode:
         self._process = 0
         self._memory = torch.empty(0, dtype=torch.uint8, device=device)
         wire.name_senders(sock)
-        loaded = self._ask(Question(Ask.LOAD), "loading")
+        loaded = self._ask(Request(ReferenceAsk.LOAD), "loading")
         self.line = one_line(loaded.line) or self.where
         self._has_valid = loaded.has_valid
 
-    def example(self, draw: Draw) -> Made:
+    def examples(self, draw: Draw) -> Made:
         """See `Functions`; the tensors are the judge's own."""
         what = f"setup({draw.case})"
-        asked = Question(
-            Ask.EXAMPLE, case=draw.case, params=draw.params, seed=draw.seed, marked=draw.marked
+        asked = Request(
+            ReferenceAsk.EXAMPLES,
+            case=draw.case,
+            params=draw.params,
+            seeds=draw.seeds,
+            marked=draw.marked,
         )
         made = self._ask(asked, what)
         if not made.placed:
             self._reserve(made.size)
-            made = self._ask(Question(Ask.PLACE), what)
-        if not made.placed:
+            made = self._ask(Request(ReferenceAsk.PLACE), what)
+        if not made.placed or made.rows != len(draw.seeds):
             raise BadReference(f"{self.where}: {what}: its tensors cannot be had")
         inputs = {
-            one.name: view(self._memory, one)[0].clone() if one.dtype else one.value
+            one.name: view(self._memory, one, made.rows).clone() if one.dtype else one.value
             for one in made.args
         }
         return Made(inputs, made.outputs, tuple(map(one_line, made.notes)))
 
-    def answers(self, call: Call) -> dict[str, torch.Tensor]:
+    def answers(self, call: ReferenceCall) -> dict[str, torch.Tensor]:
         """See `Functions`."""
         args = self._write(call)
-        self._ask(Question(Ask.ANSWERS, args, call.rows), "reference")
+        self._ask(Request(ReferenceAsk.ANSWERS, args, call.rows), "reference")
         places = {one.name: one for one in args}
         # Copied before anybody looks: what lies in this memory can change at any time.
         return {n: view(self._memory, places[n], call.rows).clone() for n in call.outputs}
@@ -83,10 +95,10 @@ class ServedCode:
         if not self._has_valid:
             return True
         rows = {n: v.unsqueeze(0) if is_tensor(v) else v for n, v in inputs.items()}
-        args = self._write(Call(rows, ()), 1)
-        return self._ask(Question(Ask.ALLOWS, args), "valid").allowed
+        args = self._write(ReferenceCall(rows, ()), 1)
+        return self._ask(Request(ReferenceAsk.ALLOWS, args), "valid").allowed
 
-    def _write(self, call: Call, rows: int | None = None) -> tuple[Sent, ...]:
+    def _write(self, call: ReferenceCall, rows: int | None = None) -> tuple[Sent, ...]:
         """Write what a call starts from into the shared memory."""
         rows = call.rows if rows is None else rows
         tensors = {name: value for name, value in call.inputs.items() if is_tensor(value)}
@@ -113,14 +125,15 @@ class ServedCode:
         self._memory = torch.empty(0, dtype=torch.uint8, device=self._device)
         self._memory, fd = new_memory(max(int(size * GROWTH), LEAST_BYTES), self._device)
         try:
-            self._ask(Question(Ask.MEMORY, size=self._memory.numel()), "memory", fd)
+            self._ask(Request(ReferenceAsk.MEMORY, size=self._memory.numel()), "memory", fd)
         finally:
             os.close(fd)
 
-    def _ask(self, asked: Question, what: str, *fds: int) -> Answer:
+    def _ask(self, asked: Request, what: str, *fds: int) -> ReferenceAnswer:
         """what: is asked for, in words. Raises BadReference, MemoryError."""
         where = f"{self.where}: {what}"
         if self._process:
+            # It goes on until the judge's clock is about to run, see `ProcessHold.rest_helpers`.
             self._hold.thaw(self._process)
         try:
             self._sock.settimeout(max(1e-3, self._deadline - time.monotonic()))
@@ -138,7 +151,6 @@ class ServedCode:
         if not data:
             raise BadReference(f"{where}: its process ended, see the log")
         self._know(wire.sender(extra), where)
-        self._hold.rest(self._process)
         try:
             said = messages.answer(data, self._memory.numel())
         except messages.Nonsense as error:
@@ -153,7 +165,7 @@ class ServedCode:
         """The first answer comes from the process itself, all others have to, too."""
         if not self._process:
             self._process = sender
-            self._hold.know(NAME, sender)
+            self._hold.know(NAME, sender, helps=True)
         elif sender != self._process:
             raise BadReference(f"{where}: answered by another process than its own")
 

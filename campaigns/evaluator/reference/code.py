@@ -27,19 +27,20 @@ ACCEPTED = {
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One call of `setup`. marked: tensors without contents of their own hold a mark."""
+    """Calls of `setup`, one a seed. marked: tensors without contents of their own hold a mark."""
 
     case: str
     params: Mapping[str, Param]
-    seed: int
+    seeds: tuple[int, ...]
     device: str
     marked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What `setup` gave: dense tensors and numbers in call order, and the output names.
+    """What `setup` gave, in call order, and the output names.
 
+    inputs: dense tensors whose first axis is the seed, and the numbers of the first seed.
     notes: for people.
     """
 
@@ -60,10 +61,10 @@ class Functions(Protocol):
     @property
     def line(self) -> str: ...
 
-    def example(self, draw: Draw) -> Made:
+    def examples(self, draw: Draw) -> Made:
         """Call `setup`."""
 
-    def answers(self, call: Call) -> dict[str, torch.Tensor]:
+    def answers(self, call: ReferenceCall) -> dict[str, torch.Tensor]:
         """Run `reference` on copies of rows of arguments: [rows, …] of every output."""
 
     def allows(self, inputs: Mapping[str, Any]) -> bool:
@@ -71,7 +72,7 @@ class Functions(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ReferenceCall:
     """Calls of `reference`, one a row. inputs: numbers, and tensors whose first axis is the row.
 
     blank: outputs whose contents do not matter before a call. precision: the dtype that floating
@@ -126,11 +127,28 @@ class ProblemCode:
         """`softmax/ref.py:12`, where `reference` begins, or the file alone."""
         return self._line_of(self._reference)
 
-    def example(self, draw: Draw) -> Made:
+    def examples(self, draw: Draw) -> Made:
         """Call `setup(**params, seed=…, device=…)`. Raises BadReference naming what is wrong."""
+        import torch
+
+        made = [self._example(draw, seed) for seed in draw.seeds]
+        inputs = dict(made[0].inputs)
+        for name, first in inputs.items():
+            if not is_tensor(first):
+                continue
+            rows: list[Any] = [one.inputs.get(name) for one in made]
+            alike = (first.shape, first.dtype)
+            if any(not is_tensor(row) or (row.shape, row.dtype) != alike for row in rows):
+                where = f"{self.where}: setup({draw.case})"
+                raise BadReference(f"{where}: {name}: another shape or dtype for another seed")
+            inputs[name] = torch.stack(rows) if len(rows) > 1 else first.unsqueeze(0)
+        return Made(inputs, made[0].outputs, made[0].notes)
+
+    def _example(self, draw: Draw, seed: int) -> Made:
+        """The same for one seed, without the first axis."""
         where = f"{self.where}: setup({draw.case})"
         with self._blame(where), marked_blanks() if draw.marked else nullcontext():
-            made = self._setup(**draw.params, seed=draw.seed, device=draw.device)
+            made = self._setup(**draw.params, seed=seed, device=draw.device)
         if not isinstance(made, dict) or not isinstance(made.get("inputs"), dict):
             raise BadReference(
                 f"{self._line_of(self._setup)}: setup({draw.case}): returns "
@@ -160,7 +178,7 @@ class ProblemCode:
         with self._blame(f"{self.where}: reference"):
             self._reference(**inputs)
 
-    def answers(self, call: Call) -> dict[str, Any]:
+    def answers(self, call: ReferenceCall) -> dict[str, Any]:
         """See `Functions`."""
         given = {
             name: value.detach().to(call.dtype(value), copy=True) if is_tensor(value) else value

@@ -67,7 +67,7 @@ def _do(name: str, *arguments: Any) -> None:
         raise OSError(None, f"the GPU's driver refuses {name} ({code})")
 
 
-class DeviceMemory:
+class ExportedMemory:
     """An allocation that is mapped here for as long as this object, or a tensor of it, lives."""
 
     def __init__(self, device: torch.device, size: int, fd: int | None = None) -> None:

@@ -22,9 +22,9 @@ def new_memory(size: int, device: torch.device) -> tuple[torch.Tensor, int]:
     Raises OSError.
     """
     if device.type == "cuda":
-        from campaigns.evaluator.reference.device_memory import DeviceMemory
+        from campaigns.evaluator.reference.device_memory import ExportedMemory
 
-        made = DeviceMemory(device, size)
+        made = ExportedMemory(device, size)
         return made.bytes, made.file()
     fd = os.memfd_create("kopt-exchange", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.ftruncate(fd, size)
@@ -35,9 +35,9 @@ def new_memory(size: int, device: torch.device) -> tuple[torch.Tensor, int]:
 def opened_memory(fd: int, size: int, device: torch.device) -> torch.Tensor:
     """The bytes of memory that another process has made. Raises OSError."""
     if device.type == "cuda":
-        from campaigns.evaluator.reference.device_memory import DeviceMemory
+        from campaigns.evaluator.reference.device_memory import ExportedMemory
 
-        return DeviceMemory(device, size, fd).bytes
+        return ExportedMemory(device, size, fd).bytes
     return _mapped(fd, size)
 
 

@@ -23,13 +23,13 @@ LIMIT = 1 << 17
 WORDS = 2000
 
 
-class Ask(StrEnum):
+class ReferenceAsk(StrEnum):
     """What the judge may ask."""
 
     LOAD = "load"
     MEMORY = "memory"  # from now on tensors lie in the memory that comes with this
-    EXAMPLE = "example"  # call setup
-    PLACE = "place"  # write the last example, for which there was too little memory
+    EXAMPLES = "examples"  # call setup
+    PLACE = "place"  # write the last examples, for which there was too little memory
     ANSWERS = "answers"  # call reference, in place
     ALLOWS = "allows"  # call valid
 
@@ -51,24 +51,25 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """ask: an `Ask`. About `args`, or about the call of `setup` that the last four describe."""
+class Request:
+    """verb: a `ReferenceAsk`, about `args` or about the call of `setup` of the last four fields."""
 
-    ask: str
+    verb: str
     args: tuple[Sent, ...] = ()
     rows: int = 1
     size: int = 0
     case: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
+    seeds: tuple[int, ...] = ()
     marked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReferenceAnswer:
     """refused: what is wrong with the problem. lacked: what the host had too little of.
 
-    size: how many bytes of shared memory an example takes; placed: whether it lies there.
+    rows: of each tensor of `args`. size: how many bytes of shared memory examples take; placed:
+    whether they lie there.
     """
 
     refused: str = ""
@@ -79,6 +80,7 @@ class Answer:
     args: tuple[Sent, ...] = ()
     outputs: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    rows: int = 1
     size: int = 0
     placed: bool = False
 
@@ -87,7 +89,7 @@ class Nonsense(Exception):
     """The reference said what this protocol does not have."""
 
 
-def send(sock: socket.socket, said: Question | Answer, fds: Iterable[int] = ()) -> None:
+def send(sock: socket.socket, said: Request | ReferenceAnswer, fds: Iterable[int] = ()) -> None:
     """Raises OSError, and Nonsense for one that is too long."""
     data = json.dumps(asdict(said)).encode()
     if len(data) > LIMIT:
@@ -95,26 +97,29 @@ def send(sock: socket.socket, said: Question | Answer, fds: Iterable[int] = ()) 
     socket.send_fds(sock, [data], list(fds))
 
 
-def question(data: bytes) -> Question:
+def request(data: bytes) -> Request:
     """What the judge has sent."""
-    return build(Question, json.loads(data), "question")
+    return build(Request, json.loads(data), "request")
 
 
-def answer(data: bytes, most: int) -> Answer:
+def answer(data: bytes, most: int) -> ReferenceAnswer:
     """What a reference has sent, checked. most: the bytes of the shared memory. Raises Nonsense."""
     try:
-        found = build(Answer, json.loads(data), "answer")
+        found = build(ReferenceAnswer, json.loads(data), "answer")
     except (ContractError, ValueError, RecursionError) as error:
         raise Nonsense(f"{error}"[:WORDS]) from None
     names = [one.name for one in found.args]
     if len({*names}) < len(names) or not {*found.outputs} <= {*names}:
         raise Nonsense("names that do not fit together")
+    if found.rows < 1:
+        raise Nonsense(f"{found.rows} rows")
     for one in found.args:
-        _require_sound(one, found.placed, most)
+        _require_sound(one, found.rows, most if found.placed else None)
     return found
 
 
-def _require_sound(one: Sent, placed: bool, most: int) -> None:
+def _require_sound(one: Sent, rows: int, most: int | None) -> None:
+    """most: None where the tensor lies nowhere yet."""
     value, shape = one.value, one.shape
     if one.dtype:
         sized = one.dtype in ITEM_BYTES and all(
@@ -122,7 +127,7 @@ def _require_sound(one: Sent, placed: bool, most: int) -> None:
         )
         if not sized or one.offset < 0 or one.offset % ALIGN:
             raise Nonsense(f"{one.dtype!r:.40}{shape!r:.80} is no tensor")
-        if placed and one.offset + one.nbytes > most:
+        if most is not None and one.offset + rows * one.nbytes > most:
             raise Nonsense("a tensor that ends behind the shared memory")
     elif not isinstance(value, int | float):
         raise Nonsense(f"{value!r:.40} is no number")

@@ -20,13 +20,13 @@ from campaigns.evaluator.reference.memory import opened_memory, view
 from campaigns.evaluator.reference.messages import (
     LIMIT,
     WORDS,
-    Answer,
-    Ask,
     Nonsense,
-    Question,
+    ReferenceAnswer,
+    ReferenceAsk,
+    Request,
     Sent,
     placed,
-    question,
+    request,
     send,
 )
 from campaigns.evaluator.sandbox.lock import Lock, RunnerBox
@@ -43,7 +43,7 @@ def main(job: Job, files: Mapping[str, bytes], box: RunnerBox, sock: socket.sock
         try:
             send(sock, found)
         except Nonsense as error:
-            send(sock, Answer(refused=f"{folder.name}/ref.py: {error}"))
+            send(sock, ReferenceAnswer(refused=f"{folder.name}/ref.py: {error}"))
     return 0
 
 
@@ -65,11 +65,11 @@ def locked_folder(name: str, files: Mapping[str, bytes], box: RunnerBox, total_s
     return folder
 
 
-def _received(sock: socket.socket) -> tuple[Question, list[int]] | None:
+def _received(sock: socket.socket) -> tuple[Request, list[int]] | None:
     with contextlib.suppress(ConnectionError):
         data, fds, _, _ = socket.recv_fds(sock, LIMIT, 1)
         if data:
-            return question(data), fds
+            return request(data), fds
     return None
 
 
@@ -85,67 +85,78 @@ class ReferenceServer:
         self._memory = torch.empty(0, dtype=torch.uint8)
         self._made: Made | None = None
 
-    def answer(self, asked: Question, fds: list[int]) -> Answer:
+    def answer(self, asked: Request, fds: list[int]) -> ReferenceAnswer:
         """Do what is asked; whatever is raised becomes an answer."""
         try:
             return self._answer(asked, fds)
         except BadReference as error:
-            return Answer(refused=error.reason[:WORDS])
+            return ReferenceAnswer(refused=error.reason[:WORDS])
         except BaseException as error:  # noqa: BLE001 - hostile code may raise anything, SystemExit too
             if isinstance(error, Exception) and is_out_of_memory(error):
-                return Answer(lacked=f"{error}".partition("\n")[0][:WORDS] or "memory")
+                return ReferenceAnswer(lacked=f"{error}".partition("\n")[0][:WORDS] or "memory")
             traceback.print_exc()
             words = f"{self._folder.name}/ref.py: {type(error).__name__}: {error}"
-            return Answer(refused=words[:WORDS])
+            return ReferenceAnswer(refused=words[:WORDS])
 
-    def _answer(self, asked: Question, fds: list[int]) -> Answer:
-        if asked.ask == Ask.LOAD:
+    def _answer(self, asked: Request, fds: list[int]) -> ReferenceAnswer:
+        if asked.verb == ReferenceAsk.LOAD:
             draw_apart()
             self._code = ProblemCode(self._folder)
-            return Answer(line=self._code.line, has_valid=self._code.has_valid)
-        if asked.ask == Ask.MEMORY:
+            return ReferenceAnswer(line=self._code.line, has_valid=self._code.has_valid)
+        if asked.verb == ReferenceAsk.MEMORY:
             self._memory = opened_memory(fds[0], asked.size, self._device)
             os.close(fds[0])
-            return Answer()
-        if asked.ask == Ask.EXAMPLE:
-            draw = Draw(asked.case, asked.params, asked.seed, str(self._device), asked.marked)
-            self._made = self._loaded().example(draw)
+            return ReferenceAnswer()
+        if asked.verb == ReferenceAsk.EXAMPLES:
+            draw = Draw(asked.case, asked.params, asked.seeds, str(self._device), asked.marked)
+            self._made = self._loaded().examples(draw)
             return self._place()
-        if asked.ask == Ask.PLACE:
+        if asked.verb == ReferenceAsk.PLACE:
             return self._place()
         return self._call(asked)
 
-    def _place(self) -> Answer:
-        """Write the last example into the memory, where that is large enough."""
+    def _place(self) -> ReferenceAnswer:
+        """Write the last examples into the memory, where that is large enough."""
         made = self._made
         if made is None:
             raise RuntimeError("asked to place what was not made")
         tensors = {name: value for name, value in made.inputs.items() if is_tensor(value)}
+        rows = max((len(value) for value in tensors.values()), default=1)
         places, size = placed(
-            (name, str(value.dtype).removeprefix("torch."), tuple(value.shape))
-            for name, value in tensors.items()
+            (
+                (name, str(value.dtype).removeprefix("torch."), tuple(value.shape[1:]))
+                for name, value in tensors.items()
+            ),
+            rows,
         )
         fits = size <= self._memory.numel()
         if fits:
             for name, value in tensors.items():
-                view(self._memory, places[name])[0].copy_(value)
+                view(self._memory, places[name], rows).copy_(value)
             self._wait()
             self._made = None
         args = tuple(places.get(n) or Sent(n, value=v) for n, v in made.inputs.items())
-        return Answer(args=args, outputs=made.outputs, notes=made.notes, size=size, placed=fits)
+        return ReferenceAnswer(
+            args=args,
+            outputs=made.outputs,
+            notes=made.notes,
+            rows=rows,
+            size=size,
+            placed=fits,
+        )
 
-    def _call(self, asked: Question) -> Answer:
+    def _call(self, asked: Request) -> ReferenceAnswer:
         """Run `reference` on every row, in place, or `valid` on the first."""
         given: dict[str, Any] = {
             one.name: view(self._memory, one, asked.rows) if one.dtype else one.value
             for one in asked.args
         }
-        if asked.ask == Ask.ALLOWS:
+        if asked.verb == ReferenceAsk.ALLOWS:
             first = {name: v[0] if is_tensor(v) else v for name, v in given.items()}
-            return Answer(allowed=self._loaded().allows(first))
+            return ReferenceAnswer(allowed=self._loaded().allows(first))
         self._loaded().run_rows(given, asked.rows)
         self._wait()
-        return Answer()
+        return ReferenceAnswer()
 
     def _wait(self) -> None:
         if self._device.type == "cuda":

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.judge.correctness.reference import Reference
-from campaigns.evaluator.reference.code import ProblemCode
 from campaigns.evaluator.problem.distributions import DISTRIBUTIONS, complaint
+from campaigns.evaluator.reference.code import ProblemCode
 from tests.evaluator import small
 
 GOOD = {

@@ -138,7 +138,7 @@ def test_a_host_without_namespaces_refuses_it(plan, with_layers, monkeypatch, la
     assert report.outcome is Outcome.BROKEN_HOST
     assert f"this host lacks {layer}, without which the code of a problem" in report.reason
     monkeypatch.setattr(Policy, "examine", lambda self: self._plans.update(cpu=lacking))
-    order = ask.Order("works", "double", {}, (), Policy().line(), shipped=False, limit_s=5)
+    order = ask.ProblemOrder("works", "double", {}, (), Policy().line(), shipped=False, limit_s=5)
     assert str(layer) in ask.main(order)["lacked"]
 
 

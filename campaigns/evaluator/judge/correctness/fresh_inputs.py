@@ -30,6 +30,7 @@ EXAMPLE_BITS = 32
 # How many bytes are made or compared at once: enough that launching is cheap, and no more than free
 # memory or a processor's caches hold.
 AT_ONCE_BYTES = {"cpu": 8 << 20, "cuda": 1 << 30}
+MOST_SEEDS = 512
 # A prime, so that the pattern of a mixture never falls into step with rows or slots.
 PATTERN = 98_317
 # By the width of a float: how many last bits are drawn for each slot, which leaves seven of the
@@ -203,8 +204,16 @@ class InputSupply:
         self._between: dict[str, tuple[float, float]] = {}
 
     def example(self) -> Mapping[str, Any]:
-        seed = self.draw.getrandbits(EXAMPLE_BITS)
-        return self._reference.example(self._case, seed, self._device).inputs
+        return next(self.examples(1))
+
+    def examples(self, count: int) -> Iterator[Mapping[str, Any]]:
+        """Many of them; asked for together, since to ask takes longer than to draw small inputs."""
+        step = min(MOST_SEEDS, at_once(self._device, self._layout.stride))
+        for first in range(0, count, step):
+            few = range(min(step, count - first))
+            seeds = tuple(self.draw.getrandbits(EXAMPLE_BITS) for _ in few)
+            for one in self._reference.examples(self._case, seeds, self._device):
+                yield one.inputs
 
     def shuffled(self, items: Iterable[_Item]) -> list[_Item]:
         made = list(items)
@@ -225,7 +234,7 @@ class InputSupply:
         truth: BurstInputs = SplitInputs(made, mixed, SeparateInputs([example] * count, rest))
         if not single:
             return truth
-        more = [] if self._between else [self.example() for _ in range(SOME)]
+        more = [] if self._between else list(self.examples(SOME))
         for one in (example, *more):
             self._widen({name: float(one[name]) for name in single})
         return SplitInputs(ScalarInputs(self._between, example, count, self), single, truth)
@@ -236,7 +245,7 @@ class InputSupply:
             self._between[name] = min(low, value), max(high, value)
 
     def _separate(self, count: int, names: Collection[str]) -> SeparateInputs:
-        return SeparateInputs((self.example() for _ in range(count)), names)
+        return SeparateInputs(self.examples(count), names)
 
     def pattern(self, dtype: torch.dtype) -> torch.Tensor:
         """All bits set or none, by chance."""
@@ -264,14 +273,14 @@ def _chunks(slots: Slots, arg: TensorArg, since: int = 0) -> Iterator[tuple[int,
 
     since: the first slot of all.
     """
-    step = at_once(slots, arg.nbytes)
+    step = at_once(slots.rows.device.type, arg.nbytes)
     for first in range(since, slots.count, step):
         yield first, slots.all(arg)[first : first + step]
 
 
-def at_once(slots: Slots, each_bytes: int) -> int:
+def at_once(device: str, each_bytes: int) -> int:
     """How many slots of `each_bytes` bytes to process at once."""
-    return max(1, AT_ONCE_BYTES[slots.rows.device.type] // each_bytes)
+    return max(1, AT_ONCE_BYTES[device.partition(":")[0]] // each_bytes)
 
 
 class Poison:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.errors import BadReference
 from campaigns.evaluator.layout import Layout, Plain, ScalarArg, Shift, lay_out
-from campaigns.evaluator.reference.code import Call, Draw, Functions, is_tensor
+from campaigns.evaluator.reference.code import Draw, Functions, ReferenceCall, is_tensor
 
 if TYPE_CHECKING:
     import torch
@@ -53,11 +53,21 @@ class Reference:
 
         marked: tensors to which it gives no contents hold a mark, see `is_blank`.
         """
+        return self.examples(case, (seed,), device, marked=marked)[0]
+
+    def examples(
+        self, case: Case, seeds: tuple[int, ...], device: str, *, marked: bool = False
+    ) -> list[Example]:
+        """The same for many seeds at once, of which only the tensors differ."""
         with self._its_own():
-            made = self._code.example(Draw(case.name, case.params, seed, device, marked))
+            made = self._code.examples(Draw(case.name, case.params, seeds, device, marked))
         for note in made.notes:
             self.note(note)
-        return Example(made.inputs, made.outputs)
+
+        def of(row: int) -> dict[str, Any]:
+            return {name: v[row] if is_tensor(v) else v for name, v in made.inputs.items()}
+
+        return [Example(of(row), made.outputs) for row in range(len(seeds))]
 
     def layout(self, case: Case, device: str, shift: Shift | None = None) -> Layout:
         """The slot layout of `case`, from one example; shift: see `lay_out`."""
@@ -98,10 +108,12 @@ class Reference:
     def one(self, inputs: Mapping[str, Any], outputs: tuple[str, ...]) -> dict[str, torch.Tensor]:
         """The outputs of `reference(**inputs)`, which runs on copies."""
         rows = {name: v.unsqueeze(0) if is_tensor(v) else v for name, v in inputs.items()}
-        return {name: found[0] for name, found in self.answers(Call(rows, outputs)).items()}
+        return {
+            name: found[0] for name, found in self.answers(ReferenceCall(rows, outputs)).items()
+        }
 
-    def answers(self, call: Call) -> dict[str, torch.Tensor]:
-        """[rows, …] of every output; see `Call`. Raises BadReference."""
+    def answers(self, call: ReferenceCall) -> dict[str, torch.Tensor]:
+        """[rows, …] of every output; see `ReferenceCall`. Raises BadReference."""
         with self._its_own():
             return self._code.answers(call)
 

@@ -58,13 +58,19 @@ class ProcessHold:
         self._awake: set[int] = set()
         self._ours: set[int] = {self._me}
         self._runners: dict[str, int] = {}
+        self._helpers: set[int] = set()
         # The threads of each process when all were stopped, without those that were continued
         # since.
         self._stood: dict[int, Standing] = {}
 
-    def know(self, name: str, runner: int) -> None:
-        """Remember an arm's runner, before it has read any of its candidate."""
+    def know(self, name: str, runner: int, *, helps: bool = False) -> None:
+        """Remember a runner, before it has read any of its foreign code.
+
+        helps: whether it is none of an arm's, and is continued to help the judge.
+        """
         self._runners[name] = pid = runner
+        if helps:
+            self._helpers.add(runner)
         while (pid := parent_of(pid)) not in (self._supervisor, 0):
             self._ours.add(pid)
 
@@ -111,16 +117,18 @@ class ProcessHold:
             self._stood.pop(pid, None)
             _signal(pid, signal.SIGCONT)
 
-    def rest(self, runner: int) -> None:
-        """Stop one again that was continued while the others stayed stopped. Raises HostError."""
-        if not self._frozen or runner not in self._awake:
-            return
-        self._awake.discard(runner)
+    def rest_helpers(self) -> None:
+        """Stop what was continued to help the judge, before its clock runs.
+
+        Raises StopRefused, HostError.
+        """
         deadline = time.monotonic() + LIMIT_S
-        for pid in self.with_children(runner):
-            _signal(pid, signal.SIGSTOP)
-            _await_rest(pid, deadline, _used_s(pid))
-            self._stood[pid] = _standing(pid)
+        for runner in self._helpers & self._awake:
+            self._awake.discard(runner)
+            for pid in self.with_children(runner):
+                _signal(pid, signal.SIGSTOP)
+                _await_rest(pid, deadline, _used_s(pid))
+                self._stood[pid] = _standing(pid)
 
     def kill(self, runner: int) -> None:
         """End one runner and what it started."""

@@ -53,7 +53,7 @@ class _QuickLook:
     def doubtful(self) -> Iterator[int]:
         """The slots that the quick comparison does not find right."""
         prepared, context, slots = self._prepared, self._prepared.context, self._prepared.timed
-        step = at_once(slots, slots.layout.stride)
+        step = at_once(context.device.type, slots.layout.stride)
         for first in range(0, prepared.calls, step):
             rows = context.given_all(prepared.truth, first, min(step, prepared.calls - first))
             self._compare_inputs(rows, first)

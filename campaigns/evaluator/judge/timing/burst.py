@@ -121,6 +121,7 @@ def idle_awake(context: CaseContext, channel: RunnerChannel, slots: Slots) -> fl
     few = min(slots.count, IDLE_SLOTS)
     prepared = set_up(context, channel, slots, few, WARM)
     fence = OutputFence(context, slots.part(0, few), prepared.truth, few)
+    channel.rest_helpers()
     channel.ask(Ask.STAY, 0.0, context.limit_s)
     started = time.perf_counter()
     channel.ask(Ask.BURST, 0, context.limit_s)
@@ -160,6 +161,7 @@ def _order(context: CaseContext, channel: RunnerChannel, calls: int) -> tuple[in
 def _settle(context: CaseContext, channel: RunnerChannel, *, cold: bool) -> None:
     """Finish the judge's work before the runner wakes and could see inputs ahead of the clock."""
     context.wait()
+    channel.rest_helpers()
     if cold and context.quiescence is not None:
         context.quiescence.require_quiet(channel)
 

@@ -11,9 +11,10 @@ import torch
 
 from campaigns.evaluator.judge.correctness import one_pass_cpu
 from campaigns.evaluator.judge.correctness.one_pass import WIDE, agrees, passes_for
-from campaigns.evaluator.judge.correctness.one_pass_cpu import FOLDER, NativePasses, built, load
+from campaigns.evaluator.judge.correctness.one_pass_cpu import NativePasses, built, load
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, quick
 from campaigns.evaluator.judge.correctness.passes import TorchPasses
+from campaigns.evaluator.sandbox.judge_lock import KERNELS
 from tests.evaluator.one_pass_check import INTEGERS, closes, huge, infinite, mixes, no_float
 
 CPU = torch.device("cpu")
@@ -89,7 +90,7 @@ def test_they_agree_where_they_are_tried(native, dtype):
 
 @COMPILED
 def test_they_are_compiled_once_and_chosen(tmp_path, monkeypatch):
-    monkeypatch.setenv(FOLDER, str(tmp_path))
+    monkeypatch.setenv(KERNELS, str(tmp_path))
     told: list[str] = []
     assert isinstance(passes_for(CPU, [torch.float32], told.append), NativePasses)
     (made,) = tmp_path.glob("one_pass_cpu-*.so")
@@ -100,7 +101,7 @@ def test_they_are_compiled_once_and_chosen(tmp_path, monkeypatch):
 
 
 def test_without_a_compiler_there_are_words_and_torch_operations(tmp_path, monkeypatch):
-    monkeypatch.setenv(FOLDER, str(tmp_path))
+    monkeypatch.setenv(KERNELS, str(tmp_path))
     monkeypatch.setattr(one_pass_cpu, "COMPILERS", ())
     told: list[str] = []
     assert isinstance(passes_for(CPU, [torch.float32], told.append), TorchPasses)
