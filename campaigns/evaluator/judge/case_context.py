@@ -34,6 +34,8 @@ from campaigns.evaluator.reference.code import ReferenceCall, is_tensor
 
 # A proof of one call that takes less is measured by that of some.
 QUICK_S, SOME_CALLS = 0.02, 64
+# The share of a GPU's memory that one question to the reference may take.
+PROVEN_SHARE = 1 / 20
 
 Answers = Mapping[str, torch.Tensor]
 # (output name, found, wanted) → what to compare with the wanted answer.
@@ -76,8 +78,19 @@ class CaseContext:
         To ask for one takes longer than to work out a small one, and bursts ask for many together.
         """
         one_s = self._proof_s(1)
-        calls = min(SOME_CALLS, at_once(self.device.type, self.layout.stride))
+        calls = min(SOME_CALLS, self.proven_at_once)
         return min(one_s, self._proof_s(calls) / calls) if one_s < QUICK_S else one_s
+
+    @property
+    def proven_at_once(self) -> int:
+        """How many calls' answers the reference is asked for together.
+
+        On a GPU two processes take turns for each question, so the fewer the better.
+        """
+        if self.device.type == "cpu":
+            return at_once("cpu", self.layout.stride)
+        memory = torch.cuda.get_device_properties(self.device).total_memory
+        return max(1, int(PROVEN_SHARE * memory) // self.layout.stride)
 
     def _proof_s(self, calls: int) -> float:
         started = time.perf_counter()
@@ -118,7 +131,13 @@ class CaseContext:
 
     def given(self, truth: BurstInputs, k: int) -> dict[str, Any]:
         """The arguments of a call on slot `k`, in order, in copies of their own."""
-        return self._one(self.given_all(truth, k, 1), 0)
+        rows = {}
+        for arg in self.layout.tensors:
+            rows[arg.name] = self._empty(arg)
+            if arg in self.layout.given:
+                truth.write(arg, k, rows[arg.name].view(1, -1))
+        given: dict[str, Any] = {**scalars(self.layout), **rows}
+        return {arg.name: given[arg.name] for arg in self.layout.args}
 
     def answer_all(self, rows: Mapping[str, torch.Tensor]) -> Answers:
         """[slots, elements] of each output, in the reference's own precision.
@@ -131,22 +150,14 @@ class CaseContext:
         return {name: answer.view(len(answer), -1) for name, answer in found.items()}
 
     def given_all(self, truth: BurstInputs, first: int, count: int) -> dict[str, torch.Tensor]:
-        """[slots, elements] of every tensor; outputs that calls only write hold anything."""
-        found = {}
-        for arg in self.layout.tensors:
-            dtype = getattr(torch, arg.dtype)
-            found[arg.name] = torch.empty((count, arg.count), dtype=dtype, device=self.device)
+        """[slots, elements] of every tensor; outputs that calls only write hold anything.
+
+        For `answer_all`, and gone at the next question to the reference.
+        """
+        found = self.reference.room(self.layout, count)
         for arg in self.layout.given:
             truth.write(arg, first, found[arg.name])
         return found
-
-    def _one(self, rows: Mapping[str, torch.Tensor], k: int) -> dict[str, Any]:
-        """The arguments of one call, in order; its tensors lie in `rows`."""
-        found: dict[str, Any] = dict(scalars(self.layout))
-        for arg in self.layout.tensors:
-            # Detached, or a reference that works with gradients would make all rows need them.
-            found[arg.name] = rows[arg.name][k].detach().view(arg.shape)
-        return {arg.name: found[arg.name] for arg in self.layout.args}
 
     def _answer(self, inputs: Mapping[str, Any], precision: torch.dtype | None) -> Answers:
         rows = {n: v.unsqueeze(0) if is_tensor(v) else v for n, v in inputs.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
@@ -15,6 +15,7 @@ from campaigns.evaluator.contract import Job
 from campaigns.evaluator.errors import BadReference, one_line
 from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
+from campaigns.evaluator.layout import TensorArg
 from campaigns.evaluator.reference import messages
 from campaigns.evaluator.reference.code import Draw, Made, ReferenceCall, is_tensor
 from campaigns.evaluator.reference.memory import new_memory, view
@@ -29,7 +30,7 @@ from campaigns.evaluator.reference.messages import (
 )
 
 # Memory grows in such steps, so that it seldom does: every time the device has to be waited for.
-LEAST_BYTES, GROWTH = 1 << 20, 1.5
+LEAST_BYTES, GROWTH = 1 << 20, 1.25
 
 
 class ServedCode:
@@ -90,6 +91,12 @@ class ServedCode:
         # Copied before anybody looks: what lies in this memory can change at any time.
         return {n: view(self._memory, places[n], call.rows).clone() for n in call.outputs}
 
+    def room(self, tensors: Iterable[TensorArg], rows: int) -> dict[str, torch.Tensor]:
+        """See `Functions`; it lies in the shared memory."""
+        places, size = placed(((one.name, one.dtype, one.shape) for one in tensors), rows)
+        self._reserve(size)
+        return {n: view(self._memory, one, rows).view(rows, -1) for n, one in places.items()}
+
     def allows(self, inputs: Mapping[str, Any]) -> bool:
         """See `Functions`."""
         if not self._has_valid:
@@ -111,8 +118,9 @@ class ServedCode:
         )
         self._reserve(size)
         for name, value in tensors.items():
-            if name not in call.blank:
-                view(self._memory, places[name], rows).copy_(value)
+            place = view(self._memory, places[name], rows)
+            if name not in call.blank and place.data_ptr() != value.data_ptr():
+                place.copy_(value)
         self._wait()
         return tuple(places.get(n) or Sent(n, value=v) for n, v in call.inputs.items())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from campaigns.evaluator.contract import Param
 from campaigns.evaluator.errors import BadReference, is_out_of_memory
-from campaigns.evaluator.layout import ITEM_BYTES
+from campaigns.evaluator.layout import ITEM_BYTES, TensorArg
 from campaigns.evaluator.problem.distributions import complaint, distribution_of
 
 if TYPE_CHECKING:
@@ -66,6 +66,12 @@ class Functions(Protocol):
 
     def answers(self, call: ReferenceCall) -> dict[str, torch.Tensor]:
         """Run `reference` on copies of rows of arguments: [rows, …] of every output."""
+
+    def room(self, tensors: Iterable[TensorArg], rows: int) -> dict[str, torch.Tensor]:
+        """[rows, elements] of each, anything in them: arguments that `answers` need not copy.
+
+        What they hold is lost at the next call of any of these functions.
+        """
 
     def allows(self, inputs: Mapping[str, Any]) -> bool:
         """Whether made inputs may be given to a kernel: `valid(**inputs)`, where there is one."""
@@ -186,6 +192,15 @@ class ProblemCode:
         }
         self.run_rows(given, call.rows)
         return {name: given[name] for name in call.outputs}
+
+    def room(self, tensors: Iterable[TensorArg], rows: int) -> dict[str, Any]:
+        """See `Functions`."""
+        import torch
+
+        return {
+            one.name: torch.empty((rows, one.count), dtype=getattr(torch, one.dtype))
+            for one in tensors
+        }
 
     def run_rows(self, given: Mapping[str, Any], rows: int) -> None:
         """Run `reference` on each row, in place."""

@@ -117,6 +117,10 @@ class Reference:
         with self._its_own():
             return self._code.answers(call)
 
+    def room(self, layout: Layout, rows: int) -> dict[str, torch.Tensor]:
+        """[rows, elements] of every tensor; see `Functions`."""
+        return self._code.room(layout.tensors, rows)
+
     def allows(self, inputs: Mapping[str, Any]) -> bool:
         """Whether made inputs may be given to a kernel."""
         with self._its_own():

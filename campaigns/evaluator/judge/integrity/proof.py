@@ -15,7 +15,7 @@ from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.judge.arena import same_bits
 from campaigns.evaluator.judge.case_context import Answers, CaseContext
 from campaigns.evaluator.judge.channel import RunnerChannel
-from campaigns.evaluator.judge.correctness.fresh_inputs import at_once, changed_input, starts_intact
+from campaigns.evaluator.judge.correctness.fresh_inputs import changed_input, starts_intact
 from campaigns.evaluator.judge.correctness.undecided import NONE, Others, others
 from campaigns.evaluator.judge.timing.fence import OutputFence
 from campaigns.evaluator.judge.timing.prepared_slots import PreparedSlots
@@ -53,7 +53,7 @@ class _QuickLook:
     def doubtful(self) -> Iterator[int]:
         """The slots that the quick comparison does not find right."""
         prepared, context, slots = self._prepared, self._prepared.context, self._prepared.timed
-        step = at_once(context.device.type, slots.layout.stride)
+        step = context.proven_at_once
         for first in range(0, prepared.calls, step):
             rows = context.given_all(prepared.truth, first, min(step, prepared.calls - first))
             self._compare_inputs(rows, first)
