@@ -22,13 +22,17 @@ BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
 class CallPlan(Protocol):
     """A loaded candidate bound to the slots of one case."""
 
-    def call(self, slot: int) -> None:
-        """One call on one slot, finished when this returns."""
+    def call(self, slot: int, *, ordered: bool = True) -> None:
+        """One call on one slot, finished when this returns.
+
+        ordered: on a GPU, write its inputs right before it on its stream, and take its outputs as
+        they are right behind it.
+        """
 
     def prepare(self, calls: int, loop: bool) -> Timer:
         """Get ready for bursts over the first `calls` slots; how they will be issued.
 
-        loop: call by call from now on, even where something better is there.
+        loop: call by call from now on, even where something better is there. Raises Unordered.
         """
 
     def order(self, slots: Sequence[int]) -> None:

@@ -31,7 +31,7 @@ class HostPlan:
         self._ready = burst or self._one_by_one
         self._next: Burst = self._one_by_one(())
 
-    def call(self, slot: int) -> None:
+    def call(self, slot: int, *, ordered: bool = True) -> None:
         self._calls[slot]()
 
     def prepare(self, calls: int, loop: bool) -> Timer:

@@ -17,7 +17,7 @@ import traceback
 from dataclasses import asdict
 from typing import Any
 
-from campaigns.evaluator import wire
+from campaigns.evaluator import cuda_driver, wire
 from campaigns.evaluator.backends import base
 from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
 from campaigns.evaluator.builds.python_error import place_of
@@ -25,6 +25,7 @@ from campaigns.evaluator.contract import Job, KernelLaunch, Timer
 from campaigns.evaluator.interpreter.fault import host_fault
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.read import read_code
+from campaigns.evaluator.runner.call_chain import Unordered
 from campaigns.evaluator.runner.launch_parts import launch_part
 from campaigns.evaluator.runner.memory import Memory, map_shared, open_memory
 from campaigns.evaluator.runner.variants import Variants
@@ -36,7 +37,8 @@ from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 GO, DONE, FAILED = 1, 2, 3
 CASES = (Ask.CASE, Ask.KEEP, Ask.TURN)
 VARIANTS = (Ask.BUILD_VARIANT, Ask.TAKE_VARIANT)
-CALLS = (Ask.CALL, Ask.PREPARE, Ask.ORDER, Ask.BURST)
+SINGLE = (Ask.CALL, Ask.CALL_APART)
+CALLS = (*SINGLE, Ask.PREPARE, Ask.ORDER, Ask.BURST)
 
 
 def main(job: Job, box: RunnerBox, sock: socket.socket, trouble: str) -> int:
@@ -54,6 +56,8 @@ def main(job: Job, box: RunnerBox, sock: socket.socket, trouble: str) -> int:
             _answer(sock, sequence, ReplyStatus.OK)
             return 0
         if ask is Ask.BURST and runner.gate is not None:
+            # Before its inputs are written, so that none of them can be kept since the last burst.
+            cuda_driver.release_cache()
             _answer(sock, sequence, ReplyStatus.OK)
             runner.spin_and_run(body)
             continue
@@ -104,6 +108,10 @@ class Runner:
         except (Unsupported, NotLocked) as error:
             print(f"unsupported: {error}", file=sys.stderr)
             return ReplyStatus.UNSUPPORTED, 0, 0.0, 0.0
+        except Unordered as error:
+            self._variants.explain(error)
+            print(error, file=sys.stderr)
+            return ReplyStatus.UNORDERED, 0, 0.0, 0.0
         except BaseException as error:  # noqa: BLE001 - hostile code may raise anything, SystemExit too
             traceback.print_exc()
             self._variants.explain(error)
@@ -159,8 +167,8 @@ class Runner:
         """Have calls made, or get ready for them; then the number of the timer they will have."""
         if ask is Ask.PREPARE:
             return list(Timer).index(self._planned().prepare(*body))
-        if ask is Ask.CALL:
-            self._planned().call(body)
+        if ask in SINGLE:
+            self._planned().call(body, ordered=ask is Ask.CALL)
         elif ask is Ask.ORDER:
             self._planned().order(body)
         else:
