@@ -44,7 +44,8 @@ class CallChain:
         self._stream = c_void_p(stream)
         self._driver = driver
         self._graphs: list[c_void_p] = []
-        # By their calls.
+        # Ready to be launched, by their first call and how many they are.
+        self._parts: dict[tuple[int, int], c_void_p] = {}
         self.bursts: dict[int, list[c_void_p]] = {}
         # How many nodes of each captured call do work.
         self.nodes: list[int] = []
@@ -99,10 +100,14 @@ class CallChain:
 
     def make(self, calls: int) -> None:
         """Get a burst of the first `calls` captured calls ready to be launched."""
-        if calls not in self.bursts:
-            made = self.bursts[calls] = []
-            for first in range(0, calls, CHAINED):
-                made.append(self._chained(self._graphs[first : min(first + CHAINED, calls)]))
+        firsts = range(0, calls, CHAINED)
+        self.bursts[calls] = [self._part(n, min(CHAINED, calls - n)) for n in firsts]
+
+    def _part(self, first: int, count: int) -> c_void_p:
+        if (first, count) not in self._parts:
+            graphs = self._graphs[first : first + count]
+            self._parts[first, count] = self._chained(graphs)
+        return self._parts[first, count]
 
     def _chained(self, graphs: Sequence[c_void_p]) -> c_void_p:
         whole, ready, before = c_void_p(), c_void_p(), c_void_p()
@@ -125,8 +130,7 @@ class CallChain:
 
     def __del__(self) -> None:
         with contextlib.suppress(DriverError, OSError):
-            for made in self.bursts.values():
-                for ready in made:
-                    self._driver("cuGraphExecDestroy", ready)
+            for ready in self._parts.values():
+                self._driver("cuGraphExecDestroy", ready)
             for graph in self._graphs:
                 self._driver("cuGraphDestroy", graph)

@@ -144,6 +144,15 @@ def test_a_longer_burst_is_several_graphs_in_a_row(driver, monkeypatch):
     assert driver.launched == [[0, 1], [2, 3], [4]]
 
 
+def test_bursts_share_the_graphs_that_they_begin_with(driver, monkeypatch):
+    monkeypatch.setattr(call_chain, "CHAINED", 2)
+    chain = burst(driver, [lambda: driver.launch(KERNEL)] * 5, 5)
+    made = len(driver.executables)
+    chain.make(3)
+    assert len(driver.executables) == made + 1
+    assert chain.bursts[3][0] is chain.bursts[5][0]
+
+
 def test_it_gives_everything_back(driver):
     chain = burst(driver, [lambda: driver.launch(KERNEL)] * 3, 3)
     assert driver.alive

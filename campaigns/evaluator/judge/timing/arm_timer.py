@@ -41,6 +41,8 @@ from campaigns.evaluator.wire import Ask
 RETAKES = 4
 # Samples of a time that explains and does not decide; the median counts.
 EXPLAINING = 3
+# Bursts of random lengths on a GPU, before the samples and once more behind them.
+CUTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ class ArmTimer:
         if arm.why_most and self._lengths.long == arm.most:
             where = f"case {arm.channel.case}: the {arm.channel.name}'s bursts"
             arm.notes.append(f"{where} have at most {arm.most} calls: {arm.why_most}")
+        self._cut()
 
     def as_loop(self) -> None:
         """Launch call by call from now on, as the other arm has to: a graph has an advantage."""
@@ -119,6 +122,7 @@ class ArmTimer:
 
     def close(self) -> None:
         """After the last sample: check whether the samples can be believed."""
+        self._cut()
         typical_s = statistics.median(self._samples_us) / 1e6
         self._least_us = self._probe.end(typical_s) * 1e6
         self._note_retakes()
@@ -214,6 +218,15 @@ class ArmTimer:
         for calls in (self._lengths.short, self._lengths.long):
             self.timer = self._prepare(calls)
         self._arm.channel.phase = Phase.BURST
+
+    def _cut(self) -> None:
+        """Prove bursts of random lengths: a call that leaves work for the next is wrong at the end.
+
+        On a CPU a burst's slots come in random order, and a call is also timed alone.
+        """
+        context = self._arm.context
+        for _ in range(CUTS if context.device.type == "cuda" else 0):
+            self._prepared_burst(context.supply.draw.randint(1, self._lengths.long))
 
     def _prepared_burst(self, calls: int) -> float:
         self._prepare(calls)
