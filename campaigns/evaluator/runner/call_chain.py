@@ -37,12 +37,15 @@ class NotChained(RuntimeError):
 class CallChain:
     """Calls captured one by one, and bursts of the first so many of them.
 
-    stream: its handle. Every method raises DriverError.
+    stream: its handle. chained: calls of a graph. Every method raises DriverError.
     """
 
-    def __init__(self, stream: int, driver: Driver = cuda_driver.call) -> None:
+    def __init__(
+        self, stream: int, driver: Driver = cuda_driver.call, chained: int = CHAINED
+    ) -> None:
         self._stream = c_void_p(stream)
         self._driver = driver
+        self._length = chained
         self._graphs: list[c_void_p] = []
         # Ready to be launched, by their first call and how many they are.
         self._parts: dict[tuple[int, int], c_void_p] = {}
@@ -50,7 +53,7 @@ class CallChain:
         # How many nodes of each captured call do work.
         self.nodes: list[int] = []
 
-    def capture(self, calls: Sequence[Callable[[], None]]) -> None:
+    def capture(self, calls: Sequence[Callable[[], object]]) -> None:
         """Capture those of these calls that are not yet; raises what a call raises.
 
         Raises Unordered, and NotChained where a capture holds no work, or such as could go on when
@@ -62,7 +65,7 @@ class CallChain:
             if not self.nodes[-1]:
                 raise NotChained("a call's capture is empty")
 
-    def _captured(self, call: Callable[[], None]) -> c_void_p:
+    def _captured(self, call: Callable[[], object]) -> c_void_p:
         graph, refused = c_void_p(), None
         self._driver("cuStreamBeginCapture_v2", self._stream, THREAD_LOCAL)
         try:
@@ -100,8 +103,8 @@ class CallChain:
 
     def make(self, calls: int) -> None:
         """Get a burst of the first `calls` captured calls ready to be launched."""
-        firsts = range(0, calls, CHAINED)
-        self.bursts[calls] = [self._part(n, min(CHAINED, calls - n)) for n in firsts]
+        firsts = range(0, calls, self._length)
+        self.bursts[calls] = [self._part(n, min(self._length, calls - n)) for n in firsts]
 
     def _part(self, first: int, count: int) -> c_void_p:
         if (first, count) not in self._parts:

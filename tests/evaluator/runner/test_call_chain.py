@@ -112,8 +112,8 @@ def driver():
     return NotingDriver()
 
 
-def burst(driver, calls, length):
-    chain = CallChain(STREAM, driver)
+def burst(driver, calls, length, chained=call_chain.CHAINED):
+    chain = CallChain(STREAM, driver, chained)
     chain.capture(calls[:length])
     chain.make(length)
     chain.launch(length)
@@ -138,15 +138,13 @@ def test_it_captures_no_call_twice(driver):
     assert driver.launched == [[0, 1], [0, 1, 2, 3, 4]]
 
 
-def test_a_longer_burst_is_several_graphs_in_a_row(driver, monkeypatch):
-    monkeypatch.setattr(call_chain, "CHAINED", 2)
-    burst(driver, [lambda: driver.launch(KERNEL)] * 5, 5)
+def test_a_longer_burst_is_several_graphs_in_a_row(driver):
+    burst(driver, [lambda: driver.launch(KERNEL)] * 5, 5, chained=2)
     assert driver.launched == [[0, 1], [2, 3], [4]]
 
 
-def test_bursts_share_the_graphs_that_they_begin_with(driver, monkeypatch):
-    monkeypatch.setattr(call_chain, "CHAINED", 2)
-    chain = burst(driver, [lambda: driver.launch(KERNEL)] * 5, 5)
+def test_bursts_share_the_graphs_that_they_begin_with(driver):
+    chain = burst(driver, [lambda: driver.launch(KERNEL)] * 5, 5, chained=2)
     made = len(driver.executables)
     chain.make(3)
     assert len(driver.executables) == made + 1
