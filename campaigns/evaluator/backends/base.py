@@ -29,8 +29,10 @@ class CallPlan(Protocol):
         they are right behind it.
         """
 
-    def prepare(self, calls: int, loop: bool) -> Timer:
-        """Get ready for bursts over the first `calls` slots; how they will be issued.
+    def prepare(self, calls: int, loop: bool) -> tuple[Timer, int]:
+        """Get ready for bursts over the first `calls` slots.
+
+        Returns how they will be issued, and how many nodes of a graph do their work (0 without).
 
         loop: call by call from now on, even where something better is there. Raises Unordered.
         """

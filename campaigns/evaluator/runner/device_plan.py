@@ -99,7 +99,7 @@ class DevicePlan:
         tensors = [self._memory.tensor(self._layout, slot, arg) for arg in args]
         return [one.reshape(-1).view(torch.uint8)[:ORDERED_BYTES] for one in tensors]
 
-    def prepare(self, calls: int, loop: bool) -> Timer:
+    def prepare(self, calls: int, loop: bool) -> tuple[Timer, int]:
         """Have the burst as a chain that every later one replays, or loop for ever.
 
         Raises Unordered.
@@ -110,7 +110,9 @@ class DevicePlan:
         if self._loops:
             self._chain = self._pool = None
         self.run(calls)
-        return Timer.LOOP if self._loops else Timer.GRAPH
+        if self._chain is None:
+            return Timer.LOOP, 0
+        return Timer.GRAPH, sum(self._chain.nodes[:calls])
 
     def _is_chained(self, calls: int) -> bool:
         """Whether the burst is ready as a chain; each call is captured once, in its turn."""
@@ -126,7 +128,6 @@ class DevicePlan:
             with torch.cuda.stream(self._stream), torch.cuda.use_mem_pool(self._pool):
                 self._chain.capture(self._calls[:calls])
             self._chain.make(calls)
-            print(f"{calls} calls, {sum(self._chain.nodes[:calls])} nodes", file=sys.stderr)
             if self._replay_writes(calls):
                 return True
             print("timed as a plain loop: the captured calls write no output", file=sys.stderr)

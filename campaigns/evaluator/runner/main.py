@@ -38,7 +38,7 @@ GO, DONE, FAILED = 1, 2, 3
 CASES = (Ask.CASE, Ask.KEEP, Ask.TURN)
 VARIANTS = (Ask.BUILD_VARIANT, Ask.TAKE_VARIANT)
 SINGLE = (Ask.CALL, Ask.CALL_APART)
-CALLS = (*SINGLE, Ask.PREPARE, Ask.ORDER, Ask.BURST)
+CALLS = (*SINGLE, Ask.ORDER, Ask.BURST)
 
 
 def main(job: Job, box: RunnerBox, sock: socket.socket, trouble: str) -> int:
@@ -149,7 +149,7 @@ class Runner:
             code = read_code(self._job, self._place, body)
             self._place.keep_log(json.dumps(asdict(code)))
         elif ask in CALLS:
-            return self._call(ask, body), 0.0, 0.0
+            self._call(ask, body)
         else:
             return self._tell(ask, body)
         return 0, 0.0, 0.0
@@ -163,20 +163,19 @@ class Runner:
         self._kernel = self._plan = None
         self._kernel = self._variants.take(source, layouts, fds)
 
-    def _call(self, ask: Ask, body: Any) -> int:
-        """Have calls made, or get ready for them; then the number of the timer they will have."""
-        if ask is Ask.PREPARE:
-            return list(Timer).index(self._planned().prepare(*body))
+    def _call(self, ask: Ask, body: Any) -> None:
         if ask in SINGLE:
             self._planned().call(body, ordered=ask is Ask.CALL)
         elif ask is Ask.ORDER:
             self._planned().order(body)
         else:
             self._run(body)
-        return 0
 
     def _tell(self, ask: Ask, body: Any) -> tuple[int, float, float]:
-        """What the driver says."""
+        """What the driver says, or how bursts will be made."""
+        if ask is Ask.PREPARE:
+            timer, nodes = self._planned().prepare(*body)
+            return list(Timer).index(timer), float(nodes), 0.0
         if ask is Ask.PROFILE:
             return (0, *self._planned().profile(body))
         if ask is Ask.KERNEL:

@@ -34,7 +34,7 @@ from campaigns.evaluator.judge.timing.schedule import (
 from campaigns.evaluator.problem import CheckSpec
 from campaigns.evaluator.runner.copied_outputs import copied_from
 from campaigns.evaluator.runner.launch_parts import PARTS, launch_from
-from campaigns.evaluator.runner.traced_parts import asked_names, traced_from
+from campaigns.evaluator.runner.traced_parts import LARGEST, asked_names, traced_from
 from campaigns.evaluator.wire import Ask
 
 # How often one sample is tried; every try is proven, so a candidate gains nothing by it.
@@ -75,7 +75,7 @@ class ArmTimer:
         self._legal = 0
         self._loops = False
         # The same for all bursts whose times are compared.
-        self._breadth = 0
+        self._breadth = self._nodes = 0
         self.timer = Timer.CALLS
         self._lengths = BurstLengths(1, 2)
         # Seconds of a call, roughly.
@@ -141,6 +141,7 @@ class ArmTimer:
 
         explained: whether to time warm bursts and calls outside of a graph as well.
         """
+        nodes = self._nodes
         warm_us = self._warm_us() if explained else None
         device_us, event_us = self._profile()
         seen = device_us is not None
@@ -149,6 +150,7 @@ class ArmTimer:
             long_calls=self._lengths.long,
             short_calls=self._lengths.short,
             timer=self.timer,
+            nodes=nodes,
             device_us=device_us,
             device_samples_us=tuple(self._device_us),
             event_us=event_us,
@@ -216,7 +218,7 @@ class ArmTimer:
     def _prepare_lengths(self) -> None:
         self._breadth = self._lengths.long
         for calls in (self._lengths.short, self._lengths.long):
-            self.timer = self._prepare(calls)
+            self.timer, self._nodes = self._prepare(calls)
         self._arm.channel.phase = Phase.BURST
 
     def _cut(self) -> None:
@@ -233,8 +235,11 @@ class ArmTimer:
         self._arm.channel.phase = Phase.BURST
         return self._burst(calls)
 
-    def _prepare(self, calls: int) -> Timer:
-        """Have the runner prepare bursts of `calls`; it tries one."""
+    def _prepare(self, calls: int) -> tuple[Timer, int]:
+        """Have the runner prepare bursts of `calls`, and try one; the timer and the graph's nodes.
+
+        Of the nodes the runner could say anything.
+        """
         channel, context = self._arm.channel, self._arm.context
         if calls > self._legal or any(arg.update for arg in context.layout.outputs):
             # The runner tries the burst, so its slots must hold valid inputs; a burst before may
@@ -250,7 +255,7 @@ class ArmTimer:
         possible = (Timer.GRAPH, Timer.LOOP) if context.device.type == "cuda" else (Timer.CALLS,)
         for timer in possible:
             if list(Timer).index(timer) == reply.a:
-                return timer
+                return timer, int(min(_positive(reply.x) or 0, LARGEST))
         raise channel.blame(
             Outcome.CHEATED, f"the runner named a timer that this device lacks ({reply.a})"
         )
