@@ -123,6 +123,7 @@ _run = run_kernel
 def run_kernel(**inputs):
     import torch
     own = torch.cuda.Stream()
+    own.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(own):
         _run(**inputs)
     own.synchronize()
