@@ -19,6 +19,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
 
+from campaigns.benchmarks.chain_cost import CHAIN_NOTE, chain_costs
 from campaigns.benchmarks.harness import (
     DEVICE,
     Benchmark,
@@ -170,7 +171,11 @@ def measure_precision(options: Namespace, progress: Progress) -> BenchReport:
         # The fewer ones first, should the time not suffice for all.
         known = laboratory.compared(slower, options.known)
         same = laboratory.compared(alone, options.same)
-    return report_of(device, readings, same, known)
+    report = report_of(device, readings, same, known)
+    if device.kind != "gpu":
+        return report
+    rows = [cost.row() for cost in chain_costs(device.device)]
+    return replace(report, tables=(*report.tables, ReportTable("Chain", rows, [CHAIN_NOTE])))
 
 
 def report_of(

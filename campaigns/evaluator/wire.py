@@ -47,6 +47,7 @@ class Ask(IntEnum):
     BUILD_VARIANT = 19  # compile one of many into memory files; nothing is loaded
     TAKE_VARIANT = 20  # load one of many from memory files, in place of the one before
     COPIED = 21  # into which outputs a call copies an answer that it has already: bits in order
+    CALL_APART = 22  # a call as CALL, where nothing is before it or behind it on the device
 
 
 class ReplyStatus(IntEnum):
@@ -58,6 +59,7 @@ class ReplyStatus(IntEnum):
     CALL_FAILED = 4
     UNSUPPORTED = 5
     NOT_JUDGED = 6  # where candidates are interpreted: the interpreter or no GPU is at fault
+    UNORDERED = 7  # a call left work on a stream that its own stream does not wait for
 
 
 class WireError(Exception):

@@ -11,7 +11,6 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from campaigns.evaluator.contract import Timing
 from campaigns.models import EvaluationKind, StandingWord
 from campaigns.models.evaluation import TORCH
 from campaigns.models.standing import MEANINGS
@@ -302,14 +301,6 @@ def time_change(gain: Any) -> str:
 def clock(value: datetime | None) -> str:
     """Write a moment with its date, in UTC."""
     return f"{value:%Y-%m-%d %H:%M:%S}" if value else "–"
-
-
-@register.filter
-def timer_words(timing: Timing | None) -> str:
-    """Say how the calls of an arm were issued."""
-    return (
-        f"{timing.timer.value}, {timing.long_calls} − {timing.short_calls} calls" if timing else ""
-    )
 
 
 @register.simple_tag(takes_context=True)

@@ -22,13 +22,19 @@ BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
 class CallPlan(Protocol):
     """A loaded candidate bound to the slots of one case."""
 
-    def call(self, slot: int) -> None:
-        """One call on one slot, finished when this returns."""
+    def call(self, slot: int, *, ordered: bool = True) -> None:
+        """One call on one slot, finished when this returns.
 
-    def prepare(self, calls: int, loop: bool) -> Timer:
-        """Get ready for bursts over the first `calls` slots; how they will be issued.
+        ordered: on a GPU, write its inputs right before it on its stream, and take its outputs as
+        they are right behind it.
+        """
 
-        loop: call by call from now on, even where something better is there.
+    def prepare(self, calls: int, loop: bool) -> tuple[Timer, int]:
+        """Get ready for bursts over the first `calls` slots.
+
+        Returns how they will be issued, and how many nodes of a graph do their work (0 without).
+
+        loop: call by call from now on, even where something better is there. Raises Unordered.
         """
 
     def order(self, slots: Sequence[int]) -> None:

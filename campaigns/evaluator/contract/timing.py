@@ -93,6 +93,7 @@ class Timing:
     """Per-call times of one arm on one case, in microseconds, in the order they were taken.
 
     Every sample is the slope between a long and a short burst on the judge's clock.
+    nodes: of the graph of a long burst, as the runner says; 0 where it is none.
     device_us: device time per call as the driver's tracer counts it; None where there is none.
     device_samples_us: the same once per sample, kept where LOOP is the timer and this decides.
     event_us: time per call between device events behind bursts that follow each other.
@@ -117,3 +118,4 @@ class Timing:
     eager_us: float | None = None
     repeats: Repeats | None = None
     copied: tuple[CopiedOutput, ...] = ()
+    nodes: int = 0

@@ -36,6 +36,11 @@ FAILED = {
 # failed counts: no candidate can put the blame on the host, or be measured again, by its answer.
 LOAD_FAILED = Outcome.BUILD_FAILED, "the candidate could not be loaded"
 CALL_FAILED = Outcome.CRASHED, "a call raised an error"
+# Believed everywhere: whoever says so is refused.
+UNORDERED = (
+    Outcome.WRONG_RESULT,
+    "a call left work on another stream, and the stream that it was called on does not wait for it",
+)
 # Believed where candidates are interpreted: it accepts none, and what it spares is a rejection.
 NOT_JUDGED = Outcome.NOT_JUDGED, "it was not run to its end"
 
@@ -334,6 +339,8 @@ class RunnerChannel:
     def _fail(self, answer: ReplyStatus) -> None:
         failed = LOAD_FAILED if self.phase is Phase.LOAD else CALL_FAILED
         outcome, words = failed if self._hostile else FAILED.get(answer, CALL_FAILED)
+        if answer is ReplyStatus.UNORDERED:
+            outcome, words = UNORDERED
         if self.interpreted and answer is ReplyStatus.NOT_JUDGED:
             outcome, words = NOT_JUDGED
         if outcome is Outcome.BROKEN_HOST:

@@ -1,7 +1,10 @@
-"""Bursts on a GPU: one CUDA graph over all slots, or a plain loop where it cannot be captured.
+"""Bursts on a GPU: a chain of captured calls, or a plain loop where they cannot be captured.
 
-Registers nothing itself. Everything the candidate starts must be finished when `run` returns; a
-device-wide synchronise ends every burst, whatever streams the candidate used.
+No call begins before the one before it has ended: a chain holds them so, and in a loop the whole
+device is waited for after each. Everything the candidate starts must be finished when `run`
+returns; a device-wide synchronise ends every burst, whatever streams the candidate used. A
+candidate that replaces these methods in its own process escapes all that; it is then one of those
+that the judge's clock, fence and probes are for. Registers nothing itself.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from typing import TYPE_CHECKING
 
 from campaigns.evaluator.builds.kernel_names import last_name
 from campaigns.evaluator.contract import KernelLaunch, Timer
-from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.layout import Layout, TensorArg
+from campaigns.evaluator.runner.call_chain import CallChain, Unordered
 from campaigns.evaluator.runner.launch_trace import read_launch
 from campaigns.evaluator.runner.memory import Memory
 
@@ -26,6 +30,11 @@ if TYPE_CHECKING:
     from torch.autograd import profiler
 
 SENTINEL = 0x5C
+# How long a checked call is held back, in cycles of the device's clock: about a millisecond, in
+# which an honest call has launched all that it launches.
+HELD_CYCLES = 2_000_000
+# So much of a tensor is written right before a checked call, or read right behind it.
+ORDERED_BYTES = 64 << 20
 PROFILED_CALLS = 64
 # Bursts between events; one alone strays by half a percent.
 EVENT_BURSTS = 5
@@ -52,56 +61,90 @@ class DevicePlan:
         self._stream = stream
         self._layout = layout
         self._memory = memory
-        self._graphs: dict[int, torch.cuda.CUDAGraph] = {}
+        self._chain: CallChain | None = None
+        # Memory that captured calls have allocated; they never run at the same time.
+        self._pool: torch.cuda.MemPool | None = None
         self._loops = False
         self._seen: list[tuple[str, float]] = []
         self._seen_calls = 1
 
-    def call(self, slot: int) -> None:
+    def call(self, slot: int, *, ordered: bool = True) -> None:
+        """Work that does not wait for the call's stream finds zeros where its inputs will be.
+
+        And what that stream does not wait for comes too late: outputs are as they were right behind
+        the call.
+        """
         import torch
 
+        given = self._bits(slot, self._layout.given) if ordered else []
+        outputs = self._bits(slot, self._layout.outputs) if ordered else []
         with torch.cuda.stream(self._stream):
+            contents = [place.clone() for place in given]
+            for place in given:
+                place.zero_()
+            if ordered:
+                torch.cuda._sleep(HELD_CYCLES)
+            for place, content in zip(given, contents, strict=True):
+                place.copy_(content)
             self._calls[slot]()
+            answers = [place.clone() for place in outputs]
+        torch.cuda.synchronize()
+        for place, answer in zip(outputs, answers, strict=True):
+            place.copy_(answer)
         torch.cuda.synchronize()
 
-    def prepare(self, calls: int, loop: bool) -> Timer:
-        """Capture the burst once; every later burst replays the same graph, or loops for ever."""
-        if loop and not self._loops:
-            self._loops = True
-            self._graphs.clear()
-        if not self._loops and calls not in self._graphs:
-            self.call(0)  # compile and set up outside the capture
-            graph = self._capture(calls)
-            if graph is None:
-                self._loops = True
-                self._graphs.clear()
-            else:
-                self._graphs[calls] = graph
-        self.run(calls)
-        return Timer.LOOP if self._loops else Timer.GRAPH
-
-    def _capture(self, calls: int) -> torch.cuda.CUDAGraph | None:
+    def _bits(self, slot: int, args: Sequence[TensorArg]) -> list[torch.Tensor]:
         import torch
 
-        graph = torch.cuda.CUDAGraph()
+        tensors = [self._memory.tensor(self._layout, slot, arg) for arg in args]
+        return [one.reshape(-1).view(torch.uint8)[:ORDERED_BYTES] for one in tensors]
+
+    def prepare(self, calls: int, loop: bool) -> tuple[Timer, int]:
+        """Have the burst as a chain that every later one replays, or loop for ever.
+
+        Raises Unordered.
+        """
+        if not (loop or self._loops):
+            self._loops = not self._is_chained(calls)
+        self._loops = self._loops or loop
+        if self._loops:
+            self._chain = self._pool = None
+        self.run(calls)
+        if self._chain is None:
+            return Timer.LOOP, 0
+        return Timer.GRAPH, sum(self._chain.nodes[:calls])
+
+    def _is_chained(self, calls: int) -> bool:
+        """Whether the burst is ready as a chain; each call is captured once, in its turn."""
+        import torch
+
+        if self._chain is not None and calls in self._chain.bursts:
+            return True
+        self.call(0)  # compile and set up outside the capture
         try:
-            with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
-                for call in self._calls[:calls]:
-                    call()
-            return graph if self._replay_writes(graph) else None
+            if self._chain is None:
+                self._pool = torch.cuda.MemPool()
+                self._chain = CallChain(self._stream.cuda_stream)
+            with torch.cuda.stream(self._stream), torch.cuda.use_mem_pool(self._pool):
+                self._chain.capture(self._calls[:calls])
+            self._chain.make(calls)
+            if self._replay_writes(calls):
+                return True
+            print("timed as a plain loop: the captured calls write no output", file=sys.stderr)
+        except Unordered:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever stops a capture, a loop remains
             print(f"not captured, timed as a plain loop: {error}", file=sys.stderr)
         torch.cuda.synchronize()
-        return None
+        return False
 
-    def _replay_writes(self, graph: torch.cuda.CUDAGraph) -> bool:
-        """A capture holds nothing when the candidate launched on a stream of its own."""
+    def _replay_writes(self, calls: int) -> bool:
+        """Captures hold no such work where the candidate launched it on a stream of its own."""
         import torch
 
-        output = self._memory.tensor(self._layout, 0, self._layout.outputs[0])
-        bits = output.view(torch.uint8)
+        bits = self._bits(0, self._layout.outputs[:1])[0]
         bits.fill_(SENTINEL)
-        graph.replay()
+        self._issue(calls)
         torch.cuda.synchronize()
         return bool((bits != SENTINEL).any())
 
@@ -116,12 +159,15 @@ class DevicePlan:
         torch.cuda.synchronize()
 
     def _issue(self, calls: int) -> None:
-        graph = self._graphs.get(calls)
-        if graph is not None:
-            graph.replay()
-        else:
-            for call in self._calls[:calls]:
-                call()
+        import torch
+
+        if self._chain is not None:
+            self._chain.launch(calls)
+            return
+        for call in self._calls[:calls]:
+            call()
+            # Not the stream alone: a call may use others, which it need not tell.
+            torch.cuda.synchronize()
 
     def profile(self, calls: int) -> tuple[float, float]:
         """Device time of everything the driver's tracer saw, and events between bursts."""

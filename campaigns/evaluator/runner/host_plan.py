@@ -31,13 +31,13 @@ class HostPlan:
         self._ready = burst or self._one_by_one
         self._next: Burst = self._one_by_one(())
 
-    def call(self, slot: int) -> None:
+    def call(self, slot: int, *, ordered: bool = True) -> None:
         self._calls[slot]()
 
-    def prepare(self, calls: int, loop: bool) -> Timer:
+    def prepare(self, calls: int, loop: bool) -> tuple[Timer, int]:
         for call in self._calls[:calls]:
             call()
-        return Timer.CALLS
+        return Timer.CALLS, 0
 
     def order(self, slots: Sequence[int]) -> None:
         self._next = self._ready(slots)

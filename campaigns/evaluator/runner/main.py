@@ -17,7 +17,7 @@ import traceback
 from dataclasses import asdict
 from typing import Any
 
-from campaigns.evaluator import wire
+from campaigns.evaluator import cuda_driver, wire
 from campaigns.evaluator.backends import base
 from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
 from campaigns.evaluator.builds.python_error import place_of
@@ -25,6 +25,7 @@ from campaigns.evaluator.contract import Job, KernelLaunch, Timer
 from campaigns.evaluator.interpreter.fault import host_fault
 from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.read import read_code
+from campaigns.evaluator.runner.call_chain import Unordered
 from campaigns.evaluator.runner.launch_parts import launch_part
 from campaigns.evaluator.runner.memory import Memory, map_shared, open_memory
 from campaigns.evaluator.runner.variants import Variants
@@ -36,7 +37,8 @@ from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 GO, DONE, FAILED = 1, 2, 3
 CASES = (Ask.CASE, Ask.KEEP, Ask.TURN)
 VARIANTS = (Ask.BUILD_VARIANT, Ask.TAKE_VARIANT)
-CALLS = (Ask.CALL, Ask.PREPARE, Ask.ORDER, Ask.BURST)
+SINGLE = (Ask.CALL, Ask.CALL_APART)
+CALLS = (*SINGLE, Ask.ORDER, Ask.BURST)
 
 
 def main(job: Job, box: RunnerBox, sock: socket.socket, trouble: str) -> int:
@@ -54,6 +56,8 @@ def main(job: Job, box: RunnerBox, sock: socket.socket, trouble: str) -> int:
             _answer(sock, sequence, ReplyStatus.OK)
             return 0
         if ask is Ask.BURST and runner.gate is not None:
+            # Before its inputs are written, so that none of them can be kept since the last burst.
+            cuda_driver.release_cache()
             _answer(sock, sequence, ReplyStatus.OK)
             runner.spin_and_run(body)
             continue
@@ -104,6 +108,10 @@ class Runner:
         except (Unsupported, NotLocked) as error:
             print(f"unsupported: {error}", file=sys.stderr)
             return ReplyStatus.UNSUPPORTED, 0, 0.0, 0.0
+        except Unordered as error:
+            self._variants.explain(error)
+            print(error, file=sys.stderr)
+            return ReplyStatus.UNORDERED, 0, 0.0, 0.0
         except BaseException as error:  # noqa: BLE001 - hostile code may raise anything, SystemExit too
             traceback.print_exc()
             self._variants.explain(error)
@@ -141,7 +149,7 @@ class Runner:
             code = read_code(self._job, self._place, body)
             self._place.keep_log(json.dumps(asdict(code)))
         elif ask in CALLS:
-            return self._call(ask, body), 0.0, 0.0
+            self._call(ask, body)
         else:
             return self._tell(ask, body)
         return 0, 0.0, 0.0
@@ -155,20 +163,19 @@ class Runner:
         self._kernel = self._plan = None
         self._kernel = self._variants.take(source, layouts, fds)
 
-    def _call(self, ask: Ask, body: Any) -> int:
-        """Have calls made, or get ready for them; then the number of the timer they will have."""
-        if ask is Ask.PREPARE:
-            return list(Timer).index(self._planned().prepare(*body))
-        if ask is Ask.CALL:
-            self._planned().call(body)
+    def _call(self, ask: Ask, body: Any) -> None:
+        if ask in SINGLE:
+            self._planned().call(body, ordered=ask is Ask.CALL)
         elif ask is Ask.ORDER:
             self._planned().order(body)
         else:
             self._run(body)
-        return 0
 
     def _tell(self, ask: Ask, body: Any) -> tuple[int, float, float]:
-        """What the driver says."""
+        """What the driver says, or how bursts will be made."""
+        if ask is Ask.PREPARE:
+            timer, nodes = self._planned().prepare(*body)
+            return list(Timer).index(timer), float(nodes), 0.0
         if ask is Ask.PROFILE:
             return (0, *self._planned().profile(body))
         if ask is Ask.KERNEL:

@@ -200,3 +200,11 @@ def test_r19_the_campaign_says_so_of_its_incumbent(page, sample):
     number = sample.incumbent.round.number
     assert "Kernel of each class" in body
     assert set(re.findall(r'data-runs="(\d+)"', body)) == {str(number)}
+
+
+def test_it_says_how_many_nodes_the_graph_of_a_burst_has():
+    timing = Timing((40.0,) * 10, 8, 1, Timer.GRAPH, nodes=24)
+    case = {"name": "c", "facts": CaseReport("c", True, 5, candidate=timing), "result": {}}
+    case |= {"target": {}, "share": None}
+    body = render_to_string("campaigns/partials/cases.html", {"cases": [case], "against": "v0"})
+    assert "bursts of 8 calls, 24 nodes in their graph" in body

@@ -158,6 +158,15 @@ def test_it_believes_no_loaded_candidate_why_it_failed(ends, answer):
     assert error.value.outcome is Outcome.CRASHED
 
 
+def test_it_believes_a_runner_that_its_work_is_in_no_order(ends):
+    channel, theirs = ends
+    asked(channel, theirs, Ask.LOAD, ReplyStatus.OK)
+    channel.phase = Phase.PREPARE
+    with pytest.raises(CandidateError, match="does not wait for it") as error:
+        asked(channel, theirs, Ask.PREPARE, ReplyStatus.UNORDERED)
+    assert error.value.outcome is Outcome.WRONG_RESULT
+
+
 def test_it_lets_a_spinning_runner_go_on_only_when_it_says_go():
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     hold = Awake()

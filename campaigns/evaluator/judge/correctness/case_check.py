@@ -38,12 +38,17 @@ Laying = Callable[[Case, Shift | None], tuple[CaseContext, Slots] | None]
 
 # The most calls for which the runners are stopped once: each of them holds a slot.
 BATCH = 6
+UNORDERED = (
+    "right only when the device was waited for before and after the call: it reads or writes "
+    "outside of the order of the stream that it was called on, or is not right every time"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _PosedCall:
-    """One call that is made ready: `slots` is the one that it works on."""
+    """One call that is made ready: `slots` is the one that it works on, the `number`-th of all."""
 
+    number: int
     slots: Slots
     trial: Trial
     truth: SeparateInputs
@@ -216,7 +221,7 @@ class CaseCheck:
         """Check calls on neighbouring slots, with the runners stopped before and after them all."""
         context, channel = self._context, self._channel
         channel.freeze()
-        posed = [self._pose(slots.part(first + n, 1), one) for n, one in enumerate(trials)]
+        posed = [self._pose(slots, first + n, one) for n, one in enumerate(trials)]
         context.wait()
         for n, trial in enumerate(trials):
             channel.detail = trial.words
@@ -229,10 +234,11 @@ class CaseCheck:
         channel.detail = ""
         return not self._message
 
-    def _pose(self, one: Slots, trial: Trial) -> _PosedCall:
+    def _pose(self, slots: Slots, number: int, trial: Trial) -> _PosedCall:
         """Make a slot ready while no runner can read it."""
         noise, truth = self._context.supply.noise, SeparateInputs([trial.inputs])
-        posed = _PosedCall(one, trial, truth, Guards(one, noise), Poison(one, noise))
+        one = slots.part(number, 1)
+        posed = _PosedCall(number, one, trial, truth, Guards(one, noise), Poison(one, noise))
         fill(one, truth)
         return posed
 
@@ -251,6 +257,8 @@ class CaseCheck:
             message = found.message if trial.tell else _without_place(found)
             if never:
                 message += " (the output, or part of it, was never written)"
+            if self._is_right_apart(call, want):
+                message = UNORDERED
         elif not call.guards.intact():
             message = "wrote outside its output"
         elif changed := changed_input(one, call.truth):
@@ -259,6 +267,18 @@ class CaseCheck:
             self._found.append(found)
         self._message = message and message + trial.words
         return not message
+
+    def _is_right_apart(self, call: _PosedCall, want: Answers) -> bool:
+        """Whether a wrong call on a GPU is right where nothing is near it on the device."""
+        context, channel = self._context, self._channel
+        if context.device.type != "cuda":
+            return False
+        fill(call.slots, call.truth)
+        context.wait()
+        channel.ask(Ask.CALL_APART, call.number, context.limit_s)
+        channel.freeze()
+        again = look_at(context, call.slots, 0, call.trial, want)
+        return again is not None and again.ok
 
     def _outputs(self, slots: Slots, k: int) -> dict[str, torch.Tensor]:
         return {arg.name: slots.one(arg, k).clone() for arg in slots.layout.outputs}

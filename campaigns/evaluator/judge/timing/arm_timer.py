@@ -34,13 +34,15 @@ from campaigns.evaluator.judge.timing.schedule import (
 from campaigns.evaluator.problem import CheckSpec
 from campaigns.evaluator.runner.copied_outputs import copied_from
 from campaigns.evaluator.runner.launch_parts import PARTS, launch_from
-from campaigns.evaluator.runner.traced_parts import asked_names, traced_from
+from campaigns.evaluator.runner.traced_parts import LARGEST, asked_names, traced_from
 from campaigns.evaluator.wire import Ask
 
 # How often one sample is tried; every try is proven, so a candidate gains nothing by it.
 RETAKES = 4
 # Samples of a time that explains and does not decide; the median counts.
 EXPLAINING = 3
+# Bursts of random lengths on a GPU, before the samples and once more behind them.
+CUTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class ArmTimer:
         self._legal = 0
         self._loops = False
         # The same for all bursts whose times are compared.
-        self._breadth = 0
+        self._breadth = self._nodes = 0
         self.timer = Timer.CALLS
         self._lengths = BurstLengths(1, 2)
         # Seconds of a call, roughly.
@@ -98,6 +100,7 @@ class ArmTimer:
         if arm.why_most and self._lengths.long == arm.most:
             where = f"case {arm.channel.case}: the {arm.channel.name}'s bursts"
             arm.notes.append(f"{where} have at most {arm.most} calls: {arm.why_most}")
+        self._cut()
 
     def as_loop(self) -> None:
         """Launch call by call from now on, as the other arm has to: a graph has an advantage."""
@@ -119,6 +122,7 @@ class ArmTimer:
 
     def close(self) -> None:
         """After the last sample: check whether the samples can be believed."""
+        self._cut()
         typical_s = statistics.median(self._samples_us) / 1e6
         self._least_us = self._probe.end(typical_s) * 1e6
         self._note_retakes()
@@ -137,6 +141,7 @@ class ArmTimer:
 
         explained: whether to time warm bursts and calls outside of a graph as well.
         """
+        nodes = self._nodes
         warm_us = self._warm_us() if explained else None
         device_us, event_us = self._profile()
         seen = device_us is not None
@@ -145,6 +150,7 @@ class ArmTimer:
             long_calls=self._lengths.long,
             short_calls=self._lengths.short,
             timer=self.timer,
+            nodes=nodes,
             device_us=device_us,
             device_samples_us=tuple(self._device_us),
             event_us=event_us,
@@ -212,16 +218,28 @@ class ArmTimer:
     def _prepare_lengths(self) -> None:
         self._breadth = self._lengths.long
         for calls in (self._lengths.short, self._lengths.long):
-            self.timer = self._prepare(calls)
+            self.timer, self._nodes = self._prepare(calls)
         self._arm.channel.phase = Phase.BURST
+
+    def _cut(self) -> None:
+        """Prove bursts of random lengths: a call that leaves work for the next is wrong at the end.
+
+        On a CPU a burst's slots come in random order, and a call is also timed alone.
+        """
+        context = self._arm.context
+        for _ in range(CUTS if context.device.type == "cuda" else 0):
+            self._prepared_burst(context.supply.draw.randint(1, self._lengths.long))
 
     def _prepared_burst(self, calls: int) -> float:
         self._prepare(calls)
         self._arm.channel.phase = Phase.BURST
         return self._burst(calls)
 
-    def _prepare(self, calls: int) -> Timer:
-        """Have the runner prepare bursts of `calls`; it tries one."""
+    def _prepare(self, calls: int) -> tuple[Timer, int]:
+        """Have the runner prepare bursts of `calls`, and try one; the timer and the graph's nodes.
+
+        Of the nodes the runner could say anything.
+        """
         channel, context = self._arm.channel, self._arm.context
         if calls > self._legal or any(arg.update for arg in context.layout.outputs):
             # The runner tries the burst, so its slots must hold valid inputs; a burst before may
@@ -237,7 +255,7 @@ class ArmTimer:
         possible = (Timer.GRAPH, Timer.LOOP) if context.device.type == "cuda" else (Timer.CALLS,)
         for timer in possible:
             if list(Timer).index(timer) == reply.a:
-                return timer
+                return timer, int(min(_positive(reply.x) or 0, LARGEST))
         raise channel.blame(
             Outcome.CHEATED, f"the runner named a timer that this device lacks ({reply.a})"
         )

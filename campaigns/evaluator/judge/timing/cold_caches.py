@@ -10,6 +10,8 @@ from pathlib import Path
 
 import torch
 
+from campaigns.evaluator import cuda_driver
+
 # Takes the caches from [slots, bytes], which lie in a ring of so many bytes.
 Cool = Callable[[torch.Tensor, int], None]
 
@@ -34,14 +36,21 @@ def cooling(device: torch.device, cache_bytes: int) -> Cool:
 
 
 class _Scrubbed:
-    """Writes to other memory until nothing else is cached."""
+    """Writes to other memory until nothing else is cached.
+
+    On a GPU kernels may have the cache keep lines, which no other access then drives out; so it is
+    told to treat them as any, and emptied however large the ring is. A launch, and no more.
+    """
 
     def __init__(self, device: torch.device, cache_bytes: int) -> None:
+        self._on_gpu = device.type == "cuda"
         self._cold_bytes = COLD_RING * cache_bytes
         self._memory = torch.zeros(SCRUBBED * cache_bytes, dtype=torch.uint8, device=device)
 
     def __call__(self, rows: torch.Tensor, ring_bytes: int) -> None:
-        if ring_bytes < self._cold_bytes:
+        if self._on_gpu:
+            cuda_driver.release_cache()
+        if self._on_gpu or ring_bytes < self._cold_bytes:
             self._memory.add_(1)
 
 

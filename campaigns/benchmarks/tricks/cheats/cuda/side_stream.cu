@@ -1,7 +1,7 @@
-// trick: works on a stream that nobody waits for, in bursts
+// trick: works on a stream that nobody waits for, and returns
 // problem: scale N=4000000
-// outcome: cheated | wrong_result | crashed | no_gain
-// against: v0.cu
+// outcome: wrong_result
+// says: outside of the order of the stream
 // calls: 64
 __global__ void scale(const float* x, float* y, int N) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

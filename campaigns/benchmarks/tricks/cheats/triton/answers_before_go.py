@@ -1,5 +1,7 @@
 # trick: runs every burst while the judge waits for it to take the question, before the clock starts
 # problem: scale N=1000003
+# aims: kopt
+# on: gpu
 # outcome: cheated | wrong_result
 # calls: 64
 import time

@@ -1,0 +1,139 @@
+"""A burst as a CUDA graph in which no call begins before the one before it has ended.
+
+In one capture of all calls, a call may fork from an event of an earlier one and join behind a later
+one: a burst then takes less time than its calls. So each call is captured by itself, on the stream
+that it is made on, where the driver refuses work on other streams that is not joined. The captures
+become child graphs, each behind the one before. Registers nothing itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from ctypes import byref, c_int, c_size_t, c_ulonglong, c_void_p
+
+from campaigns.evaluator import cuda_driver
+from campaigns.evaluator.cuda_driver import Driver, DriverError
+
+# CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CUDA_ERROR_STREAM_CAPTURE_UNJOINED
+THREAD_LOCAL, UNJOINED = 1, 904
+# Kinds of nodes (CUgraphNodeType) that have done all their work when they end: kernels, copies,
+# fills, and what holds only such. A host function may have a thread start work that nothing waits
+# for.
+KERNEL, COPY, FILL, CHILD, EMPTY, CONDITIONAL = 0, 1, 2, 4, 5, 13
+COMPLETE = frozenset({KERNEL, COPY, FILL, CHILD, EMPTY, CONDITIONAL})
+# A graph holds so many calls, and a longer burst is several graphs in a row.
+CHAINED = 512
+
+
+class Unordered(RuntimeError):
+    """A call left work on a stream that the call's own stream does not wait for."""
+
+
+class NotChained(RuntimeError):
+    """What a capture holds cannot be timed as a part of a graph."""
+
+
+class CallChain:
+    """Calls captured one by one, and bursts of the first so many of them.
+
+    stream: its handle. chained: calls of a graph. Every method raises DriverError.
+    """
+
+    def __init__(
+        self, stream: int, driver: Driver = cuda_driver.call, chained: int = CHAINED
+    ) -> None:
+        self._stream = c_void_p(stream)
+        self._driver = driver
+        self._length = chained
+        self._graphs: list[c_void_p] = []
+        # Ready to be launched, by their first call and how many they are.
+        self._parts: dict[tuple[int, int], c_void_p] = {}
+        self.bursts: dict[int, list[c_void_p]] = {}
+        # How many nodes of each captured call do work.
+        self.nodes: list[int] = []
+
+    def capture(self, calls: Sequence[Callable[[], object]]) -> None:
+        """Capture those of these calls that are not yet; raises what a call raises.
+
+        Raises Unordered, and NotChained where a capture holds no work, or such as could go on when
+        the graph has ended.
+        """
+        for call in calls[len(self._graphs) :]:
+            self._graphs.append(self._captured(call))
+            self.nodes.append(self._count(self._graphs[-1]))
+            if not self.nodes[-1]:
+                raise NotChained("a call's capture is empty")
+
+    def _captured(self, call: Callable[[], object]) -> c_void_p:
+        graph, refused = c_void_p(), None
+        self._driver("cuStreamBeginCapture_v2", self._stream, THREAD_LOCAL)
+        try:
+            call()
+        finally:
+            # What the call raises says more than that its capture is worth nothing.
+            try:
+                self._driver("cuStreamEndCapture", self._stream, byref(graph))
+            except DriverError as error:
+                refused = error
+        if refused is not None and refused.code == UNJOINED:
+            words = "a call left work on another stream, and its own stream does not wait for it"
+            raise Unordered(words)
+        if refused is not None:
+            raise refused
+        return graph
+
+    def _count(self, graph: c_void_p) -> int:
+        """How many nodes of a graph do work, with those of its child graphs."""
+        size, found = c_size_t(), 0
+        self._driver("cuGraphGetNodes", graph, None, byref(size))
+        nodes = (c_void_p * size.value)()
+        self._driver("cuGraphGetNodes", graph, nodes, byref(size))
+        for node in map(c_void_p, nodes):
+            kind, child = c_int(), c_void_p()
+            self._driver("cuGraphNodeGetType", node, byref(kind))
+            if kind.value not in COMPLETE:
+                raise NotChained(f"a call's capture holds a node of kind {kind.value}")
+            if kind.value == CHILD:
+                self._driver("cuGraphChildGraphNodeGetGraph", node, byref(child))
+                found += self._count(child)
+            else:
+                found += kind.value != EMPTY
+        return found
+
+    def make(self, calls: int) -> None:
+        """Get a burst of the first `calls` captured calls ready to be launched."""
+        firsts = range(0, calls, self._length)
+        self.bursts[calls] = [self._part(n, min(self._length, calls - n)) for n in firsts]
+
+    def _part(self, first: int, count: int) -> c_void_p:
+        if (first, count) not in self._parts:
+            graphs = self._graphs[first : first + count]
+            self._parts[first, count] = self._chained(graphs)
+        return self._parts[first, count]
+
+    def _chained(self, graphs: Sequence[c_void_p]) -> c_void_p:
+        whole, ready, before = c_void_p(), c_void_p(), c_void_p()
+        self._driver("cuGraphCreate", byref(whole), 0)
+        try:
+            for number, graph in enumerate(graphs):
+                node, behind = c_void_p(), c_size_t(min(number, 1))
+                places = (byref(node), whole, byref(before), behind, graph)
+                self._driver("cuGraphAddChildGraphNode", *places)
+                before = node
+            self._driver("cuGraphInstantiateWithFlags", byref(ready), whole, c_ulonglong(0))
+        finally:
+            self._driver("cuGraphDestroy", whole)
+        return ready
+
+    def launch(self, calls: int) -> None:
+        """Start a burst that was made, on the stream."""
+        for ready in self.bursts[calls]:
+            self._driver("cuGraphLaunch", ready, self._stream)
+
+    def __del__(self) -> None:
+        with contextlib.suppress(DriverError, OSError):
+            for ready in self._parts.values():
+                self._driver("cuGraphExecDestroy", ready)
+            for graph in self._graphs:
+                self._driver("cuGraphDestroy", graph)

@@ -1,0 +1,55 @@
+"""Bursts of random lengths show what a call leaves for the next one."""
+
+from __future__ import annotations
+
+import random
+from types import SimpleNamespace
+
+import pytest
+
+from campaigns.evaluator.judge.timing.arm_timer import CUTS, ArmTimer
+from campaigns.evaluator.judge.timing.schedule import BurstLengths
+
+
+@pytest.fixture
+def cut():
+    """The lengths of the bursts that are made beside the samples on such a device."""
+
+    def lengths(device, seed=1):
+        made = []
+        timer = ArmTimer.__new__(ArmTimer)
+        supply = SimpleNamespace(draw=random.Random(seed))
+        context = SimpleNamespace(device=SimpleNamespace(type=device), supply=supply)
+        timer._arm = SimpleNamespace(context=context)
+        timer._lengths = BurstLengths(8, 64)
+        timer._prepared_burst = made.append
+        timer._cut()
+        return made
+
+    return lengths
+
+
+def test_on_a_gpu_they_end_anywhere_up_to_the_long_one(cut):
+    found = [length for seed in range(400) for length in cut("cuda", seed)]
+    assert len(found) == CUTS * 400
+    assert {*found} == {*range(1, 65)}
+
+
+def test_on_a_cpu_the_order_of_the_slots_does_that(cut):
+    assert not cut("cpu")
+
+
+def test_they_are_made_before_the_samples_and_behind_them(monkeypatch):
+    timer = ArmTimer.__new__(ArmTimer)
+    done = []
+    monkeypatch.setattr(ArmTimer, "_cut", lambda self: done.append("cut"))
+    monkeypatch.setattr(ArmTimer, "_settle", lambda self, lengths: done.append("settled"))
+    monkeypatch.setattr(ArmTimer, "_note_retakes", lambda self: None)
+    timer._lengths = BurstLengths(1, 2)
+    timer._samples_us = [1.0]
+    timer._arm = SimpleNamespace(job=SimpleNamespace(protocol=SimpleNamespace(burst_ms=1)), most=9)
+    timer._arm.why_most = ""
+    timer._probe = SimpleNamespace(end=lambda typical_s: done.append("probed") or 0.0)
+    timer.settle(1e-5)
+    timer.close()
+    assert done == ["settled", "cut", "cut", "probed"]
