@@ -25,6 +25,7 @@ WINDOW, STREAMING, PERSISTING = 1, 1, 2
 SHARE, TIMES = 0.4, 9
 # A read of what is kept takes less than this share of a cold one; of what is not, more than that.
 WARM, COLD = 0.85, 0.93
+HELD_CYCLES = 1_000_000
 # Another process on the same device, as the judge is one: does what a line of its input names.
 JUDGE = """
 import sys, torch
@@ -98,6 +99,8 @@ class Kept:
                 between()
                 torch.cuda.synchronize()
                 begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+                # Until all is launched, or the time would be that of launching.
+                torch.cuda._sleep(HELD_CYCLES)
                 begin.record()
                 self.ordinary()
                 end.record()

@@ -6,16 +6,19 @@ is closed. https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__VA.html
 
 from __future__ import annotations
 
-import ctypes
-from ctypes import POINTER, Structure, c_int, c_size_t, c_ubyte, c_uint64, c_ushort, c_void_p
-from functools import cache
+import contextlib
+from ctypes import Structure, byref, c_int, c_size_t, c_ubyte, c_uint64, c_ushort, c_void_p
 from typing import TYPE_CHECKING, Any
+
+from campaigns.evaluator import cuda_driver
+from campaigns.evaluator.cuda_driver import DriverError
 
 if TYPE_CHECKING:
     import torch
 
 PINNED, AS_FILE, ON_DEVICE, READ_WRITE = 1, 1, 1, 3
-NO_FLAGS, ANYWHERE, LEAST_UNIT = 0, 0, 0
+OUT_OF_MEMORY = 2
+NOTHING = c_uint64(0)
 
 
 class _Location(Structure):
@@ -40,65 +43,44 @@ class _Access(Structure):
     _fields_ = [("location", _Location), ("flags", c_int)]
 
 
-ARGUMENTS = {
-    "cuMemGetAllocationGranularity": (POINTER(c_size_t), POINTER(_Wanted), c_int),
-    "cuMemCreate": (POINTER(c_uint64), c_size_t, POINTER(_Wanted), c_uint64),
-    "cuMemExportToShareableHandle": (POINTER(c_int), c_uint64, c_int, c_uint64),
-    "cuMemImportFromShareableHandle": (POINTER(c_uint64), c_void_p, c_int),
-    "cuMemAddressReserve": (POINTER(c_uint64), c_size_t, c_size_t, c_uint64, c_uint64),
-    "cuMemMap": (c_uint64, c_size_t, c_size_t, c_uint64, c_uint64),
-    "cuMemSetAccess": (c_uint64, c_size_t, POINTER(_Access), c_size_t),
-    "cuMemUnmap": (c_uint64, c_size_t),
-    "cuMemAddressFree": (c_uint64, c_size_t),
-    "cuMemRelease": (c_uint64,),
-}
-
-
-@cache
-def _driver() -> ctypes.CDLL:
-    library = ctypes.CDLL("libcuda.so.1")
-    for name, types in ARGUMENTS.items():
-        getattr(library, name).argtypes = types
-    return library
-
-
-def _do(name: str, *arguments: Any) -> None:
-    if code := getattr(_driver(), name)(*arguments):
-        raise OSError(None, f"the GPU's driver refuses {name} ({code})")
-
-
 class ExportedMemory:
     """An allocation that is mapped here for as long as this object, or a tensor of it, lives."""
 
     def __init__(self, device: torch.device, size: int, fd: int | None = None) -> None:
-        """fd: the file of an allocation of `size` bytes; None makes one. Raises OSError."""
+        """fd: the file of an allocation of `size` bytes; None makes one.
+
+        Raises DriverError, MemoryError.
+        """
         self._device = device
         self._at, self._handle = c_uint64(), c_uint64()
         here = _Location(ON_DEVICE, device.index or 0)
-        wanted = _Wanted(PINNED, AS_FILE, here)
-        unit = c_size_t()
-        _do("cuMemGetAllocationGranularity", unit, wanted, LEAST_UNIT)
+        wanted, unit = _Wanted(PINNED, AS_FILE, here), c_size_t()
+        cuda_driver.call("cuMemGetAllocationGranularity", byref(unit), byref(wanted), 0)
         self.size = -(-size // unit.value) * unit.value
+        length, handle = c_size_t(self.size), byref(self._handle)
         if fd is None:
-            _do("cuMemCreate", self._handle, self.size, wanted, NO_FLAGS)
+            _with_room("cuMemCreate", handle, length, byref(wanted), NOTHING)
         else:
-            _do("cuMemImportFromShareableHandle", self._handle, fd, AS_FILE)
-        _do("cuMemAddressReserve", self._at, self.size, ANYWHERE, ANYWHERE, NO_FLAGS)
-        _do("cuMemMap", self._at.value, self.size, 0, self._handle.value, NO_FLAGS)
-        _do("cuMemSetAccess", self._at.value, self.size, _Access(here, READ_WRITE), 1)
+            cuda_driver.call("cuMemImportFromShareableHandle", handle, c_void_p(fd), AS_FILE)
+        at = byref(self._at)
+        cuda_driver.call("cuMemAddressReserve", at, length, c_size_t(0), NOTHING, NOTHING)
+        _with_room("cuMemMap", self._at, length, c_size_t(0), self._handle, NOTHING)
+        access = _Access(here, READ_WRITE)
+        cuda_driver.call("cuMemSetAccess", self._at, length, byref(access), c_size_t(1))
 
     def __del__(self) -> None:
-        driver = _driver()
-        if self._at.value:
-            driver.cuMemUnmap(self._at.value, self.size)
-            driver.cuMemAddressFree(self._at.value, self.size)
-        if self._handle.value:
-            driver.cuMemRelease(self._handle.value)
+        with contextlib.suppress(DriverError, OSError):
+            if self._at.value:
+                length = c_size_t(self.size)
+                cuda_driver.call("cuMemUnmap", self._at, length)
+                cuda_driver.call("cuMemAddressFree", self._at, length)
+            if self._handle.value:
+                cuda_driver.call("cuMemRelease", self._handle)
 
     def file(self) -> int:
-        """A file descriptor by which another process can open it. Raises OSError."""
+        """A file descriptor by which another process can open it. Raises DriverError."""
         fd = c_int()
-        _do("cuMemExportToShareableHandle", fd, self._handle.value, AS_FILE, NO_FLAGS)
+        cuda_driver.call("cuMemExportToShareableHandle", byref(fd), self._handle, AS_FILE, NOTHING)
         return fd.value
 
     @property
@@ -113,3 +95,13 @@ class ExportedMemory:
         """https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html"""
         place = (self._at.value, False)
         return {"shape": (self.size,), "typestr": "|u1", "data": place, "version": 3}
+
+
+def _with_room(name: str, *arguments: Any) -> None:
+    try:
+        cuda_driver.call(name, *arguments)
+    except DriverError as error:
+        if error.code != OUT_OF_MEMORY:
+            raise
+        words = "the device has too little memory for what judge and reference share"
+        raise MemoryError(words) from None

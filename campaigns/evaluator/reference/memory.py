@@ -19,7 +19,7 @@ SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 def new_memory(size: int, device: torch.device) -> tuple[torch.Tensor, int]:
     """At least `size` new bytes, and the file to hand over, which the caller closes.
 
-    Raises OSError.
+    Raises OSError, DriverError, MemoryError.
     """
     if device.type == "cuda":
         from campaigns.evaluator.reference.device_memory import ExportedMemory
@@ -33,7 +33,7 @@ def new_memory(size: int, device: torch.device) -> tuple[torch.Tensor, int]:
 
 
 def opened_memory(fd: int, size: int, device: torch.device) -> torch.Tensor:
-    """The bytes of memory that another process has made. Raises OSError."""
+    """The bytes of memory that another process has made. Raises OSError, DriverError."""
     if device.type == "cuda":
         from campaigns.evaluator.reference.device_memory import ExportedMemory
 

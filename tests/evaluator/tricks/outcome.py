@@ -11,6 +11,7 @@ from campaigns.benchmarks.trick import Trick, job_of
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import CaseReport, Outcome, Report
+from campaigns.rules.verdict.gates import decisive_samples
 from tests.evaluator.tricks.candidate_file import every
 
 # One that passes may seem this much faster than the honest kernel beside it, by noise; on a busy
@@ -49,7 +50,8 @@ def speed_of(case: CaseReport) -> float:
     """How many times faster than the honest kernel beside it, the geometric mean of the pairs."""
     assert case.candidate is not None
     assert case.incumbent is not None
-    pairs = zip(case.incumbent.samples_us, case.candidate.samples_us, strict=True)
+    arms = (decisive_samples(case, arm) for arm in (case.incumbent, case.candidate))
+    pairs = zip(*arms, strict=True)
     ratios = [log(max(old, 1e-9) / max(new, 1e-9)) for old, new in pairs]
     return exp(sum(ratios) / len(ratios))
 
