@@ -151,7 +151,7 @@ class EvaluatorService:
             job,
             scratch=scratch,
             problem=job.problem.resolve(),
-            shipped=is_shipped(job.problem.resolve()),
+            shipped=job.shipped or is_shipped(job.problem.resolve()),
         )
         job_file = scratch / "job.json"
         job_file.write_text(dump(job))

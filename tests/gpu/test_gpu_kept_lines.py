@@ -21,6 +21,7 @@ pytestmark = pytest.mark.gpu
 
 # CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW; CU_ACCESS_PROPERTY_STREAMING and …_PERSISTING
 WINDOW, STREAMING, PERSISTING = 1, 1, 2
+MOST_PERSISTING = 108  # CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE
 # Of the cache is read: what can be set aside on an H100 is more.
 SHARE, TIMES = 0.4, 9
 # A read of what is kept takes less than this share of a cold one; of what is not, more than that.
@@ -70,7 +71,9 @@ class Kept:
 
     def window(self) -> None:
         """Read through a window whose lines persist."""
-        limit = ctypes.c_size_t(int(0.75 * self.cache_bytes))
+        most = ctypes.c_int()
+        cuda_driver.call("cuDeviceGetAttribute", ctypes.byref(most), MOST_PERSISTING, 0)
+        limit = ctypes.c_size_t(most.value)
         cuda_driver.call("cuCtxSetLimit", cuda_driver.PERSISTING_L2, limit)
         self._set(
             AccessPolicy(self.lines.data_ptr(), self.lines.nbytes, 1.0, PERSISTING, STREAMING)

@@ -6,6 +6,7 @@ longest is removed when the whole takes more than it may.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
@@ -40,8 +41,9 @@ class BuildCache:
         self._fixed = [job.backend, job.target, backend.compiler(), cases, reference]
 
     def made(self) -> Path:
-        """The folder of all builds, which is there from now on. Raises OSError."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        """The folder of all builds, which is there from now on where it can be."""
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
         return self._folder.resolve()
 
     def place_of(self, source: Source) -> Path:

@@ -336,11 +336,13 @@ class MeasuringSession:
         self._have_each(begin)
         agreed = agree({name: arm.call_s for name, arm in arms.items()})
         self._have_each(settle)
-        if any(arm.timer is Timer.LOOP for arm in arms.values()):
+        loops = [arm.lengths for arm in arms.values() if arm.timer is Timer.LOOP]
+        if loops:
             # A graph on the other side would only be another way to launch kernels.
+            lengths = max(loops, key=lambda found: found.long)
             for arm in arms.values():
-                if arm.timer is Timer.GRAPH:
-                    arm.as_loop()
+                if arm.timer is Timer.GRAPH or arm.lengths != lengths:
+                    arm.as_loop(lengths)
         return arms
 
     def rehearse(self, case: Case) -> None:

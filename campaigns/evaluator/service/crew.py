@@ -290,8 +290,9 @@ def _judge(
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
     # Relative where there is none.
-    kept = (job.scratch, job.builds, Path(os.environ.get(judge_lock.KERNELS, "")))
-    held = judge_lock.close(plan, [job.problem], [path for path in kept if path.is_absolute()])
+    written = (job.scratch, job.builds, Path(os.environ.get(judge_lock.KERNELS, "")))
+    kept = [path for path in written if path.is_absolute() and path.is_dir()]
+    held = judge_lock.close(plan, [job.problem], kept)
     for name in set(ARMS) - set(arms_of(job)):
         channels.pop(name).close()
     pipe, report = told

@@ -51,12 +51,13 @@ def with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> R
     reason = report.reason
     if report.outcome is Outcome.BUILD_FAILED:
         reason = headline(log if report.phase is Phase.LOAD else build_log)
-    elif report.outcome is Outcome.CRASHED and not record.locked:
-        # It died before any of the candidate's code was there to be blamed.
+    elif died_early := _died_early(report, crew):
+        log = printable(died_early.log)
         return replace(
             report,
             outcome=Outcome.BROKEN_HOST,
             reason=f"the sandbox could not lock the runner down: {headline(log)}",
+            problem_fault=False,
             runner_log=log,
         )
     elif report.outcome is Outcome.CRASHED:
@@ -79,6 +80,15 @@ def with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> R
         runner_log=log,
         environment=_placed(report, crew),
     )
+
+
+def _died_early(report: Report, crew: Crew) -> Record | None:
+    """What is known of a process that died before any foreign code was there to be blamed."""
+    crashed = report.outcome is Outcome.CRASHED
+    if not crashed and not (report.problem_fault and SEE_LOG in report.reason):
+        return None
+    record = crew.record(CANDIDATE if crashed else REFERENCE)
+    return None if record.locked else record
 
 
 def _last_words(record: Record, log: str) -> str:

@@ -61,7 +61,9 @@ def bare(with_layers, place, plan, user, ordinary):
     def run(candidate):
         if user == "itself":
             return with_layers(without(plan, *NAMESPACES), candidate)
-        job = small.job(place / "double", place / "scratch" / "bare", candidate, timed=False)
+        job = small.job(
+            place / "double", place / "scratch" / "bare", candidate, timed=False, shipped=True
+        )
         return ordinary.evaluate(job)
 
     return run

@@ -102,9 +102,19 @@ class ArmTimer:
             arm.notes.append(f"{where} have at most {arm.most} calls: {arm.why_most}")
         self._cut()
 
-    def as_loop(self) -> None:
-        """Launch call by call from now on, as the other arm has to: a graph has an advantage."""
+    @property
+    def lengths(self) -> BurstLengths:
+        """Of the bursts from now on."""
+        return self._lengths
+
+    def as_loop(self, lengths: BurstLengths | None = None) -> None:
+        """Launch call by call from now on, as the other arm has to: a graph has an advantage.
+
+        lengths: those of the other arm. Device times decide then, and what is traced of few slots
+        may lie in the cache.
+        """
         self._loops = True
+        self._lengths = lengths or self._lengths
         self._prepare_lengths()
 
     def _settle(self, lengths: BurstLengths) -> None:
