@@ -44,7 +44,7 @@ from campaigns.evaluator.contract import (
 )
 from campaigns.evaluator.problem import load_problem
 from campaigns.landscapes.landscape import Landscape, LandscapeHeader, LandscapeRow, RecordedKnob
-from campaigns.problems.shipped import problem_folder
+from campaigns.problems.shipped import is_shipped, problem_folder
 from campaigns.records.target.device_limits import device_limits
 from campaigns.spaces.constraints import DeviceLimits
 from campaigns.spaces.find import ELEMENT_BYTES, space_of
@@ -253,7 +253,8 @@ def _rows(
     found.begun = time.monotonic()
     SweepLoop(service, job, BuildCache(place / "found", job), options).run(search)
     yield _row(job, f"search by {DEFAULT}, builds cold", found, cold.best_us())
-    if job.backend in BACKENDS and job.device != "cpu":
+    # The plain loop has no locks, so it runs no reference but ours.
+    if job.backend in BACKENDS and job.device != "cpu" and is_shipped(job.problem):
         yield _plain(job, drawn, cold.best_us())
 
 
