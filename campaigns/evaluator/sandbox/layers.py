@@ -39,9 +39,14 @@ _NAMESPACES = (
 )
 WORDS: Mapping[Layer, Words] = {
     Layer.USER: Words("an ordinary user gets no other namespace either", _NAMESPACES),
-    Layer.NETWORK: Words("only seccomp and Landlock keep candidates from the network", _NAMESPACES),
+    Layer.NETWORK: Words(
+        "only seccomp and Landlock keep candidates from the network, and the code of problems that "
+        "did not come with kopt is not run",
+        _NAMESPACES,
+    ),
     Layer.MOUNTS: Words(
-        "candidates see the names of folders, read what everybody may read, and may fill a disk",
+        "candidates see the names of folders, read what everybody may read, and may fill a disk; "
+        "the code of problems that did not come with kopt is not run",
         f"{_NAMESPACES}; Linux 5.12 or newer",
     ),
     Layer.PROC: Words(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.devices.problem_code import described_problem, problem_notes
+from campaigns.devices.problem_code import HostLacks, described_problem, problem_notes
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.problems.import_.as_read import as_read
@@ -20,7 +20,8 @@ class ProposalFails(DraftError):
     """A draft whose files are no problem yet. why: what is wrong with them; files: to correct."""
 
     def __init__(self, why: ProblemError, files: Mapping[str, str]) -> None:
-        super().__init__("reference", f"as proposed it does not work: {why}")
+        host = isinstance(why, HostLacks)
+        super().__init__("reference", f"{why}" if host else f"as proposed it does not work: {why}")
         self.why, self.files = why, files
 
 
