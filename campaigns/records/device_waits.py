@@ -64,6 +64,17 @@ def awaited_by(campaign: Campaign | OuterRef) -> QuerySet[Evaluation]:
     return rows.exclude(kind__in=(*BESIDE, *HELP))
 
 
+def is_held(campaign: Campaign) -> bool:
+    """Whether a worker is at something that the campaign waits for."""
+    return awaited_by(campaign).filter(state=EvaluationState.RUNNING).exists()
+
+
+def is_served(campaign: Campaign) -> bool:
+    """Whether a worker will come to what waits in the queue: one is alive, and its device free."""
+    alive = Worker.objects.filter(platform=campaign.platform_id).alive()
+    return alive.exists() and wait_of(campaign) is None
+
+
 def wait_of(campaign: Campaign) -> DeviceWait | None:
     """The campaign's wait for a device; None where it waits for none. One query."""
     return campaign.device_waits.filter(ended_at=None, is_reproduction=False).first()

@@ -159,4 +159,6 @@ def _verbs(found: Campaign) -> list[str]:
         return ["confirm", "stop"]
     held = found.state == CampaignState.PAUSED or found.pause_requested
     verbs = ["resume"] if held else ["pause"] if found.state in PAUSABLE else []
-    return verbs if found.stop_requested else [*verbs, "stop"]
+    # Asked again, it leaves out the last comparison.
+    again = not found.stop_requested or found.state == CampaignState.REPORT
+    return [*verbs, "stop"] if again else verbs

@@ -120,7 +120,9 @@ class Command(ImportVerbs):
             Verb("resume", "continue a paused campaign", self._control(resume), (KEY,)),
             Verb("restart", "take or decline the offered restart", self.restart, RESTART),
             Verb("unmask", "let the proposer see a hidden round", self.unmask, UNMASK),
-            Verb("stop", "finish the open round, then report", self._control(stop), (KEY,)),
+            Verb(
+                "stop", "end it; what a worker is at is finished first", self._control(stop), (KEY,)
+            ),
             Verb("report", "write the self-contained HTML report", self.report, (KEY, out)),
             Verb(
                 "export",

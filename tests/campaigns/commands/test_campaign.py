@@ -166,14 +166,14 @@ def test_it_knows_what_is_not_there_and_what_is_not_allowed(done: Campaign) -> N
     assert refusal("campaign", "stop", str(done.pk)) == (3, "campaign: is already done")
 
 
-def test_it_pauses_resumes_and_stops(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_pauses_resumes_and_stops(tmp_path: Path) -> None:
     key = str(cast.make_campaign(tmp_path).pk)
     call_command("campaign", "pause", key)
-    assert Campaign.objects.get().pause_requested
+    assert Campaign.objects.get().state == CampaignState.PAUSED
     call_command("campaign", "resume", key)
-    assert not Campaign.objects.get().pause_requested
+    assert Campaign.objects.get().state == CampaignState.CONFIRMED
     call_command("campaign", "stop", key)
-    assert Campaign.objects.get().stop_requested
+    assert Campaign.objects.get().state == CampaignState.ABORTED
 
 
 def test_it_shows_a_campaign_and_its_rounds(
