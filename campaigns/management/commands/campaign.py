@@ -92,8 +92,7 @@ from campaigns.workers.notify import Next, notify
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Platform
 
-WATCH_EVERY_S = 1.0
-PATIENCE_S = 600.0
+WATCH_EVERY_S, PATIENCE_S = 1.0, 600.0
 INTAKE = tuple(Intake().stored)
 GOAL_PERCENT = 90.0
 REFUSALS = (CampaignRefused, IntakeError, PolicyError, ProposersError)
@@ -156,8 +155,7 @@ class Command(ImportVerbs):
             try:
                 confirm(campaign)
             except TargetUnknown as error:
-                left = f"it stays a draft, which `campaign confirm {campaign.pk}` starts"
-                self.fail(ExitCode.NO_APPROVED_VALUE, f"{campaign.pk}: {error} Until then {left}")
+                self.fail(ExitCode.NO_APPROVED_VALUE, f"{campaign.pk} stays a draft: {error}")
             self._run_local(campaign)
         else:
             campaign = self._start(wish)
@@ -274,10 +272,10 @@ class Command(ImportVerbs):
             row = self._get(campaign)
             try:
                 notify(row, step(row))
-            except TargetUnknown as error:
-                self.fail(ExitCode.NO_APPROVED_VALUE, str(error))
             except IllegalTransition as error:
-                self.fail(ExitCode.NOT_ALLOWED, str(error))
+                unknown = isinstance(error, TargetUnknown)
+                code = ExitCode.NO_APPROVED_VALUE if unknown else ExitCode.NOT_ALLOWED
+                self.fail(code, str(error))
             self.emit(campaign_facts(row), campaign_line(row))
 
         return run
@@ -303,8 +301,8 @@ class Command(ImportVerbs):
                 campaign = self._create(wish)
                 notify(campaign, confirm(campaign))
         except TargetUnknown as error:
-            draft = "`campaign new --draft` and `campaign placeholder` let a curator assume a value"
-            self.fail(ExitCode.NO_APPROVED_VALUE, f"{error} Or {draft}")
+            draft = "Or `campaign new --draft`, and a curator assumes it: `campaign placeholder`"
+            self.fail(ExitCode.NO_APPROVED_VALUE, f"{error} {draft}")
         if warning := no_worker_of(campaign):
             self.progress(warning)
         return campaign

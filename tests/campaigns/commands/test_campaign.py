@@ -125,7 +125,7 @@ def test_law_1_a_run_here_without_ceilings_measures_nothing_and_stays_a_draft(
     code, message = refusal("campaign", "run", "--local", *tiny)
     assert code == ExitCode.NO_APPROVED_VALUE
     key = Campaign.objects.get(state=CampaignState.DRAFT).pk
-    assert message.endswith(f"it stays a draft, which `campaign confirm {key}` starts")
+    assert message.startswith(f"{key} stays a draft: platform: bandwidth: UNKNOWN")
 
 
 def test_it_says_that_no_worker_is_alive_and_where_one_is_started(
