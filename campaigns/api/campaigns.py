@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as fields
 from rest_framework.generics import GenericAPIView
@@ -25,7 +26,7 @@ from campaigns.rules.target.intake import Intake, IntakeError
 from campaigns.rules.verdict.finding_kinds import Stance
 from campaigns.rules.verdict.guard import GuardPolicy
 from campaigns.steps.lifecycle.answer_restart import answer_restart
-from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.confirm import TargetUnknown, confirm
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.resume import resume
@@ -126,16 +127,20 @@ class Campaigns(ListView):
 
     @extend_schema(request=NewCampaignSerializer, responses={201: WholeCampaignSerializer})
     def post(self, request: Request) -> Response:
-        """POST creates a campaign and starts it."""
+        """POST creates a campaign and starts it; `no_worker` says why it does not begin yet.
+
+        422 where a value that its target needs is UNKNOWN or stale.
+        """
         if not request.user.has_perm(MAY_START):
             raise Forbidden("starting a campaign needs the engineer role")
         user = request.user if isinstance(request.user, User) else None
         wish = _wish(self.body(), user)
         try:
-            campaign = create_campaign(wish)
-        except (CampaignRefused, ProblemError) as error:
+            with transaction.atomic():
+                campaign = create_campaign(wish)
+                notify(campaign, confirm(campaign))
+        except (CampaignRefused, ProblemError, TargetUnknown) as error:
             raise _refusal(error) from None
-        notify(campaign, confirm(campaign))
         return Response(WholeCampaignSerializer(campaign).data, 201)
 
 

@@ -8,6 +8,7 @@ from rest_framework import serializers as fields
 
 from campaigns.evaluator.contract import protocol_from
 from campaigns.models import Campaign, Candidate, Event, Round, Verdict
+from campaigns.records.device_waits import no_worker_of
 from campaigns.records.round.candidate_findings import finding_facts, policy_of, stored_policy
 from campaigns.records.round.hypotheses import hypothesis_of
 from campaigns.records.round.verdicts import (
@@ -115,7 +116,10 @@ class BaselineSerializer(fields.Serializer):
 
 
 class WholeCampaignSerializer(CampaignSerializer):
-    """With its target and what was agreed on at its beginning."""
+    """With its target and what was agreed on at its beginning.
+
+    no_worker: that no worker of its platform is alive, and how one is started; "" where one is.
+    """
 
     target = Read(CaseTargetSerializer(many=True), lambda c: target_of(c).cases.values())
     missing = Read(fields.CharField(), lambda c: target_of(c).missing)
@@ -131,12 +135,13 @@ class WholeCampaignSerializer(CampaignSerializer):
     )
 
     baselines = Read(BaselineSerializer(many=True), baseline_rows)
+    no_worker = Read(fields.CharField(), no_worker_of)
 
     class Meta(CampaignSerializer.Meta):
         fields = (
             *CampaignSerializer.Meta.fields,
             *("target", "missing", "findings_policy", "own_kernels"),
-            *("require_sanitizers", "intake", "baselines"),
+            *("require_sanitizers", "intake", "baselines", "no_worker"),
         )
 
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 from campaigns.evaluator.contract import protocol_from
 from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
 from campaigns.models.evaluation import TORCH
+from campaigns.records.device_waits import no_worker_of
 from campaigns.records.round.candidate_findings import (
     finding_counts,
     finding_facts,
@@ -85,6 +86,7 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
     return {
         **campaign_facts(campaign),
         "wait": sheet.wait.facts if sheet.wait else None,
+        "no_worker": no_worker_of(campaign),
         "progress": progress.stored if progress else None,
         "by_proposer": [row.facts for row in proposer_rows(sheet, timezone.now())],
         "waiting": [waiting.facts for waiting in waiting_sheets(campaign)],
@@ -159,6 +161,7 @@ def campaign_text(campaign: Campaign) -> str:
     sheet = campaign_sheet(campaign, timezone.now())
     lines = [f"campaign {campaign.pk}: {campaign.title}", f"state: {sheet.phase}"]
     lines += [f"{sheet.wait.words}"] if sheet.wait else []
+    lines += [warning] if (warning := no_worker_of(campaign)) else []
     if progress := progress_of(campaign, timezone.now()):
         since = f"since {progress.since:%H:%M:%S} UTC, " if progress.since else ""
         lines.append(f"{since}{progress.doing}; {progress.eta_words}")

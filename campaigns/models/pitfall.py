@@ -10,7 +10,10 @@ from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 
 class PitfallKind(models.TextChoices):
-    """What is wrong. The column accepts any word, because further kinds may be added."""
+    """What is wrong. The column accepts any word, because further kinds may be added.
+
+    FLAGGED is in old rows alone: a value whose citation is flagged enters no target any more.
+    """
 
     UNKNOWN_SPEC = "unknown_spec", "unknown value"
     PLACEHOLDER = "placeholder", "unverified placeholder"

@@ -19,6 +19,7 @@ from campaigns.models import (
 )
 from campaigns.models.evaluation import BESIDE, HELP
 from campaigns.models.transitions import WORKING
+from knowledge.models import Platform
 
 # The next measurement is taken within moments where nothing is in its way, and a look that is due
 # made within seconds.
@@ -43,10 +44,35 @@ class Queue:
         return "no worker has come to it yet"
 
 
+def no_worker_of(campaign: Campaign) -> str:
+    """That no worker of its platform is alive; "" where one is, or where the campaign is over."""
+    alive = Worker.objects.filter(platform=campaign.platform_id).alive()
+    return "" if campaign.is_finished or alive.exists() else no_worker_words(campaign.platform)
+
+
+def no_worker_words(platform: Platform, what: str = "campaign") -> str:
+    """The same in words: why nothing begins, and where a worker is started."""
+    return (
+        f"No worker of {platform.name} is alive: this {what} waits. `python manage.py up` on a "
+        "host that has one, with the database and queue of this installation, starts a worker."
+    )
+
+
 def awaited_by(campaign: Campaign | OuterRef) -> QuerySet[Evaluation]:
     """What a campaign may wait for; what goes on `BESIDE` it, or helps a search, is left out."""
     rows = Evaluation.objects.filter(candidate__round__campaign=campaign)
     return rows.exclude(kind__in=(*BESIDE, *HELP))
+
+
+def is_held(campaign: Campaign) -> bool:
+    """Whether a worker is at something that the campaign waits for."""
+    return awaited_by(campaign).filter(state=EvaluationState.RUNNING).exists()
+
+
+def is_served(campaign: Campaign) -> bool:
+    """Whether a worker will come to what waits in the queue: one is alive, and its device free."""
+    alive = Worker.objects.filter(platform=campaign.platform_id).alive()
+    return alive.exists() and wait_of(campaign) is None
 
 
 def wait_of(campaign: Campaign) -> DeviceWait | None:

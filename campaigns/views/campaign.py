@@ -17,6 +17,7 @@ from campaigns.models import Campaign, CampaignState
 from campaigns.models.evaluation import TORCH
 from campaigns.models.transitions import PAUSABLE
 from campaigns.records.baselines import is_over, wants_baselines
+from campaigns.records.device_waits import no_worker_of
 from campaigns.records.submissions import takes_candidates, takes_later
 from campaigns.records.target.ceilings import ceilings_of
 from campaigns.records.target.missing_specs import missing_spec_of
@@ -39,7 +40,6 @@ from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.rules.target.intake import fixed, intake_from
 from campaigns.views.lookup import campaign_at, wants_fragment
-from campaigns.views.no_worker import warning_of
 from knowledge.curation.people import may_review
 from knowledge.experience.others import others_learned
 
@@ -106,7 +106,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
     return {
         "sheet": sheet,
         "campaign": found,
-        "no_worker": warning_of(found),
+        "no_worker": no_worker_of(found),
         "version": version,
         "pictures": pictures(sheet, lambda n: reverse("round", args=[found.pk, n]), case),
         "rows": sheet.newest_first[:SHOWN_ROUNDS],
@@ -159,4 +159,6 @@ def _verbs(found: Campaign) -> list[str]:
         return ["confirm", "stop"]
     held = found.state == CampaignState.PAUSED or found.pause_requested
     verbs = ["resume"] if held else ["pause"] if found.state in PAUSABLE else []
-    return verbs if found.stop_requested else [*verbs, "stop"]
+    # Asked again, it leaves out the last comparison.
+    again = not found.stop_requested or found.state == CampaignState.REPORT
+    return [*verbs, "stop"] if again else verbs

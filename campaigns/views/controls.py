@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from campaigns.models import Campaign, IllegalTransition, RestartAnswer, RoundState
+from campaigns.models import Campaign, CampaignState, IllegalTransition, RestartAnswer, RoundState
 from campaigns.steps.lifecycle.answer_restart import answer_restart
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.pause import pause
@@ -22,7 +22,7 @@ from campaigns.workers.notify import Next, notify
 
 STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
     "confirm": (confirm, "The campaign is confirmed and starts now."),
-    "pause": (pause, "Pausing: what is being measured is finished first."),
+    "pause": (pause, "The campaign is paused."),
     "resume": (resume, "The campaign goes on."),
     "restart": (
         partial(answer_restart, answer=RestartAnswer.TAKEN),
@@ -47,16 +47,24 @@ def control(request: HttpRequest, campaign_id: int, verb: str) -> HttpResponse:
     except IllegalTransition as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, _stopped(campaign) if verb == "stop" else sentence)
+        told = {"stop": _stopped, "pause": _paused}.get(verb, lambda _: sentence)
+        messages.success(request, told(campaign))
         if verb in ("confirm", "resume"):
             warn_of_no_worker(request, campaign)
     return redirect("campaign", campaign.pk)
 
 
+def _paused(campaign: Campaign) -> str:
+    if campaign.state == CampaignState.PAUSED:
+        return "The campaign is paused."
+    return "Pausing: what is being measured is finished first."
+
+
 def _stopped(campaign: Campaign) -> str:
     """What happens now, by what the campaign was doing when it was stopped."""
     if campaign.is_finished:
-        return "The draft is ended. Nothing was measured."
+        nothing = "" if campaign.incumbent_id else " Nothing was measured."
+        return f"The campaign is ended.{nothing}"
     if campaign.rounds.exclude(state=RoundState.CLOSED).exists():
         return "Stopping: the open round is finished first, then the report is written."
     return "Stopping: no round is open, so the report is written next."

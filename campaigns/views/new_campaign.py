@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import NON_FIELD_ERRORS
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -23,7 +24,7 @@ from campaigns.rules.target.intake import Intake, IntakeError, fixed
 from campaigns.rules.verdict.finding_kinds import FindingKind, Stance, default_policy
 from campaigns.rules.verdict.guard import GuardPolicy
 from campaigns.rules.verdict.sanitizers import BACKENDS as SANITIZED
-from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.confirm import TargetUnknown, confirm
 from campaigns.steps.lifecycle.create_campaign import (
     TIMED_ON,
     CampaignRefused,
@@ -313,12 +314,14 @@ def _create(
         created_by=request.user,
     )
     try:
-        campaign = create_campaign(replace(wish, intake=_intake(values)))
-    except (CampaignRefused, IntakeError, ProblemError) as error:
+        # Both or none, so that a refused start leaves no draft behind.
+        with transaction.atomic():
+            campaign = create_campaign(replace(wish, intake=_intake(values)))
+            if "draft" not in request.POST:
+                notify(campaign, confirm(campaign))
+    except (CampaignRefused, IntakeError, ProblemError, TargetUnknown) as error:
         form.add_error(None, str(error))
         return None
-    if "draft" not in request.POST:
-        notify(campaign, confirm(campaign))
     return campaign
 
 

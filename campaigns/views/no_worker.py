@@ -1,4 +1,4 @@
-"""A campaign that nothing can run yet says so before and when it is confirmed."""
+"""A campaign that nothing can run yet says so when it is confirmed or resumed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,10 @@ from django.contrib import messages
 from django.http import HttpRequest
 
 from campaigns.models import Campaign
-from campaigns.views.offer import no_worker
-
-
-def warning_of(campaign: Campaign) -> str:
-    """That no worker of its platform is alive; "" where one is, or where the campaign is over."""
-    workers = campaign.platform.workers.all()
-    served = campaign.is_finished or any(worker.is_alive for worker in workers)
-    return "" if served else no_worker(campaign.platform)
+from campaigns.records.device_waits import no_worker_of
 
 
 def warn_of_no_worker(request: HttpRequest, campaign: Campaign) -> None:
     """Beside the sentence that something was done."""
-    if warning := warning_of(campaign):
+    if warning := no_worker_of(campaign):
         messages.warning(request, warning)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from campaigns.evaluator.problem import ProblemSpec
+from campaigns.records.device_waits import no_worker_words
 from campaigns.rules.target.roofline import choose_ceiling
 from campaigns.steps.lifecycle.create_campaign import timed_on
-from knowledge.lookup.standing import standings
 from knowledge.lookup.value import (
     MATMUL,
     MEASURED_BANDWIDTHS,
     UNITS,
+    StaleAnswer,
     bandwidth_ceilings,
     compute_ceilings,
 )
 from knowledge.models import Platform, Spec
-from knowledge.specs.citation import CitationState
 from knowledge.specs.cited import Cited
 
 BANDWIDTHS = frozenset((*MEASURED_BANDWIDTHS, "memory_bandwidth"))
@@ -30,8 +29,8 @@ class PlatformOffer:
     """One platform for problems of one dtype.
 
     lacks: which ceilings the wiki does not have. has_worker: one was seen at some time; is_served:
-    one is alive. bandwidth, compute: the ceilings with the states of their citations by line, of
-    the chosen platform alone.
+    one is alive. bandwidth, compute: the ceilings, and stale: why there are none although the wiki
+    has them, of the chosen platform alone.
     """
 
     platform: Platform
@@ -41,23 +40,13 @@ class PlatformOffer:
     is_served: bool
     bandwidth: Cited | None = None
     compute: Cited | None = None
-    states: Mapping[str, CitationState] = field(default_factory=dict)
-
-    @property
-    def bandwidth_state(self) -> str:
-        """How the lines that it rests on stand in the newest text."""
-        return self._state(self.bandwidth)
-
-    @property
-    def compute_state(self) -> str:
-        return self._state(self.compute)
-
-    def _state(self, used: Cited | None) -> str:
-        return str(self.states.get(used.citation if used else "", CitationState.LOST))
+    stale: str = ""
 
     @property
     def missing(self) -> str:
         """Why it cannot be chosen; empty when it can."""
+        if self.stale:
+            return self.stale
         if self.lacks:
             return f"the wiki has no approved {' and no '.join(self.lacks)}"
         return "" if self.backends else "no backend of this problem is timed on it"
@@ -72,12 +61,7 @@ class PlatformOffer:
     @property
     def warning(self) -> str:
         """What to know before a campaign is started on it; empty where nothing is."""
-        return "" if self.is_served else no_worker(self.platform)
-
-
-def no_worker(platform: Platform) -> str:
-    """That a campaign on this platform would not begin."""
-    return f"No worker serves {platform.name}; this campaign will wait until one starts."
+        return "" if self.is_served else no_worker_words(self.platform)
 
 
 def platform_offers(problem: ProblemSpec) -> tuple[PlatformOffer, ...]:
@@ -116,25 +100,18 @@ def _known_ceilings(dtype: str) -> dict[int, set[str]]:
 
 
 def looked_up(offer: PlatformOffer, problem: ProblemSpec) -> PlatformOffer:
-    """The same with its ceilings and how their citations stand; a fixed number of queries."""
-    platform = offer.platform
-    bandwidth = choose_ceiling(bandwidth_ceilings(platform))
-    compute = choose_ceiling(
-        compute_ceilings(platform, problem.dtype, accumulate=problem.accumulate)
-    )
+    """The same with its ceilings; a fixed number of queries."""
+    platform, accumulate = offer.platform, problem.accumulate
+    try:
+        bandwidths = bandwidth_ceilings(platform, strict=True)
+        computes = compute_ceilings(platform, problem.dtype, accumulate=accumulate, strict=True)
+    except StaleAnswer as stale:
+        return replace(offer, stale=str(stale))
+    bandwidth, compute = choose_ceiling(bandwidths), choose_ceiling(computes)
     found = zip(CEILINGS, (bandwidth, compute), strict=True)
     return replace(
         offer,
         lacks=tuple(name for name, ceiling in found if ceiling is None),
         bandwidth=bandwidth,
         compute=compute,
-        states=_states(platform, [c.metric for c in (bandwidth, compute) if c]),
     )
-
-
-def _states(platform: Platform, metrics: list[str]) -> dict[str, CitationState]:
-    """Citation → its state now."""
-    asked = Spec.objects.approved().filter(platform=platform, metric__in=metrics)
-    specs = list(asked.for_sheet())
-    states = standings(specs)
-    return {str(spec.citation): states[spec.pk] for spec in specs if spec.pk in states}

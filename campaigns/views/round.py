@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from campaigns.evaluator.contract import Report, Source
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
 from campaigns.models.evaluation import TORCH
+from campaigns.records.device_waits import no_worker_of
 from campaigns.records.round.candidate_findings import finding_counts, finding_facts
 from campaigns.records.round.hypotheses import hypothesis_of
 from campaigns.records.round.reports import machine_code_in, report_of
@@ -35,7 +36,6 @@ from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.rules.verdict.copied import notes_of
 from campaigns.views.download import download
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
-from campaigns.views.no_worker import warning_of
 from campaigns.views.sweeps.sweep_panel import panel_of
 from knowledge.experience.others import RoundLearned, round_learned
 
@@ -107,7 +107,7 @@ def _what_next(campaign: Campaign, *, is_judged: bool) -> dict[str, Any]:
     """What a person can do next: hand another one in, or start the worker that is missing."""
     if is_judged:
         return {"takes_candidates": takes_candidates(campaign)}
-    return {"no_worker": warning_of(campaign)}
+    return {"no_worker": no_worker_of(campaign)}
 
 
 @require_safe

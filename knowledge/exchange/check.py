@@ -23,7 +23,6 @@ from knowledge.models.document import MEASURED_ORIGIN
 from knowledge.specs.citation import CitationState, resolve
 
 REVISIONS_AT_ONCE = 200
-HOLDS = (CitationState.OK, CitationState.MOVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ def _left_behind() -> Iterator[WikiFault]:
     specs = list(Spec.objects.for_sheet().filter(pk__in=keys))
     states = standings(specs)
     for spec in specs:
-        if spec.citation is not None and states[spec.pk] not in HOLDS:
+        if spec.citation is not None and not states[spec.pk].holds:
             yield _problem(spec.citation, states[spec.pk], "in the newest text; cite it again")
 
 

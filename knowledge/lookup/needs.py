@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from knowledge.lookup.standing import current
 from knowledge.lookup.value import ACCUMULATES, SHORT_FLOATS, UNITS
 from knowledge.models import Platform, Spec
 from knowledge.specs.facts import UNKNOWN_VALUE, PlatformKind, Rank
@@ -81,15 +82,15 @@ def answers(spec: Spec) -> bool:
 
 
 def coverage(platforms: Iterable[Platform]) -> dict[int, Coverage]:
-    """Platform key → what its roofline has and lacks; one query. UNKNOWN answers nothing."""
+    """Platform key → what its roofline has and lacks. What is UNKNOWN or stale answers nothing.
+
+    A fixed number of queries.
+    """
     listed = list(platforms)
     rows = Spec.objects.preferred().filter(metric__in=METRICS_NEEDED, platform__in=listed)
-    rows = rows.exclude(shown=UNKNOWN_VALUE)
     found: dict[int, set[Question]] = defaultdict(set)
-    for platform, metric, qualifiers in rows.order_by().values_list(
-        "platform_id", "metric", "qualifiers"
-    ):
-        found[platform].add((metric, tuple(sorted(qualifiers.items()))))
+    for spec in current(list(rows.exclude(shown=UNKNOWN_VALUE).for_sheet())):
+        found[spec.platform_id].add(question_of(spec))
     return {p.pk: _coverage(p.kind, found[p.pk]) for p in listed}
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from knowledge.lookup.standing import standings
-from knowledge.lookup.value import find, how_to_obtain
+from knowledge.lookup.value import StaleAnswer, answer_to, how_to_obtain
 from knowledge.models import DRIFT, Flag, Platform, Spec
 from knowledge.specs.citation import CitationState
 from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE
 from knowledge.specs.metrics import metric_named
 
-UNKNOWN_STATE = "unknown"
+UNKNOWN_STATE, STALE_STATE = "unknown", "stale"
 
 
 def spec_records(specs: Sequence[Spec]) -> list[dict[str, Any]]:
@@ -79,22 +79,27 @@ def answer_record(
 ) -> tuple[Spec | None, dict[str, Any]]:
     """The approved answer to exactly this question; or state "unknown" and how to obtain it.
 
-    Raises MetricError for a name that is not in the registry.
+    One whose citation no longer holds is no answer: state "stale", with that citation. Raises
+    MetricError for a name that is not in the registry.
     """
-    spec = find(platform, metric, **qualifiers)
-    if spec is not None:
-        return spec, spec_records([spec])[0]
+    citation = None
+    try:
+        spec = answer_to(platform, metric, **qualifiers)
+        if spec is not None:
+            return spec, spec_records([spec])[0]
+        how = _absent(platform, metric, qualifiers) or how_to_obtain(platform, metric, **qualifiers)
+    except StaleAnswer as stale:
+        citation, how = spec_records([stale.spec])[0]["citation"], str(stale)
     return None, {
         "platform": platform.slug,
         "metric": metric,
         "qualifiers": dict(sorted(qualifiers.items())),
-        "state": UNKNOWN_STATE,
+        "state": STALE_STATE if citation else UNKNOWN_STATE,
         "value": None,
         "unit": metric_named(metric).unit,
         "shown": UNKNOWN_VALUE,
-        "citation": None,
-        "how_to_obtain": _absent(platform, metric, qualifiers)
-        or how_to_obtain(platform, metric, **qualifiers),
+        "citation": citation,
+        "how_to_obtain": how,
     }
 
 

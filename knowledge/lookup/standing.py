@@ -51,6 +51,12 @@ def standings(specs: Sequence[Spec]) -> dict[int, CitationState]:
     return found | dict.fromkeys(moved - recited, CitationState.MOVED)
 
 
+def current(specs: Sequence[Spec]) -> list[Spec]:
+    """Those of the specs whose citation holds: no other is an answer (law 1)."""
+    states = standings(specs)
+    return [spec for spec in specs if states.get(spec.pk, CitationState.OK).holds]
+
+
 def _against(behind: Sequence[Citation], newest: dict[int, Revision]) -> dict[int, CitationState]:
     """Spec key → what an import of the newest text would make of a citation into an earlier one."""
     if not behind:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from django.urls import reverse
 
+from knowledge.lookup.standing import current, standings
 from knowledge.models import Platform, Spec
 from knowledge.models.spec import SpecQuerySet
+from knowledge.specs.citation import WIKI, CitationState
 from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
 from knowledge.specs.metrics import metric_named
@@ -15,6 +17,8 @@ from knowledge.specs.metrics import metric_named
 __all__ = [
     "MEASURED_BANDWIDTHS",
     "UNKNOWN",
+    "StaleAnswer",
+    "answer_to",
     "bandwidth_ceilings",
     "cache_bandwidth_ceilings",
     "cited",
@@ -66,18 +70,67 @@ SHORT_FLOATS = frozenset(("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 DEVICE_PART = {"per": "GCD"}
 
 
-def find(platform: Platform, metric: str, /, **qualifiers: str) -> Spec | None:
+# State of a citation that no longer holds → what became of its place.
+_BECAME = {
+    CitationState.CHANGED: "the cited text has changed",
+    CitationState.LOST: "the cited text is gone",
+    CitationState.SOURCE_MISSING: "the document is gone",
+}
+
+
+class StaleAnswer(LookupError):
+    """An approved answer whose citation no longer holds, so that it is none (law 1).
+
+    The message is one line: the value, document and lines, and what to do.
+    """
+
+    def __init__(self, spec: Spec, state: CitationState) -> None:
+        line = spec.citation.line if spec.citation else None
+        place = f"{WIKI}{line.path}:{line.locator}" if line else "no citation"
+        super().__init__(
+            f"{_asked(spec)} of {spec.platform.slug} was {spec.shown}, and {_BECAME[state]} at "
+            f"{place}; a curator answers at {reverse('knowledge:review')}, or "
+            "`python manage.py wiki import --approve` takes the documents as they are now"
+        )
+        self.spec = spec
+        self.state = state
+
+
+def answer_to(platform: Platform, metric: str, /, **qualifiers: str) -> Spec | None:
     """The approved, preferred value for exactly this question, or None where nobody knows it.
 
-    Raises MetricError for a name that is not in the registry.
+    Raises StaleAnswer where its citation no longer holds, and MetricError for a name that is not in
+    the registry.
     """
     metric_named(metric)
     spec = Spec.objects.preferred().asking(platform, metric, qualifiers).for_sheet().first()
-    return spec if spec is not None and spec.known else None
+    if spec is None or spec.shown == UNKNOWN_VALUE:
+        return None
+    # Of NONE too: a unit may be there after all.
+    _require_current(spec)
+    return spec if spec.known else None
+
+
+def find(platform: Platform, metric: str, /, **qualifiers: str) -> Spec | None:
+    """The same answer; a stale one is none."""
+    try:
+        return answer_to(platform, metric, **qualifiers)
+    except StaleAnswer:
+        return None
+
+
+def _require_current(spec: Spec) -> None:
+    state = standings([spec]).get(spec.pk, CitationState.OK)
+    if not state.holds:
+        raise StaleAnswer(spec, state)
 
 
 def how_to_obtain(platform: Platform, metric: str, /, **qualifiers: str) -> str:
     """What to do about a missing value: the stored answer, or where to write it down."""
+    try:
+        answer_to(platform, metric, **qualifiers)
+    except StaleAnswer as stale:
+        return str(stale)
     unknown = _stored_unknown(platform, metric, **qualifiers).first()
     if unknown is not None:
         return unknown.note
@@ -102,6 +155,10 @@ def known_otherwise(platform: Platform, metric: str, /, **qualifiers: str) -> li
 def _with_qualifiers(spec: Spec) -> str:
     asked = " ".join(f"{key}={value}" for key, value in spec.qualifiers.items())
     return f"{spec.shown} with {asked or 'no qualifier'}"
+
+
+def _asked(spec: Spec) -> str:
+    return " ".join([spec.metric, *(f"{key}={value}" for key, value in spec.qualifiers.items())])
 
 
 def cited(spec: Spec, /) -> Cited:
@@ -132,48 +189,60 @@ def _cites(spec: Spec) -> str:
     return str(spec.citation.line) if spec.citation else ""
 
 
-def cited_or_none(
-    platform: Platform, metric: str, /, *, prefer_measured: bool, **qualifiers: str
-) -> Cited | None:
-    """The value for this question with its citation, or None.
-
-    With `prefer_measured` a measured value of the same question goes before the documented one,
-    whichever of them is ranked preferred.
-    """
-    if prefer_measured:
-        asked = Spec.objects.approved().asking(platform, metric, qualifiers)
-        measured = asked.filter(evidence=EvidenceClass.MEASURED).exclude(rank=Rank.DEPRECATED)
-        newest = measured.for_sheet().order_by("-pk").first()
-        if newest is not None and newest.value is not None:
-            return cited(newest)
-    return _answer(platform, metric, **qualifiers)
+def cited_or_none(platform: Platform, metric: str, /, **qualifiers: str) -> Cited | None:
+    """The value for this question with its citation, or None; a stale one is none."""
+    try:
+        return _answer(platform, metric, **qualifiers)
+    except StaleAnswer:
+        return None
 
 
-def bandwidth_ceilings(platform: Platform, /) -> list[Cited]:
+def bandwidth_ceilings(platform: Platform, /, *, strict: bool = False) -> list[Cited]:
     """What bounds bytes per second: the measured copy first, the documented peak last.
 
     Reads and writes alone stand between them: a kernel that does more of one of them may go faster
-    than a copy does.
+    than a copy does. Empty while one of them is stale, as no other may take its place; `strict`
+    raises StaleAnswer instead.
     """
-    measured = (_answer(platform, metric) for metric in MEASURED_BANDWIDTHS)
-    return _known((*measured, _of_device(platform, "memory_bandwidth")))
+    return _unless_stale(strict, lambda: _bandwidths(platform))
 
 
 def cache_bandwidth_ceilings(platform: Platform, /) -> list[Cited]:
     """What bounds bytes per second out of the caches: measured warm, the copy first."""
-    return _known(_answer(platform, metric, cache="warm") for metric in MEASURED_BANDWIDTHS)
+    return _unless_stale(
+        False,
+        lambda: _known(_answer(platform, name, cache="warm") for name in MEASURED_BANDWIDTHS),
+    )
 
 
 def compute_ceilings(
-    platform: Platform, dtype: str, /, *, accumulate: str = ACCUMULATES[0]
+    platform: Platform, dtype: str, /, *, accumulate: str = ACCUMULATES[0], strict: bool = False
 ) -> list[Cited]:
     """What bounds operations per second in `dtype`: measured, then documented, each fastest first.
 
     accumulate: what products of short floats are summed up in (`peak_question`). A measured rate of
     a unit that is not the fastest by the documents bounds nothing and is left out; so is everything
     slower than a unit whose peak the wiki calls UNKNOWN. Empty for a dtype that no registered
-    metric speaks of: nothing is assumed for it.
+    metric speaks of: nothing is assumed for it. strict: as of `bandwidth_ceilings`.
     """
+    return _unless_stale(strict, lambda: _computes(platform, dtype, accumulate))
+
+
+def _unless_stale(strict: bool, ask: Callable[[], list[Cited]]) -> list[Cited]:
+    try:
+        return ask()
+    except StaleAnswer:
+        if strict:
+            raise
+        return []
+
+
+def _bandwidths(platform: Platform) -> list[Cited]:
+    measured = (_answer(platform, metric) for metric in MEASURED_BANDWIDTHS)
+    return _known((*measured, _of_device(platform, "memory_bandwidth")))
+
+
+def _computes(platform: Platform, dtype: str, accumulate: str) -> list[Cited]:
     units = []
     for rate, peak in UNITS.get(dtype, ((MATMUL, ""),)):
         asked = peak_question(platform, dtype, peak, accumulate) if peak else {}
@@ -216,7 +285,10 @@ def peak_question(
 
 def unit_count(platform: Platform, /) -> Cited | None:
     """How many multiprocessors (sm_count) or compute units (cu_count) a device has."""
-    return _of_device(platform, "sm_count") or _of_device(platform, "cu_count")
+    try:
+        return _of_device(platform, "sm_count") or _of_device(platform, "cu_count")
+    except StaleAnswer:
+        return None
 
 
 def of_whole_module(platform: Platform, answers: Iterable[Cited], /) -> list[Cited]:
@@ -241,7 +313,7 @@ def higher_rivals(platform: Platform, answers: Iterable[Cited], /) -> list[Cited
     """Approved values beside documented answers that are higher than the preferred one.
 
     Sources that disagree are settled by preference for a target, but no kernel is impossible as
-    long as one of them allows it.
+    long as one of them allows it; a stale one allows nothing any more.
     """
     found: list[Cited] = []
     for answer in answers:
@@ -252,13 +324,13 @@ def higher_rivals(platform: Platform, answers: Iterable[Cited], /) -> list[Cited
         for asked in preferred.filter(platform=platform, shown=answer.display):
             beside = approved.asking(platform, asked.metric, asked.qualifiers)
             higher = beside.filter(rank=Rank.NORMAL, value__gt=answer.value)
-            found += [cited(spec) for spec in higher.for_sheet()]
+            found += [cited(spec) for spec in current(list(higher.for_sheet()))]
     return found
 
 
 def host_busy_share(platform: Platform, /) -> Cited | None:
     """The share of CPU time that others took while the platform's ceilings were measured."""
-    return _answer(platform, "host_busy_share")
+    return cited_or_none(platform, "host_busy_share")
 
 
 def platform_for_device(name: str, /) -> Platform | None:
@@ -273,7 +345,7 @@ def _stored_unknown(platform: Platform, metric: str, **qualifiers: str) -> SpecQ
 
 
 def _answer(platform: Platform, metric: str, **qualifiers: str) -> Cited | None:
-    spec = find(platform, metric, **qualifiers)
+    spec = answer_to(platform, metric, **qualifiers)
     return cited(spec) if spec is not None and spec.value is not None else None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import OuterRef, Subquery
 
+from knowledge.lookup.standing import current
 from knowledge.models import (
     Document,
     EntryStanding,
@@ -184,11 +185,15 @@ def _lessons(keys: list[str]) -> dict[str, dict[str, Any]]:
 
 
 def _specs(keys: list[str]) -> dict[str, dict[str, Any]]:
-    rows = Spec.objects.filter(pk__in=keys).only("state")
-    return {
-        str(row.pk): {"mark": "" if row.state == SpecState.APPROVED else SpecState(row.state).label}
-        for row in rows
-    }
+    rows = list(Spec.objects.filter(pk__in=keys).for_sheet())
+    holding = {row.pk for row in current(rows)}
+    found = {}
+    for row in rows:
+        mark = "" if row.pk in holding else "citation no longer holds"
+        if row.state != SpecState.APPROVED:
+            mark = str(SpecState(row.state).label)
+        found[str(row.pk)] = {"mark": mark}
+    return found
 
 
 def _documents(keys: list[str], terms: Sequence[RankTerm]) -> dict[str, dict[str, Any]]:

@@ -39,6 +39,11 @@ class CitationState(StrEnum):
     LOST = "lost"
     SOURCE_MISSING = "source_missing"
 
+    @property
+    def holds(self) -> bool:
+        """Whether the cited text still stands, where it stood or on other lines."""
+        return self in (CitationState.OK, CitationState.MOVED)
+
 
 def split_lines(text: str) -> list[str]:
     """The lines that L1, L2, … count. Only line feeds end a line, here and on every page."""

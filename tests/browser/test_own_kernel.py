@@ -132,7 +132,7 @@ def choose_a_gpu(page):
     told = page.locator("[data-no-worker]").inner_text()
     assert "No worker here can time this kernel" in told
     page.select_option("#new-platform", "h200-sxm")
-    page.get_by_text("No worker serves NVIDIA H200 SXM").first.wait_for()
+    page.get_by_text("No worker of NVIDIA H200 SXM is alive").first.wait_for()
     campaign = begin(page)
     expect(page.locator("[data-no-worker]")).to_be_visible()
     page.get_by_role("link", name="How to start one").click()
@@ -164,4 +164,4 @@ def test_a_cuda_kernel_is_not_called_wrong_by_a_host_that_cannot_judge_it(newcom
     page.goto(f"{newcomer.url}/c/{campaign.pk}/submit")
     told = page.locator("[data-closed]").inner_text()
     assert "accepted once its baseline, round 1, is judged" in told
-    assert "No worker serves NVIDIA H200 SXM" in told
+    assert "No worker of NVIDIA H200 SXM is alive" in told

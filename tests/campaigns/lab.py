@@ -8,7 +8,7 @@ import pytest
 
 from campaigns.models import Campaign, CampaignState
 from campaigns.steps.lifecycle.run_here import run_here
-from knowledge.exchange.importer import ImportOptions, take_files
+from knowledge.exchange.importer import ImportOptions, take_files, write_measured_document
 from knowledge.models import Spec
 from tests.campaigns.steps import cast
 
@@ -39,6 +39,14 @@ def write(text: str = TEXT, *, vouched: bool = False) -> None:
     """Import the document; an empty text takes it away."""
     texts = {PATH: text} if text else {"docs/other.md": "# Other\n"}
     take_files(texts, ImportOptions(origin="lab", vouched=vouched))
+
+
+def give_ceilings(slug: str) -> None:
+    """Ceilings of a platform for float32, so high that a real kernel is far from them."""
+    head = f"# M\n\n## Platform\n\n- platform: {slug}\n\n## Specs\n\n"
+    lines = f"- copy_bandwidth: 900 TB/s | {MEASURED}\n"
+    lines += f"- fma_throughput: 900 TFLOPS | dtype=float32 | {MEASURED}\n"
+    write_measured_document(f"docs/measured/{slug}.md", head + lines)
 
 
 def revised(new: str) -> str:

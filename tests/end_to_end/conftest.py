@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.core.management import load_command_class
 
 from campaigns.devices.discover import ensure_platform
 from campaigns.devices.launch import EvaluatorService
+from tests.campaigns.steps import cast
 from tests.end_to_end.answer import Answer
 from tests.evaluator import small
 
@@ -26,12 +28,18 @@ def service() -> Iterator[EvaluatorService]:
 
 @pytest.fixture(autouse=True)
 def on_this_cpu(service: EvaluatorService, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    """One evaluator for all tests, short limits and bursts, and no ceilings measured."""
+    """One evaluator for all tests, short limits and bursts, and ceilings that end nothing."""
     settings.KOPT_DEVICE = "cpu"
     for name in ("evaluate", "campaign"):
         monkeypatch.setattr(f"{COMMANDS}.{name}.EvaluatorService", lambda: nullcontext(service))
     monkeypatch.setattr(f"{COMMANDS}.evaluate.CPU_PROTOCOL", small.QUICK)
     monkeypatch.setattr("campaigns.steps.lifecycle.create_campaign.CPU_PROTOCOL", small.QUICK)
+    for name, ceiling in (("bandwidth", cast.BANDWIDTH), ("compute", cast.COMPUTE)):
+        found = [replace(ceiling, value=1e18)]
+        monkeypatch.setattr(
+            f"campaigns.records.target.ceilings.{name}_ceilings",
+            lambda *_, found=found, **__: found,
+        )
     monkeypatch.setattr(
         f"{COMMANDS}.campaign.prepare_platform", lambda device, *_, **__: ensure_platform(device)
     )

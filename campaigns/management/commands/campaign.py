@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.db import transaction
 
 from campaigns.devices.discover import DeviceError, ensure_platform, this_device
 from campaigns.devices.hold import DeviceBusy
@@ -53,9 +54,9 @@ from campaigns.models import (
     CampaignState,
     IllegalTransition,
     RestartAnswer,
-    Worker,
 )
 from campaigns.problems.shipped import UnknownProblem
+from campaigns.records.device_waits import no_worker_of
 from campaigns.reports.campaign.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
 from campaigns.rules.stop.policy import StopPolicy
@@ -66,7 +67,7 @@ from campaigns.rules.target.intake import Intake, IntakeError
 from campaigns.rules.verdict.finding_kinds import PolicyError, parse_choices
 from campaigns.steps.lifecycle.allow_placeholder import PlaceholderRefused, allow_placeholder
 from campaigns.steps.lifecycle.answer_restart import answer_restart
-from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.confirm import TargetUnknown, confirm
 from campaigns.steps.lifecycle.create_campaign import (
     CampaignRefused,
     UnknownPlatform,
@@ -91,8 +92,7 @@ from campaigns.workers.notify import Next, notify
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Platform
 
-WATCH_EVERY_S = 1.0
-PATIENCE_S = 600.0
+WATCH_EVERY_S, PATIENCE_S = 1.0, 600.0
 INTAKE = tuple(Intake().stored)
 GOAL_PERCENT = 90.0
 REFUSALS = (CampaignRefused, IntakeError, PolicyError, ProposersError)
@@ -119,7 +119,9 @@ class Command(ImportVerbs):
             Verb("resume", "continue a paused campaign", self._control(resume), (KEY,)),
             Verb("restart", "take or decline the offered restart", self.restart, RESTART),
             Verb("unmask", "let the proposer see a hidden round", self.unmask, UNMASK),
-            Verb("stop", "finish the open round, then report", self._control(stop), (KEY,)),
+            Verb(
+                "stop", "end it; what a worker is at is finished first", self._control(stop), (KEY,)
+            ),
             Verb("report", "write the self-contained HTML report", self.report, (KEY, out)),
             Verb(
                 "export",
@@ -141,23 +143,22 @@ class Command(ImportVerbs):
                 said = {name: wish[name] for name in OPTIONS}
                 self.emit({"campaign": None, **said, "left": found.left}, offer_text(wish, found))
                 return
-        campaign = self._create(wish)
-        if not draft:
-            notify(campaign, confirm(campaign))
-            self._warn_without_worker(campaign)
+        campaign = self._create(wish) if draft else self._start(wish)
         self.emit(campaign_facts(campaign), campaign_line(campaign))
 
     def follow(self, *, local: bool, **wish: Any) -> None:
         # What is followed to its end waits for nobody, unless it was asked to.
         wish["proposers"] = wish["proposers"] or ProposerKind.SEARCH
-        campaign = self._create(wish, here=local)
         if local:
+            campaign = self._create(wish, here=True)
             prepare_platform(this_device(), self.progress, always_measured=False)
-            confirm(campaign)
+            try:
+                confirm(campaign)
+            except TargetUnknown as error:
+                self.fail(ExitCode.NO_APPROVED_VALUE, f"{campaign.pk} stays a draft: {error}")
             self._run_local(campaign)
         else:
-            notify(campaign, confirm(campaign))
-            self._warn_without_worker(campaign)
+            campaign = self._start(wish)
             self._follow_events(campaign, lambda event: self.progress(event["message"]))
         campaign.refresh_from_db()
         self.emit(campaign_facts(campaign), campaign_text(campaign))
@@ -272,7 +273,9 @@ class Command(ImportVerbs):
             try:
                 notify(row, step(row))
             except IllegalTransition as error:
-                self.fail(ExitCode.NOT_ALLOWED, str(error))
+                unknown = isinstance(error, TargetUnknown)
+                code = ExitCode.NO_APPROVED_VALUE if unknown else ExitCode.NOT_ALLOWED
+                self.fail(code, str(error))
             self.emit(campaign_facts(row), campaign_line(row))
 
         return run
@@ -290,6 +293,19 @@ class Command(ImportVerbs):
             self.fail(ExitCode.NOT_FOUND, f"{manifest}: no such file")
         except TrailRefused as error:
             self.fail(ExitCode.USAGE, str(error))
+
+    def _start(self, wish: dict[str, Any]) -> Campaign:
+        """A confirmed campaign, or the end of the command with nothing stored."""
+        try:
+            with transaction.atomic():
+                campaign = self._create(wish)
+                notify(campaign, confirm(campaign))
+        except TargetUnknown as error:
+            draft = "Or `campaign new --draft`, and a curator assumes it: `campaign placeholder`"
+            self.fail(ExitCode.NO_APPROVED_VALUE, f"{error} {draft}")
+        if warning := no_worker_of(campaign):
+            self.progress(warning)
+        return campaign
 
     def _create(self, wish: dict[str, Any], *, here: bool = False) -> Campaign:
         """A draft, or the end of the command before anything is stored or measured."""
@@ -337,12 +353,6 @@ class Command(ImportVerbs):
             refused = CampaignRefused if known else UnknownPlatform
             raise refused(f"platform: {wanted!r}; accepted with --local: {slug}")
         return slug
-
-    def _warn_without_worker(self, campaign: Campaign) -> None:
-        if not Worker.objects.filter(platform=campaign.platform).alive().exists():
-            self.progress(
-                f"no worker of {campaign.platform.slug} is alive; `manage.py up` starts it"
-            )
 
     def _policy(self, wish: dict[str, Any]) -> StopPolicy:
         try:

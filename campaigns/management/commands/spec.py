@@ -15,8 +15,9 @@ from knowledge.lookup.listing import FilterError, Filters, NotKnown, platform_na
 from knowledge.lookup.spec_json import answer_record, spec_records
 from knowledge.lookup.value import UNKNOWN
 from knowledge.models import Platform, Spec, SpecState
+from knowledge.specs.citation import CitationState
 from knowledge.specs.cited import EvidenceClass
-from knowledge.specs.facts import QUALIFIERS, Rank, SourceKind
+from knowledge.specs.facts import QUALIFIERS, UNKNOWN_VALUE, Rank, SourceKind
 from knowledge.specs.metrics import MetricError
 
 PLATFORM = argument("platform", help="slug of a platform, such as h200-sxm")
@@ -61,8 +62,8 @@ class Command(BaseCommand):
 
     def verbs(self) -> tuple[Verb, ...]:
         return (
-            Verb("get", "the value and its citation; exit 4 when unknown", self.get, QUESTION),
-            Verb("cite", "only the citation line; exit 4 when unknown", self.cite, QUESTION),
+            Verb("get", "the value and its citation; exit 4 without one", self.get, QUESTION),
+            Verb("cite", "only the citation line; exit 4 without one", self.cite, QUESTION),
             Verb("list", "values of any state, one a line", self.list_all, LISTED),
             Verb("propose", "a value with its lines, for a review", self.propose, PROPOSED),
             Verb("review", "approve or return a proposal of another person", self.review, REVIEWED),
@@ -83,7 +84,8 @@ class Command(BaseCommand):
             self.fail(ExitCode.NOT_FOUND, str(error))
         except FilterError as error:
             self.fail(ExitCode.USAGE, str(error))
-        self.emit(spec_records(found), "\n".join(map(_line, found)))
+        records = spec_records(found)
+        self.emit(records, "\n".join(map(_marked, found, records)))
 
     def propose(self, *, platform: str, replaces: int | None, by: str | None, **said: Any) -> None:
         qualifiers = {name: value for name in QUALIFIERS if (value := said.pop(name))}
@@ -126,6 +128,9 @@ class Command(BaseCommand):
         return spec, record
 
     def _unknown(self, platform: Platform, record: dict[str, Any]) -> NoReturn:
+        if citation := record["citation"]:
+            self.emit(record, f"{UNKNOWN_VALUE} ({_drift(citation)})")
+            self.fail(ExitCode.NO_APPROVED_VALUE, record["how_to_obtain"])
         self.emit(record, UNKNOWN)
         asked = record["qualifiers"]
         words = " ".join([record["metric"], *(f"{key}={value}" for key, value in asked.items())])
@@ -149,6 +154,18 @@ class Command(BaseCommand):
         if user is None:
             self.fail(ExitCode.NOT_FOUND, f"user '{name}': no such user")
         return user
+
+
+def _marked(spec: Spec, record: dict[str, Any]) -> str:
+    """The line, with a mark where the citation no longer holds, so that `get` gives no answer."""
+    drift = _drift(record["citation"]) if record["citation"] else ""
+    return f"{_line(spec)} ({drift})" if drift else _line(spec)
+
+
+def _drift(citation: dict[str, Any]) -> str:
+    """What has become of a citation; empty where it holds."""
+    state = CitationState(citation["state"])
+    return "" if state.holds else f"citation {state.replace('_', ' ')}"
 
 
 def _line(spec: Spec) -> str:

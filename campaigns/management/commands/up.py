@@ -12,7 +12,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.db import connections
+from django.db import connections, transaction
 from django.utils import timezone
 
 from campaigns.devices.discover import Device, DeviceError, this_device
@@ -23,7 +23,7 @@ from campaigns.models import Campaign, Worker
 from campaigns.models.campaign import queue_of
 from campaigns.problems.shipped import problem_folder
 from campaigns.rules.stop.policy import StopPolicy
-from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.confirm import TargetUnknown, confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.workers.notify import notify
 from knowledge.models import Platform
@@ -80,7 +80,17 @@ class Command(BaseCommand):
                 self.fail(ExitCode.USAGE, f"--port {port} on {host}: {why}; choose another --port")
 
     def _start_demo(self, device: Device, platform: Platform) -> None:
-        campaign = create_campaign(
+        try:
+            with transaction.atomic():
+                campaign = self._demo(device, platform)
+                notify(campaign, confirm(campaign))
+        except TargetUnknown as error:
+            self.progress(f"no demo campaign: {error}")
+            return
+        self.progress(f"demo campaign {campaign.pk}: {campaign.title}")
+
+    def _demo(self, device: Device, platform: Platform) -> Campaign:
+        return create_campaign(
             Wish(
                 problem=problem_folder("softmax"),
                 platform=platform.slug,
@@ -91,8 +101,6 @@ class Command(BaseCommand):
                 title=f"Demo: row softmax on {platform.name}"[:200],
             )
         )
-        notify(campaign, confirm(campaign))
-        self.progress(f"demo campaign {campaign.pk}: {campaign.title}")
 
     def _supervise(
         self, children: list[Child], host: str, port: int, password: str, platform: Platform

@@ -24,10 +24,7 @@ METRICS = {
 
 def device_limits(platform: Platform) -> DeviceLimits:
     """The limits of one chip, in bytes, registers and threads."""
-    found = {
-        field: cited_or_none(platform, metric, prefer_measured=False)
-        for field, metric in METRICS.items()
-    }
+    found = {field: cited_or_none(platform, metric) for field, metric in METRICS.items()}
     known: dict[str, Any] = {
         field: int(cited.value) for field, cited in found.items() if cited is not None
     }

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from campaigns.models import Campaign
-from knowledge.lookup.value import MATMUL, UNITS, find, how_to_obtain, peak_question
+from campaigns.records.target.ceilings import ceilings_of
+from knowledge.lookup.value import (
+    MATMUL,
+    UNITS,
+    StaleAnswer,
+    bandwidth_ceilings,
+    compute_ceilings,
+    find,
+    how_to_obtain,
+    peak_question,
+)
 from knowledge.models import Platform, Spec
 from knowledge.specs.cited import UNKNOWN
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
@@ -22,8 +32,28 @@ class MissingSpec:
     how_to_obtain: str
 
 
+def unknown_target(campaign: Campaign) -> str:
+    """Why the campaign cannot have a target, in one line; "" where it can (laws 1 and 6).
+
+    Whatever the goal, the floor and the roofline need both ceilings: cited, or assumed by a person.
+    """
+    ceilings = ceilings_of(campaign)
+    if ceilings.state != UNKNOWN:
+        return ""
+    gaps = [missing_spec_of(campaign, q) for q in ceilings.missing if q not in ceilings.used]
+    told = " ".join(f"{gap.message} How to obtain it: {gap.how_to_obtain}." for gap in gaps)
+    return f"platform: {told}"
+
+
 def missing_spec_of(campaign: Campaign, question: str) -> MissingSpec:
     """Name the values of the platform that lack approval, and what to do about each."""
+    stale = _stale(campaign, question)
+    if stale is not None:
+        message = (
+            f"{question}: {UNKNOWN_VALUE}: the citation of {stale.spec.metric} of "
+            f"{campaign.platform.slug} no longer holds; there is no target."
+        )
+        return MissingSpec(question, message, str(stale))
     asked = _bandwidth(campaign) if question == "bandwidth" else _compute(campaign)
     platform = campaign.platform
     names = " or ".join(" ".join([m, *(f"{k}={v}" for k, v in q.items())]) for m, q in asked)
@@ -31,6 +61,20 @@ def missing_spec_of(campaign: Campaign, question: str) -> MissingSpec:
     message = f"{question}: {UNKNOWN}: no approved {names} of {platform.slug}; there is no target."
     slower = _slower(campaign, asked) if question == "compute" else ""
     return MissingSpec(question, message + slower, "; or ".join(ways))
+
+
+def _stale(campaign: Campaign, question: str) -> StaleAnswer | None:
+    """The answer to one of the question's parts whose citation no longer holds."""
+    platform, problem = campaign.platform, campaign.problem
+    try:
+        if question == "bandwidth":
+            bandwidth_ceilings(platform, strict=True)
+        else:
+            accumulate = problem.accumulate
+            compute_ceilings(platform, problem.dtype, accumulate=accumulate, strict=True)
+    except StaleAnswer as stale:
+        return stale
+    return None
 
 
 def _bandwidth(campaign: Campaign) -> list[Question]:

@@ -18,12 +18,12 @@ def product_of(campaign: Campaign) -> MatmulTask | None:
     ceilings = ceilings_of(campaign)
     shapes = [[row.params.get(side) for side in SIDES] for row in campaign.case_rows]
     known = [tuple(shape) for shape in shapes if all(isinstance(n, int) for n in shape)]
-    count = cited_or_none(campaign.platform, "sm_count", prefer_measured=False)
+    count = cited_or_none(campaign.platform, "sm_count")
     if campaign.problem.op != OP or not known or count is None:
         return None
     if not ceilings.bandwidths or not ceilings.computes:
         return None
-    shared = cited_or_none(campaign.platform, "max_smem_per_sm", prefer_measured=False)
+    shared = cited_or_none(campaign.platform, "max_smem_per_sm")
     device = MatmulDevice(
         multiprocessors=int(count.value),
         bandwidth_bytes_per_s=ceilings.bandwidths[0].value,

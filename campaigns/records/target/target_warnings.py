@@ -11,8 +11,8 @@ from campaigns.rules.target.ceilings import Ceilings
 from campaigns.rules.target.roofline import LEAST_MEASURED, below_peak
 from campaigns.rules.wording import share
 from knowledge.lookup.measured import measured_elsewhere
-from knowledge.lookup.value import of_whole_module, spec_behind
-from knowledge.models import DRIFT, Flag, Platform
+from knowledge.lookup.value import of_whole_module
+from knowledge.models import Platform
 from knowledge.specs.cited import Cited
 
 MEASURE = "run `python manage.py wiki ceilings` on this device"
@@ -36,7 +36,6 @@ def target_warnings_of(
         *_whole(platform, chosen),
         *_elsewhere(platform, chosen),
         *_below_peak(ceilings),
-        *_flagged(platform, [*chosen, *([busy] if busy else [])]),
         *_busy(busy),
     ]
 
@@ -67,22 +66,6 @@ def _below_peak(ceilings: Ceilings) -> list[TargetWarning]:
             "this dtype, and import the result",
         )
         for measured, peak in filter(None, found)
-    ]
-
-
-def _flagged(platform: Platform, chosen: Iterable[Cited]) -> list[TargetWarning]:
-    """Flagged values stay in use, because the cited revision proves them; the reader is warned."""
-    specs = filter(None, (spec_behind(platform, cited) for cited in chosen))
-    return [
-        TargetWarning(
-            PitfallKind.FLAGGED,
-            f"The citation of {spec.metric} is flagged: {flag.get_kind_display()}. "
-            f"{spec.shown} is in the revision that it cites, and no curator has answered yet "
-            "whether it still holds.",
-            f"a curator answers the flag of {spec.metric} of {platform.slug} in the wiki",
-        )
-        for spec in specs
-        for flag in Flag.objects.open().filter(spec=spec, kind__in=DRIFT)
     ]
 
 

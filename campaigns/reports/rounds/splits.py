@@ -97,7 +97,7 @@ def splits_of(
 
 
 def _device(platform: Platform) -> UnitLimits:
-    threads = cited_or_none(platform, "max_threads_per_sm", prefer_measured=False)
+    threads = cited_or_none(platform, "max_threads_per_sm")
     return UnitLimits(unit_count(platform), threads)
 
 

@@ -17,13 +17,14 @@ from campaigns.models import (
     RoundState,
 )
 from campaigns.models.event import record
-from campaigns.models.transitions import PAUSABLE, move
+from campaigns.models.transitions import PAUSABLE, WORKING, move
 from campaigns.proposers.drafts import draft_of
-from campaigns.records.device_waits import awaited_by
+from campaigns.records.device_waits import awaited_by, is_held, is_served
 from campaigns.records.submissions import waiting_in
 from campaigns.rules.stop.policy import BY_A_PERSON
 from campaigns.steps.lifecycle.abort import abort
 from campaigns.steps.lifecycle.await_submission import await_submission, wait_or_end
+from campaigns.steps.lifecycle.call_off import call_off
 from campaigns.steps.lifecycle.end_search import end_search
 from campaigns.steps.lifecycle.finish import finish
 from campaigns.steps.lifecycle.restart import restart
@@ -46,6 +47,9 @@ from campaigns.workers.notify import AGAIN, NOTHING, Next
 def advance(campaign: Campaign) -> Next:
     """Take one step and say what is needed next. Safe to call at any time, any number of times."""
     limit_phase(campaign)
+    stopped = campaign.stop_requested and campaign.state in WORKING
+    if stopped and not is_served(campaign):
+        call_off(campaign)
     if campaign.pause_requested and campaign.state in PAUSABLE:
         return _hold(campaign)
     step = _STEPS.get(CampaignState(campaign.state))
@@ -54,8 +58,7 @@ def advance(campaign: Campaign) -> Next:
 
 def _hold(campaign: Campaign) -> Next:
     """Pause between two evaluations; a running one is finished first and notifies again."""
-    awaited = awaited_by(campaign)
-    if awaited.filter(state=EvaluationState.RUNNING).exists():
+    if is_held(campaign):
         return NOTHING
     before = campaign.state
     with transaction.atomic():

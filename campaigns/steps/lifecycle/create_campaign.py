@@ -178,11 +178,11 @@ def _check_backend(backend: str, problem: Problem, platform: Platform) -> None:
             f"backend: {backend!r} has no v0 in problem {problem.slug}; "
             f"accepted: {', '.join(shipped)}"
         )
-    timed = [name for name in shipped if name in TIMED_ON.get(platform.kind, ())]
+    timed = [name for name in shipped if name in timed_on(platform)]
     if backend not in timed:
         raise CampaignRefused(
-            f"backend: {backend!r} is not timed on {platform.slug} ({platform.kind}); "
-            f"accepted there: {', '.join(timed) or 'none'}"
+            f"backend: {backend!r} is not timed on {platform.slug} ({platform.vendor} "
+            f"{platform.kind}); accepted there: {', '.join(timed) or 'none'}"
         )
 
 

@@ -19,13 +19,14 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
+from campaigns.records.device_waits import is_served
 from campaigns.records.round.judged_rounds import standard_of
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.wording import gain_words
 from campaigns.steps.baselines.request_baselines import request_baselines
 from campaigns.steps.rounds.commit_accepted import commit_accepted
-from campaigns.workers.notify import NOTHING, Next
+from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 BASELINE = "v0"
 NOT_COMPARED: dict[str, Any] = {
@@ -48,7 +49,8 @@ def finish(campaign: Campaign) -> Next:
         return _end(campaign, NOT_COMPARED)
     evaluation = _latest(incumbent, v0)
     if evaluation.state == EvaluationState.QUEUED:
-        return Next(measure=(evaluation.pk,))
+        unserved = campaign.stop_requested and not is_served(campaign)
+        return AGAIN if unserved else Next(measure=(evaluation.pk,))
     if evaluation.state == EvaluationState.RUNNING:
         return NOTHING
     return _end(campaign, _result(campaign, evaluation))

@@ -1,15 +1,17 @@
-"""Pause a campaign: the running measurement is finished, and nothing new begins."""
+"""Pause a campaign: a measurement that a worker is at is finished, and nothing new begins."""
 
 from __future__ import annotations
 
-from campaigns.models import Campaign, IllegalTransition
+from campaigns.models import Campaign, Evaluation, IllegalTransition
 from campaigns.models.transitions import PAUSABLE
+from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.lifecycle.ask_to_pause import ask_to_pause
-from campaigns.workers.notify import AGAIN, NOTHING, Next
+from campaigns.steps.recovery.release_vanished import release_vanished
+from campaigns.workers.notify import Next
 
 
 def pause(campaign: Campaign) -> Next:
-    """Request a pause; `advance` pauses the campaign between two evaluations.
+    """Pause at once where no worker is at it, else between two evaluations (`advance`).
 
     Raises IllegalTransition for a campaign that is not running.
     """
@@ -17,5 +19,6 @@ def pause(campaign: Campaign) -> Next:
         raise IllegalTransition(
             f"campaign: is {campaign.doing}; only a running campaign can be paused"
         )
-    why = "pause requested; the running evaluation is finished first"
-    return AGAIN if ask_to_pause(campaign, why) else NOTHING
+    ask_to_pause(campaign, "pause requested; a running evaluation is finished first")
+    release_vanished(Evaluation.objects.filter(candidate__round__campaign=campaign))
+    return advance(campaign)

@@ -21,12 +21,13 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from campaigns.records.target.ceilings import ceilings_of
-from campaigns.records.target.missing_specs import missing_spec_of
+from campaigns.records.target.missing_specs import missing_spec_of, unknown_target
 from campaigns.records.target.target_warnings import TargetWarning, target_warnings_of
 from campaigns.rules.target.ceilings import PLACEHOLDER, Ceilings, provisional, target_under
 from campaigns.rules.target.ridges import MemoryLevel, ridges
 from campaigns.rules.target.roofline import Work
 from campaigns.steps.lifecycle.abort import abort
+from campaigns.steps.lifecycle.ask_to_pause import ask_to_pause
 from campaigns.steps.measuring.materialise import materialise
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 from campaigns.workers.tempdirs import tempdir
@@ -36,14 +37,16 @@ from knowledge.lookup.value import (
     host_busy_share,
     lesser_ceilings,
 )
-from knowledge.specs.cited import UNKNOWN, Cited
+from knowledge.specs.cited import Cited
+from knowledge.specs.facts import UNKNOWN_VALUE
 
 
 def set_target(campaign: Campaign) -> Next:
-    """Write `campaign.target`; a missing spec leaves it UNKNOWN and the campaign still runs.
+    """Write `campaign.target`; while a ceiling is UNKNOWN or stale the campaign is paused instead.
 
-    Each gap and caution becomes a pitfall. Shape: {"state": "known" | "unverified placeholder" |
-    "UNKNOWN …", "fraction", "missing": [names], "bandwidth": [Cited], "compute": [Cited],
+    `confirm` has looked before, and the wiki may have changed since. A placeholder and a caution
+    become pitfalls. Shape: {"state": "known" | "unverified placeholder", "fraction",
+    "missing": [names], "bandwidth": [Cited], "compute": [Cited],
     "disputed": {"bandwidth": [Cited], "compute": [Cited]} (higher values of other sources, which
     only the physical floor heeds), "lesser": [Cited] (the faster units of lesser precisions, which
     tell a changed precision from the impossible), "busy_share": Cited | None, "accumulate",
@@ -56,6 +59,9 @@ def set_target(campaign: Campaign) -> Next:
     ceilings has flops, bytes and intensity only, whatever is assumed.
     A problem whose own code fails aborts the campaign.
     """
+    if why := unknown_target(campaign):
+        held = f"the target is {UNKNOWN_VALUE}, so nothing is measured; {why} Then resume it."
+        return AGAIN if ask_to_pause(campaign, held, "target_unknown") else NOTHING
     try:
         works = _work(campaign)
     except ProblemError as error:
@@ -152,6 +158,4 @@ def _sentence(target: dict[str, Any]) -> str:
     if target["state"] == PLACEHOLDER:
         assumed = ", ".join(f"{name} {p['shown']}" for name, p in target["placeholders"].items())
         return f"target: {PLACEHOLDER}: {assumed}; kept out of every headline"
-    if target["missing"]:
-        return f"target: {UNKNOWN}: {', '.join(target['missing'])} of the platform"
     return f"target: {target['fraction']:.0%} of the floor on {len(target['cases'])} cases"

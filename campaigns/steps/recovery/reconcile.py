@@ -30,7 +30,7 @@ def _next(campaign: Campaign) -> Next | None:
     states = dict(waiting.values_list("pk", "state"))
     if EvaluationState.RUNNING in states.values():
         return _help(campaign)
-    if not states or campaign.pause_requested:
+    if not states or campaign.pause_requested or campaign.stop_requested:
         return AGAIN
     return Next(measure=tuple(sorted(states))) if _has_idle_worker(campaign) else None
 

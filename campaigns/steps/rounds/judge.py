@@ -55,7 +55,8 @@ def judge(round_: Round) -> Next:
     judgement = decide(judged.reports, judged.standard)
     if judgement.is_claim:
         return remeasure(round_, judged.evaluations[0], judgement.decision)
-    if judgement.decision.verdict is not VerdictWord.ACCEPTED and (following := hand_on(round_)):
+    more = judgement.decision.verdict is not VerdictWord.ACCEPTED
+    if more and not round_.campaign.stop_requested and (following := hand_on(round_)):
         return following
     if _is_mendable(round_, judgement.decision):
         return AGAIN if move(round_.campaign, CampaignState.REPAIR) else NOTHING

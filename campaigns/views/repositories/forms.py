@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from campaigns.models import EvaluationState, Repository, Submitter
+from campaigns.records.device_waits import no_worker_words
 from campaigns.records.repositories.results import result_of
 from campaigns.rules.harness.description import LONGEST_TEXT
 from campaigns.rules.stop.repairs import MENDABLE
@@ -24,7 +25,6 @@ from campaigns.steps.repositories.hand_in_change import (
     hand_in_change,
 )
 from campaigns.views.lookup import may_change, may_run
-from campaigns.views.offer import no_worker
 from campaigns.views.repositories.lookup import repository_at
 from campaigns.workers.notify import notify_next_round
 from knowledge.models import Platform
@@ -198,4 +198,4 @@ def _go_on(request: HttpRequest, row: Repository) -> None:
     """Have a worker notified, and say where none is alive."""
     notify_next_round(row)
     if not any(worker.is_alive for worker in row.platform.workers.all()):
-        messages.warning(request, no_worker(row.platform).replace("campaign", "repository"))
+        messages.warning(request, no_worker_words(row.platform, "repository"))

@@ -16,12 +16,13 @@ from campaigns.models import Campaign, Submission, Submitter
 from campaigns.proposers.base import MetricDirection
 from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn, SubmissionRefused
 from campaigns.proposers.situation import facts_about
+from campaigns.records.device_waits import no_worker_of
 from campaigns.records.submissions import closed_to
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.expectation import DOWN
 from campaigns.steps.rounds.submit import submit
 from campaigns.views.lookup import campaign_at, may_change
-from campaigns.views.no_worker import warn_of_no_worker, warning_of
+from campaigns.views.no_worker import warn_of_no_worker
 from campaigns.workers.notify import AGAIN, notify
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Strategy
@@ -100,7 +101,7 @@ def hand_in(request: HttpRequest, campaign_id: int) -> HttpResponse:
         "campaign": found,
         "form": form,
         "closed": closed,
-        "no_worker": warning_of(found) if closed else "",
+        "no_worker": no_worker_of(found) if closed else "",
         "incumbent": found.incumbent,
         "strategies": Strategy.objects.filter(backend__in=("", found.backend)),
         "metrics": (METRIC,),

@@ -7,10 +7,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from campaigns.models import Evaluation
+from campaigns.records.device_waits import no_worker_of
 from campaigns.records.target.targets import target_of
 from campaigns.reports.rounds.rows import some_rows
 from campaigns.views.lookup import campaign_at, round_at, wants_fragment
-from campaigns.views.no_worker import warning_of
 
 
 @require_safe
@@ -27,7 +27,7 @@ def round_result(request: HttpRequest, campaign_id: int, number: int) -> HttpRes
         "campaign": campaign,
         "round": found,
         "row": some_rows(campaign, [number], target_of(campaign))[number],
-        "no_worker": warning_of(campaign),
+        "no_worker": no_worker_of(campaign),
         "measured": newest.select_related("candidate", "worker").first(),
     }
     return render(request, "campaigns/submit/round_result.html", context)

@@ -1,10 +1,14 @@
 """/api/v1/campaigns/: a policy chosen at creation, and the findings of every candidate."""
 
 import pytest
+from django.utils import timezone
 
-from campaigns.models import Campaign, CampaignState
+from campaigns.models import Campaign, CampaignState, Worker
+from campaigns.problems.shipped import problem_folder
 from campaigns.rules.verdict.finding_kinds import FindingKind
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
+from knowledge.models import Platform
 from tests.campaigns.api import test_workers
 from tests.campaigns.steps import cast
 from tests.kept_wiki import put_wiki
@@ -22,8 +26,8 @@ def engineer(client_of, monkeypatch):
     return client_of("add_campaign")
 
 
-def post(client, body):
-    return client.post(ADDRESS, body, content_type="application/json")
+def post(client, body, address=ADDRESS):
+    return client.post(address, body, content_type="application/json")
 
 
 def test_it_starts_a_campaign_with_its_policy(engineer):
@@ -37,6 +41,31 @@ def test_it_starts_a_campaign_with_its_policy(engineer):
     policy = answer.json()["findings_policy"]
     assert policy == campaign.findings_policy
     assert (policy["cache"], policy["exit"], policy["process"]) == ("refused", "allowed", "refused")
+
+
+def test_law_1_it_starts_nothing_whose_target_is_unknown(engineer, client_of):
+    answer = post(engineer, BODY | {"platform": "h20"})
+    assert (answer.status_code, answer.json()["field"]) == (422, "platform")
+    assert "no approved memory_bandwidth of h20; there is no target." in answer.json()["message"]
+    assert not Campaign.objects.exists()
+    draft = create_campaign(Wish(problem_folder("softmax"), "h20", "cuda"))
+    answer = post(client_of("change_campaign"), {}, f"{ADDRESS}{draft.pk}/confirm/")
+    assert (answer.status_code, cast.fresh(draft).state) == (409, CampaignState.DRAFT)
+
+
+def test_it_says_that_no_worker_begins_with_it(engineer):
+    told = post(engineer, BODY).json()["no_worker"]
+    assert told.startswith("No worker of NVIDIA H200 SXM is alive: this campaign waits.")
+    platform = Platform.objects.get(slug="h200-sxm")
+    now = dict.fromkeys(("started_at", "heartbeat_at"), timezone.now())
+    Worker.objects.create(name="box", device="cuda:0", platform=platform, pid=1, **now)
+    assert post(engineer, BODY).json()["no_worker"] == ""
+
+
+def test_it_refuses_a_card_that_no_worker_can_measure_on(engineer):
+    answer = post(engineer, BODY | {"platform": "mi300x"})
+    assert (answer.status_code, answer.json()["field"]) == (422, "backend")
+    assert "not timed on mi300x (AMD gpu); accepted there: none" in answer.json()["message"]
 
 
 def test_it_takes_kernels_that_count_as_own(engineer):

@@ -14,9 +14,12 @@ from django.core.management import CommandError, call_command
 
 from campaigns.devices.discover import Device
 from campaigns.lineage.repository import repository_of
+from campaigns.management.base_command import ExitCode
 from campaigns.models import Campaign, CampaignState
 from campaigns.steps.lifecycle.run_here import run_here
+from knowledge.lookup.value import bandwidth_ceilings, compute_ceilings
 from tests.campaigns.steps import cast
+from tests.kept_wiki import put_wiki
 
 pytestmark = pytest.mark.django_db
 
@@ -95,6 +98,46 @@ def test_it_creates_a_confirmed_campaign_or_a_draft(
     assert answer(capsys, "campaign", "list", "--state", "done") == []
 
 
+H20 = ("--problem", "softmax", "--platform", "h20", "--backend", "cuda")
+
+
+def test_law_1_it_starts_nothing_whose_target_is_unknown(
+    db: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put_wiki()
+    for ask in (bandwidth_ceilings, compute_ceilings):
+        monkeypatch.setattr(f"campaigns.records.target.ceilings.{ask.__name__}", ask)
+    code, message = refusal("campaign", "new", *H20)
+    assert code == ExitCode.NO_APPROVED_VALUE
+    assert message.startswith("platform: bandwidth: UNKNOWN (gpu-wiki not found): no approved ")
+    assert not Campaign.objects.exists()
+    assert refusal("campaign", "run", *H20)[0] == ExitCode.NO_APPROVED_VALUE
+    assert not Campaign.objects.exists()
+    draft = answer(capsys, "campaign", "new", *H20, "--draft")["campaign"]
+    assert refusal("campaign", "confirm", str(draft))[0] == ExitCode.NO_APPROVED_VALUE
+    assert Campaign.objects.get().state == CampaignState.DRAFT
+
+
+def test_law_1_a_run_here_without_ceilings_measures_nothing_and_stays_a_draft(
+    tiny: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("campaigns.records.target.ceilings.bandwidth_ceilings", lambda _: [])
+    code, message = refusal("campaign", "run", "--local", *tiny)
+    assert code == ExitCode.NO_APPROVED_VALUE
+    key = Campaign.objects.get(state=CampaignState.DRAFT).pk
+    assert message.startswith(f"{key} stays a draft: platform: bandwidth: UNKNOWN")
+
+
+def test_it_says_that_no_worker_is_alive_and_where_one_is_started(
+    tiny: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("campaign", "new", *tiny)
+    told = "No worker of Test CPU is alive: this campaign waits. `python manage.py up` on a host "
+    assert capsys.readouterr().err.startswith(told)
+    call_command("campaign", "show", str(Campaign.objects.get().pk))
+    assert told in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("change", "code", "words"),
     [
@@ -123,14 +166,14 @@ def test_it_knows_what_is_not_there_and_what_is_not_allowed(done: Campaign) -> N
     assert refusal("campaign", "stop", str(done.pk)) == (3, "campaign: is already done")
 
 
-def test_it_pauses_resumes_and_stops(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_pauses_resumes_and_stops(tmp_path: Path) -> None:
     key = str(cast.make_campaign(tmp_path).pk)
     call_command("campaign", "pause", key)
-    assert Campaign.objects.get().pause_requested
+    assert Campaign.objects.get().state == CampaignState.PAUSED
     call_command("campaign", "resume", key)
-    assert not Campaign.objects.get().pause_requested
+    assert Campaign.objects.get().state == CampaignState.CONFIRMED
     call_command("campaign", "stop", key)
-    assert Campaign.objects.get().stop_requested
+    assert Campaign.objects.get().state == CampaignState.ABORTED
 
 
 def test_it_shows_a_campaign_and_its_rounds(

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from campaigns.management.base_command import ExitCode
 from knowledge.exchange.importer import ImportOptions, take_files
-from knowledge.models import Citation, Spec
+from knowledge.models import Citation, Flag, Spec
 from tests.kept_wiki import put_wiki
 
 
@@ -65,6 +65,26 @@ def test_it_says_unknown_and_how_to_obtain_it(capsys, verb):
         "matmul_throughput dtype=float16 of h100-nvl is unknown: "
         "run `python manage.py wiki ceilings` on this device"
     )
+
+
+def test_law_1_a_value_whose_cited_line_changed_is_not_given(capsys):
+    spec = Spec.objects.get(platform__slug="h200-sxm", metric="memory_bandwidth")
+    Flag.objects.create(spec=spec, kind="changed", note="it reads otherwise")
+    place = "<gpu-wiki>/docs/hardware/h200-sxm.md:L23"
+    for verb in ("get", "cite"):
+        code, message = _fails(verb, "h200-sxm", "memory_bandwidth")
+        assert code == ExitCode.NO_APPROVED_VALUE
+        assert message.startswith(
+            "memory_bandwidth of h200-sxm was 4.8 TB/s, and the cited text has changed at "
+            f"{place}; a curator answers at /w/review/"
+        )
+        assert capsys.readouterr().out == "UNKNOWN (citation changed)\n"
+    _fails("get", "h200-sxm", "memory_bandwidth", "--json")
+    said = json.loads(capsys.readouterr().out)
+    assert (said["state"], said["value"], said["shown"]) == ("stale", None, "UNKNOWN")
+    assert (said["citation"]["state"], said["citation"]["flag"]["kind"]) == ("changed", "changed")
+    call_command("spec", "list", "--platform", "h200-sxm", "--metric", "memory_bandwidth")
+    assert capsys.readouterr().out.endswith(f" <- {place} (citation changed)\n")
 
 
 def test_it_never_answers_another_question(capsys):

@@ -110,7 +110,7 @@ def test_a_campaign_that_takes_none_exits_with_not_allowed(
     call_command("campaign", "stop", str(waiting.pk))
     code, said = refusal(waiting.pk, kernel, *SAID)
     assert code == 3
-    assert said.startswith("campaign: is being stopped")
+    assert said.startswith("campaign: is done")
 
 
 @pytest.mark.parametrize(("text", "code"), [("time 50", 0), ("wrong", 5), ("time 100 again", 5)])

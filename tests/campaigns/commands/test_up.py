@@ -16,7 +16,9 @@ from django.core.management import CommandError, call_command
 
 from campaigns.management.children import Child, ChildFails, end_all, web, worker
 from campaigns.management.commands import up
+from campaigns.models import Campaign
 from knowledge.curation.errors import Conflict
+from tests.campaigns.steps import cast
 
 STUBBORN = """
 import os, signal, subprocess, sys, time
@@ -64,6 +66,13 @@ def test_it_says_in_one_line_that_the_wiki_is_busy(monkeypatch, tmp_path, settin
     with pytest.raises(CommandError, match=r"^wiki: somebody else has been") as refused:
         call_command("up", "--port", "0")
     assert refused.value.returncode == 1
+
+
+@pytest.mark.django_db
+def test_law_1_it_starts_no_demo_without_ceilings_and_says_why(capsys) -> None:
+    up.Command()._start_demo(cast.DEVICE, cast.make_platform())
+    assert "no demo campaign: platform: bandwidth: UNKNOWN" in capsys.readouterr().err
+    assert not Campaign.objects.exists()
 
 
 @pytest.mark.django_db

@@ -13,6 +13,7 @@ from campaigns.models import Campaign, Protocol
 from campaigns.models.transitions import claim
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
+from tests.campaigns.lab import give_ceilings
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage
@@ -34,7 +35,8 @@ CHANGES: dict[str, Any] = {
 
 @pytest.fixture
 def draft(db: None, tmp_path: Path) -> Campaign:
-    wish = Wish(cast.write_problem(tmp_path), cast.make_platform().slug, "cpp", seed=7)
+    give_ceilings(cast.make_platform().slug)
+    wish = Wish(cast.write_problem(tmp_path), "test-cpu", "cpp", seed=7)
     return create_campaign(wish)
 
 

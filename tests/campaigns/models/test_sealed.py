@@ -218,11 +218,8 @@ def test_it_shows_records_in_the_admin_without_a_way_to_change_them(
 @pytest.fixture
 def begun(db: None, tmp_path: Path) -> Campaign:
     """One that has no round yet."""
-    cast.make_platform()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "campaigns.steps.lifecycle.create_campaign.proposer_names", lambda: ("search",)
-        )
+        cast.set_the_scene(patch)
         return cast.make_campaign(tmp_path)
 
 

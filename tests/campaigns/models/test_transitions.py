@@ -67,9 +67,7 @@ def test_it_leads_nowhere_from_a_finished_state() -> None:
 
 @pytest.fixture
 def campaign(db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Campaign:
-    monkeypatch.setattr(
-        "campaigns.steps.lifecycle.create_campaign.proposer_names", lambda: ("search",)
-    )
+    cast.set_the_scene(monkeypatch)
     return cast.make_campaign(tmp_path)
 
 

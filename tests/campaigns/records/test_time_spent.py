@@ -11,6 +11,7 @@ from campaigns.records.time_spent import time_spent
 from campaigns.reports.campaign.limits import limits_of
 from campaigns.reports.campaign.sheet import campaign_sheet
 from campaigns.rules.stop.policy import StopReason
+from tests.campaigns.lab import give_ceilings
 from tests.campaigns.sample import build_sample
 from tests.campaigns.steps import cast
 
@@ -20,6 +21,7 @@ START = datetime(2026, 11, 22, 9, tzinfo=UTC)
 @pytest.fixture
 def campaign(db, tmp_path):
     """One that was confirmed an hour after the start."""
+    give_ceilings(cast.make_platform().slug)
     with (
         at(1),
         patch("campaigns.steps.lifecycle.create_campaign.proposer_names", lambda: ("search",)),

@@ -20,6 +20,15 @@ from tests.architecture.source_tree import ROOT
 
 # Only a bound: a crowded host needs minutes for what takes a quiet one seconds.
 LIMIT_S = 300.0
+CEILINGS = """
+import os
+os.environ["DJANGO_SETTINGS_MODULE"] = "kopt.settings"
+import django
+django.setup()
+from campaigns.devices.discover import ensure_platform, this_device
+from tests.campaigns.lab import give_ceilings
+give_ceilings(ensure_platform(this_device()).slug)
+"""
 
 
 class Installation:
@@ -30,6 +39,12 @@ class Installation:
         own = {"KOPT_DATA": str(folder), "DATABASE_URL": self.url, "KOPT_DEVICE": "cpu"}
         self.env = {**os.environ, **own, "KOPT_HEARTBEAT_S": "0.5"}
         self.workers: list[subprocess.Popen[bytes]] = []
+
+    def prepare(self) -> None:
+        """The schema, and ceilings of this CPU."""
+        self.manage("migrate", "--verbosity", "0")
+        ceilings = [sys.executable, "-c", CEILINGS]
+        subprocess.run(ceilings, cwd=ROOT, env=self.env, check=True)
 
     def manage(self, *arguments: str) -> str:
         command = [sys.executable, "manage.py", *arguments]

@@ -52,7 +52,7 @@ HOSTS = ("near", "far")
 def test_a_search_goes_on_when_a_helper_is_killed(
     installation: Installation, tmp_path: Path
 ) -> None:
-    installation.manage("migrate", "--verbosity", "0")
+    installation.prepare()
     problem = small.write_problem(tmp_path, small.TOML.replace("4096", "65536"))
     (problem / "v0.cpp").write_text(KERNEL)
     wish = ["--problem", str(problem), "--backend", "cpp", "--rounds", "2"]

@@ -72,7 +72,7 @@ def test_it_goes_on_with_the_second_session_in_another_worker(
     installation: Installation,
     tmp_path: Path,
 ) -> None:
-    installation.manage("migrate", "--verbosity", "0")
+    installation.prepare()
     wish = ["--problem", str(write_problem(tmp_path)), "--backend", "cpp", "--rounds", "2"]
     campaign = json.loads(
         installation.manage("campaign", "new", *wish, "--no-baselines", "--draft", "--json")

@@ -29,7 +29,7 @@ def test_it_goes_on_when_its_worker_is_killed_and_started_again(
     installation: Installation,
     tmp_path: Path,
 ) -> None:
-    installation.manage("migrate", "--verbosity", "0")
+    installation.prepare()
     problem = small.write_problem(tmp_path, small.TOML.replace("4096", "65536"))
     (problem / "v0.cpp").write_text(KERNEL)
     wish = ["--problem", str(problem), "--backend", "cpp", "--rounds", "2"]

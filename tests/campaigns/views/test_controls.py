@@ -3,6 +3,8 @@
 import pytest
 from django.urls import reverse
 
+from campaigns.models import Evaluation
+from campaigns.models.transitions import move
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from tests.campaigns.sample import PLATFORM, PROBLEM
@@ -27,7 +29,17 @@ def test_it_pauses_and_resumes(page, running, rung):
     assert b"The campaign goes on" in body
     running.refresh_from_db()
     assert not running.pause_requested
-    assert [bell.again for bell in rung] == [True, True]
+    assert [bell.again for bell in rung] == [False, True]
+
+
+def test_what_no_worker_holds_is_paused_and_ended_at_once(page, running, rung):
+    move(Evaluation.objects.get(state="running"), "queued", holder="", heartbeat_at=None)
+    assert "The campaign is paused." in press(page, running, "pause").content.decode()
+    told = press(page, running, "stop").content.decode()
+    assert "The campaign is ended." in told
+    assert "stopping" not in told
+    running.refresh_from_db()
+    assert (running.state, running.stop_reason) == ("done", "user")
 
 
 def test_it_says_what_a_button_leads_to(page, viewer, running):
@@ -56,7 +68,7 @@ def test_r56_it_says_what_a_finished_campaign_can_not_do(page, sample, rung):
 def test_a_stop_asks_first_in_the_words_of_the_state(page, running, rung):
     body = page.get(reverse("campaign", args=[running.pk])).content.decode()
     asked = body[body.index('<details class="confirm"') : body.index("</details>")]
-    assert "Round 4 is measured to its end" in asked
+    assert "Round 4 is measured to its end if a worker is at it" in asked
     assert 'id="do-stop"' in asked
 
 
@@ -66,5 +78,5 @@ def test_a_stopped_draft_claims_no_round(page, sample, engineer, rung):
     body = page.get(reverse("campaign", args=[draft.pk])).content.decode()
     assert "This ends the draft for good. Nothing has been measured" in body
     told = press(page, draft, "stop").content.decode()
-    assert "The draft is ended. Nothing was measured." in told
+    assert "The campaign is ended. Nothing was measured." in told
     assert "open round" not in told

@@ -35,10 +35,7 @@ def test_it_shows_a_draft(page, tmp_path):
 def test_it_shows_each_step_of_a_campaign(page, tmp_path, monkeypatch, v0):
     script = cast.Script([["time 50"], ["crash"]])
     monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
-    monkeypatch.setattr(
-        "campaigns.steps.lifecycle.set_target.work_model",
-        lambda folder, cases: {case.name: cast.WORK for case in cases},
-    )
+    cast.set_the_scene(monkeypatch)
     campaign = cast.make_campaign(tmp_path, v0, max_rounds=3)
     seen = set()
     for _ in range(60):

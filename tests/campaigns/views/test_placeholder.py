@@ -77,8 +77,16 @@ def test_it_refuses_others_and_bad_input(as_role, draft):
     assert not Placeholder.objects.exists()
 
 
+def test_law_1_confirming_says_what_is_missing_and_measures_nothing(as_role, draft):
+    answer = as_role("engineer").post(f"/c/{draft.pk}/confirm", follow=True)
+    assert "no approved copy_bandwidth of test-cpu; there is no target." in answer.content.decode()
+    assert cast.fresh(draft).state == CampaignState.DRAFT
+
+
 def test_it_says_so_when_the_campaign_is_confirmed(as_role, draft):
+    curator = as_role("curator")
+    curator.post(reverse("placeholder", args=[draft.pk]), SAID)
     confirm(draft)
-    answer = as_role("curator").post(reverse("placeholder", args=[draft.pk]), SAID, follow=True)
+    answer = curator.post(reverse("placeholder", args=[draft.pk]), SAID, follow=True)
     assert "confirming freezes the goal" in answer.content.decode()
-    assert not Placeholder.objects.exists()
+    assert Placeholder.objects.count() == 1

@@ -128,13 +128,15 @@ def test_it_refuses_a_question_that_nobody_can_answer(reader, asked, status, fie
     assert words in answer.json()["message"]
 
 
-def test_it_shows_the_open_flag_of_a_value(reader, page_text, folder):
+def test_law_1_it_gives_no_value_whose_cited_line_changed(reader, page_text, folder):
     text = (folder / "docs/hardware/x-1.md").read_text().replace("4.8 TB/s", "5.1 TB/s")
     take_files(
         {"docs/hardware/x-1.md": text, "README.md": "# Index\n"}, ImportOptions(origin="wiki")
     )
     found = reader.get(LOOKUP, {"platform": "x-1", "metric": "memory_bandwidth"}).json()
-    assert (found["shown"], found["citation"]["state"]) == ("4.8 TB/s", "changed")
+    assert (found["state"], found["value"], found["shown"]) == ("stale", None, "UNKNOWN")
+    assert "<gpu-wiki>/docs/hardware/x-1.md:L15; a curator answers at" in found["how_to_obtain"]
+    assert found["citation"]["state"] == "changed"
     assert found["citation"]["flag"]["kind"] == "changed"
 
 

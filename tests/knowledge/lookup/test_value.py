@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from knowledge.exchange.importer import write_measured_document
+from knowledge.exchange.importer import import_wiki, write_measured_document
 from knowledge.lookup.value import (
     UNKNOWN,
+    StaleAnswer,
+    answer_to,
     bandwidth_ceilings,
     cache_bandwidth_ceilings,
     cited,
@@ -23,7 +25,9 @@ from knowledge.models import Platform, Spec
 from knowledge.specs.citation import parse_citation
 from knowledge.specs.cited import Cited
 from knowledge.specs.metrics import MetricError
+from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP, X1
 
+PEAKS = {"peak_fp64": 34, "peak_fp64_tensor": 67}
 MEASURED = "evidence=measured | kind=measured | rank=preferred | source=this device"
 CEILINGS = f"""# Measured on an H200
 
@@ -67,7 +71,7 @@ def test_it_cites_a_value_with_its_line_and_revision(h200):
 
 
 def test_it_answers_in_a_fixed_number_of_queries(h200, django_assert_num_queries):
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(4):  # value, citations, flags, newest text
         cited(find(h200, "memory_bandwidth"))
 
 
@@ -109,7 +113,7 @@ def test_it_finds_a_value_that_was_stored_with_its_qualifiers_in_any_order(h200)
 def test_it_looks_up_approved_values_only(h200, state):
     Spec.objects.filter(platform=h200, metric="memory_bandwidth").update(state=state)
     assert find(h200, "memory_bandwidth") is None
-    assert cited_or_none(h200, "memory_bandwidth", prefer_measured=False) is None
+    assert cited_or_none(h200, "memory_bandwidth") is None
     assert bandwidth_ceilings(h200) == []
 
 
@@ -232,15 +236,84 @@ def test_it_bounds_each_dtype_by_its_own_unit(h200):
     assert compute_ceilings(h200, "complex64") == []
 
 
-def test_it_prefers_a_measured_value_of_the_same_question_only_when_asked(h200):
-    line = f"- memory_bandwidth: 4.2 TB/s | {MEASURED.replace('preferred', 'normal')}\n"
-    write_measured_document("docs/measured/h200-sxm.md", CEILINGS + line)
-    documented = cited_or_none(h200, "memory_bandwidth", prefer_measured=False)
-    measured = cited_or_none(h200, "memory_bandwidth", prefer_measured=True)
-    assert (documented.display, measured.display) == ("4.8 TB/s", "4.2 TB/s")
-    assert measured.citation.endswith("docs/measured/h200-sxm.md:L12")
-    assert cited_or_none(h200, "tdp", prefer_measured=True).evidence == "documented"
-    assert cited_or_none(h200, "tensor_cores", prefer_measured=True) is None
+@pytest.fixture
+def drifted(wiki, page_text):
+    """Import lines in place of BANDWIDTH, TDP and an UNKNOWN; the platform of the document."""
+
+    def change(*lines):
+        (wiki / X1).write_text(page_text(*lines))
+        import_wiki(wiki)
+        return Platform.objects.get(slug="x-1")
+
+    return change
+
+
+def test_law_1_a_value_whose_line_changed_is_no_answer(drifted):
+    x1 = drifted(BANDWIDTH.replace("4.8", "4.9"), TDP)
+    assert find(x1, "memory_bandwidth") is None
+    assert cited_or_none(x1, "memory_bandwidth") is None
+    with pytest.raises(StaleAnswer) as caught:
+        answer_to(x1, "memory_bandwidth")
+    assert str(caught.value) == (
+        "memory_bandwidth of x-1 was 4.8 TB/s, and the cited text has changed at "
+        f"<gpu-wiki>/{X1}:L15; a curator answers at /w/review/, or `python manage.py wiki import "
+        "--approve` takes the documents as they are now"
+    )
+    assert how_to_obtain(x1, "memory_bandwidth") == str(caught.value)
+    assert find(x1, "tdp").shown == "700 W"
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [((TDP,), "the cited text is gone at"), ((), "the document is gone at")],
+)
+def test_law_1_a_value_whose_line_is_gone_is_no_answer(wiki, drifted, lines, words):
+    (wiki / X1).unlink()
+    import_wiki(wiki)
+    x1 = drifted(*lines) if lines else Platform.objects.get(slug="x-1")
+    with pytest.raises(StaleAnswer, match=words):
+        answer_to(x1, "memory_bandwidth")
+
+
+def test_it_answers_where_the_line_only_moved(drifted):
+    x1 = drifted("", "", BANDWIDTH)
+    assert answer_to(x1, "memory_bandwidth").citation.first_line == 17
+
+
+def test_law_1_the_text_as_it_is_now_answers_once_it_is_approved(wiki, drifted):
+    x1 = drifted(BANDWIDTH.replace("4.8", "4.9"), TDP)
+    import_wiki(wiki, vouched=True)
+    assert answer_to(x1, "memory_bandwidth").shown == "4.9 TB/s"
+
+
+def test_law_1_no_other_value_takes_the_place_of_a_stale_ceiling(wiki, page_text):
+    read = BANDWIDTH.replace("memory_bandwidth: 4.8", "read_bandwidth: 4.1")
+    slow, fast = (f"- {name}: {rate} TFLOPS | {SOURCE}" for name, rate in PEAKS.items())
+    for peak in (fast, fast.replace("67", "70")):
+        (wiki / X1).write_text(page_text(BANDWIDTH, read, slow, peak))
+        import_wiki(wiki, vouched=peak == fast)
+    x1 = Platform.objects.get(slug="x-1")
+    assert len(bandwidth_ceilings(x1)) == 2
+    assert compute_ceilings(x1, "float64") == []
+    with pytest.raises(StaleAnswer, match="peak_fp64_tensor of x-1 was 67 TFLOPS"):
+        compute_ceilings(x1, "float64", strict=True)
+    (wiki / X1).write_text(page_text(BANDWIDTH, read.replace("4.1", "4.0")))
+    import_wiki(wiki)
+    assert bandwidth_ceilings(x1) == []
+    with pytest.raises(StaleAnswer, match=r"read_bandwidth of x-1 was 4\.1 TB/s"):
+        bandwidth_ceilings(x1, strict=True)
+
+
+def test_law_1_a_feature_whose_absence_is_stale_may_be_there(wiki, page_text):
+    none = f"- peak_fp64_tensor: NONE | {SOURCE} | note=the sheet prints NA"
+    slow = f"- peak_fp64: 34 TFLOPS | {SOURCE}"
+    (wiki / X1).write_text(page_text(none, slow))
+    import_wiki(wiki, vouched=True)
+    x1 = Platform.objects.get(slug="x-1")
+    assert [c.display for c in compute_ceilings(x1, "float64")] == ["34 TFLOPS"]
+    (wiki / X1).write_text(page_text("", slow))
+    import_wiki(wiki)
+    assert compute_ceilings(x1, "float64") == []
 
 
 def test_it_names_what_is_higher_than_a_disputed_value(shipped):

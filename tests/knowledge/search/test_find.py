@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from knowledge.exchange.importer import import_wiki
 from knowledge.experience.indexed.lessons import index_lessons
 from knowledge.experience.record import NewExperience, record_attempts
 from knowledge.experience.terms import AttemptLabel, Bottleneck
@@ -22,6 +23,7 @@ from knowledge.search.engine import rows
 from knowledge.search.find import ask, search
 from knowledge.search.index import Entry, put, remove
 from knowledge.search.rebuild import rebuild
+from tests.knowledge.conftest import BANDWIDTH, X1
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
 
@@ -143,6 +145,17 @@ def test_an_unknown_value_of_a_facet_names_the_accepted_ones(learned):
     with pytest.raises(FilterError, match=r"op: 'bogus'; accepted: matmul, softmax"):
         ask("x", {"op": "bogus"})
     assert ask("x", {"op": "gemm"}).scope == {"op": "matmul"}
+
+
+def test_law_1_a_value_whose_line_changed_is_marked(wiki, page_text):
+    def marks():
+        return {hit.title: hit.mark for hit in found("memory_bandwidth kind:spec").kinds["spec"]}
+
+    rebuild()
+    assert marks() == {"memory_bandwidth of X 1: 4.8 TB/s": ""}
+    (wiki / X1).write_text(page_text(BANDWIDTH.replace("4.8", "4.9")))
+    import_wiki(wiki)
+    assert marks()["memory_bandwidth of X 1: 4.8 TB/s"] == "citation no longer holds"
 
 
 def test_masked_attempts_are_shown_and_marked(learned):

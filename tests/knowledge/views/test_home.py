@@ -79,8 +79,8 @@ def test_it_needs_the_same_queries_for_any_number_of_platforms(
     viewer, shipped, django_assert_num_queries
 ):
     # session, user, states, flags, never reviewed, platforms, coverage, documents, changes,
-    # two for permissions
-    with django_assert_num_queries(11):
+    # two for permissions; three more for the citations of the coverage and how they stand
+    with django_assert_num_queries(14):
         viewer.get("/w/")
 
 

@@ -12,11 +12,12 @@ import pytest
 from campaigns.evaluator.problem import ProblemError
 from campaigns.models import AbortReason, Campaign, CampaignState, Case, Problem, Protocol
 from campaigns.records.problem_rows import LARGEST_FILE
+from campaigns.steps.lifecycle.confirm import TargetUnknown
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.steps.measuring.materialise import materialise
 from campaigns.steps.problems.import_problem import import_problem
 from campaigns.steps.rounds.open_baseline import v0_source
-from knowledge.specs.cited import UNKNOWN
+from knowledge.models import Platform
 from tests.campaigns.steps import cast
 
 pytestmark = [pytest.mark.storage, pytest.mark.django_db]
@@ -112,6 +113,18 @@ def test_it_refuses_a_wish_that_can_not_be_run(
     assert (Campaign.objects.count(), Problem.objects.count()) == (0, 0)
 
 
+def test_it_refuses_a_card_that_no_worker_can_measure_on(folder: Path) -> None:
+    """Workers list cards of other vendors, and measure on none."""
+    toml = folder / "problem.toml"
+    toml.write_text(toml.read_text().replace('cpp = "v0.cpp"', 'triton = "v0.py"'))
+    (folder / "v0.py").write_text("")
+    Platform.objects.create(slug="mi-1", name="M", vendor="AMD", arch="A", kind="gpu", target="gfx")
+    words = r"backend: 'triton' is not timed on mi-1 \(AMD gpu\); accepted there: none"
+    with pytest.raises(CampaignRefused, match=words):
+        create_campaign(Wish(folder, "mi-1", "triton"))
+    assert not Campaign.objects.exists()
+
+
 def test_it_keeps_a_title_of_its_own_making_within_the_limit(folder: Path) -> None:
     toml = folder / "problem.toml"
     toml.write_text(toml.read_text().replace('"Tiny"', f'"{"y" * 200}"'))
@@ -136,15 +149,14 @@ def test_it_makes_another_protocol_of_required_sanitizers(folder: Path) -> None:
     assert strict.digest != usual.digest
 
 
-def test_it_runs_without_a_target_where_a_ceiling_is_unknown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("goal", ["90%", "baseline:1.5", "time_us<=30"])
+def test_law_1_an_unknown_ceiling_blocks_whatever_the_goal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, goal: str
 ) -> None:
     monkeypatch.setattr("campaigns.records.target.ceilings.compute_ceilings", lambda *_, **__: [])
-    campaign = cast.make_campaign(tmp_path)
-    cast.step_until(campaign, CampaignState.BASELINE)
-    target = cast.fresh(campaign).target
-    assert (target["state"], target["missing"]) == (UNKNOWN, ["compute"])
-    assert set(target["cases"]["one"]) == {"flops", "bytes", "intensity"}
+    with pytest.raises(TargetUnknown, match=r"^platform: compute: UNKNOWN .* wiki ceilings"):
+        cast.make_campaign(tmp_path, goal=goal)
+    assert Campaign.objects.get().state == CampaignState.DRAFT
 
 
 def test_it_cites_every_figure_of_the_target(tmp_path: Path) -> None:

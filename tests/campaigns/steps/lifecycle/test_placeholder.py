@@ -19,7 +19,7 @@ from campaigns.records.target.targets import target_of
 from campaigns.reports.report import render_report
 from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.steps.lifecycle.allow_placeholder import PlaceholderRefused, allow_placeholder
-from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.confirm import TargetUnknown, confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.workers.context import WorkerContext
@@ -59,13 +59,13 @@ def finished(campaign: Campaign, bench: WorkerContext) -> Campaign:
 
 
 def test_it_writes_the_gap_into_the_pitfalls(
-    draft: Campaign, bench: WorkerContext, script: Put
+    draft: Campaign, bench: WorkerContext, script: Put, curator: User
 ) -> None:
     script(["time 50"])
+    allow_placeholder(draft, "bandwidth", "1 GB/s", "soon", curator)
     campaign = finished(draft, bench)
-    (pitfall,) = campaign.pitfalls.all()
-    assert (campaign.state, campaign.target["state"]) == (CampaignState.DONE, UNKNOWN)
-    assert pitfall.kind == "unknown_spec"
+    pitfall = campaign.pitfalls.get(kind="unknown_spec")
+    assert (campaign.state, campaign.target["state"]) == (CampaignState.DONE, PLACEHOLDER)
     assert pitfall.message == (
         f"bandwidth: {UNKNOWN}: no approved copy_bandwidth of test-cpu; there is no target."
     )
@@ -155,7 +155,22 @@ def test_it_is_allowed_by_a_lead(draft: Campaign) -> None:
     assert Placeholder.objects.get().value == 1e9
 
 
-def test_r1_it_is_refused_once_the_goal_is_frozen(draft: Campaign, curator: User) -> None:
+def test_law_1_an_assumption_for_another_gap_opens_nothing(
+    draft: Campaign, curator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("campaigns.records.target.ceilings.compute_ceilings", lambda *_, **__: [])
+    allow_placeholder(draft, "bandwidth", "1 GB/s", "soon", curator)
+    with pytest.raises(TargetUnknown, match=r"^platform: compute: UNKNOWN"):
+        confirm(draft)
+    allow_placeholder(draft, "compute", "1 TFLOPS", "soon", curator)
+    assert confirm(draft).again
+
+
+def test_r1_it_is_refused_once_the_goal_is_frozen(
+    draft: Campaign, curator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = "campaigns.records.target.ceilings.bandwidth_ceilings"
+    monkeypatch.setattr(at, lambda platform: [cast.BANDWIDTH])
     confirm(draft)
     with pytest.raises(IllegalTransition, match="confirming freezes the goal"):
         allow_placeholder(draft, "bandwidth", "1 GB/s", "soon", curator)

@@ -177,12 +177,9 @@ def test_it_says_in_which_state_a_campaign_takes_a_candidate(
     assert refusal(campaign).message == "is done; it takes no candidate any more"
 
 
-def test_a_stopped_campaign_ends_and_takes_nothing_more(
-    waiting: Campaign, bench: WorkerContext
-) -> None:
+def test_a_stopped_campaign_ends_and_takes_nothing_more(waiting: Campaign) -> None:
     stop(waiting)
-    assert refusal(waiting).message == "is being stopped; it takes no candidate any more"
-    reach(waiting, bench, CampaignState.DONE)
+    assert refusal(waiting).message == "is done; it takes no candidate any more"
     assert cast.fresh(waiting).stop_reason == "user"
 
 

@@ -44,7 +44,7 @@ pytestmark = pytest.mark.django_db
 def campaign() -> Campaign:
     """One on a GPU that is not here, whose baseline is queued."""
     Platform.objects.create(
-        slug="card", name="Card", vendor="Test", arch="sm_90", kind="gpu", target="sm_90a"
+        slug="card", name="Card", vendor="NVIDIA", arch="sm_90", kind="gpu", target="sm_90a"
     )
     policy = StopPolicy(max_rounds=2)
     wish = Wish(problem=problem_folder("softmax"), platform="card", backend="triton", policy=policy)
