@@ -3,11 +3,15 @@
 import gc
 import os
 
+from django.conf import settings
 from django.core.asgi import get_asgi_application
+
+from kopt.database import hold_open
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kopt.settings")
 
 application = get_asgi_application()
+held = hold_open(settings.DATABASES["default"])
 
 # What is loaded now stays for ever; without this every full collection of garbage, in the middle of
 # some request, walks over all of it again.
