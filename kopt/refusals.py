@@ -52,7 +52,7 @@ class Refusals:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         try:
             require_migrations()
-        except (MissingMigrations, DatabaseError, InterfaceError) as error:
+        except (DatabaseError, InterfaceError) as error:
             refusal = refusal_of(error)
             if refusal is None:
                 raise

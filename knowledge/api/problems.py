@@ -19,7 +19,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from knowledge.api.json_body import BadBody, TooLarge
+from knowledge.api.json_body import BadBody, TooLarge, Unmeasured
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.lookup.listing import FilterError, NotKnown
 from knowledge.specs.metrics import MetricError
@@ -31,6 +31,7 @@ STATUS_OF: dict[type[Exception], int] = {
     NotKnown: 404,
     MetricError: 404,
     Conflict: 409,
+    Unmeasured: 411,
     TooLarge: 413,
     CurationError: 422,
 }

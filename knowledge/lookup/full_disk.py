@@ -15,6 +15,7 @@ from django.db import connection
 FULL = (errno.ENOSPC, errno.EDQUOT)
 # SQLite's words for it: of a write, and of the shared memory that its readers need, too.
 SQLITE_FULL = ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_WRITE")
+FULL_TEXT = "database or disk is full"
 POSTGRESQL_FULL = "53100"
 STILL = "What is stored can still be read; nothing new is stored until space is freed."
 
@@ -24,7 +25,7 @@ def full_disk(error: BaseException) -> str:
     for one in _chain(error):
         if getattr(one, "sqlstate", None) == POSTGRESQL_FULL:
             return f"The disk of the database server is full. {STILL}"
-        if getattr(one, "sqlite_errorname", "") in SQLITE_FULL:
+        if getattr(one, "sqlite_errorname", "") in SQLITE_FULL or str(one) == FULL_TEXT:
             return _full(Path(connection.settings_dict["NAME"]).parent)
         if isinstance(one, OSError) and one.errno in FULL:
             return _full(Path(one.filename).parent if one.filename else _fullest())
