@@ -6,7 +6,7 @@ import pkgutil
 from importlib.util import find_spec
 
 from django.apps import apps
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -14,8 +14,11 @@ REMEDY = "apply them with `.venv/bin/python manage.py migrate`"
 NAMED = 3
 
 
-class MissingMigrations(RuntimeError):
-    """The database is not prepared; the message says by which command it will be."""
+class MissingMigrations(DatabaseError):
+    """The database is not prepared; the message says by which command it will be.
+
+    What does without a database does without an unprepared one, too.
+    """
 
 
 class _Prepared:
@@ -50,6 +53,6 @@ def require_migrations() -> None:
     _Prepared.known = True
 
 
-def prepare_without_asking() -> None:
-    """Ask no more in this process, which applies what is missing itself."""
+def ask_no_more() -> None:
+    """Let this process work with what there is: it prepares the database, or examines it."""
     _Prepared.known = True
