@@ -41,6 +41,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "kopt.security.ContentSecurityPolicy",
+    "kopt.refusals.Refusals",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -75,6 +76,11 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
 ]
+PASSWORD_HASHERS = ["knowledge.curation.logins.HashedInTurn"]
+# The header in which a proxy in front passes on the client's address, such as `X-Forwarded-For`, of
+# which the last address counts. Logins are limited by address. Set it only where the proxy sets
+# that header itself. Empty: no header is trusted, the address is that of the connection.
+KOPT_CLIENT_HEADER = env.text("KOPT_CLIENT_HEADER", "")
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
@@ -111,8 +117,10 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-# Send cookies over HTTPS only.
+# Send cookies over HTTPS only, and believe a proxy in front whose `X-Forwarded-Proto` says `https`.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.flag("KOPT_HTTPS", default=False)
+if SESSION_COOKIE_SECURE:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 # A wiki folder as loose files; a little more than an import takes, so that it names the limit.
 DATA_UPLOAD_MAX_NUMBER_FILES = 5_100

@@ -5,15 +5,25 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
 from knowledge.api.urls import docs_page, no_such_address
+from knowledge.curation.logins import own_name, throttled
 from knowledge.experience_urls import search
 from knowledge.urls import revoke_token, tokens
+from kopt.refusals import bad_request, server_error
 
+handler400 = bad_request
 handler404 = no_such_address
+handler500 = server_error
 urlpatterns = [
-    path("login/", LoginView.as_view(template_name="login.html"), name="login"),
+    path("login/", throttled(LoginView.as_view(template_name="login.html")), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("tokens/", tokens, name="tokens"),
     path("tokens/<slug:key>/revoke", revoke_token, name="revoke_token"),
+    # Before the admin's own addresses: every door that takes a password counts the wrong ones.
+    path("admin/login/", throttled(admin.site.login)),
+    path(
+        "admin/password_change/",
+        admin.site.admin_view(throttled(admin.site.password_change, own_name)),
+    ),
     path("admin/", admin.site.urls),
     path("w/", include("knowledge.urls")),
     path("x/", include("knowledge.experience_urls")),

@@ -56,6 +56,20 @@ All settings come from the environment, once, at start. A wrong value ends the c
 |---|---|---|---|
 """
 SETTINGS_TAIL = """
+## Behind a proxy
+
+Set `KOPT_HOSTS` and `KOPT_ORIGINS` to the public name, and `KOPT_HTTPS` where the proxy speaks HTTPS;
+then its `X-Forwarded-Proto` is believed. Wrong passwords are limited to 10 a name and 30 an address
+within five minutes. Behind a proxy everybody has the proxy's address, so name the header that the
+proxy sets, as nginx does by `proxy_set_header X-Real-IP $remote_addr`:
+
+```
+KOPT_CLIENT_HEADER=X-Real-IP
+```
+
+Without it no header is trusted. Of a list, as in `X-Forwarded-For`, the last address counts. Never
+name a header that the proxy passes on as it came: then a client says who it is.
+
 ## Where torch and triton come from
 
 `make` reads these. `PYTHON` names the interpreter, such as `make run PYTHON=/path/to/python3.12`.

@@ -9,6 +9,8 @@ from tempfile import TemporaryDirectory
 
 from django.db import connection
 
+from knowledge.lookup.migrations import ask_no_more
+
 
 @contextmanager
 def own_database() -> Iterator[Path]:
@@ -17,6 +19,7 @@ def own_database() -> Iterator[Path]:
     On SQLite it is a file, on PostgreSQL a database of the same server with `test_` before its
     name. Also a folder to work in. Both are gone afterwards.
     """
+    ask_no_more()
     before = connection.settings_dict["NAME"]
     test = connection.settings_dict["TEST"]
     with TemporaryDirectory(prefix="kopt-bench-") as folder:

@@ -15,6 +15,8 @@ from django.core.management.base import CommandError, handle_default_options
 from django.db import DatabaseError, OperationalError, connection, connections
 
 from knowledge.curation.errors import Conflict
+from knowledge.lookup.full_disk import full_disk
+from knowledge.lookup.migrations import MissingMigrations, require_migrations
 
 
 class ExitCode(IntEnum):
@@ -95,8 +97,11 @@ class BaseCommand(base.BaseCommand):
         name = wanted.pop("verb", None)
         run = next((verb.run for verb in self.verbs() if verb.name == name), self.run)
         try:
-            run(**wanted)
-        except DatabaseError as error:
+            with connection.execute_wrapper(_PreparedBefore()):
+                run(**wanted)
+        except MissingMigrations as error:
+            self.fail(ExitCode.USAGE, str(error))
+        except (DatabaseError, OSError) as error:
             self._fail_for(error)
         except Conflict as error:
             # A command may import the wiki first, and another process may hold the wiki.
@@ -119,17 +124,15 @@ class BaseCommand(base.BaseCommand):
         """End the command with one line on stderr and this exit status."""
         raise CommandError(message, returncode=int(code))
 
-    def _fail_for(self, error: DatabaseError) -> NoReturn:
-        """End with what the database said; a mistake of our own keeps its traceback."""
+    def _fail_for(self, error: DatabaseError | OSError) -> NoReturn:
+        """End with what the database or the disk said; our own mistake keeps its traceback."""
+        if full := full_disk(error):
+            self.fail(ExitCode.USAGE, full)
         said = str(error).strip().partition("\n")[0]
-        unprepared = "no such " in said or "does not exist" in said
         # The plain base class is what SQLite says of a file that is no database, or a damaged one.
-        if not (unprepared or isinstance(error, OperationalError) or type(error) is DatabaseError):
+        if not (isinstance(error, OperationalError) or type(error) is DatabaseError):
             raise error
-        remedy = "run `make run`, or `python manage.py migrate`" if unprepared else ""
-        name = connection.settings_dict["NAME"]
-        message = f"database {name}: {said}"
-        self.fail(ExitCode.USAGE, f"{message}; {remedy}" if remedy else message)
+        self.fail(ExitCode.USAGE, f"database {connection.settings_dict['NAME']}: {said}")
 
     def run_from_argv(self, argv: list[str]) -> None:
         """As Django's, but a usage error exits with 1, since 2 means "not found" here."""
@@ -156,3 +159,20 @@ _DJANGO_OPTIONS = frozenset(
 def _add(parser: argparse.ArgumentParser, arguments: tuple[Argument, ...]) -> None:
     for item in arguments:
         parser.add_argument(*item.flags, **item.options)
+
+
+class _PreparedBefore:
+    """Lets no query of a command through while migrations are missing; not each makes one."""
+
+    def __init__(self) -> None:
+        self._looking = False
+
+    def __call__(self, execute: Callable[..., Any], *statement: Any) -> Any:
+        """Raises MissingMigrations."""
+        if not self._looking:
+            self._looking = True  # the look makes queries itself
+            try:
+                require_migrations()
+            finally:
+                self._looking = False
+        return execute(*statement)

@@ -71,12 +71,14 @@ class Child:
 
 def web(host: str, port: int, folder: Path) -> Child:
     """The web server."""
+    # Which header says who asks is a setting of ours (KOPT_CLIENT_HEADER); none is believed else.
+    trust = ("--no-proxy-headers",)
     options = ("--host", host, "--port", str(port), "--lifespan", "off", "--no-access-log")
     limits = ("--timeout-graceful-shutdown", "3", "--log-level", "warning")
     # whitenoise streams files by a plain iterator, of which Django warns at every one under ASGI.
     quiet = ("-W", "ignore:StreamingHttpResponse must consume:Warning")
-    command = (sys.executable, *quiet, "-m", "uvicorn", "kopt.asgi:application", *options, *limits)
-    return Child("web server", command, folder)
+    server = (sys.executable, *quiet, "-m", "uvicorn", "kopt.asgi:application")
+    return Child("web server", (*server, *trust, *options, *limits), folder)
 
 
 def worker(name: str, queue: str, threads: int, folder: Path) -> Child:

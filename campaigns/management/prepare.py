@@ -15,6 +15,7 @@ from campaigns.evaluator.ceilings.result import CeilingsError
 from knowledge.exchange.importer import import_wiki
 from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.lookup.measured import measured_here
+from knowledge.lookup.migrations import ask_no_more
 from knowledge.lookup.value import MEASURED_BANDWIDTHS, bandwidth_ceilings
 from knowledge.models import Platform
 from knowledge.specs.cited import UNKNOWN
@@ -24,6 +25,7 @@ Tell = Callable[[str], None]
 
 def prepare_database(tell: Tell) -> None:
     """Apply what migrations are missing and import the shipped wiki; quick when all is there."""
+    ask_no_more()
     executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         tell("preparing the database")

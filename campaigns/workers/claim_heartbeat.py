@@ -8,12 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from campaigns.models.transitions import claim
 from campaigns.workers.claim_holder import ClaimLost
+from campaigns.workers.connection import renew_connection
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,8 @@ class ClaimHeartbeat:
         self._phase, self._due = "", 0.0
 
     def __call__(self, phase: str) -> None:
-        """Raises ClaimLost."""
+        """Raises ClaimLost. What follows finds a living connection, if there is a database."""
+        renew_connection()
         now = time.monotonic()
         if phase == self._phase and now < self._due:
             return
@@ -44,7 +46,7 @@ class ClaimHeartbeat:
         try:
             held = claim(self._mine, heartbeat_at=timezone.now(), phase=phase[: self._longest])
             self._also()
-        except OperationalError as error:
+        except (OperationalError, InterfaceError) as error:
             log.warning("heartbeat not written: %s", error)
             return
         if not held:

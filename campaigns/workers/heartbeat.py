@@ -19,9 +19,11 @@ from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.recovery.reconcile import reconcile
+from campaigns.steps.recovery.store_kept import store_kept
 from campaigns.steps.repositories.release_rounds import release_rounds
 from campaigns.workers.notify import notify, notify_round, notify_worker
 from campaigns.workers.tempdirs import sweep
+from knowledge.lookup.migrations import require_migrations
 
 log = logging.getLogger(__name__)
 
@@ -55,12 +57,15 @@ class Heartbeat(threading.Thread):
         connection.close()
 
     def beat(self) -> None:
-        """Show life, remove old folders once, and when due find lost work and a due passport."""
+        """Show life, store what was kept, and when due find lost work and a due passport."""
+        require_migrations()
         worker = worker_beat(self._worker, self.device) if self.device else None
         if not self._swept:
             self._swept = True
             for folder in sweep():
                 log.info("removed %s, which an ended process left", folder)
+        for campaign, following in store_kept():
+            notify(campaign, following)
         if time.monotonic() < self._look_at:
             return
         self._look_at = time.monotonic() + RECONCILE_EVERY_S

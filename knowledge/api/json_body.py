@@ -25,6 +25,19 @@ class TooLarge(BadBody):
     """A body of more than `MOST_BYTES`."""
 
 
+class Unmeasured(BadBody):
+    """A body of unknown length (HTTP 411), which would be taken for none."""
+
+
+def require_short(headers: Mapping[str, str]) -> None:
+    """Look at a request's length before anything reads its body. Raises Unmeasured and TooLarge."""
+    length = headers.get("Content-Length", "")
+    if not length and headers.get("Transfer-Encoding"):
+        raise Unmeasured("accepted: a body whose length is in the header Content-Length")
+    if length.isdigit() and int(length) > MOST_BYTES:
+        raise TooLarge(f"accepted: up to {MOST_BYTES:,} bytes")
+
+
 class StrictJson(JSONParser):
     """JSON in UTF-8: each key once, finite numbers, no lone surrogates, no NUL characters.
 

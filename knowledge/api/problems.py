@@ -19,7 +19,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from knowledge.api.json_body import BadBody, TooLarge
+from knowledge.api.json_body import BadBody, TooLarge, Unmeasured
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.lookup.listing import FilterError, NotKnown
 from knowledge.specs.metrics import MetricError
@@ -31,6 +31,7 @@ STATUS_OF: dict[type[Exception], int] = {
     NotKnown: 404,
     MetricError: 404,
     Conflict: 409,
+    Unmeasured: 411,
     TooLarge: 413,
     CurationError: 422,
 }
@@ -68,7 +69,9 @@ def no_such_address(request: HttpRequest, exception: Exception) -> HttpResponse:
     """The 404 of an address that is not in the table: as the API says it there, else the page."""
     if not request.path.startswith("/api/v1/"):
         return page_not_found(request, exception)
-    said = _said(404, "address", "no such address; /api/v1/schema has those that there are")
+    said = refusal_record(
+        404, "address", "no such address; /api/v1/schema has those that there are"
+    )
     return JsonResponse(said, status=404, content_type=ProblemRenderer.media_type)
 
 
@@ -78,7 +81,9 @@ def _answer(error: Exception, context: dict[str, Any]) -> Response | None:
     status = next(kinds, None)
     if status is not None:
         field = getattr(error, "field", FIELD_OF.get(type(error)))
-        return Response(_said(status, field, getattr(error, "message", str(error))), status)
+        return Response(
+            refusal_record(status, field, getattr(error, "message", str(error))), status
+        )
     answer = exception_handler(error, context)
     if answer is None:
         return None
@@ -86,7 +91,7 @@ def _answer(error: Exception, context: dict[str, Any]) -> Response | None:
         field, message = _first(error.detail)
     else:
         field, message = FIELD_OF.get(type(error)), str(answer.data["detail"])
-    answer.data = _said(answer.status_code, field, message)
+    answer.data = refusal_record(answer.status_code, field, message)
     return answer
 
 
@@ -101,7 +106,8 @@ def _first(detail: Any, path: str = "") -> tuple[str, str]:
     return path or "body", str(detail)
 
 
-def _said(status: int, field: str | None, message: str) -> dict[str, Any]:
+def refusal_record(status: int, field: str | None, message: str) -> dict[str, Any]:
+    """A refusal as every address of the API says it."""
     message = _plain(message)
     return {
         "type": "about:blank",

@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 
 from knowledge.api.access import BearerToken, TokenRate, WithinScope
 from knowledge.api.answered_once import Answered, claim, keep
-from knowledge.api.json_body import StrictJson
+from knowledge.api.json_body import StrictJson, require_short
 from knowledge.api.parameters import FORMAT, parameters
 from knowledge.api.problems import problem
 from knowledge.curation.errors import CurationError
@@ -54,6 +54,7 @@ class ApiView(APIView):
             raise FilterError(FORMAT, f"accepted: {accepted}") from None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        require_short(request.headers)
         super().initial(request, *args, **kwargs)
         self.claimed = claim(request)
 

@@ -29,6 +29,7 @@ from knowledge.models.lesson import (
     LessonSource,
     LessonState,
 )
+from knowledge.models.login_attempt import LoginAttempt
 from knowledge.models.platform import Platform
 from knowledge.models.search import Kind, SearchRow, SearchWord
 from knowledge.models.spec import Citation, Spec, SpecState
@@ -67,6 +68,7 @@ __all__ = [
     "LessonEvidence",
     "LessonSource",
     "LessonState",
+    "LoginAttempt",
     "Platform",
     "Revision",
     "Scope",

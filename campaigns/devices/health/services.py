@@ -9,11 +9,11 @@ import django.db
 from celery import current_app
 from django.conf import settings
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import OperationalError
 
 from campaigns.devices.discover import Device, torch_has_cuda, watched
 from campaigns.devices.health.finding import HealthFinding, State
+from knowledge.lookup.migrations import REMEDY, missing_migrations
 
 GIB = 2**30
 DISK_BYTES = GIB
@@ -64,11 +64,10 @@ def _watched() -> list[HealthFinding]:
 
 
 def _database() -> HealthFinding:
-    costs, remedy = "nothing is stored", "check DATABASE_URL, then python manage.py migrate"
+    costs, remedy = "nothing is stored", f"check DATABASE_URL, then {REMEDY}"
     try:
         connection.ensure_connection()
-        executor = MigrationExecutor(connection)
-        waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        waiting = missing_migrations()
     except django.db.Error as error:
         said = str(error).strip().partition("\n")[0]
         return HealthFinding(
@@ -76,7 +75,7 @@ def _database() -> HealthFinding:
         )
     if waiting:
         found = f"{connection.vendor}: {len(waiting)} migrations to do"
-        return HealthFinding("database", State.MISSING, found, costs, "python manage.py migrate")
+        return HealthFinding("database", State.MISSING, found, costs, REMEDY)
     return HealthFinding("database", State.OK, connection.vendor)
 
 

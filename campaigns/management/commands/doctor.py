@@ -10,6 +10,7 @@ from campaigns.devices.health.examine import examine
 from campaigns.devices.health.finding import State
 from campaigns.management.base_command import BaseCommand, ExitCode
 from campaigns.records.passport.passport_findings import examine_passports
+from knowledge.lookup.migrations import ask_no_more
 
 
 class Command(BaseCommand):
@@ -19,6 +20,7 @@ class Command(BaseCommand):
     )
 
     def run(self, **options: Any) -> None:
+        ask_no_more()
         found = [*examine(), *examine_passports()]
         self.emit([asdict(one) for one in found], "\n".join(map(str, found)))
         counts = Counter(one.state for one in found)

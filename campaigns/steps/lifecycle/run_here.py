@@ -12,6 +12,7 @@ from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.recovery.release_vanished import release_vanished
+from campaigns.steps.recovery.store_kept import store_kept
 from campaigns.workers.claim_holder import worker_of
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.tempdirs import sweep
@@ -51,6 +52,7 @@ def run_here(key: int, context: WorkerContext, tell: Callable[[str], None]) -> C
 def _wait_for_another(campaign: Campaign, context: WorkerContext) -> str:
     """Show life and give other workers a moment; the holder of what is being measured, if any."""
     own = Evaluation.objects.filter(candidate__round__campaign=campaign)
+    store_kept()
     release_vanished(own)
     worker_beat(context.worker.name, context.device)
     running = own.filter(state=EvaluationState.RUNNING).first()

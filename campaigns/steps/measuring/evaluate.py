@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from django.conf import settings
-from django.db import OperationalError, transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -56,8 +56,11 @@ from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.sharing.help_search import help_search
 from campaigns.workers.claim_heartbeat import ClaimHeartbeat
 from campaigns.workers.claim_holder import ClaimLost, is_gone, is_here, new_holder, worker_of
+from campaigns.workers.connection import renew_connection
 from campaigns.workers.context import WorkerContext, card_of
+from campaigns.workers.kept_results import keep_result
 from campaigns.workers.tempdirs import tempdir
+from knowledge.lookup.full_disk import full_disk
 
 log = logging.getLogger(__name__)
 # As many characters as the column of the phase has.
@@ -151,6 +154,7 @@ def _claim(evaluation: Evaluation, context: WorkerContext) -> bool:
             phase=Phase.START.value,
         )
         if claimed:
+            evaluation.refresh_from_db(fields=["claims"])
             end_wait(evaluation, worker)
     return claimed
 
@@ -260,11 +264,33 @@ def _without_host_noise(report: Report) -> Report:
 
 
 def _finish(evaluation: Evaluation, report: Report) -> Campaign | None:
+    """Store the report; where the database cannot be reached, `store_kept` does it later."""
+    kept = keep_result(evaluation.pk, evaluation.holder, evaluation.claims, report)
+    try:
+        campaign = _stored(evaluation, report)
+    except (OperationalError, InterfaceError) as error:
+        if full_disk(error):
+            # The samples do not fit; the short truth that they do not may.
+            where = settings.DATABASES["default"]["NAME"]
+            campaign = record_report(evaluation, _broken(evaluation, f"disk full: {where}"))
+        elif kept is None:
+            raise
+        else:
+            log.warning(
+                "%s: kept in %s until the database is back: %s", evaluation, kept.path, error
+            )
+            return None
+    if kept is not None:
+        kept.forget()
+    return campaign
+
+
+def _stored(evaluation: Evaluation, report: Report) -> Campaign | None:
+    """Record the report, over another connection where this one dies over it."""
     try:
         return record_report(evaluation, report)
-    except OperationalError as error:
-        if "full" not in str(error):
+    except (OperationalError, InterfaceError):
+        if not renew_connection():
             raise
-        # The samples do not fit; the short truth that they do not may.
-        where = settings.DATABASES["default"]["NAME"]
-        return record_report(evaluation, _broken(evaluation, f"disk full: {where}"))
+        # What was stored after all is not stored again: then the claim is no longer held.
+        return record_report(evaluation, report)

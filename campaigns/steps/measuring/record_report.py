@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from campaigns.evaluator.contract import Outcome, Report, dump
@@ -17,6 +18,7 @@ from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from campaigns.records.round.measuring_drift import as_host_failure, drift_under, may_repeat
 from campaigns.steps.measuring.repeat_void import repeat_void
+from campaigns.workers.connection import renew_connection
 
 log = logging.getLogger(__name__)
 
@@ -26,13 +28,16 @@ MOST_ATTEMPTS = 3
 def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True) -> Campaign | None:
     """End a claimed evaluation with its report, if the claim is still held.
 
+    A claim that was given up, as its worker had shown no life for too long, counts as held until
+    somebody else claims the evaluation.
     A broken host gets a new evaluation, at most three in all; its failure is not the candidate's.
     One that is void, as device or host did not stay the same, is repeated as well.
     """
     campaign = evaluation.campaign
-    mine = Evaluation.objects.filter(
-        pk=evaluation.pk, state=EvaluationState.RUNNING, holder=evaluation.holder
-    )
+    held = Q(state=EvaluationState.RUNNING, holder=evaluation.holder)
+    given_up = Q(state=EvaluationState.QUEUED, holder="", claims=evaluation.claims)
+    mine = Evaluation.objects.filter(held | given_up, pk=evaluation.pk)
+    renew_connection()
     drifted = drift_under(evaluation, report)
     if drifted and not may_repeat(evaluation):
         report, drifted = as_host_failure(report, drifted), ()

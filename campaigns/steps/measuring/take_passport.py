@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 
 from campaigns.devices.hold import hold
 from campaigns.devices.host_facts import host_facts
@@ -19,6 +20,7 @@ from campaigns.records.passport.passport_due import awaited_evaluations
 from campaigns.records.passport.passports import open_wish
 from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.workers.connection import renew_connection
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.tempdirs import tempdir
 
@@ -54,6 +56,7 @@ def take_passport(why: str, context: WorkerContext) -> Passport | None:
 def _store(
     context: WorkerContext, said: dict[str, Any], wall_s: float, taken: Taken | None
 ) -> Passport:
+    renew_connection()
     values: dict[str, Any] = {
         **said,
         "worker": context.worker,
@@ -84,6 +87,12 @@ class _PassportHeartbeat:
         if time.monotonic() < self._due:
             return
         self._due = time.monotonic() + settings.KOPT_HEARTBEAT_S
-        worker_beat(self._context.worker.name, self._context.device)
-        if awaited_evaluations(self._context.worker).exists():
+        renew_connection()
+        try:
+            worker_beat(self._context.worker.name, self._context.device)
+            is_needed = awaited_evaluations(self._context.worker).exists()
+        except (OperationalError, InterfaceError) as error:
+            log.warning("heartbeat not written: %s", error)
+            return
+        if is_needed:
             raise CampaignWaits

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
@@ -38,6 +39,7 @@ from campaigns.steps.repositories.prove_change import prove_change
 from campaigns.steps.repositories.stop_repository import stop_if_spent
 from campaigns.workers.claim_heartbeat import ClaimHeartbeat
 from campaigns.workers.claim_holder import ClaimLost, new_holder
+from campaigns.workers.connection import renew_connection
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.tempdirs import tempdir
 
@@ -62,7 +64,7 @@ def try_change(key: int, context: WorkerContext) -> Repository | None:
             return None
         try:
             with tempdir("harness") as folder:
-                _close(row, *_tried(row, context, folder))
+                _closed(row, *_tried(row, context, folder))
         except ClaimLost:
             log.warning("%s: taken over by another worker; result dropped", row)
             return None
@@ -158,6 +160,19 @@ def _decided(row: RepositoryRound, harness: Harness, measured: MeasuredChange) -
         said = f"target: no class {row.target!r}; there are: {known:.500}"
         return HarnessDecision(Reason.WRONG_RESULT, said, measured.result)
     return decide(measured.result, noise, row.target)
+
+
+def _closed(row: RepositoryRound, *tried: Any) -> None:
+    """Record the round, over another connection where this one has died. Raises ClaimLost."""
+    renew_connection()
+    try:
+        _close(row, *tried)
+    except (OperationalError, InterfaceError):
+        if not renew_connection():
+            raise
+        # The commit is the same one again, and a round that was closed after all is not held.
+        row.state = EvaluationState.RUNNING
+        _close(row, *tried)
 
 
 def _close(

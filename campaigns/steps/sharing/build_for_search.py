@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
 
@@ -17,11 +17,12 @@ from campaigns.devices.sweep.loop import SweepBroken, SweepWork, kept_builds, ru
 from campaigns.devices.sweep.shared_work import BuilderWork
 from campaigns.evaluator.contract import Job, Outcome, Phase, Report, Source, load_line
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, SweepOrder
-from campaigns.models.transitions import claim, move
+from campaigns.models.transitions import move
 from campaigns.records.sharing import is_searched
-from campaigns.steps.measuring.evaluate import job_of
+from campaigns.steps.measuring.evaluate import LONGEST_PHASE, job_of
 from campaigns.steps.measuring.record_report import record_report
 from campaigns.steps.measuring.sweep import screening_job
+from campaigns.workers.claim_heartbeat import ClaimHeartbeat
 from campaigns.workers.claim_holder import ClaimLost, new_holder
 from campaigns.workers.tempdirs import tempdir
 
@@ -97,14 +98,4 @@ def _beat(share: Evaluation) -> Callable[[], None]:
     mine = Evaluation.objects.filter(
         pk=share.pk, state=EvaluationState.RUNNING, holder=share.holder
     )
-    due = 0.0
-
-    def beat() -> None:
-        nonlocal due
-        if time.monotonic() < due:
-            return
-        due = time.monotonic() + settings.KOPT_HEARTBEAT_S
-        if not claim(mine, heartbeat_at=timezone.now()):
-            raise ClaimLost
-
-    return beat
+    return partial(ClaimHeartbeat(mine, LONGEST_PHASE), Phase.BUILD)
