@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from campaigns.devices.problem_code import work_model
+from campaigns.devices.problem_code import HostLacks, work_model
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.problem import ProblemError
 from campaigns.models import (
@@ -57,13 +57,15 @@ def set_target(campaign: Campaign) -> Next:
     "compute": Cited}}, "placeholders": {question: {"shown", "reason", "allowed_by", "at"}},
     "provisional": {name: {"floor_us", "target_us", "bound", "formula"}}}. A case without cited
     ceilings has flops, bytes and intensity only, whatever is assumed.
-    A problem whose own code fails aborts the campaign.
+    A problem whose own code fails aborts the campaign; a host that cannot run it pauses it (law 8).
     """
     if why := unknown_target(campaign):
         held = f"the target is {UNKNOWN_VALUE}, so nothing is measured; {why} Then resume it."
         return AGAIN if ask_to_pause(campaign, held, "target_unknown") else NOTHING
     try:
         works = _work(campaign)
+    except HostLacks as error:
+        return AGAIN if ask_to_pause(campaign, str(error), "host_lacks") else NOTHING
     except ProblemError as error:
         return abort(campaign, AbortReason.PROBLEM_UNUSABLE, str(error))
     ceilings = ceilings_of(campaign)

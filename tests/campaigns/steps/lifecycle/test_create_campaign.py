@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from campaigns.devices.problem_code import HostLacks
 from campaigns.evaluator.problem import ProblemError
 from campaigns.models import AbortReason, Campaign, CampaignState, Case, Problem, Protocol
 from campaigns.records.problem_rows import LARGEST_FILE
@@ -181,3 +182,15 @@ def test_it_aborts_when_the_problems_own_code_fails(
     ended = cast.fresh(campaign)
     assert ended.stop_reason == AbortReason.PROBLEM_UNUSABLE
     assert ended.stop_sentence == "tiny/ref.py: setup: no outputs"
+
+
+def test_a_host_that_cannot_run_the_problems_code_pauses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacks(*_: Any) -> None:
+        raise HostLacks("this host lacks network, mounts")
+
+    monkeypatch.setattr("campaigns.steps.lifecycle.set_target.work_model", lacks)
+    campaign = cast.make_campaign(tmp_path)
+    cast.step_until(campaign, CampaignState.PAUSED)
+    assert campaign.events.filter(kind="host_lacks", message__contains="lacks network").exists()
