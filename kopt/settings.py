@@ -151,6 +151,9 @@ KOPT_SANDBOX = env.choice("KOPT_SANDBOX", ("AVAILABLE", "ALL"), default="AVAILAB
 # How much memory a candidate may take, in MiB; 0: half of the host's.
 KOPT_RUNNER_MIB = env.number("KOPT_RUNNER_MIB", 0.0, least=0.0)
 
+# How much a repository's tree may take with all that a command of its harness writes, in MiB, and
+# one file for each 16 KiB of it. It lies in memory while the command runs, and counts as that.
+KOPT_HARNESS_MIB = env.number("KOPT_HARNESS_MIB", 2_048.0, least=16.0)
 # More folders, comma-separated, that a repository's own harness may read, such as a virtual
 # environment with what it imports; programs in their `bin` come first on its PATH.
 KOPT_HARNESS_PATHS = env.words("KOPT_HARNESS_PATHS", ())

@@ -19,11 +19,11 @@ from django.conf import settings
 
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import ROOT, clean_environment
-from campaigns.evaluator.sandbox.program import LOCKED, Order
+from campaigns.evaluator.sandbox.order import LOG_BYTES, TABLE_BYTES, Order, Told
 
-LOG_BYTES = 64 * 1024
-TABLE_BYTES = 4 << 20
 BEAT_S = 1.0
+# How long its files may take to be copied there and back, on top of the command.
+COPY_S = 120.0
 # By how much a command may be late to end after it was told.
 END_S = 10.0
 
@@ -37,18 +37,22 @@ class CommandEnd:
     """How a command ended. status: as a shell tells it; None where it took too long.
 
     printed: what it wrote to its output, the first `TABLE_BYTES`; log: the end of all it said.
+    over: which limit of disk or memory it went over, as the rest of a sentence; "" for none.
     """
 
     status: int | None
     printed: bytes
     log: str
     seconds: float
+    over: str = ""
 
 
 def run(
     command: str, work: Path, device: Device, limit_s: float, beat: Callable[[], None]
 ) -> CommandEnd:
-    """Run it in `work`/tree, with `work`/home as its home.
+    """Run it on a copy of `work`/tree, with that of `work`/home as its home.
+
+    Where it has kept to its limits, both then hold what it left, its failures too.
 
     beat: called about every second; what it raises ends the command and is passed on. Raises
     HostBroken where the sandbox cannot be closed.
@@ -59,6 +63,7 @@ def run(
         kind="cuda" if device.kind == "gpu" else "cpu",
         total_s=limit_s,
         memory_bytes=int(settings.KOPT_RUNNER_MIB) << 20,
+        disk_bytes=int(settings.KOPT_HARNESS_MIB) << 20,
         require_all=settings.KOPT_SANDBOX == "ALL",
         extra=tuple(settings.KOPT_HARNESS_PATHS),
     )
@@ -71,16 +76,17 @@ def run(
                 os.close(told_end)
             begun = time.monotonic()
             try:
-                status = _wait(process, begun + limit_s, beat)
+                status = _wait(process, begun + limit_s + COPY_S, beat)
             finally:
                 _end(process)
-            answer = answers.read(LOG_BYTES)
-        if answer != LOCKED:
-            why = answer.decode("utf-8", "replace") or _tail(said).strip()[-300:]
+            ended = Told.read(answers.read(LOG_BYTES))
+        if ended.broken or not ended.locked:
+            why = ended.broken or _tail(said).strip()[-300:]
             raise HostBroken(why or "the sandbox ended early")
         out.seek(0)
         printed, log = out.read(TABLE_BYTES + 1), _tail(out) + _tail(said)
-        return CommandEnd(status, printed, log, time.monotonic() - begun)
+        seconds = min(time.monotonic() - begun, limit_s)
+        return CommandEnd(None if ended.late else status, printed, log, seconds, ended.over)
 
 
 def _start(

@@ -11,7 +11,8 @@ from typing import Protocol
 
 from campaigns.devices.discover import Device
 from campaigns.devices.harness import below
-from campaigns.devices.harness.command import TABLE_BYTES, CommandEnd, HostBroken, run
+from campaigns.devices.harness.command import CommandEnd, HostBroken, run
+from campaigns.evaluator.sandbox.order import TABLE_BYTES
 from campaigns.rules.harness.description import PRINTED, Harness
 
 LARGEST_FILE = 64 << 20

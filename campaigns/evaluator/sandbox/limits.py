@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 from pathlib import Path
@@ -35,18 +36,25 @@ def memory_limit(asked_bytes: int) -> int:
     return max(LEAST_MEMORY, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
 
 
-def limit_runner(total_s: float, kind: str, *, own_count: bool, address_bytes: int | None) -> None:
+def limit_runner(
+    total_s: float,
+    kind: str,
+    *,
+    own_count: bool,
+    address_bytes: int | None,
+    file_bytes: int = FILE_BYTES,
+) -> None:
     """Limits of a runner and of all it starts.
 
     total_s: the limit of the whole evaluation; every core may be busy that long. kind: of device,
     "cpu" or "cuda". own_count: no other process counts as this user's. address_bytes: what
     the runner may still map on top of what it has; None on a GPU, whose driver reserves hundreds of
-    GiB of addresses.
+    GiB of addresses. file_bytes: the largest file.
     """
     cores = os.cpu_count() or 1
     # One byte, too little for a file: at 0 a host's handler of cores would still be started.
     _lower(resource.RLIMIT_CORE, 1)
-    _lower(resource.RLIMIT_FSIZE, FILE_BYTES)
+    _lower(resource.RLIMIT_FSIZE, file_bytes)
     _lower(resource.RLIMIT_NOFILE, OPEN_FILES[kind])
     if own_count and kind == "cpu":
         _lower(resource.RLIMIT_SIGPENDING, PENDING_SIGNALS)
@@ -80,6 +88,32 @@ def limit_sanitized(seconds: float) -> None:
 def counts_are_per_namespace() -> bool:
     release = os.uname().release.split(".")
     return (int(release[0]), int(release[1].partition("-")[0])) >= COUNTS_PER_NAMESPACE
+
+
+def resident_below(pid: int) -> int:
+    """Bytes in memory of all that descends from this process, as its /proc counts processes.
+
+    Pages that several share are counted for each.
+    """
+    pages = sum(map(_resident_pages, with_descendants(pid)[1:]))
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def with_descendants(pid: int) -> list[int]:
+    """Its number and those of all that descends from it, as this process's /proc has them."""
+    found = [pid]
+    for parent in found:
+        with contextlib.suppress(OSError):
+            for task in Path(f"/proc/{parent}/task").iterdir():
+                found += map(int, (task / "children").read_text().split())
+    return found
+
+
+def _resident_pages(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, IndexError):
+        return 0
 
 
 def _lower(kind: int, to: int) -> None:

@@ -1,9 +1,10 @@
 """Run one command of a project's harness, locked down; a program of its own.
 
-It reads an `Order` as JSON, and shows the folder of that order at `view.WORK`, the only place of
-the host that the command can write to. There is no network, no other process and no home. What is
-written to the file descriptor in its argument is ours: `LOCKED` once the command is about to begin,
-else why it cannot. The exit status is the command's, as a shell tells it.
+It reads an `Order` as JSON. The command finds a copy of that order's folder at `view.WORK`, in
+memory: whatever it writes is bounded in sum, and counts as its memory. When all that it started has
+ended, its files are copied back. There is no network, no other process and no home. What is written
+to the file descriptor in its argument is ours, as `order.Told` has it. The exit status is the
+command's, as a shell tells it.
 
 There is no filter of system calls, because tools that build and test use many that no kernel needs;
 on a GPU there is no Landlock, under which CUDA does not start. Namespaces, view and user hold by
@@ -12,11 +13,15 @@ themselves, as they do for sanitizers.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
+import signal
 import sys
+import time
 from collections.abc import Callable, Container
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +29,7 @@ from campaigns.evaluator.processes import die_with_parent
 from campaigns.evaluator.sandbox import (
     calls,
     cgroup,
+    folder,
     identity,
     landlock,
     limits,
@@ -32,28 +38,15 @@ from campaigns.evaluator.sandbox import (
     probe,
     view,
 )
+from campaigns.evaluator.sandbox.bounded_folder import MIB, OverRoom, Room, is_full
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
+from campaigns.evaluator.sandbox.order import LOG_BYTES, TABLE_BYTES, Order
 
-LOCKED = b"locked"
 TREE, HOME = f"{view.WORK}/tree", f"{view.WORK}/home"
-# Without these the command would see the host's files, or talk to its network.
-NEEDED = (Layer.NETWORK, Layer.MOUNTS)
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """folder: holds `tree`, where the command runs, and `home`. kind: of device, "cpu" or "cuda".
-
-    extra: more folders to read, whose programs come first. total_s: processor seconds a core.
-    """
-
-    folder: str
-    command: str
-    kind: str
-    total_s: float
-    memory_bytes: int
-    require_all: bool
-    extra: tuple[str, ...] = ()
+# Without these the command would see the host's files, talk to its network, or go on unseen.
+NEEDED = (Layer.NETWORK, Layer.MOUNTS, Layer.PROCESSES)
+LOOK_S = 0.1
+NO_ROOM = os.strerror(errno.ENOSPC).encode()
 
 
 def main(told: int) -> int:
@@ -64,9 +57,13 @@ def main(told: int) -> int:
     needed = (*NEEDED, *(plan.missing if order.require_all else ()))
     lacking = [layer for layer in needed if layer not in plan.holds]
     if lacking:
-        os.write(told, f"this host lacks {', '.join(lacking)} for its sandbox".encode())
+        _tell(told, broken=f"this host lacks {', '.join(lacking)} for its sandbox")
         return 1
     return _LockedProgram(order, plan, told).run()
+
+
+def _tell(told: int, **what: str | bool) -> None:
+    os.write(told, json.dumps(what).encode() + b"\n")
 
 
 class _LockedProgram:
@@ -76,6 +73,7 @@ class _LockedProgram:
         self._order = order
         self._plan = plan
         self._told = told
+        self._room = Room(order.disk_bytes)
         self._lease = identity.lease_uid() if Layer.UID in plan.holds else None
         self._groups = cgroup.make(plan.memory_bytes, limits.most_threads())
 
@@ -85,13 +83,14 @@ class _LockedProgram:
 
     def run(self) -> int:
         try:
-            if self._uid is not None:
-                _hand_over(Path(self._order.folder), self._uid)
             if Layer.USER in self._plan.holds:
                 namespaces.enter_user_namespace()
-            if Layer.PROCESSES in self._plan.holds:
-                namespaces.enter_process_namespace()
-            return self._in_child(partial(self._first, os.getpid()))
+            namespaces.enter_process_namespace()
+            child = self._fork(partial(self._first, os.getpid()))
+            status = _exit_status(os.waitpid(child, 0)[1])
+            if self._groups.ran_out_of_memory():
+                _tell(self._told, over=self._over_memory)
+            return status
         except OSError as error:
             return self._refused(error)
         finally:
@@ -100,30 +99,125 @@ class _LockedProgram:
     def _first(self, parent: int) -> int:
         """The first process of the PID namespace: all others end with it."""
         die_with_parent(parent)
+        if os.getpid() != 1:
+            raise OSError(errno.EPERM, "is not of its own", "the PID namespace")
         self._groups.enter()
         holds, uid = self._plan.holds, self._uid
         shown = _shown(self._order, self._plan)
+        work, *folders = map(_kept_open, (Path(self._order.folder), *self._groups.folders))
+        self._groups = replace(self._groups, folders=tuple(folders))
         namespaces.enter(holds)
         view.build_view(
             shown,
             (os.getuid(), os.getgid()) if uid is None else (uid, uid),
             fresh_proc=Layer.PROC in holds,
             shared=False,
-            work=Path(self._order.folder),
+            work=self._room.options,
         )
         if Layer.CAPABILITIES in holds:
             calls.drop_bounding_set()
-        return self._in_child(partial(self._become, shown))
+        if not self._brought(work):
+            return 1
+        said = _Said(uid)
+        child = self._fork(partial(self._become, shown, said))
+        status, ended = self._watched(child)
+        _end_all_others()
+        said.hand_on()
+        if not ended and not (ended := self._amiss(status, said)):
+            ended = self._taken_back(work)
+        if ended:
+            _tell(self._told, **ended)
+        return status
 
-    def _become(self, shown: tuple[Path, ...]) -> int:
+    def _brought(self, work: Path) -> bool:
+        """Copy the folder to where the command finds it."""
+        try:
+            for name in (TREE, HOME):
+                self._room.copy(work / Path(name).name, Path(name), self._uid)
+        except (OverRoom, OSError) as error:
+            if isinstance(error, OSError) and error.errno != errno.ENOSPC:
+                raise
+            _tell(self._told, locked=True, over=f"has too large a tree: {self._allowed}")
+            return False
+        return True
+
+    def _taken_back(self, work: Path) -> dict[str, str | bool]:
+        """Copy what the command left to where the folder came from; what to tell if it failed."""
+        try:
+            for name in (TREE, HOME):
+                folder.clear(work / Path(name).name)
+                (work / Path(name).name).rmdir()
+                self._room.copy(Path(name), work / Path(name).name, None)
+        except OverRoom as error:
+            return {"over": f"left files that are not kept: {error}; {self._allowed}"}
+        except OSError as error:
+            return {"broken": f"{error.filename or 'its files'}: {error.strerror}"}
+        return {}
+
+    def _watched(self, child: int) -> tuple[int, dict[str, str | bool]]:
+        """Wait until it has ended or has to be; its exit status, and what to tell."""
+        deadline = time.monotonic() + self._order.total_s
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        while True:
+            ended, status = os.waitpid(-1, os.WNOHANG)
+            if ended == child:
+                return _exit_status(status), {}
+            if time.monotonic() > deadline:
+                return 1, {"late": True}
+            if over := self._over():
+                return 1, {"over": over}
+            if not ended:
+                signal.sigtimedwait({signal.SIGCHLD}, LOOK_S)
+
+    def _amiss(self, status: int, said: _Said) -> dict[str, str | bool]:
+        """What to tell of a command that has ended by itself."""
+        over = self._over()
+        # A tool that removes what it could not complete leaves room behind.
+        if not over and status and NO_ROOM in said.end():
+            over = f"had no room to write: {self._allowed}"
+        return {"over": over} if over else {}
+
+    def _over(self) -> str:
+        """Which limit of the whole is met; "" for none."""
+        if is_full(view.WORK):
+            return f"filled {view.WORK}: {self._allowed}"
+        for place, size in ((view.TEMPORARY, view.SCRATCH_BYTES), (view.SHARED, view.SHARED_BYTES)):
+            if is_full(place):
+                return f"filled {place}: {size // MIB:,} MiB and {view.FILES:,} files are allowed"
+        return self._over_memory if self._out_of_memory() else ""
+
+    def _out_of_memory(self) -> bool:
+        if self._groups.memory:
+            return self._groups.ran_out_of_memory()
+        # The number that /proc gives this process, be it that of the host.
+        taken = limits.resident_below(int(os.readlink("/proc/self")))
+        found = [os.statvfs(place) for place in (view.WORK, view.TEMPORARY, view.SHARED)]
+        taken += sum((one.f_blocks - one.f_bfree) * one.f_frsize for one in found)
+        return taken > self._plan.memory_bytes
+
+    @property
+    def _allowed(self) -> str:
+        return f"{self._room} are allowed, the tree's among them (KOPT_HARNESS_MIB)"
+
+    @property
+    def _over_memory(self) -> str:
+        most = self._plan.memory_bytes // MIB
+        return f"took more memory than the {most:,} MiB that are allowed (KOPT_RUNNER_MIB)"
+
+    def _become(self, shown: tuple[Path, ...], said: _Said) -> int:
         """Lock this process and become the command."""
         order, uid = self._order, self._uid
+        # Where a kernel shares time out by session, those that watch get theirs.
+        os.setsid()
+        said.take()
         bounded = self._groups.memory or order.kind == "cuda"
         limits.limit_runner(
             order.total_s,
             order.kind,
             own_count=uid is not None,
             address_bytes=None if bounded else self._plan.memory_bytes,
+            # What is met is the limit of the whole, which is told.
+            file_bytes=max(limits.FILE_BYTES, order.disk_bytes),
         )
         if uid is None:
             calls.drop_capabilities()
@@ -133,30 +227,82 @@ class _LockedProgram:
         if order.kind == "cpu":
             _restrict(self._plan.holds, shown)
         os.chdir(TREE)
-        os.write(self._told, LOCKED)
+        _tell(self._told, locked=True)
         os.execve("/bin/sh", ["sh", "-c", order.command], _environment(order))
 
-    def _in_child(self, body: Callable[[], int]) -> int:
-        """Run it in a child, wait for that and for what it leaves to us; its exit status."""
+    def _fork(self, body: Callable[[], int]) -> int:
         child = os.fork()
-        if child == 0:
-            status = 1
-            try:
-                status = body()
-            except OSError as error:
-                status = self._refused(error)
-            finally:
-                os._exit(status)
-        while True:
-            ended, status = os.wait()
-            if ended == child:
-                code = os.waitstatus_to_exitcode(status)
-                return code if code >= 0 else 128 - code
+        if child:
+            return child
+        status = 1
+        try:
+            status = body()
+        except OSError as error:
+            status = self._refused(error)
+        finally:
+            os._exit(status)
 
     def _refused(self, error: OSError) -> int:
-        words = f"sandbox: {error.filename or 'a limit'}: {error.strerror}"
-        os.write(self._told, words.encode())
+        _tell(self._told, broken=f"sandbox: {error.filename or 'a limit'}: {error.strerror}")
         return 1
+
+
+@dataclass(slots=True)
+class _Said:
+    """What the command prints: files without a name, bounded with its temporary ones.
+
+    Not with those of its tree: a tool could not say that there is no more room.
+    """
+
+    uid: int | None
+    files: tuple[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        flags = os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC
+        self.files = os.open(view.TEMPORARY, flags, 0o600), os.open(view.TEMPORARY, flags, 0o600)
+        if self.uid is not None:
+            for file in self.files:
+                os.fchown(file, self.uid, self.uid)
+
+    def take(self) -> None:
+        """Have this process print there."""
+        for number, file in enumerate(self.files, 1):
+            os.dup2(file, number)
+
+    def hand_on(self) -> None:
+        """Print the first `TABLE_BYTES` to where this process prints, and the end."""
+        for number, file in enumerate(self.files, 1):
+            size = os.fstat(file).st_size
+            first = os.pread(file, TABLE_BYTES + 1, 0)
+            rest = max(len(first), size - LOG_BYTES)
+            for data in (first, os.pread(file, LOG_BYTES, rest)):
+                with os.fdopen(number, "wb", closefd=False) as out:
+                    out.write(data)
+
+    def end(self) -> bytes:
+        sizes = [os.fstat(file).st_size for file in self.files]
+        ends = zip(self.files, sizes, strict=True)
+        return b"".join(os.pread(file, LOG_BYTES, max(0, size - LOG_BYTES)) for file, size in ends)
+
+
+def _kept_open(path: Path) -> Path:
+    """The folder by a name that holds when the host's files are taken out of sight."""
+    return Path(f"/proc/self/fd/{os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)}")
+
+
+def _end_all_others() -> None:
+    """End every other process of this PID namespace, of which this one is the first."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
+
+
+def _exit_status(status: int) -> int:
+    """As a shell tells it."""
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
 
 
 def _shown(order: Order, plan: SandboxPlan) -> tuple[Path, ...]:
@@ -196,14 +342,6 @@ def _environment(order: Order) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
     }
-
-
-def _hand_over(folder: Path, uid: int) -> None:
-    """Make the folder and all in it this user's. Nothing of an earlier command still runs."""
-    os.chown(folder, uid, uid, follow_symlinks=False)
-    for _, folders, files, handle in os.fwalk(folder, follow_symlinks=False):
-        for name in (*folders, *files):
-            os.chown(name, uid, uid, dir_fd=handle, follow_symlinks=False)
 
 
 if __name__ == "__main__":

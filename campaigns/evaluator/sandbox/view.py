@@ -26,7 +26,7 @@ from campaigns.evaluator.sandbox.calls import (
 )
 
 SCRATCH = Path("/tmp/runner")
-# Where the folder of a project's harness is shown: the same place for each of its trees.
+# Where a project's harness finds its files: the same place for each of its trees.
 WORK = "/harness"
 TEMPORARY = "/tmp"
 SHARED = "/dev/shm"
@@ -44,22 +44,21 @@ def build_view(
     *,
     fresh_proc: bool,
     shared: bool,
-    work: Path | None = None,
+    work: str = "",
     kept: Iterable[Path] = (),
 ) -> None:
     """Show `paths` alone to this process, read-only, and `SCRATCH`, owned by `owner`.
 
     Needs a new mount namespace. fresh_proc: mount a /proc of this PID namespace that shows only
     processes of the same user; else the host's is bound. shared: leave the host's /dev/shm for now,
-    through which CUDA opens another process's memory; `cover_shared` ends that. work: a folder that
-    is shown at `WORK`, to be written in. kept: folders to be written in, shown where they are.
-    Raises OSError.
+    through which CUDA opens another process's memory; `cover_shared` ends that. work: how large an
+    empty folder at `WORK` is, as mount options; "" for none. kept: folders to be written in, shown
+    where they are. Raises OSError.
     """
     calls.mount("", "/", flags=MS_REC | MS_PRIVATE)
     # Held open before anything is covered: the new root is built upon /tmp, which may hold some.
     sources = [(path, _handle(path)) for path in paths]
     kept_sources = [(path, _handle(path)) for path in kept]
-    held = None if work is None else _handle(work)
     _private_folder(TEMPORARY, "mode=755,size=1m")
     root = TEMPORARY
     for folder in ("tmp", "dev/shm", "proc", "etc"):
@@ -72,10 +71,11 @@ def build_view(
     for path, handle in sources:
         _bind(handle, path, root)
         os.close(handle)
-    if held is not None:
-        _bind_work(held, root + WORK)
+    if work:
+        os.mkdir(root + WORK)
+        _private_folder(root + WORK, work)
     for path, handle in kept_sources:
-        _bind_work(handle, root + str(path))
+        _bind_kept(handle, root + str(path))
     mount_proc(f"{root}/proc", fresh=fresh_proc)
     for name, target in LINKS.items():
         os.symlink(target, f"{root}/dev/{name}")
@@ -119,7 +119,7 @@ def _bind(handle: int, path: Path, root: str) -> None:
         calls.set_mount_attributes(str(target), attributes, recursive=True)
 
 
-def _bind_work(handle: int, target: str) -> None:
+def _bind_kept(handle: int, target: str) -> None:
     os.makedirs(target, exist_ok=True)
     calls.mount(f"/proc/self/fd/{handle}", target, flags=MS_BIND)
     calls.set_mount_attributes(target, ATTR_NOSUID | ATTR_NODEV, recursive=False)

@@ -8,7 +8,6 @@ runner ended, what it printed, which layers held, what was refused, whether memo
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import select
@@ -216,9 +215,7 @@ class Warden:
         Pages that several processes share are counted for each; that is on the safe side.
         """
         # Its orphans fall to this process, which holds next to nothing itself.
-        pages = sum(map(_resident_pages, _with_descendants(os.getpid())[1:]))
-        taken = pages * os.sysconf("SC_PAGE_SIZE")
-        if taken <= self._box.plan.memory_bytes:
+        if limits.resident_below(os.getpid()) <= self._box.plan.memory_bytes:
             return False
         self.record.memory = _over(self._box.plan.memory_bytes)
         return True
@@ -264,22 +261,6 @@ class Printed:
 
 def _over(memory_bytes: int) -> str:
     return f"over its memory limit of {memory_bytes >> 20:,} MiB"
-
-
-def _resident_pages(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (OSError, IndexError):
-        return 0
-
-
-def _with_descendants(pid: int) -> list[int]:
-    found = [pid]
-    for parent in found:
-        with contextlib.suppress(OSError):
-            for task in Path(f"/proc/{parent}/task").iterdir():
-                found += map(int, (task / "children").read_text().split())
-    return found
 
 
 def _nothing(number: int, frame: object) -> None:

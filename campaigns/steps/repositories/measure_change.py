@@ -29,11 +29,14 @@ SHOWN = 3
 
 
 class Failed(Exception):
-    """The candidate is refused before it is timed, for this reason. log: what was printed last."""
+    """The candidate is refused before it is timed, for this reason. log: what was printed last.
 
-    def __init__(self, reason: Reason, sentence: str, log: str = "") -> None:
+    over: whether a command went over its disk or memory.
+    """
+
+    def __init__(self, reason: Reason, sentence: str, log: str = "", *, over: bool = False) -> None:
         super().__init__(sentence)
-        self.reason, self.sentence, self.log = reason, sentence, log
+        self.reason, self.sentence, self.log, self.over = reason, sentence, log, over
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +180,18 @@ def _require(ended: CommandEnd, what: str, reason: Reason) -> None:
     """Raise Failed unless the command ended well."""
     if ended.status is None:
         raise Failed(Reason.TIMED_OUT, f"{what} took more than {ended.seconds:.0f} s", ended.log)
+    if ended.over:
+        raise Failed(reason, f"{what} {ended.over}", ended.log, over=True)
     if ended.status:
         raise Failed(reason, f"{what} ended with exit status {ended.status}", ended.log)
 
 
-def _of_incumbent(failed: Failed) -> HostBroken:
-    """The incumbent was right when it was kept: that it fails now says nothing of the candidate."""
-    return HostBroken(f"the incumbent: {failed.sentence}\n{failed.log}".strip())
+def _of_incumbent(failed: Failed) -> HostBroken | Failed:
+    """The incumbent was right when it was kept: that it fails now says nothing of the candidate.
+
+    One that goes over a limit is the harness's fault, which another host would not mend.
+    """
+    sentence = f"the incumbent: {failed.sentence}"
+    if failed.over:
+        return Failed(failed.reason, sentence, failed.log, over=True)
+    return HostBroken(f"{sentence}\n{failed.log}".strip())

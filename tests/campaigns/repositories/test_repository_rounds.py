@@ -122,6 +122,30 @@ def test_it_says_why_a_change_is_not_kept(tmp_path, bench, change, reason, words
     assert (rows.head, rows.state) == (rows.base, RepositoryState.OPEN)
 
 
+# Within a function, and so without a header.
+FILL = 'int system(const char *) asm("system"); system("cat /dev/zero > big");'
+
+
+def test_a_change_that_fills_the_disk_is_refused_for_that(tmp_path, settings, rows, bench):
+    settings.KOPT_HARNESS_MIB = 16.0
+    made = _tried(rows, bench, patch_of(tmp_path / "rows", *BLOCK, f"int block = 4; {FILL}"))
+    assert (made.reason, made.verdict) == (Reason.CRASHED, VerdictWord.REJECTED)
+    assert "the benchmark filled /harness: 16 MiB and 1,024 files are allowed" in made.sentence
+    rows.refresh_from_db()
+    assert rows.state == RepositoryState.OPEN
+
+
+def test_a_harness_that_fills_the_disk_is_no_broken_host(tmp_path, settings, bench):
+    settings.KOPT_HARNESS_MIB = 16.0
+    fills = ROWS_HARNESS.replace('"make -s"', '"cat /dev/zero > big"')
+    folder = make_repository(tmp_path / "rows", ROWS)
+    rows = _added(folder, fills)
+    try_change(rows.rounds.get().pk, bench)
+    made = rows.rounds.get()
+    assert made.reason == Reason.BUILD_FAILED
+    assert "the incumbent: the build filled /harness" in made.sentence
+
+
 def test_a_wrong_result_names_the_rows_and_a_repair_of_it_is_accepted(tmp_path, rows, bench):
     folder = tmp_path / "rows"
     wrong = patch_of(

@@ -84,12 +84,12 @@ class Ordinary:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            preexec_fn=partial(_become_nobody, None if self._namespaces else folder),
+            preexec_fn=partial(become_nobody, None if self._namespaces else folder),
         )
         return self._stack.enter_context(process)
 
 
-def _become_nobody(root: str | None) -> None:
+def become_nobody(root: str | None) -> None:
     """Change the user; folders on the way to Python that only root may enter are made passable.
 
     root: a folder that becomes the root, since who has another one may make no user namespace.

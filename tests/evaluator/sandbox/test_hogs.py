@@ -13,9 +13,9 @@ import pytest
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome, Phase, Report, Source
 from campaigns.evaluator.sandbox import limits, view
+from campaigns.evaluator.sandbox.limits import with_descendants
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.evaluator.sandbox.seccomp import audit
-from campaigns.evaluator.sandbox.warden import _with_descendants
 from tests.evaluator import small
 from tests.evaluator.small import LOOP, source
 
@@ -52,7 +52,7 @@ def hog(bounded, problem, tmp_path) -> Iterator[Callable[..., Report]]:
     report = bounded.evaluate(small.job(problem, tmp_path, source()))
     assert report.outcome is Outcome.PASSED, report.reason
     deadline = time.monotonic() + 5
-    while (left := _with_descendants(bounded._process.pid)[1:]) and time.monotonic() < deadline:
+    while (left := with_descendants(bounded._process.pid)[1:]) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert left == []
 
