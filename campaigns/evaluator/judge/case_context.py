@@ -15,7 +15,6 @@ from campaigns.evaluator.judge.arena import Slots, as_integers, copy_of
 from campaigns.evaluator.judge.correctness.fresh_inputs import (
     BurstInputs,
     InputSupply,
-    at_once,
     scalars,
 )
 from campaigns.evaluator.judge.correctness.output_comparison import (
@@ -34,8 +33,8 @@ from campaigns.evaluator.reference.code import ReferenceCall, is_tensor
 
 # A proof of one call that takes less is measured by that of some.
 QUICK_S, SOME_CALLS = 0.02, 64
-# The share of a GPU's memory that one question to the reference may take.
-PROVEN_SHARE = 1 / 20
+# How much memory one question to the reference may take: on a CPU, and as a share of a GPU's.
+PROVEN_BYTES, PROVEN_SHARE = 64 << 20, 1 / 20
 
 Answers = Mapping[str, torch.Tensor]
 # (output name, found, wanted) → what to compare with the wanted answer.
@@ -85,12 +84,13 @@ class CaseContext:
     def proven_at_once(self) -> int:
         """How many calls' answers the reference is asked for together.
 
-        On a GPU two processes take turns for each question, so the fewer the better.
+        Two processes take turns for each question, so the fewer the better.
         """
-        if self.device.type == "cpu":
-            return at_once("cpu", self.layout.stride)
-        memory = torch.cuda.get_device_properties(self.device).total_memory
-        return max(1, int(PROVEN_SHARE * memory) // self.layout.stride)
+        room = PROVEN_BYTES
+        if self.device.type == "cuda":
+            memory = torch.cuda.get_device_properties(self.device).total_memory
+            room = int(PROVEN_SHARE * memory)
+        return max(1, room // self.layout.stride)
 
     def _proof_s(self, calls: int) -> float:
         started = time.perf_counter()
