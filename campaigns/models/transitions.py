@@ -169,8 +169,12 @@ def claim(rows: models.QuerySet[Any], **values: Any) -> bool:
     """Change exactly one row by a conditional UPDATE; False when the condition no longer holds.
 
     This bypasses the model guard of sealed rows on purpose: the caller gives the condition, and the
-    database trigger still refuses a sealed row.
+    database trigger still refuses a sealed row. Raises ValueError for a condition with a join: it
+    would make of the whole condition a subquery, which PostgreSQL does not look at again when
+    another process has changed the row meanwhile, so that both would win.
     """
+    if rows.query.count_active_tables() > 1:
+        raise ValueError(f"a claim of {rows.model.__name__} joins; accepted: `__in`, `Exists`")
     return models.QuerySet.update(rows, **values) == 1
 
 

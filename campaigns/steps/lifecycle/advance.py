@@ -79,14 +79,15 @@ def _analyze(campaign: Campaign) -> Next:
     """The machine's own split first, then what was handed in, then what the search thinks of."""
     if campaign.stop_requested:
         return end_search(campaign, BY_A_PERSON)
+    after = campaign.rounds.count()
     found = split(campaign)
     if found is not None:
-        return open_round(campaign, found.draft, found.stored)
+        return open_round(campaign, found.draft, after, found.stored)
     handed = waiting_in(campaign).first()
     if handed is not None:
-        return open_round(campaign, draft_of(handed), submission=handed)
+        return open_round(campaign, draft_of(handed), after, submission=handed)
     draft = propose(campaign)
-    return wait_or_end(campaign) if draft is None else open_round(campaign, draft)
+    return wait_or_end(campaign) if draft is None else open_round(campaign, draft, after)
 
 
 def _implement(campaign: Campaign) -> Next:
@@ -125,8 +126,12 @@ def _repair(campaign: Campaign) -> Next:
 
 
 def _open_round(campaign: Campaign) -> Round | None:
-    """The one open round; None when another worker has closed it meanwhile."""
-    return campaign.rounds.exclude(state=RoundState.CLOSED).select_related("campaign").first()
+    """The one open round; None when another worker has closed it meanwhile.
+
+    Its campaign is the one that the step was chosen for: read again, it may be in the state that
+    another worker has brought it to, which the step does not go on from.
+    """
+    return campaign.rounds.exclude(state=RoundState.CLOSED).first()
 
 
 _STEPS: Mapping[CampaignState, Callable[[Campaign], Next]] = {

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from campaigns.models import (
+    Campaign,
     CampaignState,
     Evaluation,
     EvaluationKind,
@@ -25,7 +26,7 @@ def remeasure(round_: Round, claim: Evaluation, decision: Decision) -> Next:
     """Note the claim, and queue its second session. The judge waits for that one."""
     candidate = claim.candidate
     with transaction.atomic():
-        deciding = Q(campaign__state=CampaignState.DECIDE)
+        deciding = Q(campaign__in=Campaign.objects.filter(state=CampaignState.DECIDE))
         if not move(round_, RoundState.CLAIMED, deciding, chosen=candidate):
             return NOTHING
         Evaluation.objects.create(

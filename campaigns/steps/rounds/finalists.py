@@ -37,6 +37,8 @@ def take_finalists(round_: Round) -> Next:
     base = round_.candidates.get(ordinal=1).source
     space = campaign_space(round_.campaign, base)
     with transaction.atomic():
+        if not move(round_, RoundState.SCREENED):
+            return NOTHING
         made = [
             add_candidate(
                 round_,
@@ -47,9 +49,7 @@ def take_finalists(round_: Round) -> Next:
             )
             for ordinal, point in enumerate(best, 2)
         ] or list(round_.candidates.all())
-        if not move(round_, RoundState.SCREENED, chosen=made[0]):
-            transaction.set_rollback(True)
-            return NOTHING
+        claim(Round.objects.filter(pk=round_.pk), chosen=made[0])
         _decide(round_, made[0])
         tried = sweep.points.count()
         message = f"round {round_.number}: {tried} points screened, {len(best)} go to trial"

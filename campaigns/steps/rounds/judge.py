@@ -66,7 +66,7 @@ def judge(round_: Round) -> Next:
 def _close(round_: Round, judged: JudgedRound, judgement: Judgement) -> Next:
     campaign, decision = round_.campaign, judgement.decision
     with transaction.atomic():
-        deciding = Q(campaign__state=CampaignState.DECIDE)
+        deciding = Q(campaign__in=Campaign.objects.filter(state=CampaignState.DECIDE))
         if not move(round_, RoundState.JUDGED, deciding, chosen=judged.candidate):
             return NOTHING
         _store(round_, judged, judgement)

@@ -31,6 +31,8 @@ def learn(round_: Round) -> Experience | None:
     if attempt is None:
         return None
     with transaction.atomic():
+        # Who closed it and the heartbeats of all workers may be here at once.
+        list(Round.objects.select_for_update().filter(pk=round_.pk))
         made = record_attempts([attempt])
         if made:
             note_trick(round_, made[0])

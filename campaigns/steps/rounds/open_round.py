@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Exists, Q
 
 from campaigns.models import Campaign, CampaignState, Round, RoundKind, Submission, Sweep
 from campaigns.models.event import record
@@ -22,23 +23,27 @@ from knowledge.models import Adoption, Experience
 def open_round(
     campaign: Campaign,
     draft: Draft,
+    after: int,
     split: dict[str, Any] | None = None,
     submission: Submission | None = None,
 ) -> Next:
     """Open round n+1 with its hypothesis, what that rests on, and what the proposer answered.
 
-    Nothing is asked twice after a crash: what was answered is in the row. split: what `Round.split`
+    Nothing is asked twice after a crash: what was answered is in the row. after: how many rounds
+    there were when the draft was asked for; it is dropped when another worker has tried one since,
+    so that nothing is compared with an incumbent that was. split: what `Round.split`
     keeps of a dispatch split. submission: what the draft was handed in as; no second round is ever
     opened for it.
     """
     single = RoundKind.ATTEMPT if split is None else RoundKind.SPLIT
     several = len(draft.candidates) > 1 or draft.sweep is not None
     with transaction.atomic():
-        if not move(campaign, CampaignState.IMPLEMENT):
+        later = Round.objects.filter(campaign=campaign.pk, number__gt=after)
+        if not move(campaign, CampaignState.IMPLEMENT, ~Q(Exists(later))):
             return NOTHING
         round_ = Round.objects.create(
             campaign=campaign,
-            number=campaign.rounds.count() + 1,
+            number=after + 1,
             kind=RoundKind.SWEEP if several else single,
             split=split,
             submission=submission,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from django.db import transaction
+from django.db.models import Exists, Q
 
 from campaigns.models import (
     CampaignState,
     Candidate,
     Evaluation,
     EvaluationKind,
+    EvaluationState,
     Repair,
     Round,
 )
@@ -30,13 +32,17 @@ MOST_LOG = 8_000
 def repair(round_: Round) -> Next:
     """One repair: a further candidate that is measured in full, or the word that there is none."""
     campaign, broken = round_.campaign, judged_candidate(round_)
+    if broken.evaluations.exclude(state=EvaluationState.DONE).exists():
+        return NOTHING  # another worker has mended it since the campaign was read
     failed = deciding_evaluation(broken)
     variant, why = _answer(round_, broken, failed)
-    number = round_.repairs.count() + 1
     with transaction.atomic():
         after = CampaignState.DECIDE if variant is None else CampaignState.VALIDATE
-        if not move(campaign, after):
+        # The answer may have taken so long that another one has failed since.
+        answered = Exists(Repair.objects.filter(failed=failed))
+        if not move(campaign, after, ~Q(answered)):
             return NOTHING
+        number = round_.repairs.count() + 1
         candidate = _write(round_, variant) if variant else None
         Repair.objects.create(
             round=round_, number=number, failed=failed, candidate=candidate, why=why

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
@@ -45,8 +46,11 @@ def end_help(search: Evaluation) -> None:
 
 
 def _ask(search: Evaluation, kind: EvaluationKind) -> int:
-    last = help_of(search, kind).aggregate(last=Max("attempt"))["last"] or 0
-    made = Evaluation.objects.create(candidate=search.candidate, kind=kind, attempt=last + 1)
+    with transaction.atomic():
+        # Whoever has taken the search over may ask at this moment, too.
+        list(Evaluation.objects.select_for_update().filter(pk=search.pk))
+        last = help_of(search, kind).aggregate(last=Max("attempt"))["last"] or 0
+        made = Evaluation.objects.create(candidate=search.candidate, kind=kind, attempt=last + 1)
     return made.pk
 
 

@@ -53,7 +53,7 @@ hypothesis = Hypothesis(
     evidence=("seen",), expected_metric="time_us", expected_direction=MetricDirection.DOWN,
     expected_amount=0.5, risks="none", params={}, bucket=Bucket.K1,
 )
-open_round(campaign, Draft(hypothesis, (Variant("one pass", Source("v1.cpp", sys.argv[1])),)))
+open_round(campaign, Draft(hypothesis, (Variant("one pass", Source("v1.cpp", sys.argv[1])),)), 1)
 """
 SECOND = (
     "SELECT id FROM campaigns_evaluation "
