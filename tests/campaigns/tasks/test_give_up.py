@@ -14,6 +14,7 @@ def campaign(tmp_path, monkeypatch):
     def broken(campaign):
         raise ZeroDivisionError("a fault of ours\nwith a second line")
 
+    cast.set_the_scene(monkeypatch)
     monkeypatch.setattr(tasks, "take_step", broken)
     return cast.make_campaign(tmp_path)
 
