@@ -88,7 +88,7 @@ def how_to_obtain(platform: Platform, metric: str, /, **qualifiers: str) -> str:
     others = "; ".join(map(_with_qualifiers, known_otherwise(platform, metric, **qualifiers)))
     known = f"known with other qualifiers: {others}; otherwise " if others else ""
     if platform.kind == "cpu" or asked.meaning.startswith("measured"):
-        return f"{known}run `python manage.py wiki ceilings` on this device"
+        return f"{known}run `.venv/bin/python manage.py wiki ceilings` on this device"
     document = f"the document of {platform.slug}"
     return f"{known}add a sourced line for {metric} to {document} and import the wiki"
 

@@ -39,7 +39,7 @@ def rung(monkeypatch):
 def test_it_shows_a_command_that_the_command_line_takes(page):
     shown = page.get("/c/new", CHOICE).context["command"]
     words = shown.split()
-    assert words[:4] == ["python", "manage.py", "campaign", "new"]
+    assert words[:4] == [".venv/bin/python", "manage.py", "campaign", "new"]
     parser = load_command_class("campaigns", "campaign").create_parser("manage.py", "campaign")
     found = vars(parser.parse_args(words[3:]))
     assert {found[key] for key in ("problem", "platform", "backend")} == {
