@@ -31,7 +31,8 @@ DJANGO_OPTIONS = {
 COMMANDS_HEAD = """\
 # Commands
 
-`python -m tools.reference` writes this page from the commands' own parsers; change it there.
+`.venv/bin/python -m tools.reference` writes this page from the commands' own parsers; change it
+there.
 
 Run a command from the folder of the clone as `.venv/bin/python manage.py NOUN VERB`. Data goes to
 stdout, progress to stderr. With `--json` the data is JSON.
@@ -48,7 +49,8 @@ stdout, progress to stderr. With `--json` the data is JSON.
 SETTINGS_HEAD = """\
 # Settings
 
-`python -m tools.reference` writes the table from `kopt/`, with the comment above each variable.
+`.venv/bin/python -m tools.reference` writes the table from `kopt/`, with the comment above each
+variable.
 
 All settings come from the environment, once, at start. A wrong value ends the command in one line.
 
@@ -58,9 +60,9 @@ All settings come from the environment, once, at start. A wrong value ends the c
 SETTINGS_TAIL = """
 ## Behind a proxy
 
-Set `KOPT_HOSTS` and `KOPT_ORIGINS` to the public name, and `KOPT_HTTPS` where the proxy speaks HTTPS;
-then its `X-Forwarded-Proto` is believed. Wrong passwords are limited to 10 a name and 30 an address
-within five minutes. Behind a proxy everybody has the proxy's address, so name the header that the
+Set `KOPT_HOSTS` and `KOPT_ORIGINS` to the public name, and `KOPT_HTTPS` where the proxy speaks
+HTTPS; then its `X-Forwarded-Proto` is believed. Wrong passwords are limited to 10 a name and 30 an
+address within five minutes. Behind a proxy everybody has the proxy's address, so name the header that the
 proxy sets, as nginx does by `proxy_set_header X-Real-IP $remote_addr`:
 
 ```
@@ -98,19 +100,33 @@ make run PYTHON=/path/to/that/bin/python
 Or install kopt into that environment. `requirements-worker.txt` names neither torch nor triton:
 
 ```
-python -m pip install -r requirements-worker.txt
-DATABASE_URL=postgres://… KOPT_BROKER_URL=redis://… python manage.py doctor
+/path/to/that/bin/python -m pip install -r requirements-worker.txt
+/path/to/that/bin/python manage.py doctor
 ```
 
 The `cuda` backend needs `nvcc` on PATH.
 
-## More devices
+## Parts of their own
 
-A worker holds one device. Each further one, on this host or on another, is a command of its own;
-`device list` names the platform:
+`up` starts a web server, a flow worker and a worker that measures. Each has a command of its own,
+on a database that is prepared, which every one of them shares by `DATABASE_URL` and
+`KOPT_BROKER_URL`:
 
 ```
-celery -A kopt worker -Q platform.PLATFORM -n second@%h -P threads -c 1
+.venv/bin/python manage.py migrate
+.venv/bin/python manage.py wiki import
+.venv/bin/python manage.py up --only web --host 0.0.0.0 --port 8000
+.venv/bin/python manage.py up --only flow
+.venv/bin/python manage.py up --only measure
+```
+
+## More devices
+
+A worker holds one device. Each further one, on this host or on another, is a command of its own,
+with a name that no other worker of its host has:
+
+```
+.venv/bin/python manage.py up --only measure --name second
 ```
 
 Workers of several hosts share `DATABASE_URL` and `KOPT_BROKER_URL`; those of one host may share the
@@ -123,7 +139,7 @@ With `KOPT_BUILDS=SHARED` on the workers of the GPUs, any host with the same com
 them, without a device. It needs the same `DATABASE_URL` and `KOPT_BROKER_URL`, and torch:
 
 ```
-celery -A kopt worker -Q builds -n builds@%h -P threads -c 1
+.venv/bin/python manage.py up --only builds
 ```
 
 One such worker keeps all cores but one busy with compilers, in the same sandbox. What it builds

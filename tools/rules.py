@@ -148,7 +148,7 @@ def table(root: Path = ROOT) -> str:
         "# Rules",
         "",
         "What holds in code, by the numbers that tests and docstrings use. Written by "
-        "`python -m tools.rules`; `make test` fails when it is not as the code says.",
+        "`.venv/bin/python -m tools.rules`; `make test` fails when it is not as the code says.",
         "",
         f"{done} of {len(TITLES)} rules hold whole; of the others it is said what they still lack.",
         "",
@@ -187,7 +187,8 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--check"]:
         if TABLE.is_file() and TABLE.read_text() == table():
             return 1 if wrong else 0
-        print("docs/rules.md: not as the code says; run `python -m tools.rules`", file=sys.stderr)
+        words = "docs/rules.md: not as the code says; run `.venv/bin/python -m tools.rules`"
+        print(words, file=sys.stderr)
         return 1
     TABLE.write_text(table())
     return 1 if wrong else 0

@@ -53,7 +53,8 @@ def no_worker_of(campaign: Campaign) -> str:
 def no_worker_words(platform: Platform, what: str = "campaign") -> str:
     """The same in words: why nothing begins, and where a worker is started."""
     return (
-        f"No worker of {platform.name} is alive: this {what} waits. `python manage.py up` on a "
+        f"No worker of {platform.name} is alive: this {what} waits. "
+        "`.venv/bin/python manage.py up` on a "
         "host that has one, with the database and queue of this installation, starts a worker."
     )
 

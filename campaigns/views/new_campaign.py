@@ -333,7 +333,7 @@ def _intake(values: dict[str, str]) -> Intake:
 
 def _command(values: dict[str, str]) -> str:
     """The command line that does the same."""
-    parts = ["python", "manage.py", "campaign", "new"]
+    parts = [".venv/bin/python", "manage.py", "campaign", "new"]
     for name in ("problem", "platform", "backend", "rounds"):
         parts += [f"--{name}", values[name]] if values[name] else []
     asked = "target" if values["target"] else "goal"

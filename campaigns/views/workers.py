@@ -14,7 +14,6 @@ from django.views.decorators.http import require_POST, require_safe
 from campaigns.charts import passport as chart
 from campaigns.charts.marks import NoChart
 from campaigns.models import DeviceWait, Passport, Worker
-from campaigns.models.campaign import queue_of
 from campaigns.records.device_waits import open_waits, waits_on
 from campaigns.records.passport.passports import (
     PassportState,
@@ -59,12 +58,7 @@ def workers(request: HttpRequest) -> HttpResponse:
     cards = [_card(worker, waits_on(worker.card, waits)) for worker in found]
     cards.sort(key=lambda card: (not card.worker.is_alive, card.worker.name))
     wanted = Platform.objects.filter(slug=request.GET.get("platform", "")).first()
-    context = {
-        "cards": cards,
-        "wanted": wanted,
-        "queue": queue_of(wanted) if wanted else "platform.PLATFORM",
-    }
-    return render(request, "campaigns/workers.html", context)
+    return render(request, "campaigns/workers.html", {"cards": cards, "wanted": wanted})
 
 
 @may_change

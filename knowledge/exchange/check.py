@@ -125,7 +125,7 @@ def _catalogue(files: dict[str, str], origin: str) -> Iterator[WikiFault]:
 def _missing(files: dict[str, str], stored: dict[str, Document]) -> Iterator[WikiFault]:
     for path, text in files.items():
         if path not in stored:
-            yield WikiFault(path, "not imported", "run `python manage.py wiki import`")
+            yield WikiFault(path, "not imported", "run `.venv/bin/python manage.py wiki import`")
         # What this installation measured itself stands, whatever the wiki brings of that model.
         elif stored[path].origin != MEASURED_ORIGIN and stored[path].latest.text != text:
             yield WikiFault(path, "not imported", "the file has changed since the last import")

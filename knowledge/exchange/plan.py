@@ -59,7 +59,7 @@ def _require_few(texts: Mapping[str, str]) -> None:
         raise CurationError(
             "files",
             f"{values:,} values; accepted: {MOST_VALUES:,} at a time, in several imports, or all "
-            "of them by `manage.py wiki import` on the server",
+            "of them by `.venv/bin/python manage.py wiki import` on the server",
         )
 
 

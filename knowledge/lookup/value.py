@@ -90,7 +90,7 @@ class StaleAnswer(LookupError):
         super().__init__(
             f"{_asked(spec)} of {spec.platform.slug} was {spec.shown}, and {_BECAME[state]} at "
             f"{place}; a curator answers at {reverse('knowledge:review')}, or "
-            "`python manage.py wiki import --approve` takes the documents as they are now"
+            "`.venv/bin/python manage.py wiki import --approve` takes the documents as they are now"
         )
         self.spec = spec
         self.state = state
@@ -141,7 +141,7 @@ def how_to_obtain(platform: Platform, metric: str, /, **qualifiers: str) -> str:
     others = "; ".join(map(_with_qualifiers, known_otherwise(platform, metric, **qualifiers)))
     known = f"known with other qualifiers: {others}; otherwise " if others else ""
     if platform.kind == "cpu" or asked.meaning.startswith("measured"):
-        return f"{known}run `python manage.py wiki ceilings` on this device"
+        return f"{known}run `.venv/bin/python manage.py wiki ceilings` on this device"
     document = f"the document of {platform.slug}"
     return f"{known}add a sourced line for {metric} to {document} and import the wiki"
 

@@ -136,7 +136,7 @@ def choose_a_gpu(page):
     campaign = begin(page)
     expect(page.locator("[data-no-worker]")).to_be_visible()
     page.get_by_role("link", name="How to start one").click()
-    expect(page.locator("#start")).to_contain_text("-Q platform.h200-sxm ")
+    expect(page.locator("#start")).to_contain_text("manage.py up --only measure")
     page.go_back()
     return campaign
 

@@ -53,7 +53,7 @@ def test_a_table_that_is_out_of_date_fails_the_check(made, monkeypatch, capsys):
     monkeypatch.setattr(rules, "TABLE", made / "rules.md")
     monkeypatch.setattr(rules, "missing", lambda: iter(()))
     assert main(["--check"]) == 1
-    assert "run `python -m tools.rules`" in capsys.readouterr().err
+    assert "run `.venv/bin/python -m tools.rules`" in capsys.readouterr().err
     assert main([]) == 0
     assert main(["--check"]) == 0
     monkeypatch.setattr(rules, "missing", lambda: iter(["R12: no test proves it"]))

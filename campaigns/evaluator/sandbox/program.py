@@ -38,7 +38,7 @@ from campaigns.evaluator.sandbox import (
     probe,
     view,
 )
-from campaigns.evaluator.sandbox.bounded_folder import MIB, OverRoom, Room, is_full
+from campaigns.evaluator.sandbox.folder import MIB, OverRoom, Room, is_full
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.order import LOG_BYTES, TABLE_BYTES, Order
 

@@ -79,7 +79,7 @@ class Command(BaseCommand):
         rows = list(Passport.objects.filter(card=card_of(found)).select_related("worker"))
         self.emit([taken_facts(row) for row in rows], "\n".join(map(_history_line, rows)))
         if not rows:
-            self.progress("none yet; take one with `python manage.py device passport`")
+            self.progress("none yet; take one with `.venv/bin/python manage.py device passport`")
 
     def _ask(self, name: str, device: str | None) -> None:
         if device is not None:
@@ -115,7 +115,7 @@ class Command(BaseCommand):
         lines = [_device_line(row) for row in found] + [_worker_line(row) for row in workers]
         self.emit({"devices": found, "workers": workers}, "\n".join(lines))
         if not workers:
-            self.progress("no workers yet; start them with `python manage.py up`")
+            self.progress("no workers yet; start them with `.venv/bin/python manage.py up`")
 
 
 def _device(device: Device, seen: DeviceCheck) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`up`: web server and workers of this machine in one terminal; Ctrl-C stops everything."""
+"""`up`: web server and workers of this machine in one terminal, or one of them alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -26,6 +27,7 @@ from campaigns.rules.stop.policy import StopPolicy
 from campaigns.steps.lifecycle.confirm import TargetUnknown, confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.workers.notify import notify
+from knowledge.lookup.migrations import require_migrations
 from knowledge.models import Platform
 
 USER = "kopt"
@@ -35,40 +37,57 @@ DEMO_BACKEND = {"cpu": "cpp", "gpu": "triton"}
 # On a CPU two cases show a gain within a minute; none named means all.
 DEMO_CASES = {"cpu": ("512x1024", "255x2051"), "gpu": ()}
 READY_LIMIT_S = 60.0
+# A machine of its own runs all but the last.
+WEB, FLOW, MEASURE, BUILDS = "web", "flow", "measure", "builds"
+PARTS = (WEB, FLOW, MEASURE, BUILDS)
 
 
 class Command(BaseCommand):
-    help = "Start the web server and the workers of this machine"
+    help = "Start the web server and the workers of this machine, or one of them alone"
 
     def arguments(self) -> tuple[Argument, ...]:
         return (
             argument("--host", default="127.0.0.1"),
             argument("--port", type=int, default=8000),
             argument("--demo", action="store_true", help="run the demo campaign if there is none"),
-        )
+            argument(
+                "--only", action="append", choices=PARTS,
+                help="start this part alone, on a database that is prepared; may be given again",
+            ),
+            argument(
+                "--name",
+                help="of the worker that measures or builds; each of a host needs one of its own",
+            ),
+        )  # fmt: skip
 
     def run(self, **options: Any) -> None:
-        host, port = options["host"], options["port"]
-        self._require_free(host, port)
-        try:
-            device = this_device()
-        except DeviceError as error:
-            self.fail(ExitCode.USAGE, str(error))
+        host, port, name = options["host"], options["port"], options["name"]
+        parts = tuple(options["only"] or (WEB, FLOW, MEASURE))
+        if WEB in parts:
+            self._require_free(host, port)
+        device = self._device() if MEASURE in parts else None
         settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
-        prepare_database(self.progress)
-        platform = prepare_platform(device, self.progress, always_measured=True)
-        password = _first_password(self.progress)
-        if options["demo"] and not Campaign.objects.exists():
+        if options["only"]:
+            require_migrations()
+        else:
+            prepare_database(self.progress)
+        platform = prepare_platform(device, self.progress, always_measured=True) if device else None
+        password = _first_password(self.progress) if WEB in parts else ""
+        if options["demo"] and device and platform and not Campaign.objects.exists():
             self._start_demo(device, platform)
         # The children open their own connections; this process only watches from here on.
         connections.close_all()
-        folder = settings.BASE_DIR
-        children = [
-            web(host, port, folder),
-            worker("flow", "default", 2, folder),
-            worker("measure", queue_of(platform), 1, folder),
-        ]
-        self._supervise(children, host, port, password, platform)
+        children = _children(parts, (host, port), name, platform)
+        address = (host, port) if WEB in parts else None
+        self._supervise(
+            children, _readiness(address, platform), lambda: self._greet(address, password)
+        )
+
+    def _device(self) -> Device:
+        try:
+            return this_device()
+        except DeviceError as error:
+            self.fail(ExitCode.USAGE, str(error))
 
     def _require_free(self, host: str, port: int) -> None:
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
@@ -103,12 +122,12 @@ class Command(BaseCommand):
         )
 
     def _supervise(
-        self, children: list[Child], host: str, port: int, password: str, platform: Platform
+        self,
+        children: list[Child],
+        is_ready: Callable[[], bool],
+        greet: Callable[[], None],
     ) -> None:
         ended = threading.Event()
-        # The first page shall find this device served; where its worker cannot start, pages say so.
-        served = Worker.objects.filter(platform=platform, heartbeat_at__gte=timezone.now())
-        latest_s = time.monotonic() + READY_LIMIT_S
 
         def end(number: int, frame: FrameType | None) -> None:
             ended.set()
@@ -118,12 +137,12 @@ class Command(BaseCommand):
         try:
             for child in children:
                 child.start()
-            ungreeted = _answers(host, port, ended)
+            ungreeted = True
             while not ended.wait(0.5):
                 for child in children:
                     child.revive(self.progress)
-                if ungreeted and (served.exists() or time.monotonic() > latest_s):
-                    self._greet(host, port, password)
+                if ungreeted and is_ready():
+                    greet()
                     ungreeted = False
         except ChildFails as error:
             self.fail(ExitCode.USAGE, str(error))
@@ -131,17 +150,65 @@ class Command(BaseCommand):
             self.progress("stopping")
             end_all(children)
 
-    def _greet(self, host: str, port: int, password: str) -> None:
-        shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host
-        address = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/"
-        text = f"kopt is at {address}"
+    def _greet(self, served_at: tuple[str, int] | None, password: str) -> None:
+        address, text = "", "running"
+        if served_at is not None:
+            host, port = _reached(served_at)
+            address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+            text = f"kopt is at {address}"
         if password:
             text += f"\nuser {USER}, password {password} ({UNTIL_USED})"
-        data = {"address": address, "user": USER, "password": password or None}
+        data = {"address": address or None, "user": USER, "password": password or None}
         self.emit(
             data, f"{text}\nCtrl-C stops everything; the next start continues where it stopped"
         )
         self.stdout.flush()
+
+
+def _children(
+    parts: tuple[str, ...], served_at: tuple[str, int], name: str | None, platform: Platform | None
+) -> list[Child]:
+    folder, children = settings.BASE_DIR, []
+    if WEB in parts:
+        children.append(web(*served_at, folder))
+    if FLOW in parts:
+        children.append(worker(FLOW, "default", 2, folder))
+    if platform is not None:
+        children.append(worker(name or MEASURE, queue_of(platform), 1, folder))
+    if BUILDS in parts:
+        children.append(worker(name or BUILDS, BUILDS, 1, folder))
+    return children
+
+
+def _readiness(served_at: tuple[str, int] | None, platform: Platform | None) -> Callable[[], bool]:
+    """What says that the pages answer, and that the worker started from now on is alive.
+
+    The first page shall find this device served; where its worker cannot start, pages say so.
+    """
+    served = Worker.objects.filter(platform=platform, heartbeat_at__gte=timezone.now())
+    latest_s = time.monotonic() + READY_LIMIT_S
+
+    def is_ready() -> bool:
+        if served_at is not None and not _accepts(_reached(served_at)):
+            return False
+        return platform is None or served.exists() or time.monotonic() > latest_s
+
+    return is_ready
+
+
+def _reached(served_at: tuple[str, int]) -> tuple[str, int]:
+    """Where this machine reaches what is served there."""
+    host, port = served_at
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port
+
+
+def _accepts(address: tuple[str, int]) -> bool:
+    """Whether the web server accepts connections."""
+    try:
+        with socket.create_connection(address, timeout=1):
+            return True
+    except OSError:
+        return False
 
 
 def _first_password(tell: Tell) -> str:
@@ -162,16 +229,3 @@ def _first_password(tell: Tell) -> str:
         user.set_password(password)
         user.save(update_fields=["password"])
     return password
-
-
-def _answers(host: str, port: int, ended: threading.Event) -> bool:
-    """Wait until the web server accepts connections."""
-    target = ("127.0.0.1" if host == "0.0.0.0" else "::1" if host == "::" else host, port)
-    deadline = time.monotonic() + READY_LIMIT_S
-    while time.monotonic() < deadline and not ended.wait(0.1):
-        try:
-            with socket.create_connection(target, timeout=1):
-                return True
-        except OSError:
-            continue
-    return False

@@ -13,9 +13,11 @@ from campaigns.rules.noise.passport import told_floor
 
 COSTS = "verdicts use the noise of each campaign's own baseline"
 NOISY_COSTS = "smaller gains cannot be shown on this device, so they are never accepted"
-NOISY_REMEDY = "stop other programs on this host, then: python manage.py device passport"
-REMEDY = "python manage.py device passport, or leave a worker idle for some minutes"
-NONE = "none yet: no worker of this host has held a device; python manage.py device passport"
+NOISY_REMEDY = "stop other programs on this host, then: .venv/bin/python manage.py device passport"
+REMEDY = ".venv/bin/python manage.py device passport, or leave a worker idle for some minutes"
+NONE = (
+    "none yet: no worker of this host has held a device; .venv/bin/python manage.py device passport"
+)
 
 
 def examine_passports() -> list[HealthFinding]:

@@ -15,7 +15,7 @@ from knowledge.lookup.value import of_whole_module
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
 
-MEASURE = "run `python manage.py wiki ceilings` on this device"
+MEASURE = "run `.venv/bin/python manage.py wiki ceilings` on this device"
 
 
 @dataclass(frozen=True, slots=True)

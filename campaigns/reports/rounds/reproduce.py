@@ -12,7 +12,7 @@ def reproduce_commands(
 ) -> tuple[tuple[str, str], ...]:
     """Pairs of what a command does and the command itself."""
     name = _file_name(round_.number, candidate)
-    evaluate = ["python", "manage.py", "evaluate", name]
+    evaluate = [".venv/bin/python", "manage.py", "evaluate", name]
     evaluate += ["--problem", campaign.problem.slug]
     evaluate += ["--backend", campaign.backend]
     evaluate += [f"--flag={flag}" for flag in candidate.flags]
@@ -21,7 +21,15 @@ def reproduce_commands(
         evaluate += [f"--against-flag={flag}" for flag in round_.against.flags]
     for case in campaign.cases:
         evaluate += ["--case", str(case)]
-    shown = ["python", "manage.py", "round", "show", str(campaign.pk), str(round_.number), "--json"]
+    shown = [
+        ".venv/bin/python",
+        "manage.py",
+        "round",
+        "show",
+        str(campaign.pk),
+        str(round_.number),
+        "--json",
+    ]
     return (
         ("Measure the downloaded source again", shlex.join(evaluate)),
         ("The same facts as data", shlex.join(shown)),

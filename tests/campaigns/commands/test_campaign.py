@@ -132,7 +132,7 @@ def test_it_says_that_no_worker_is_alive_and_where_one_is_started(
     tiny: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     call_command("campaign", "new", *tiny)
-    told = "No worker of Test CPU is alive: this campaign waits. `python manage.py up` on a host "
+    told = "No worker of Test CPU is alive: this campaign waits. `.venv/bin/python manage.py up` on"
     assert capsys.readouterr().err.startswith(told)
     call_command("campaign", "show", str(Campaign.objects.get().pk))
     assert told in capsys.readouterr().out

@@ -63,7 +63,7 @@ def test_it_says_unknown_and_how_to_obtain_it(capsys, verb):
     assert capsys.readouterr().out == "UNKNOWN (gpu-wiki not found)\n"
     assert message == (
         "matmul_throughput dtype=float16 of h100-nvl is unknown: "
-        "run `python manage.py wiki ceilings` on this device"
+        "run `.venv/bin/python manage.py wiki ceilings` on this device"
     )
 
 
@@ -111,7 +111,7 @@ def test_it_gives_an_unknown_as_data_too(capsys):
     said = json.loads(capsys.readouterr().out)
     assert code == ExitCode.NO_APPROVED_VALUE
     assert (said["state"], said["value"]) == ("unknown", None)
-    assert said["how_to_obtain"] == "run `python manage.py wiki ceilings` on this device"
+    assert said["how_to_obtain"] == "run `.venv/bin/python manage.py wiki ceilings` on this device"
 
 
 def test_it_lists_what_is_asked_for(capsys):

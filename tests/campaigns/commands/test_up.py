@@ -18,6 +18,8 @@ from campaigns.management.children import Child, ChildFails, end_all, web, worke
 from campaigns.management.commands import up
 from campaigns.models import Campaign
 from knowledge.curation.errors import Conflict
+from knowledge.lookup.migrations import MissingMigrations
+from knowledge.models import Platform
 from tests.campaigns.steps import cast
 
 STUBBORN = """
@@ -157,6 +159,56 @@ def test_it_kills_a_stubborn_process_with_its_group(
     while is_alive(int(note.read_text())) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not is_alive(int(note.read_text()))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("options", "started"),
+    [
+        ((), ["web server", "flow worker", "measure worker"]),
+        (("--only", "web"), ["web server"]),
+        (("--only", "flow"), ["flow worker"]),
+        (("--only", "measure", "--name", "second"), ["second worker"]),
+        (("--only", "builds"), ["builds worker"]),
+        (("--only", "web", "--only", "flow"), ["web server", "flow worker"]),
+    ],
+)
+def test_it_starts_all_parts_or_those_that_are_named(monkeypatch, settings, options, started):
+    seen: dict[str, object] = {"prepared": False}
+    settings.KOPT_DEVICE = "cpu"
+
+    def prepare(*_: object) -> None:
+        seen["prepared"] = True
+
+    def supervise(self: object, children: list[Child], *_: object) -> None:
+        seen["children"] = [child.name for child in children]
+        seen["queues"] = [
+            c.command[c.command.index("-Q") + 1] for c in children if "-Q" in c.command
+        ]
+
+    def platform(device: object, *_: object, **__: object) -> Platform:
+        return Platform.objects.create(slug="here", name="Here", kind="cpu")
+
+    monkeypatch.setattr(up, "prepare_database", prepare)
+    monkeypatch.setattr(up, "prepare_platform", platform)
+    monkeypatch.setattr(up.connections, "close_all", lambda: None)
+    monkeypatch.setattr(up.Command, "_supervise", supervise)
+    call_command("up", "--port", "0", *options)
+    assert seen["children"] == started
+    assert seen["prepared"] == (not options)
+    wanted = {"flow worker": "default", "builds worker": "builds", "web server": None}
+    assert seen["queues"] == [q for one in started if (q := wanted.get(one, "platform.here"))]
+
+
+@pytest.mark.django_db
+def test_a_part_alone_says_that_the_database_is_not_prepared(monkeypatch) -> None:
+    def missing() -> None:
+        raise MissingMigrations("database: 1 migration is missing (x)")
+
+    monkeypatch.setattr(up, "require_migrations", missing)
+    with pytest.raises(CommandError, match="1 migration is missing") as refused:
+        call_command("up", "--only", "flow")
+    assert refused.value.returncode == 1
 
 
 def test_it_serves_each_queue_with_the_threads_it_is_given() -> None:

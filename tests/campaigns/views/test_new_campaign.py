@@ -37,7 +37,7 @@ def rung(monkeypatch):
 def test_it_shows_a_command_that_the_command_line_takes(page):
     shown = page.get("/c/new", CHOICE).context["command"]
     words = shown.split()
-    assert words[:4] == ["python", "manage.py", "campaign", "new"]
+    assert words[:4] == [".venv/bin/python", "manage.py", "campaign", "new"]
     parser = load_command_class("campaigns", "campaign").create_parser("manage.py", "campaign")
     found = vars(parser.parse_args(words[3:]))
     assert {found[key] for key in ("problem", "platform", "backend")} == {
@@ -237,8 +237,8 @@ def test_it_asks_few_queries_however_many_platforms(page, django_assert_max_num_
 
 def test_it_warns_of_a_platform_that_no_worker_serves(page, rung):
     told = (
-        "No worker of NVIDIA H200 SXM is alive: this campaign waits. `python manage.py up` on a "
-        "host that has one, with the database and queue of this installation, starts a worker."
+        "No worker of NVIDIA H200 SXM is alive: this campaign waits. "
+        "`.venv/bin/python manage.py up` on a host that has one, with the database and queue of this installation, starts a worker."
     )
     assert told in page.get("/c/new", CHOICE).content.decode()
     draft = page.post("/c/new", {**CHOICE, "draft": "1"}, follow=True)

@@ -44,7 +44,7 @@ def test_it_shows_the_gap_to_all_and_the_form_to_curators(as_role, draft):
     for role, may in (("viewer", False), ("engineer", False), ("curator", True), ("lead", True)):
         body = page_of(as_role(role), draft)
         assert 'data-gap="bandwidth"' in body
-        assert "How to obtain it: run `python manage.py wiki ceilings`" in body
+        assert "How to obtain it: run `.venv/bin/python manage.py wiki ceilings`" in body
         assert ("placeholder-form" in body) is may
 
 

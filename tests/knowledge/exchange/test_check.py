@@ -164,7 +164,7 @@ def test_it_says_when_a_file_is_gone(wiki):
 def test_it_names_files_that_nobody_imported(wiki):
     (wiki / "docs/new.md").write_text("# New\n")
     assert [str(p) for p in check_wiki(wiki)] == [
-        "docs/new.md: not imported: run `python manage.py wiki import`"
+        "docs/new.md: not imported: run `.venv/bin/python manage.py wiki import`"
     ]
 
 

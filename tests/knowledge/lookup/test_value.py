@@ -256,8 +256,8 @@ def test_law_1_a_value_whose_line_changed_is_no_answer(drifted):
         answer_to(x1, "memory_bandwidth")
     assert str(caught.value) == (
         "memory_bandwidth of x-1 was 4.8 TB/s, and the cited text has changed at "
-        f"<gpu-wiki>/{X1}:L15; a curator answers at /w/review/, or `python manage.py wiki import "
-        "--approve` takes the documents as they are now"
+        f"<gpu-wiki>/{X1}:L15; a curator answers at /w/review/, or "
+        "`.venv/bin/python manage.py wiki import --approve` takes the documents as they are now"
     )
     assert how_to_obtain(x1, "memory_bandwidth") == str(caught.value)
     assert find(x1, "tdp").shown == "700 W"

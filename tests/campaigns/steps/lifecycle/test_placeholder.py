@@ -69,7 +69,7 @@ def test_it_writes_the_gap_into_the_pitfalls(
     assert pitfall.message == (
         f"bandwidth: {UNKNOWN}: no approved copy_bandwidth of test-cpu; there is no target."
     )
-    assert pitfall.how_to_obtain == "run `python manage.py wiki ceilings` on this device"
+    assert pitfall.how_to_obtain == "run `.venv/bin/python manage.py wiki ceilings` on this device"
     said = campaign_details(campaign)["pitfalls"][0]
     assert (said["kind"], said["how_to_obtain"]) == (pitfall.kind, pitfall.how_to_obtain)
     assert f"pitfall: unknown value: {pitfall.message}" in campaign_text(campaign)
