@@ -62,8 +62,8 @@ SETTINGS_TAIL = """
 
 Set `KOPT_HOSTS` and `KOPT_ORIGINS` to the public name, and `KOPT_HTTPS` where the proxy speaks
 HTTPS; then its `X-Forwarded-Proto` is believed. Wrong passwords are limited to 10 a name and 30 an
-address within five minutes. Behind a proxy everybody has the proxy's address, so name the header that the
-proxy sets, as nginx does by `proxy_set_header X-Real-IP $remote_addr`:
+address within five minutes. Behind a proxy everybody has the proxy's address, so name the header
+that the proxy sets, as nginx does by `proxy_set_header X-Real-IP $remote_addr`:
 
 ```
 KOPT_CLIENT_HEADER=X-Real-IP

@@ -238,7 +238,8 @@ def test_it_asks_few_queries_however_many_platforms(page, django_assert_max_num_
 def test_it_warns_of_a_platform_that_no_worker_serves(page, rung):
     told = (
         "No worker of NVIDIA H200 SXM is alive: this campaign waits. "
-        "`.venv/bin/python manage.py up` on a host that has one, with the database and queue of this installation, starts a worker."
+        "`.venv/bin/python manage.py up` on a host that has one, with the database and queue of "
+        "this installation, starts a worker."
     )
     assert told in page.get("/c/new", CHOICE).content.decode()
     draft = page.post("/c/new", {**CHOICE, "draft": "1"}, follow=True)
