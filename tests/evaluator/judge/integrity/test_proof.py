@@ -110,6 +110,6 @@ def test_it_runs_the_clock_whenever_a_runner_may_see_fresh_inputs(monkeypatch):
     burst.run_burst(context, order.channel, Mock(), 2)
     named = [call[0] for call in order.mock_calls if call[0] != "channel.restless"]
     assert named == [
-        *("channel.pose", "refresh", "channel.start_burst", "channel.rest"),
+        *("channel.pose", "refresh", "channel.rest_helpers", "channel.start_burst", "channel.rest"),
         *("clock", "channel.go", "channel.done", "clock", "channel.freeze", "prove"),
     ]
