@@ -15,7 +15,7 @@ ACCEPTED = "postgres://user:password@host:5432/name or sqlite:////folder/file"
 ENGINES = ("sqlite3", "postgresql")
 # Of each process; a server usually takes a hundred. timeout: seconds.
 # After reconnect_timeout whoever waits asks anew: the pauses between tries double.
-POOL = {"min_size": 0, "max_size": 20, "timeout": 30.0, "reconnect_timeout": 5.0}
+POOL = {"min_size": 0, "max_size": 20, "timeout": 10.0, "reconnect_timeout": 5.0}
 # A server that is gone without a word is noticed within about 20 s: libpq's own names and units.
 LIVING = {
     "connect_timeout": 10,
