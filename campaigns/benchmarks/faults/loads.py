@@ -1,0 +1,123 @@
+"""Faults that are too much of something: logins, files of a wiki, bytes of a harness."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import time
+import zipfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+from campaigns.benchmarks.faults.servers import Servers
+from campaigns.benchmarks.faults.visitor import Visitor
+
+LOGINS, LOGIN_S = 150, 65.0
+WIKI_FILES, IMPORT_S = 2000, 240.0
+HARNESS_MIB, HARNESS_S = 6 << 10, 120.0
+HARNESS = """name = "greedy"
+benchmark = "python3 fill.py"
+limit_s = 60
+[table]
+csv = "-"
+metric = "us"
+correct = "err"
+accept = "== 0"
+classes = ["n"]
+[files]
+change = ["kernels/*"]
+"""
+FILL = f"""block = bytes(1 << 20)
+for number in range({HARNESS_MIB}):
+    with open(f"{{number // 64}}.bin", "ab") as file:
+        file.write(block)
+"""
+TRIED = "SELECT reason, sentence FROM campaigns_repositoryround WHERE state = 'done'"
+WISH = ("--problem", "softmax", "--case", "255x2051", "--backend", "cpp", "--no-baselines")
+ROUNDS = 2
+
+
+def new_campaign(servers: Servers) -> int:
+    """Its number. Its proposer is the built-in search, which needs no network."""
+    made = servers.manage("campaign", "new", *WISH, "--rounds", str(ROUNDS), "--json")
+    return int(json.loads(made)["campaign"])
+
+
+def await_rows(servers: Servers, sql: str, limit_s: float) -> bool:
+    """Wait until there are such rows; False where there are none within the limit."""
+    deadline = time.monotonic() + limit_s
+    while time.monotonic() < deadline:
+        with suppress(OSError):
+            if servers.select(sql):
+                return True
+        time.sleep(0.2)
+    return False
+
+
+def log_in_at_once(servers: Servers, campaign: int, pid: int) -> str:
+    with ThreadPoolExecutor(LOGINS) as people:
+        asked = [people.submit(Visitor(servers.address).log_in, LOGIN_S) for _ in range(LOGINS)]
+        answers = [one.result() for one in asked]
+    found = Counter(answer.status for answer in answers)
+    told = {0: "unanswered", 302: "logged in"}
+    words = [f"{n} {told.get(status, f'answered {status}')}" for status, n in sorted(found.items())]
+    return f"{', '.join(words)}; the last after {max(a.seconds for a in answers):.0f} s"
+
+
+def import_wiki_files(servers: Servers, campaign: int, pid: int) -> str:
+    """By the page, as people do: upload, confirm, and wait until every document is there."""
+    visitor, packed = Visitor(servers.address), io.BytesIO()
+    visitor.log_in(LOGIN_S)
+    visitor.get("/w/imports/", LOGIN_S)
+    with zipfile.ZipFile(packed, "w") as archive:
+        for number in range(WIKI_FILES):
+            archive.writestr(f"docs/faults/{number}.md", f"# Fault {number}\n\nNothing.\n")
+    begun = time.monotonic()
+    deadline = begun + IMPORT_S
+    sent = visitor.post(
+        "/w/imports/", {"origin": "faults"}, IMPORT_S, ("faults.zip", packed.getvalue())
+    )
+    said = [f"the upload was answered {sent.status or 'never'} after {sent.seconds:.1f} s"]
+    while sent.to and time.monotonic() < deadline:
+        if 'id="confirm"' in visitor.get(sent.to, IMPORT_S).text:
+            took = visitor.post(f"{sent.to}confirm/", {}, max(1.0, deadline - time.monotonic()))
+            said.append(f"the confirmation {took.status or 'never'} after {took.seconds:.1f} s")
+            break
+        time.sleep(0.5)
+    stored = "SELECT 1 FROM knowledge_document WHERE path LIKE 'docs/faults/%' HAVING count(*) = "
+    there = await_rows(servers, stored + str(WIKI_FILES), max(1.0, deadline - time.monotonic()))
+    took_s = time.monotonic() - begun
+    said.append(f"all documents were there after {took_s:.1f} s" if there else "not all are there")
+    return ", ".join(said)
+
+
+def greedy_harness(servers: Servers, campaign: int, pid: int) -> str:
+    """A repository whose benchmark writes to the disk for as long as it is let."""
+    folder = servers.folder / "greedy"
+    (folder / "kernels").mkdir(parents=True)
+    (folder / "kernels" / "one.py").write_text("one = 1\n")
+    (folder / "fill.py").write_text(FILL)
+    described = servers.folder / "greedy.toml"
+    described.write_text(HARNESS)
+    who = ("-c", "user.name=kopt", "-c", "user.email=kopt@invalid")
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "Begin")):
+        subprocess.run(["git", *who, *command], cwd=folder, check=True, capture_output=True)
+    servers.manage("repository", "new", str(folder), "--harness", str(described))
+    before = most = _used_mib(servers)
+    begun = time.monotonic()
+    ended: list[tuple[str, str]] = []
+    while not ended and time.monotonic() - begun < HARNESS_S:
+        most = max(most, _used_mib(servers))
+        with suppress(OSError):
+            ended = servers.select(TRIED)
+        time.sleep(0.1)
+    closed = ": ".join(ended[0]) if ended else f"its round did not end within {HARNESS_S:.0f} s"
+    return f"at most {most - before} MiB more on the disk; {closed}"
+
+
+def _used_mib(servers: Servers) -> int:
+    found = os.statvfs(servers.folder)
+    return (found.f_blocks - found.f_bfree) * found.f_frsize >> 20
