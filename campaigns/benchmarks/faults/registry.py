@@ -154,7 +154,7 @@ def _frozen(pids: list[int]) -> Iterator[None]:
 def _stop_unheld(servers: Servers, campaign: int, pid: int) -> str:
     """Stop a campaign whose first measurement waits, while every measuring worker is frozen."""
     with _frozen(servers.processes("celery", " platform.")):
-        other = loads.new_campaign(servers)
+        other = loads.begin_campaign(servers)
         waits = "SELECT state FROM campaigns_campaign WHERE state = 'baseline' AND id = "
         loads.await_rows(servers, waits + str(other), OUTAGE_S)
         servers.manage("campaign", "stop", str(other))
@@ -184,6 +184,9 @@ def _lock(servers: Servers, campaign: int, pid: int) -> str:
 
 def _fill(servers: Servers, campaign: int, pid: int) -> str:
     """Leave not one free block, and give the room back."""
+    if servers.database is None:
+        # Else SQLite would go on for a while in the blocks that its log has already.
+        servers.select("PRAGMA wal_checkpoint(TRUNCATE)")
     used = os.statvfs(servers.folder)
     taken = (used.f_blocks - used.f_bfree) * used.f_frsize
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -28,9 +30,9 @@ LIMIT_S = 180
 # What ends with a campaign may take a moment to let go.
 SETTLE_S = 5.0
 HOW = (
-    f"Each row is a campaign of its own with {loads.ROUNDS} rounds of a row softmax in C++. The "
-    "fault comes while a measurement or a build runs, or in the instant in which a result has "
-    "come. Seconds count from the fault, its own length included.",
+    f"Each row is a campaign of its own, a row softmax in C++ on one case with {loads.CANDIDATES} "
+    "candidates handed in. The fault comes while the first of them is measured or built, or in the "
+    "instant in which its result has come. Seconds count from the fault, its own length included.",
     "Noticed: the first row, line of a log or page that says so. Lost: rounds and results without "
     "an end. Doubled: two evaluations of one attempt, two rounds of one number, two verdicts of "
     "one round. Held: devices that somebody has hold of after the campaign's end. 500s: answers of "
@@ -46,6 +48,8 @@ def measure_faults(options: Namespace, progress: Progress) -> BenchReport:
         raise BenchmarkError(f"--limit-s {options.limit_s}: 30 to 3600 is accepted")
     chosen = _chosen(options.only or ())
     before = read_before(options.against or ())
+    # So that what was started and made here also goes when this process is told to end.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     places = [] if options.database and options.no_embedded else [("", "")]
     if options.database:
         places.append((options.database, options.broker))
@@ -146,4 +150,4 @@ def _try(started: Servers, fault: HostFault, visitor: Visitor, limit_s: float) -
             time.sleep(SETTLE_S)
         return effect_of(started, fault.name, campaign, watch.seen, said)
     except (BenchmarkError, OSError) as error:
-        return Effect(fault.name, Seen(), f"{said} {error}".strip(), lost=loads.ROUNDS)
+        return Effect(fault.name, Seen(), f"{said} {error}".strip(), lost=loads.CANDIDATES)
