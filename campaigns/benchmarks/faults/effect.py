@@ -15,6 +15,8 @@ from campaigns.benchmarks.faults.watch import FINISHED, Seen
 from campaigns.benchmarks.harness import BenchmarkError, Row
 
 NONE_YET = "–"
+# Outcomes that say nothing bad about a candidate.
+NOBODYS = ("passed", "broken_host", "not_judged")
 OF_CAMPAIGN = """FROM campaigns_evaluation e JOIN campaigns_candidate c ON c.id = e.candidate_id
 JOIN campaigns_round r ON r.id = c.round_id WHERE r.campaign_id = {campaign}"""
 # Rounds without an end, and results without one.
@@ -36,8 +38,10 @@ ABORTED = "SELECT stop_sentence FROM campaigns_campaign WHERE id = {campaign} AN
 @dataclass(frozen=True, slots=True)
 class Effect:
     """lost: rounds and results without an end. held: devices of which somebody still has hold.
+    blamed: results that say a failure of the host of a candidate, each of which is right.
 
-    skipped: why the fault did not happen; the rest says nothing then.
+    unmet: something other than the campaign did not end well, as `said` says. skipped: why the
+    fault did not happen; the rest says nothing then.
     """
 
     fault: str
@@ -46,12 +50,19 @@ class Effect:
     lost: int = 0
     doubled: int = 0
     held: int = 0
+    unmet: bool = False
     skipped: str = ""
+
+    @property
+    def blamed(self) -> int:
+        return sum(n for outcome, n in self.seen.outcomes.items() if outcome not in NOBODYS)
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing was lost, doubled, kept or answered by a 500, and work went on."""
-        harm = self.lost or self.doubled or self.held or self.seen.broken
+        harm = (
+            self.blamed or self.lost or self.doubled or self.held or self.unmet or self.seen.broken
+        )
         return bool(self.skipped) or (not harm and self.seen.state == "done")
 
     def as_row(self, before: Mapping[str, Any] | None) -> Row:
@@ -63,6 +74,7 @@ class Effect:
             "next result after s": NONE_YET if skipped else _seconds(seen.result_s),
             "lost": NONE_YET if skipped else self.lost,
             "doubled": NONE_YET if skipped else self.doubled,
+            "blamed": NONE_YET if skipped else self.blamed,
             "held": NONE_YET if skipped else self.held,
             "500s": NONE_YET if skipped else seen.broken,
             "seen": self.skipped or self._words(),
@@ -118,7 +130,7 @@ def read_before(files: Sequence[Path]) -> dict[str, dict[str, Mapping[str, Any]]
 
 def _brief(row: Mapping[str, Any]) -> str:
     """An earlier row in one cell."""
-    names = ("noticed after s", "next result after s", "lost", "doubled", "held", "500s")
+    names = ("noticed after s", "next result after s", "lost", "doubled", "blamed", "held", "500s")
     numbers = ", ".join(f"{name} {row[name]}" for name in names if name in row)
     return f"{numbers}; {row['seen']}" if row else NONE_YET
 

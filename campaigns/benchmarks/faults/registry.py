@@ -18,11 +18,14 @@ from django.conf import settings
 from campaigns.benchmarks.faults import loads
 from campaigns.benchmarks.faults.proxy import Proxy
 from campaigns.benchmarks.faults.servers import DISK_BYTES, Servers, kill
+from campaigns.benchmarks.harness import BenchmarkError
 
 OUTAGE_S = 30.0
 # Longer than the lease of a claim.
 FROZEN_S = 60.0
 STOP_S = 90.0
+COMPILER = ("cc1plus", "candidate.cpp")
+COMPILING_S = 1.0
 ADVANCE = """import time
 from kopt.celery import app
 for _ in range(300):
@@ -32,8 +35,7 @@ for _ in range(300):
 """
 RUNNING = """SELECT e.holder FROM campaigns_evaluation e
 JOIN campaigns_candidate c ON c.id = e.candidate_id JOIN campaigns_round r ON r.id = c.round_id
-WHERE r.campaign_id = {campaign} AND r.number > 1 AND e.state = 'running'
-AND e.phase NOT IN ('', 'start')"""
+WHERE r.campaign_id = {campaign} AND r.number > 1 AND e.state = 'running' AND e.phase {phase}"""
 DONE = "SELECT count(*) FROM campaigns_evaluation WHERE state = 'done'"
 
 # Where the fault meets kopt: the process to end, 1 where there is none to name, 0 as long as the
@@ -53,7 +55,8 @@ class Needs(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HostFault:
-    """inject: told the campaign and what `moment` gave; says what it saw itself, or nothing."""
+    """inject: told the campaign and what `moment` gave; says what it saw itself, or nothing. Raises
+    BenchmarkError where something other than the campaign did not end well."""
 
     name: str
     moment: Moment
@@ -75,9 +78,9 @@ def _begun(servers: Servers, campaign: int) -> int:
     return 1
 
 
-def _measuring(servers: Servers, campaign: int) -> int:
+def _measuring(servers: Servers, campaign: int, phase: str = "NOT IN ('', 'start')") -> int:
     """The worker that measures now."""
-    holders = servers.select(RUNNING.format(campaign=campaign))
+    holders = servers.select(RUNNING.format(campaign=campaign, phase=phase))
     return int(holders[0][0].split()[-2]) if holders else 0
 
 
@@ -91,7 +94,9 @@ def _judge(servers: Servers, campaign: int) -> int:
 
 
 def _compiler(servers: Servers, campaign: int) -> int:
-    return _first(servers.processes("cc1plus"))
+    """That of the candidate: others build what calls it, or read its code."""
+    worker = _measuring(servers, campaign, "= 'build'")
+    return _first(servers.processes(*COMPILER, below=worker)) if worker else 0
 
 
 def _web(servers: Servers, campaign: int) -> int:
@@ -134,6 +139,17 @@ def _kill(servers: Servers, campaign: int, pid: int) -> str:
     return ""
 
 
+def _kill_compilers(servers: Servers, campaign: int, pid: int) -> str:
+    """All of one evaluation, as a host does that has no memory left: of candidate and incumbent."""
+    killed, deadline = {pid}, time.monotonic() + COMPILING_S
+    kill(pid)
+    while time.monotonic() < deadline:
+        for each in servers.processes(*COMPILER):
+            kill(each)
+            killed.add(each)
+    return f"{len(killed)} processes killed"
+
+
 def _freeze(servers: Servers, campaign: int, pid: int) -> str:
     with _frozen([pid]):
         time.sleep(FROZEN_S)
@@ -162,7 +178,7 @@ def _stop_unheld(servers: Servers, campaign: int, pid: int) -> str:
         ended = f"SELECT id FROM campaigns_campaign WHERE id = {other} AND finished_at IS NOT NULL"
         if loads.await_rows(servers, ended, STOP_S):
             return f"the stopped campaign ended after {time.monotonic() - begun:.1f} s"
-        return f"the stopped campaign was still not ended after {STOP_S:.0f} s"
+        raise BenchmarkError(f"the stopped campaign had not ended after {STOP_S:.0f} s")
 
 
 def _terminate(servers: Servers, campaign: int, pid: int) -> str:
@@ -206,7 +222,9 @@ def _advance_twice(servers: Servers, campaign: int, pid: int) -> str:
     """Keep both threads of the flow worker busy with one campaign for a minute."""
     code = [sys.executable, "-c", ADVANCE.format(campaign=campaign)]
     done = subprocess.run(code, cwd=settings.BASE_DIR, env=servers.env, check=False, timeout=STOP_S)
-    return "600 notifications" if not done.returncode else "the notifications could not be sent"
+    if done.returncode:
+        raise BenchmarkError("the notifications could not be sent")
+    return "600 notifications"
 
 
 def _outage(of: str, how: str) -> Inject:
@@ -231,7 +249,7 @@ FAULTS = (
     HostFault("flow worker killed", _flow, _kill),
     HostFault("evaluator service killed", _evaluator, _kill),
     HostFault("judge killed", _judge, _kill),
-    HostFault("compiler killed", _compiler, _kill),
+    HostFault("compiler killed", _compiler, _kill_compilers),
     HostFault("web server killed", _web, _kill),
     HostFault("database connections cut", _measuring, _outage("database", "cut"), Needs.SERVER),
     HostFault("database backends terminated", _measuring, _terminate, Needs.SERVER),

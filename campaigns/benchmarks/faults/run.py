@@ -7,6 +7,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from campaigns.benchmarks.faults import loads
@@ -35,8 +36,9 @@ HOW = (
     "instant in which its result has come. Seconds count from the fault, its own length included.",
     "Noticed: the first row, line of a log or page that says so. Lost: rounds and results without "
     "an end. Doubled: two evaluations of one attempt, two rounds of one number, two verdicts of "
-    "one round. Held: devices that somebody has hold of after the campaign's end. 500s: answers of "
-    "500 and more to a person who reloads a page.",
+    "one round. Blamed: results that say bad of a candidate; each of them is right. Held: devices "
+    "that somebody has hold of after the campaign's end. 500s: answers of 500 and more to a person "
+    "who reloads a page.",
 )
 
 
@@ -88,17 +90,19 @@ def report_of(
     """The verdict over all rows."""
     happened = [one for one in effects if not one.skipped]
     bad = [one for one in happened if not one.is_whole]
-    lost, doubled, held = (
-        sum(getattr(e, k) for e in happened) for k in ("lost", "doubled", "held")
+    lost, doubled, blamed, held = (
+        sum(getattr(one, kind) for one in happened)
+        for kind in ("lost", "doubled", "blamed", "held")
     )
     broken = sum(one.seen.broken for one in happened)
     never = sum(one.seen.result_s is None for one in happened)
     return BenchReport(
         title="Faults: what happens to a campaign and its pages",
         device=this_device("cpu").name,
-        verdict=f"{len(happened) - len(bad)} of {len(happened)} faults left nothing behind: {lost} "
-        f"rounds or results lost, {doubled} doubled, {held} devices held, {broken} answers of 500 "
-        f"or more, {never} times no result within {limit_s} s",
+        verdict=f"{len(happened) - len(bad)} of {len(happened)} faults left nothing behind: "
+        f"{lost} rounds or results lost, {doubled} doubled, {blamed} blamed on a candidate, "
+        f"{held} devices held, {broken} answers of 500 or more, {never} times no result within "
+        f"{limit_s} s",
         tables=tables,
         held=not bad,
         notes=HOW,
@@ -131,7 +135,7 @@ def _each(
 
 def _try(started: Servers, fault: HostFault, visitor: Visitor, limit_s: float) -> Effect:
     """One campaign with this fault in it. Where not even the beginning works, all is lost."""
-    said = ""
+    said, unmet = "", False
     try:
         campaign = loads.new_campaign(started)
         deadline = time.monotonic() + limit_s
@@ -144,10 +148,11 @@ def _try(started: Servers, fault: HostFault, visitor: Visitor, limit_s: float) -
             try:
                 said = fault.inject(started, campaign, pid)
             except BenchmarkError as error:
-                said = str(error)
+                said, unmet = str(error), True
             while not watch.finished and time.monotonic() < deadline:
                 time.sleep(LOOK_S)
             time.sleep(SETTLE_S)
-        return effect_of(started, fault.name, campaign, watch.seen, said)
+        found = effect_of(started, fault.name, campaign, watch.seen, said)
+        return replace(found, unmet=unmet)
     except (BenchmarkError, OSError) as error:
         return Effect(fault.name, Seen(), f"{said} {error}".strip(), lost=loads.CANDIDATES)

@@ -88,6 +88,8 @@ class Servers:
         self.platform = served[0][0]
         if self.database:
             (self.folder / SECOND).mkdir()
+            # The bare repositories, which a worker needs that runs a harness.
+            (self.folder / SECOND / "lineage").symlink_to(self.folder / "lineage")
             self._begin(SECOND)
 
     def _begin(self, name: str) -> None:

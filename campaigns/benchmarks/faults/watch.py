@@ -84,8 +84,8 @@ class Watch:
                 continue
             self._before.add(key)
             self.seen.outcomes[outcome] += 1
-            if outcome == "broken_host":
-                self._notice("a result of broken_host")
+            if outcome != "passed":
+                self._notice(f"a result of {outcome}")
             elif self.seen.result_s is None:
                 self.seen.result_s = self._now()
         kinds = ", ".join(f"'{kind}'" for kind in TROUBLE)

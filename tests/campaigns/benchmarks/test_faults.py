@@ -143,6 +143,9 @@ def test_a_row_says_what_was_seen():
         (Effect("a", seen(), doubled=1), False),
         (Effect("a", seen(), held=1), False),
         (Effect("a", seen(broken=1)), False),
+        (Effect("a", seen(), unmet=True), False),
+        (Effect("a", seen(outcomes=Counter(broken_host=1, passed=1))), True),
+        (Effect("a", seen(outcomes=Counter(build_failed=1))), False),
         (Effect("a", seen(state="aborted")), False),
         (Effect("a", seen(state="validate")), False),
     ],
@@ -209,9 +212,10 @@ def test_a_watch_sees_only_what_came_after_the_fault(tmp_path):
     assert (found.outcomes, found.state) == (Counter(passed=1), "done")
 
 
-def test_a_failure_of_the_host_is_a_sign_and_no_result(tmp_path):
-    found = watched(tmp_path, lambda servers: servers.results.update({2: "broken_host"}))
-    assert (found.by, found.result_s) == ("a result of broken_host", None)
+@pytest.mark.parametrize("outcome", ["broken_host", "build_failed"])
+def test_what_did_not_pass_is_a_sign_and_no_result(tmp_path, outcome):
+    found = watched(tmp_path, lambda servers: servers.results.update({2: outcome}))
+    assert (found.by, found.result_s) == (f"a result of {outcome}", None)
 
 
 def test_a_line_of_a_log_is_a_sign(tmp_path):
