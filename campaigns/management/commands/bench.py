@@ -11,6 +11,7 @@ from typing import Any
 
 from campaigns.benchmarks.clients import CLIENTS
 from campaigns.benchmarks.experience import EXPERIENCE
+from campaigns.benchmarks.faults.run import FAULT_BENCHMARK
 from campaigns.benchmarks.harness import Benchmark, BenchmarkError, finish
 from campaigns.benchmarks.precision import PRECISION
 from campaigns.benchmarks.search.command import SEARCH
@@ -23,7 +24,7 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 from campaigns.problems.shipped import UnknownProblem
 
-BENCHMARKS = (TRUST, PRECISION, SOAK, WIKI, EXPERIENCE, SEARCH, CLIENTS)
+BENCHMARKS = (TRUST, PRECISION, SOAK, WIKI, EXPERIENCE, SEARCH, CLIENTS, FAULT_BENCHMARK)
 OUT = argument("--out", type=Path, help="write a report here; .json or .md")
 
 

@@ -1,0 +1,1 @@
+"""`bench faults`: break what kopt stands on, one thing at a time, and see what is lost."""

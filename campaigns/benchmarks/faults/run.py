@@ -1,0 +1,158 @@
+"""Break each thing in turn while a campaign runs. Is anything lost, doubled or left broken?"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from campaigns.benchmarks.faults import loads
+from campaigns.benchmarks.faults.effect import Effect, effect_of, read_before
+from campaigns.benchmarks.faults.registry import FAULTS, HostFault
+from campaigns.benchmarks.faults.servers import Servers, servers
+from campaigns.benchmarks.faults.visitor import Visitor
+from campaigns.benchmarks.faults.watch import LOOK_S, Seen, Watch
+from campaigns.benchmarks.harness import (
+    Benchmark,
+    BenchmarkError,
+    BenchReport,
+    Progress,
+    ReportTable,
+    option,
+    versions,
+)
+from campaigns.devices.discover import this_device
+
+LIMIT_S = 180
+# What ends with a campaign may take a moment to let go.
+SETTLE_S = 5.0
+HOW = (
+    f"Each row is a campaign of its own, a row softmax in C++ on one case with {loads.CANDIDATES} "
+    "candidates handed in. The fault comes while the first of them is measured or built, or in the "
+    "instant in which its result has come. Seconds count from the fault, its own length included.",
+    "Noticed: the first row, line of a log or page that says so. Lost: rounds and results without "
+    "an end. Doubled: two evaluations of one attempt, two rounds of one number, two verdicts of "
+    "one round. Blamed: results that say bad of a candidate; each of them is right. Held: devices "
+    "that somebody has hold of after the campaign's end. 500s: answers of 500 and more to a person "
+    "who reloads a page.",
+)
+
+
+def measure_faults(options: Namespace, progress: Progress) -> BenchReport:
+    """On the embedded default, and on the database and broker where they are given."""
+    if bool(options.database) != bool(options.broker):
+        raise BenchmarkError("--database and --broker: both or neither are accepted")
+    if not 30 <= options.limit_s <= 3600:
+        raise BenchmarkError(f"--limit-s {options.limit_s}: 30 to 3600 is accepted")
+    chosen = _chosen(options.only or ())
+    before = read_before(options.against or ())
+    # So that what was started and made here also goes when this process is told to end.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    places = [] if options.database and options.no_embedded else [("", "")]
+    if options.database:
+        places.append((options.database, options.broker))
+    tables, effects = [], []
+    for place in places:
+        with servers(*place, progress) as started:
+            title = f"On {started.setup}"
+            found = list(_each(started, chosen, options.limit_s, progress))
+        effects += found
+        earlier = before.get(title, {})
+        rows = [one.as_row(earlier.get(one.fault, {}) if before else None) for one in found]
+        tables.append(ReportTable(title, rows))
+    return report_of(effects, tables, options.limit_s)
+
+
+FAULT_BENCHMARK = Benchmark(
+    "faults",
+    "kill, cut and fill what kopt stands on, one thing at a time",
+    (
+        option(
+            "--database", default="", help="a PostgreSQL server: postgresql://user@host/postgres"
+        ),
+        option("--broker", default="", help="an empty number of a Redis: redis://host:6379/9"),
+        option("--no-embedded", action="store_true", help="only with these servers"),
+        option("--only", action="append", metavar="WORD", help="faults with this in their name"),
+        option("--limit-s", type=int, default=LIMIT_S, help=f"of each fault; default: {LIMIT_S}"),
+        option("--against", action="append", type=Path, help="JSON of an earlier run"),
+    ),
+    measure_faults,
+)
+
+
+def report_of(
+    effects: Sequence[Effect], tables: Sequence[ReportTable], limit_s: float
+) -> BenchReport:
+    """The verdict over all rows."""
+    happened = [one for one in effects if not one.skipped]
+    bad = [one for one in happened if not one.is_whole]
+    lost, doubled, blamed, held = (
+        sum(getattr(one, kind) for one in happened)
+        for kind in ("lost", "doubled", "blamed", "held")
+    )
+    broken = sum(one.seen.broken for one in happened)
+    never = sum(one.seen.result_s is None for one in happened)
+    return BenchReport(
+        title="Faults: what happens to a campaign and its pages",
+        device=this_device("cpu").name,
+        verdict=f"{len(happened) - len(bad)} of {len(happened)} faults left nothing behind: "
+        f"{lost} rounds or results lost, {doubled} doubled, {blamed} blamed on a candidate, "
+        f"{held} devices held, {broken} answers of 500 or more, {never} times no result within "
+        f"{limit_s} s",
+        tables=tables,
+        held=not bad,
+        notes=HOW,
+        versions=versions(None, "django", "celery", "psycopg", "redis"),
+    )
+
+
+def _chosen(words: Sequence[str]) -> list[HostFault]:
+    found = [fault for fault in FAULTS if not words or any(word in fault.name for word in words)]
+    if not found:
+        names = ", ".join(fault.name for fault in FAULTS)
+        raise BenchmarkError(f"--only {' '.join(words)}: no such fault; accepted: {names}")
+    return found
+
+
+def _each(
+    started: Servers, chosen: Sequence[HostFault], limit_s: float, progress: Progress
+) -> Iterator[Effect]:
+    visitor = Visitor(started.address)
+    visitor.log_in(limit_s)
+    for fault in chosen:
+        if lacking := fault.lacks(started):
+            yield Effect(fault.name, Seen(), skipped=f"needs {lacking}")
+            continue
+        progress(f"{fault.name} …")
+        found = _try(started, fault, visitor, limit_s)
+        progress(f"  {found.as_row(None)}")
+        yield found
+
+
+def _try(started: Servers, fault: HostFault, visitor: Visitor, limit_s: float) -> Effect:
+    """One campaign with this fault in it. Where not even the beginning works, all is lost."""
+    said, unmet = "", False
+    try:
+        campaign = loads.new_campaign(started)
+        deadline = time.monotonic() + limit_s
+        while not (pid := fault.moment(started, campaign)):
+            if time.monotonic() > deadline:
+                raise BenchmarkError(f"its moment did not come within {limit_s:.0f} s")
+            time.sleep(0.02)
+        with Watch(started, campaign, visitor) as watch:
+            deadline = time.monotonic() + limit_s
+            try:
+                said = fault.inject(started, campaign, pid)
+            except BenchmarkError as error:
+                said, unmet = str(error), True
+            while not watch.finished and time.monotonic() < deadline:
+                time.sleep(LOOK_S)
+            time.sleep(SETTLE_S)
+        found = effect_of(started, fault.name, campaign, watch.seen, said)
+        return replace(found, unmet=unmet)
+    except (BenchmarkError, OSError) as error:
+        return Effect(fault.name, Seen(), f"{said} {error}".strip(), lost=loads.CANDIDATES)
