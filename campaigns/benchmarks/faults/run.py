@@ -32,7 +32,7 @@ LIMIT_S = 180
 SETTLE_S = 5.0
 HOW = (
     f"Each row is a campaign of its own, a row softmax in C++ on one case with {loads.CANDIDATES} "
-    "candidates handed in. The fault comes while the first of them is measured or built, or in the "
+    "candidates handed in. The fault comes while one of them is measured or built, or in the "
     "instant in which its result has come. Seconds count from the fault, its own length included.",
     "Noticed: the first row, line of a log or page that says so. Lost: rounds and results without "
     "an end. Doubled: two evaluations of one attempt, two rounds of one number, two verdicts of "
