@@ -79,14 +79,14 @@ def take_documents(bundle: Bundle, intake: ImportOptions, stored: set[str]) -> I
 
     stored: paths of documents that were there before. Raises ImportRefused. Run it in a turn.
     """
-    taking = _Taking(bundle, intake, stored)
+    taking = _DocumentTaking(bundle, intake, stored)
     total = ImportSummary()
     for page in bundle.pages.values():
         total += taking.take(page)
     return total + taking.finish()
 
 
-class _Taking:
+class _DocumentTaking:
     """One import: what it looks at again and again, and what it adds at its end."""
 
     def __init__(self, bundle: Bundle, intake: ImportOptions, stored: set[str]) -> None:

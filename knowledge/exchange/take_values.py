@@ -54,8 +54,9 @@ def take_earlier(
         if earlier.path not in stored:
             page = bundle.pages.get(earlier.path)
             title = page.title if page is not None else title_of(earlier.path, earlier.text)
-            text, whose = earlier.text, {"origin": origin, "by": by, "batch": batch}
-            if made := store_text(earlier.path, title, text, **whose):
+            text = earlier.text
+            made = store_text(earlier.path, title, text, origin=origin, by=by, batch=batch)
+            if made:
                 index_documents([(made.revision.document, text)])
     return ()
 
