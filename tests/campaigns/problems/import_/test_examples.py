@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from campaigns.devices.launch import EvaluatorService
+from campaigns.devices.problem_code import described_problem
 from campaigns.evaluator.contract import Outcome, Source
-from campaigns.evaluator.problem import describe, load_problem
+from campaigns.evaluator.problem import load_problem
 from campaigns.problems.import_.as_read import as_read
 from campaigns.problems.import_.definitions import read_definition
 from campaigns.problems.import_.draft import ProblemDraft
@@ -78,13 +78,12 @@ def test_there_are_examples_of_each_kind() -> None:
     ],
 )
 def test_it_is_read_and_its_reference_passes_as_the_first_kernel(
-    path: Path, service: EvaluatorService, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    path: Path, service: EvaluatorService, tmp_path: Path
 ) -> None:
     draft, place = read(path), tmp_path / "first"
     place.mkdir()
     case = load_problem(written_files(written(draft), place)).cases[0]
-    assert describe.main(place / "problem", {"name": case.name, "params": case.params}) == 0
-    draft = as_read(draft, json.loads(capsys.readouterr().out)["arguments"])
+    draft = as_read(draft, described_problem(place / "problem", case)["arguments"])
     folder = written_files(written(draft), tmp_path)
     spec = load_problem(folder)
     kernel = Source("v0.py", (folder / "v0.py").read_text())
