@@ -34,10 +34,12 @@ from campaigns.benchmarks.harness import (
 from campaigns.benchmarks.own_database import own_database
 from knowledge.curation.store import NewSpec, store_specs
 from knowledge.exchange.check import check_wiki
+from knowledge.exchange.confirm import confirm
 from knowledge.exchange.plan import plan_import
 from knowledge.exchange.readers.archive import WikiFiles
+from knowledge.exchange.undo import undo
 from knowledge.lookup.value import find
-from knowledge.models import Document, Platform, Revision, Spec, SpecState
+from knowledge.models import Batch, Document, Platform, Revision, Spec, SpecState
 from knowledge.models.document import text_hash
 from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import PlatformFacts, PlatformKind, Rank, SourceKind, SpecFacts
@@ -47,6 +49,7 @@ LOOKUPS = 500
 SHEETS = 40
 IMPORTS = (1_000, 10_000)  # new values of one platform; ten times as many take ten times as long
 PER_IMPORTED = 500  # values of one imported document
+FILES = (200, 2_000, 6_000)  # small documents of one import, each with a value
 SEED = 3
 
 
@@ -157,14 +160,14 @@ def _head(name: str, slug: str) -> str:
     return f"# {name}\n\n## Platform\n\n{block}\n\n## Specs\n\n"
 
 
-def made_up_folder(values: int) -> dict[str, str]:
+def made_up_folder(values: int, per_document: int = PER_IMPORTED) -> dict[str, str]:
     """Path → text of documents with so many values of one platform that is not there yet."""
     head = _head("Brought", "brought")
     asked = list(islice(_questions(), values))
     lines = [f"{_facts(n, asked)}\n" for n in range(values)]
     return {
-        f"docs/brought/{first}.md": head + "".join(lines[first : first + PER_IMPORTED])
-        for first in range(0, values, PER_IMPORTED)
+        f"docs/brought/{first}.md": head + "".join(lines[first : first + per_document])
+        for first in range(0, values, per_document)
     }
 
 
@@ -183,6 +186,7 @@ def _asked(size: WikiSize, folder: Path) -> BenchReport:
     sheets = [_ms(partial(_sheet, client, slug)) for slug in draw.choices(slugs, k=SHEETS)]
     check_s = _ms(partial(_check, folder / "empty")) / 1e3
     plans = [(values, _ms(partial(_plan, values)) / 1e3) for values in IMPORTS]
+    imports = [_small_files(files) for files in FILES]
     ratio = median(lookups) / median(fetches)
     numbers = ".".join(map(str, connection.get_database_version()))
     return BenchReport(
@@ -207,6 +211,7 @@ def _asked(size: WikiSize, folder: Path) -> BenchReport:
                     for values, took in plans
                 ],
             ),
+            ReportTable("Imports of small files, one value each", imports),
         ],
         versions=versions(None, "django"),
     )
@@ -246,6 +251,20 @@ def _plan(values: int) -> None:
     plan = plan_import(WikiFiles("brought", made_up_folder(values)), None).plan
     if plan["refused"] or plan["counts"]["specs_added"] != values:
         raise RuntimeError(f"the made-up import is not taken: {plan['documents'][0]['note']}")
+
+
+def _small_files(files: int) -> Row:
+    """Plan such an import, confirm it and undo it: seconds of each."""
+    texts = made_up_folder(files, 1)
+    planned: list[Batch] = []
+    plan_s = _ms(lambda: planned.append(plan_import(WikiFiles("brought", texts), None))) / 1e3
+    (batch,) = planned
+    if batch.plan["refused"] or len(batch.plan["documents"]) != files:
+        raise RuntimeError(f"the made-up files are not taken: {batch.plan['documents'][0]['note']}")
+    confirm_s = _ms(partial(confirm, batch, None)) / 1e3
+    undo_s = _ms(partial(undo, batch, None, "made up")) / 1e3
+    spent = {"plan s": plan_s, "confirm s": confirm_s, "undo s": undo_s}
+    return {"files": files, **spent, "ms per file": 1e3 * (plan_s + confirm_s) / files}
 
 
 def _ms(call: Callable[[], object]) -> float:

@@ -26,7 +26,6 @@ from knowledge.models import (
     SpecState,
 )
 from knowledge.models.document import text_hash
-from knowledge.search.sources import index_document
 from knowledge.specs.citation import CitationLine, CitationState
 from knowledge.specs.tracking.anchoring import Anchor, Reanchor
 
@@ -61,17 +60,20 @@ def store_text(
     """Store a text as the newest revision of the document at `path`; None if it already is that.
 
     The document is of this origin from now on; whether it may be is for `owners` to say. Flags are
-    not raised here: `settle` or the caller decides about the drifts. Run it in a turn.
+    not raised here: `settle` or the caller decides about the drifts, and the caller puts the text
+    into the search index. Run it in a turn.
     """
-    document, _ = Document.objects.get_or_create(
+    document, is_new = Document.objects.get_or_create(
         path=path, defaults={"title": title, "origin": origin}
     )
-    newest = document.revisions.order_by("-number").first()
+    newest = None if is_new else document.revisions.order_by("-number").first()
     back = document.withdrawn_at is not None
     sha256 = text_hash(text)
     if newest is not None and newest.sha256 == sha256 and not back:
         return None
-    Document.objects.filter(pk=document.pk).update(title=title, origin=origin, withdrawn_at=None)
+    if not is_new:
+        rows = Document.objects.filter(pk=document.pk)
+        rows.update(title=title, origin=origin, withdrawn_at=None)
     revision = Revision.objects.create(
         document=document,
         number=newest.number + 1 if newest else 1,
@@ -81,8 +83,7 @@ def store_text(
         batch=batch,
     )
     document.title = title
-    index_document(document, text)
-    return StoredRevision(revision, tuple(drifts(document, text)))
+    return StoredRevision(revision, () if newest is None else tuple(drifts(document, text)))
 
 
 def withdraw(document: Document, by: Any) -> tuple[CitationChange, ...]:

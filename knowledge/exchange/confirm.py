@@ -14,12 +14,13 @@ from knowledge.curation.owners import brought_by_other, own_measurements
 from knowledge.curation.people import may_review, require_proposer
 from knowledge.curation.turn import turn, who_was_first
 from knowledge.curation.wording import LONGEST_BATCH_REASON, require_storable
-from knowledge.exchange.importer import ImportOptions, ImportSummary, take_bundle
+from knowledge.exchange.importer import take_bundle
 from knowledge.exchange.plan import Row, bases, counts, row
 from knowledge.exchange.platform_rows import platform_columns
 from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.readers.bundle import Bundle, read_bundle
 from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.exchange.take_documents import ImportOptions, ImportSummary
 from knowledge.models import Batch, BatchState, Citation, Document, Spec, SpecChange, SpecState
 from knowledge.models.document import SHIPPED_ORIGIN, text_hash
 

@@ -22,6 +22,7 @@ from knowledge.exchange.readers.bundle import Bundle, title_of
 from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.exchange.readers.foreign import CitedValue, LineFate, LineOutcome
 from knowledge.models import Batch, Flag, Platform, Revision, Spec, SpecState
+from knowledge.search.sources import index_documents
 from knowledge.specs.citation import split_lines
 from knowledge.specs.facts import Rank, SpecFacts
 
@@ -53,7 +54,9 @@ def take_earlier(
         if earlier.path not in stored:
             page = bundle.pages.get(earlier.path)
             title = page.title if page is not None else title_of(earlier.path, earlier.text)
-            store_text(earlier.path, title, earlier.text, origin=origin, by=by, batch=batch)
+            made = store_text(earlier.path, title, earlier.text, origin=origin, by=by, batch=batch)
+            if made is not None:
+                index_documents([(made.revision.document, earlier.text)])
     return ()
 
 

@@ -37,6 +37,7 @@ from knowledge.models import (
 )
 from knowledge.models.document import SHIPPED_ORIGIN
 from knowledge.models.spec import SpecQuerySet
+from knowledge.search.sources import index_documents
 from knowledge.specs.tracking.anchoring import Reanchor
 
 NAMED = 8  # things that a refusal lists
@@ -155,6 +156,7 @@ def _retire_made(batch: Batch, by: Any, words: str) -> None:
 def _put_documents_back(batch: Batch, by: Any, words: str) -> None:
     made = batch.plan["made"]
     paths = {*batch.revisions.values_list("document__path", flat=True), *made["withdrawn"]}
+    texts = []
     for document in Document.objects.filter(path__in=paths):
         earlier = _before(document, batch)
         if earlier is None or document.path in made["were_withdrawn"]:
@@ -167,6 +169,8 @@ def _put_documents_back(batch: Batch, by: Any, words: str) -> None:
         # What this import had flagged stands as it did.
         settle(stored.drifts, stored.revision, by, closing=(by, words))
         _restore(document, earlier, stored.revision, batch, (by, words))
+        texts.append((stored.revision.document, earlier.text))
+    index_documents(texts)
 
 
 def _before(document: Document, batch: Batch) -> Revision | None:

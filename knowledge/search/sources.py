@@ -18,9 +18,9 @@ def index_specs(specs: Iterable[Spec]) -> None:
     put(_spec(spec) for spec in specs)
 
 
-def index_document(document: Document, text: str) -> None:
-    """Put a document with its newest text into the index."""
-    put([_document(document, text)])
+def index_documents(newest: Iterable[tuple[Document, str]]) -> None:
+    """Put documents into the index, each with its newest text."""
+    put(_document(document, text) for document, text in newest)
 
 
 def all_specs() -> Iterator[Entry]:

@@ -17,12 +17,13 @@ from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.warn import contradictions
 from knowledge.exchange.check import WikiFault, check_wiki
 from knowledge.exchange.confirm import confirm, drop, take_at_once
-from knowledge.exchange.importer import SHIPPED, ImportSummary, origin_of
+from knowledge.exchange.importer import SHIPPED, origin_of
 from knowledge.exchange.plan import counts, plan_import
 from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.readers.bundle import read_document
 from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder
 from knowledge.exchange.readers.foreign import LineFate
+from knowledge.exchange.take_documents import ImportSummary
 from knowledge.exchange.undo import undo
 from knowledge.exchange.writers.export import ExportRefused, export_folder
 from knowledge.lookup.documents import documents_with, snippets

@@ -37,11 +37,13 @@ def test_it_reports_limits_beside_times(made_up, monkeypatch, tmp_path):
     monkeypatch.setattr(wiki, "LOOKUPS", 20)
     monkeypatch.setattr(wiki, "SHEETS", 2)
     monkeypatch.setattr(wiki, "IMPORTS", (10, 20))
+    monkeypatch.setattr(wiki, "FILES", (5, 10))
     report = wiki._asked(WikiSize(95, 10), tmp_path)
-    questions, imports = report.tables
+    questions, imports, files = report.tables
     assert [row["held to"] for row in questions.rows] == ["p95 under 20 ms", "under 200 ms", ""]
     assert all(row["median ms"] > 0 for row in questions.rows)
     assert [row["values"] for row in imports.rows] == [10, 20]
+    assert [row["files"] for row in files.rows] == [5, 10]
     assert "× a fetch by primary key (medians of the same run, 20 each)" in report.verdict
 
 
@@ -57,6 +59,21 @@ def test_it_plans_a_folder_without_a_query_for_each_value(db):
     assert batch.plan["counts"]["specs_added"] == 450
     # Rows go in by parts; nothing is asked of each value.
     assert many - few < 100
+
+
+def test_it_imports_small_files_in_a_few_queries_each(db, monkeypatch):
+    """And looks at no value of the files before it: 6,000 of them took 270 s."""
+    loaded, real = [], Spec.from_db.__func__
+
+    def from_db(cls, *arguments):
+        loaded.append(cls)
+        return real(cls, *arguments)
+
+    monkeypatch.setattr(Spec, "from_db", classmethod(from_db))
+    count, (_, done) = queries(lambda: take_at_once(WikiFiles("brought", made_up_folder(90, 1))))
+    assert done.specs_added == 90
+    assert count < 90 * 8
+    assert len(loaded) < 90
 
 
 @pytest.mark.parametrize("outcome", ["specs_unchanged", "flags_raised"])
