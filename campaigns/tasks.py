@@ -137,7 +137,7 @@ def passport(self: Any, name: str) -> None:
 
 def _context(hostname: str) -> WorkerContext:
     device = _Process.device or _take(choose_device(hostname))
-    return WorkerContext(_service(), device, worker_beat(hostname, device))
+    return WorkerContext(_service(), device, worker_beat(hostname, device), serves_all=True)
 
 
 def _service() -> EvaluatorService:
