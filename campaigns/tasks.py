@@ -28,6 +28,7 @@ from campaigns.steps.sharing.build_for_search import build_for_search
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.heartbeat import Heartbeat
 from campaigns.workers.notify import AGAIN, Next, notify, notify_next_round
+from knowledge.exchange.in_parts import work_on
 
 log = logging.getLogger(__name__)
 
@@ -102,6 +103,12 @@ def _take(device: Device) -> Device:
 def build(self: Any, key: int) -> None:
     """Build variants of a search on this host, which needs no device for it."""
     build_for_search(key, self.request.hostname, _service())
+
+
+@shared_task
+def wiki_import(key: int) -> None:
+    """Plan or carry out an import of many files."""
+    work_on(key)
 
 
 @shared_task(bind=True)
