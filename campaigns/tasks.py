@@ -28,6 +28,7 @@ from campaigns.steps.sharing.build_for_search import build_for_search
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.heartbeat import Heartbeat
 from campaigns.workers.notify import AGAIN, Next, notify, notify_next_round
+from knowledge.exchange.in_parts import work_on
 
 log = logging.getLogger(__name__)
 
@@ -104,6 +105,12 @@ def build(self: Any, key: int) -> None:
     build_for_search(key, self.request.hostname, _service())
 
 
+@shared_task
+def wiki_import(key: int) -> None:
+    """Plan or carry out an import of many files."""
+    work_on(key)
+
+
 @shared_task(bind=True)
 def repository_round(self: Any, key: int) -> None:
     """Try one round of a repository with its own harness on this worker's device."""
@@ -137,7 +144,7 @@ def passport(self: Any, name: str) -> None:
 
 def _context(hostname: str) -> WorkerContext:
     device = _Process.device or _take(choose_device(hostname))
-    return WorkerContext(_service(), device, worker_beat(hostname, device))
+    return WorkerContext(_service(), device, worker_beat(hostname, device), serves_all=True)
 
 
 def _service() -> EvaluatorService:

@@ -46,7 +46,7 @@ class _Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class _LeastWork:
     operations: float
     bytes: float
     counted: bool
@@ -56,7 +56,7 @@ class _Work:
 class _Described:
     case: str
     arguments: tuple[_Argument, ...]
-    work: _Work
+    work: _LeastWork
 
 
 def work_model(folder: Path, cases: Sequence[Case]) -> Mapping[str, tuple[float, float]]:

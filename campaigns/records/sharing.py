@@ -25,10 +25,15 @@ def is_searched(share: Evaluation) -> bool:
 
 def is_wanted_elsewhere(campaign: Campaign) -> bool:
     """Whether another campaign waits for a device of this platform."""
+    return rounds_waiting(campaign.platform_id).exists()
+
+
+def rounds_waiting(platform: int) -> QuerySet[Evaluation]:
+    """What campaigns at work wait for and no worker of this platform has taken."""
     waiting = Evaluation.objects.filter(
         state=EvaluationState.QUEUED,
-        candidate__round__campaign__platform=campaign.platform_id,
+        candidate__round__campaign__platform=platform,
         candidate__round__campaign__state__in=WORKING,
         candidate__round__campaign__pause_requested=False,
     )
-    return waiting.exclude(kind__in=NOT_AWAITED).exists()
+    return waiting.exclude(kind__in=NOT_AWAITED)

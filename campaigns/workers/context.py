@@ -23,7 +23,7 @@ class WorkerContext:
 
     patience_s: how long to wait for a device that another process of this host holds.
     sweep: builds and screens what a search asks for. look: whether other programs use the device;
-    it is held then, and kopt runs nothing on it.
+    it is held then, and kopt runs nothing on it. serves_all: it takes what any campaign waits for.
     """
 
     service: Measurer
@@ -32,6 +32,7 @@ class WorkerContext:
     patience_s: float = 5.0
     look: Callable[[Device], DeviceCheck] = look_closely
     sweep: Callable[[Any, Job, Path, SweepWork, Callable[[], None]], None] = run_sweep
+    serves_all: bool = False
 
 
 def card_of(device: Device) -> str:

@@ -23,6 +23,7 @@ from campaigns.steps.recovery.store_kept import store_kept
 from campaigns.steps.repositories.release_rounds import release_rounds
 from campaigns.workers.notify import notify, notify_round, notify_worker
 from campaigns.workers.tempdirs import sweep
+from knowledge.exchange.in_parts import ring_for_imports
 from knowledge.lookup.migrations import require_migrations
 
 log = logging.getLogger(__name__)
@@ -74,6 +75,7 @@ class Heartbeat(threading.Thread):
                 notify(campaign, following)
         for row in release_rounds():
             notify_round(row)
+        ring_for_imports()
         if worker and self.device:
             note_host(worker, self.device)
             if passport_wanted(worker, self.device):

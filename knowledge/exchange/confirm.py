@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from knowledge.exchange.platform_rows import platform_columns
 from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.readers.bundle import Bundle, read_bundle
 from knowledge.exchange.readers.folder import ImportRefused
-from knowledge.exchange.take_documents import ImportOptions, ImportSummary
+from knowledge.exchange.take_documents import ImportOptions, ImportSummary, untold
 from knowledge.models import Batch, BatchState, Citation, Document, Spec, SpecChange, SpecState
 from knowledge.models.document import SHIPPED_ORIGIN, text_hash
 
@@ -60,23 +60,29 @@ def confirm(batch: Batch, by: Any) -> ImportSummary:
     Raises Forbidden, Conflict (decided already, or documents changed since) and CurationError for
     files that are not taken.
     """
-    require_proposer(by)
     try:
         with turn(batch):
-            _require_may_decide(batch, by)
-            _require_second_person(batch, by)
-            if batch.plan.get("refused"):
-                raise CurationError(
-                    "files", "some files are refused; accepted: a plan without refusals"
-                )
-            _decide(batch, BatchState.CONFIRMED, by)
+            decide_to_take(batch, by, BatchState.CONFIRMED)
             bundle = read_bundle(batch.files, ours=batch.origin == SHIPPED_ORIGIN)
-            _require_unchanged(batch)
-            whole = bool(batch.plan["whole"])
-            intake = ImportOptions(batch.origin, batch.author, batch, whole=whole)
-            return _take(batch, bundle, intake)
+            return _take(batch, bundle, intake_of(batch))
     except ImportRefused as error:
         raise CurationError("files", str(error)) from error
+
+
+def decide_to_take(batch: Batch, by: Any, state: BatchState) -> None:
+    """Bring a plan that may be confirmed to this state. Raises as `confirm` does; in its turn."""
+    require_proposer(by)
+    _require_may_decide(batch, by)
+    _require_second_person(batch, by)
+    if batch.plan.get("refused"):
+        raise CurationError("files", "some files are refused; accepted: a plan without refusals")
+    _decide(batch, state, by)
+    _require_unchanged(batch)
+
+
+def intake_of(batch: Batch) -> ImportOptions:
+    """How a planned import is taken."""
+    return ImportOptions(batch.origin, batch.author, batch, whole=bool(batch.plan["whole"]))
 
 
 def drop(batch: Batch, by: Any, why: str = "") -> None:
@@ -85,20 +91,21 @@ def drop(batch: Batch, by: Any, why: str = "") -> None:
     reason = require_storable("why", why.strip(), LONGEST_BATCH_REASON)
     with turn(batch):
         _require_may_decide(batch, by)
-        _decide(batch, BatchState.DROPPED, by)
+        _decide(batch, BatchState.DROPPED, by, among=(BatchState.PLANNED, BatchState.PLANNING))
         Batch.objects.filter(pk=batch.pk).update(files={}, why=reason)
     batch.refresh_from_db()
 
 
 def take_at_once(
-    brought: WikiFiles, *, vouched: bool = False
+    brought: WikiFiles, *, vouched: bool = False, tell: Callable[[int, int], None] = untold
 ) -> tuple[Batch | None, ImportSummary]:
     """Import without a plan, from a command; it can be undone as one.
 
-    None where no document changes. Vouching for values of unchanged documents is a review, which
+    tell: called now and then, with how many documents are stored and how many there are. None where
+    no document changes. Vouching for values of unchanged documents is a review, which
     an undo leaves alone. Raises ImportRefused, and Conflict where its turn does not come.
     """
-    intake = ImportOptions(brought.name, None, None, vouched=vouched, whole=brought.whole)
+    intake = ImportOptions(brought.name, None, None, vouched, brought.whole, tell)
     with turn():
         bundle = read_bundle(brought.texts, ours=brought.name == SHIPPED_ORIGIN)
         bundle.require_readable()
@@ -129,8 +136,10 @@ def _require_second_person(batch: Batch, by: Any) -> None:
         raise Forbidden(f"{'; '.join(reasons)}: a curator other than its author confirms that")
 
 
-def _decide(batch: Batch, state: BatchState, by: Any) -> None:
-    if batch.state != BatchState.PLANNED:
+def _decide(
+    batch: Batch, state: BatchState, by: Any, among: Sequence[str] = (BatchState.PLANNED,)
+) -> None:
+    if batch.state not in among:
         raise Conflict(who_was_first(batch))
     plan = batch.plan | {"decided_by": by.get_username() if by is not None else "a command"}
     rows = Batch.objects.filter(pk=batch.pk)
@@ -156,10 +165,22 @@ def _require_unchanged(batch: Batch) -> None:
 
 def _take(batch: Batch, bundle: Bundle, intake: ImportOptions) -> ImportSummary:
     """Import, and note what an undo has to know."""
-    touched = bases(intake.origin, bundle.texts, whole=intake.whole)
-    platforms = platform_columns()
-    held = _approved_in(touched) if intake.vouched else set()
+    before = before_import(bundle.texts, intake)
     summary = take_bundle(bundle, intake)
+    note_import(batch, before, summary)
+    return summary
+
+
+def before_import(texts: Mapping[str, str], intake: ImportOptions) -> Row:
+    """What an undo has to know of the time before: documents, platforms and values."""
+    touched = bases(intake.origin, texts, whole=intake.whole)
+    held = sorted(_approved_in(touched)) if intake.vouched else []
+    return {"touched": touched, "platforms": platform_columns(), "held": held}
+
+
+def note_import(batch: Batch, before: Row, summary: ImportSummary) -> None:
+    """The import is done: forget its files, and keep what it did."""
+    touched, platforms = before["touched"], before["platforms"]
     now, gone = platform_columns(), _gone(touched)
     described = {slug: [old, now[slug]] for slug, old in platforms.items() if now[slug] != old}
     made = {
@@ -168,7 +189,7 @@ def _take(batch: Batch, bundle: Bundle, intake: ImportOptions) -> ImportSummary:
         "last_change": SpecChange.objects.aggregate(last=Max("pk"))["last"] or 0,
         "withdrawn": gone,
         "were_withdrawn": [path for path, sha256 in touched.items() if not sha256],
-        "retired": sorted(held - _approved_in(touched)),
+        "retired": sorted(set(before["held"]) - _approved_in(touched)),
         "platforms": described,
     }
     plan = batch.plan | {"made": made, "done": counts(summary)}
@@ -176,9 +197,10 @@ def _take(batch: Batch, bundle: Bundle, intake: ImportOptions) -> ImportSummary:
     if "documents" not in plan:
         plan |= {"documents": _stored(batch) + [row(path, "withdrawn") for path in gone]}
         plan |= {"platforms": [asdict(platform) for platform in summary.platforms]}
-    Batch.objects.filter(pk=batch.pk).update(files={}, plan=plan, decided_at=timezone.now())
+    rows = Batch.objects.filter(pk=batch.pk)
+    done = {"state": BatchState.CONFIRMED, "decided_at": timezone.now()}
+    rows.update(files={}, plan=plan, progress={}, **done)
     batch.refresh_from_db()
-    return summary
 
 
 def _stored(batch: Batch) -> list[Row]:

@@ -6,8 +6,8 @@ The plan is the import itself, run and taken back: what it says is what confirmi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from django.db import transaction
@@ -19,7 +19,7 @@ from knowledge.curation.people import require_proposer
 from knowledge.curation.turn import turn
 from knowledge.curation.warn import warnings_of
 from knowledge.exchange.importer import take_bundle
-from knowledge.exchange.platform_rows import platform_columns
+from knowledge.exchange.platform_rows import platform_columns, store_platforms
 from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.readers.bundle import Bundle, document_paths, read_bundle
 from knowledge.exchange.readers.folder import ImportRefused
@@ -27,6 +27,7 @@ from knowledge.exchange.take_documents import ImportOptions, ImportSummary
 from knowledge.models import Batch, Citation, Document, Flag, FlagKind, Revision, Spec
 from knowledge.models.document import SHIPPED_ORIGIN
 from knowledge.specs.constraints import ConstraintWarning
+from knowledge.specs.facts import PlatformFacts
 
 CHECKED = 200  # values that a plan holds against the constraints
 LISTED = 50  # proposed values that a plan lists of one document; it counts the others
@@ -37,6 +38,7 @@ MOST_VALUES = 20_000
 MARKS = (" | evidence=", '"value"', " <- <gpu-wiki>/")  # each value in a file has one of them
 
 Row = dict[str, Any]
+Trial = Callable[[Mapping[str, str], Bundle, ImportOptions], Row]
 
 
 def plan_import(brought: WikiFiles, by: Any) -> Batch:
@@ -45,13 +47,20 @@ def plan_import(brought: WikiFiles, by: Any) -> Batch:
     by: the user, or None for a command. Raises Forbidden, and CurationError for a name that
     documents of this installation have and for more values than one import may hold.
     """
-    require_proposer(by)
-    origin = brought.name if by is None else require_origin(brought.name)
-    if by is not None:
-        _require_few(brought.texts)
+    origin = require_plannable(brought, by)
     with turn():
-        plan = _plan(brought, ImportOptions(origin=origin, by=by, whole=brought.whole))
+        plan = plan_of(brought, ImportOptions(origin=origin, by=by, whole=brought.whole))
         return Batch.objects.create(origin=origin, files=brought.texts, plan=plan, author=by)
+
+
+def require_plannable(brought: WikiFiles, by: Any) -> str:
+    """The origin of what this user brings. Raises as `plan_import` does."""
+    require_proposer(by)
+    if by is None:
+        return brought.name
+    origin = require_origin(brought.name)
+    _require_few(brought.texts)
+    return origin
 
 
 def _require_few(texts: Mapping[str, str]) -> None:
@@ -80,7 +89,8 @@ def bases(origin: str, files: Iterable[str], *, whole: bool) -> dict[str, str]:
     return {d.path: "" if d.withdrawn_at else newest[d.pk] for d in documents}
 
 
-def _plan(brought: WikiFiles, intake: ImportOptions) -> Row:
+def plan_of(brought: WikiFiles, intake: ImportOptions, attempt: Trial | None = None) -> Row:
+    """What an import of these files would do. attempt: imports them and takes that back."""
     bundle = read_bundle(brought.texts, ours=intake.origin == SHIPPED_ORIGIN)
     known = platform_columns()
     described = {facts.slug: known.get(facts.slug) for facts in bundle.platforms}
@@ -91,7 +101,7 @@ def _plan(brought: WikiFiles, intake: ImportOptions) -> Row:
         try:
             if refused:
                 bundle = read_bundle(readable, ours=intake.origin == SHIPPED_ORIGIN)
-            found = _try(readable, bundle, intake)
+            found = (attempt or try_import)(readable, bundle, intake)
             break
         except ImportRefused as error:
             path = str(error).partition(":")[0]
@@ -132,11 +142,17 @@ def row(path: str, outcome: str, *, note: str = "", title: str = "") -> Row:
     }
 
 
-def _try(files: Mapping[str, str], bundle: Bundle, intake: ImportOptions) -> Row:
-    """Import, look what that did, and take it back."""
-    with transaction.atomic():
+def try_import(
+    files: Mapping[str, str],
+    bundle: Bundle,
+    intake: ImportOptions,
+    platforms: Iterable[PlatformFacts] = (),
+) -> Row:
+    """Import, look what that did, and take it back. platforms: what else it may speak of."""
+    with turn():
         trial = Batch.objects.create(origin=intake.origin, author=intake.by)
-        intake = ImportOptions(intake.origin, intake.by, trial, whole=intake.whole)
+        intake = replace(intake, batch=trial)
+        described = store_platforms(platforms)
         before = bases(intake.origin, files, whole=intake.whole)
         last = Spec.objects.aggregate(last=Max("pk"))["last"] or 0
         flagged = Flag.objects.aggregate(last=Max("pk"))["last"] or 0
@@ -148,7 +164,7 @@ def _try(files: Mapping[str, str], bundle: Bundle, intake: ImportOptions) -> Row
             "counts": counts(summary),
             "unchecked": unchecked,
             "documents": list(rows.values()),
-            "platforms": [asdict(platform) for platform in summary.platforms],
+            "platforms": [asdict(platform) for platform in (*described, *summary.platforms)],
             "told": [asdict(told) for told in summary.told],
         }
         transaction.set_rollback(True)

@@ -6,7 +6,7 @@ takes as long as it has files; the words of the search index are held by it only
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -25,13 +25,20 @@ from knowledge.search.sources import index_documents
 from knowledge.specs.facts import Rank
 from knowledge.specs.reader import Page, SpecLine
 
+TOLD_EACH = 500  # documents
+
+
+def untold(done: int, of: int) -> None:
+    """Nobody is told."""
+
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
     """Who brings documents in, and how far they are believed.
 
     by: the user, or None for a command. vouched: changed lines replace the old ones at once.
-    whole: documents of this origin that are not among the files are withdrawn.
+    whole: documents of this origin that are not among the files are withdrawn. tell: called now and
+    then, with how many documents are stored and how many there are.
     """
 
     origin: str = SHIPPED_ORIGIN
@@ -39,6 +46,7 @@ class ImportOptions:
     batch: Batch | None = None
     vouched: bool = False
     whole: bool = True
+    tell: Callable[[int, int], None] = untold
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +87,16 @@ def take_documents(bundle: Bundle, intake: ImportOptions, stored: set[str]) -> I
 
     stored: paths of documents that were there before. Raises ImportRefused. Run it in a turn.
     """
-    taking = _DocumentTaking(bundle, intake, stored)
+    taking = _DocumentIntake(bundle, intake, stored)
     total = ImportSummary()
-    for page in bundle.pages.values():
+    for number, page in enumerate(bundle.pages.values()):
+        if number and number % TOLD_EACH == 0:
+            intake.tell(number, len(bundle.pages))
         total += taking.take(page)
     return total + taking.finish()
 
 
-class _DocumentTaking:
+class _DocumentIntake:
     """One import: what it looks at again and again, and what it adds at its end."""
 
     def __init__(self, bundle: Bundle, intake: ImportOptions, stored: set[str]) -> None:

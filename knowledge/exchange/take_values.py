@@ -54,10 +54,9 @@ def take_earlier(
         if earlier.path not in stored:
             page = bundle.pages.get(earlier.path)
             title = page.title if page is not None else title_of(earlier.path, earlier.text)
-            text = earlier.text
-            made = store_text(earlier.path, title, text, origin=origin, by=by, batch=batch)
-            if made:
-                index_documents([(made.revision.document, text)])
+            made = store_text(earlier.path, title, earlier.text, origin=origin, by=by, batch=batch)
+            if made is not None:
+                index_documents([(made.revision.document, earlier.text)])
     return ()
 
 

@@ -10,10 +10,16 @@ from django.urls import reverse
 class BatchState(models.TextChoices):
     """Where an import stands. Files are kept only until it is decided."""
 
+    PLANNING = "planning", "being planned"
     PLANNED = "planned", "planned"
+    TAKING = "taking", "being imported"
     CONFIRMED = "confirmed", "confirmed"
     DROPPED = "dropped", "dropped"
     UNDONE = "undone", "undone"
+
+
+# A process works on it, part by part.
+WORKED_ON = (BatchState.PLANNING, BatchState.TAKING)
 
 
 class Batch(models.Model):
@@ -21,6 +27,8 @@ class Batch(models.Model):
 
     files: path to text, emptied once the import is confirmed or dropped, as revisions hold the
     texts from then on. plan: what it would do, as its author saw it. undone_by: null for a command.
+    progress: of what is worked on, how far that is; heartbeat_at: when it last was, and of the
+    process that works on it the claim.
     """
 
     origin = models.CharField(max_length=80)
@@ -34,6 +42,8 @@ class Batch(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     decided_at = models.DateTimeField(null=True, blank=True)
     undone_at = models.DateTimeField(null=True, blank=True)
+    progress = models.JSONField(default=dict, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
     undone_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )

@@ -12,6 +12,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRefresh
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_propose, may_review
@@ -22,11 +23,13 @@ from knowledge.exchange.confirm import (
     may_decide,
     second_person_for,
 )
+from knowledge.exchange.in_parts import MANY, begin_import, begin_plan, is_large
 from knowledge.exchange.plan import plan_import
 from knowledge.exchange.readers.archive import read_uploads
 from knowledge.exchange.readers.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES, ImportRefused
 from knowledge.exchange.undo import undo
 from knowledge.models import Batch, BatchState
+from knowledge.models.batch import WORKED_ON
 from knowledge.views.refusals import refused
 
 BATCHES_PER_PAGE = 50
@@ -46,7 +49,9 @@ def imports(request: HttpRequest) -> HttpResponse:
     origin = request.POST.get("origin", "").strip()
     try:
         brought = read_uploads(request.FILES.getlist("files"))
-        batch = plan_import(replace(brought, name=origin or brought.name), request.user)
+        brought = replace(brought, name=origin or brought.name)
+        plan = plan_import if len(brought.texts) <= MANY else begin_plan
+        batch = plan(brought, request.user)
     except Forbidden as error:
         return refused(request, error, status=403)
     except ImportRefused as error:
@@ -77,13 +82,21 @@ def _list(
 
 @require_safe
 def batch(request: HttpRequest, pk: int) -> HttpResponse:
-    """One import: what it would do or did, document by document, problems first."""
-    return _show(request, _batch(pk))
+    """One import: what it would do or did, document by document, problems first.
+
+    To htmx, which asks while it is worked on, the page anew when it no longer is.
+    """
+    found = _batch(pk)
+    if request.headers.get("HX-Trigger") == "progress" and found.state not in WORKED_ON:
+        return HttpResponseClientRefresh()
+    return _show(request, found)
 
 
 @require_POST
 def confirm_batch(request: HttpRequest, pk: int) -> HttpResponse:
     """Do what was planned."""
+    if is_large(_batch(pk)):
+        return _take(request, pk, lambda found: begin_import(found, request.user), "It has begun.")
     return _take(request, pk, lambda found: confirm(found, request.user), "The import is done.")
 
 
@@ -131,6 +144,7 @@ def _show(
     reasons = second_person_for(found) if planned else []
     context = {
         "batch": found,
+        "is_worked_on": found.state in WORKED_ON,
         "page": page,
         "tallies": _tallies(rows),
         "other_lines": other,

@@ -18,6 +18,7 @@ from knowledge.curation.warn import contradictions
 from knowledge.exchange.check import WikiFault, check_wiki
 from knowledge.exchange.confirm import confirm, drop, take_at_once
 from knowledge.exchange.importer import SHIPPED, origin_of
+from knowledge.exchange.in_parts import begin_import, is_large, work_on
 from knowledge.exchange.plan import counts, plan_import
 from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.readers.bundle import read_document
@@ -27,7 +28,7 @@ from knowledge.exchange.take_documents import ImportSummary
 from knowledge.exchange.undo import undo
 from knowledge.exchange.writers.export import ExportRefused, export_folder
 from knowledge.lookup.documents import documents_with, snippets
-from knowledge.models import Batch, Document
+from knowledge.models import Batch, BatchState, Document
 from knowledge.specs.citation import CitationState, resolve
 
 
@@ -90,7 +91,7 @@ class Command(BaseCommand):
             if plan:
                 self._emit_plan(plan_import(brought, None))
                 return
-            batch, summary = take_at_once(brought, vouched=approve)
+            batch, summary = take_at_once(brought, vouched=approve, tell=self._tell)
         except (ImportRefused, CurationError, Conflict) as error:
             self.fail(ExitCode.USAGE, str(error))
         self._emit_summary(summary, batch)
@@ -135,10 +136,21 @@ class Command(BaseCommand):
     def confirm(self, number: int, **options: Any) -> None:
         batch = self._batch(number)
         try:
-            summary = confirm(batch, None)
+            if batch.state != BatchState.TAKING and not is_large(batch):
+                self._emit_summary(confirm(batch, None), batch)
+                return
+            if batch.state != BatchState.TAKING:
+                begin_import(batch, None)
+            work_on(batch.pk, self._tell)
         except (Conflict, CurationError) as error:
             self.fail(ExitCode.USAGE, str(error))
-        self._emit_summary(summary, batch)
+        batch.refresh_from_db()
+        if batch.state != BatchState.CONFIRMED:
+            self.fail(ExitCode.USAGE, f"{batch} is {batch.get_state_display()}: {batch.why}")
+        self.emit(_batch_record(batch), f"{batch} is done")
+
+    def _tell(self, done: int, of: int) -> None:
+        self.progress(f"{done:,} of {of:,} documents")
 
     def drop(self, number: int, why: str, **options: Any) -> None:
         batch = self._batch(number)

@@ -7,7 +7,6 @@ import logging
 import statistics
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 
 from django.conf import settings
@@ -44,6 +43,12 @@ from campaigns.records.round.reports import READ_IN
 from campaigns.records.round.reproduction import may_reproduce
 from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.rules.noise.gain import LEAST_FLOOR
+from campaigns.steps.baselines.give_way import (
+    RoundWaits,
+    gives_way,
+    put_back,
+    require_no_round,
+)
 from campaigns.steps.baselines.set_beside import set_beside
 from campaigns.steps.measuring.end_wait import end_wait
 from campaigns.steps.measuring.materialise import materialise
@@ -75,10 +80,10 @@ LOOKED_AT = frozenset({EvaluationKind.DECIDE, EvaluationKind.REMEASURE, Evaluati
 def evaluate(key: int, context: WorkerContext) -> Campaign | None:
     """Measure the evaluation of that key; return its campaign, which may then advance.
 
-    None when there was nothing to claim, the claim was lost, or other programs use the device: then
-    the evaluation waits, and only a campaign that has waited too long is returned, to be paused.
-    Raises DeviceBusy before anything is claimed while another process or worker of ours holds it.
-    In both cases reconcile notifies again.
+    None when there was nothing to claim, the claim was lost, a round goes before torch, or other
+    programs use the device: then the evaluation waits, and only a campaign that has waited too long
+    is returned, to be paused. Raises DeviceBusy before anything is claimed while another process or
+    worker of ours holds it. In all these cases a heartbeat notifies again.
     """
     evaluation = _wanted(key, context)
     if evaluation is None or is_put_off(evaluation, context.worker.card):
@@ -109,6 +114,10 @@ def _measure(evaluation: Evaluation, context: WorkerContext, found: DeviceCheck)
     except ClaimLost:
         log.warning("%s: taken over by another worker; result dropped", evaluation)
         return None
+    except RoundWaits:
+        log.info("%s: a round waits for the device, and goes first", evaluation)
+        put_back(evaluation)
+        return None
     return _finish(evaluation, _without_host_noise(_placed(report, context.device, found)))
 
 
@@ -126,7 +135,8 @@ def _wanted(key: int, context: WorkerContext) -> Evaluation | None:
     if campaign.platform_id != context.worker.platform_id:
         return None
     if evaluation.kind in TORCH:
-        return evaluation if may_be_measured(evaluation) else None
+        may_begin = may_be_measured(evaluation) and not gives_way(evaluation, context)
+        return evaluation if may_begin else None
     if evaluation.kind == EvaluationKind.REPRODUCE:
         return evaluation if may_reproduce(evaluation, card_of(context.device)) else None
     held = campaign.state not in WORKING or campaign.pause_requested
@@ -228,7 +238,11 @@ def _heartbeat(evaluation: Evaluation, context: WorkerContext) -> ClaimHeartbeat
     mine = Evaluation.objects.filter(
         pk=evaluation.pk, state=EvaluationState.RUNNING, holder=evaluation.holder
     )
-    beat = partial(worker_beat, context.worker.name, context.device)
+
+    def beat() -> None:
+        worker_beat(context.worker.name, context.device)
+        require_no_round(evaluation, context)
+
     return ClaimHeartbeat(mine, LONGEST_PHASE, beat)
 
 

@@ -6,8 +6,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from campaigns.management.base_command import ExitCode
+from knowledge.exchange import in_parts
+from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.models import Batch, Document, Spec
 from tests.campaigns.commands.test_wiki import TEXT
+from tests.knowledge.conftest import person
 
 
 @pytest.fixture
@@ -52,6 +56,19 @@ def test_it_confirms_a_plan(db, folder, capsys):
     assert Document.objects.get().path == "x.md"
     code, message = fails("confirm", number)
     assert (code, "was confirmed by a command" in message) == (ExitCode.USAGE, True)
+
+
+def test_it_confirms_many_files_of_a_person_in_parts_and_says_how_far_it_is(
+    db, monkeypatch, capsys
+):
+    monkeypatch.setattr(in_parts, "MANY", 2)
+    monkeypatch.setattr(in_parts, "PART", 2)
+    files = {f"docs/{n}.md": f"# {n}\n" for n in range(3)}
+    batch = plan_import(WikiFiles("theirs", files), person("eve", "engineer"))
+    call_command("wiki", "confirm", str(batch.pk), "--json")
+    said = capsys.readouterr()
+    assert json.loads(said.out)["done"]["new_revisions"] == 3
+    assert said.err.splitlines() == ["2 of 3 documents", "3 of 3 documents"]
 
 
 def test_it_drops_a_plan(db, folder, capsys):

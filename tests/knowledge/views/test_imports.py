@@ -8,6 +8,7 @@ from html import unescape
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from knowledge.exchange import in_parts
 from knowledge.exchange.confirm import confirm
 from knowledge.exchange.plan import plan_import
 from knowledge.exchange.readers.archive import WikiFiles
@@ -199,3 +200,38 @@ def test_it_needs_the_same_queries_for_any_number_of_documents(
         client.get(f"/w/imports/{batch.pk}/")
     with django_assert_num_queries(6):  # session, user, count, batches, permissions
         client.get("/w/imports/")
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """Three files are many here; the keys for which a task was asked."""
+    keys = []
+    monkeypatch.setattr("knowledge.views.imports.MANY", 2)
+    monkeypatch.setattr(in_parts, "MANY", 2)
+    monkeypatch.setattr(in_parts, "_ring", keys.append)
+    return keys
+
+
+def test_it_leaves_many_files_to_a_task_and_shows_how_far_it_is(as_, people, many):
+    files = {f"docs/{n}.md": f"# {n}\n" for n in range(3)}
+    engineer = as_("eve")
+    url = engineer.post("/w/imports/", {"files": zipped(files)}).url
+    batch = Batch.objects.get()
+    assert (batch.state, many) == ("planning", [batch.pk])
+    page = engineer.get(url).content.decode()
+    assert "Being planned" in page
+    assert "A worker is to begin." in page
+    Batch.objects.update(progress={"done": 1, "of": 3})
+    asked = engineer.get(url, headers={"HX-Request": "true", "HX-Trigger": "progress"})
+    assert "1 of 3 documents." in asked.content.decode()
+    Batch.objects.update(progress={})
+    in_parts.work_on(batch.pk)
+    asked = engineer.get(url, headers={"HX-Request": "true", "HX-Trigger": "progress"})
+    assert asked.headers["HX-Refresh"] == "true"
+    assert engineer.post(f"{url}confirm/").status_code == 302
+    assert not Document.objects.exists()
+    assert "Being imported, confirmed by eve" in engineer.get(url).content.decode()
+    in_parts.work_on(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.state, Document.objects.count()) == ("confirmed", 3)
+    assert 'id="progress"' not in engineer.get(url).content.decode()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from campaigns.evaluator.contract import Job, Outcome, Report
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationKind, EvaluationState
 from campaigns.models.evaluation import TORCH
+from campaigns.models.transitions import claim
 from campaigns.records.device_waits import awaited_by
 from campaigns.reports.campaign.baselines import baseline_rows
 from campaigns.steps.baselines.remind_of_baselines import remind_of_baselines
@@ -151,3 +154,71 @@ def test_a_paused_campaign_has_its_device_free(bench, tmp_path, script):
     ask_to_pause(cast.fresh(campaign), "a person asks")
     assert evaluate(following.measure[0], bench) is None
     assert remind_of_baselines() == []
+
+
+@pytest.fixture
+def torch_waits(bench, tmp_path, script) -> Evaluation:
+    """torch, of a campaign whose first round is measured."""
+    script(["time 50"])
+    campaign = cast.make_campaign(tmp_path, baselines=True)
+    measure_v0(campaign, bench)
+    return rows_of(campaign, 1)["eager"]
+
+
+def a_round_waits(parent: Path, seconds: float) -> Evaluation:
+    """The round of another campaign, which has waited so long."""
+    other = cast.make_campaign(parent)
+    cast.step_until(other, CampaignState.BASELINE)
+    row = Evaluation.objects.get(candidate__round__campaign=other)
+    since = timezone.now() - timedelta(seconds=seconds)
+    assert claim(Evaluation.objects.filter(pk=row.pk), created_at=since)
+    return row
+
+
+def test_it_is_not_begun_while_a_round_waits(torch_waits, tmp_path, bench, judge):
+    worker = replace(bench, serves_all=True)
+    waiting = a_round_waits(tmp_path / "other", 0)
+    judged = len(judge.jobs)
+    assert evaluate(torch_waits.pk, worker) is None
+    assert len(judge.jobs) == judged
+    assert evaluate(waiting.pk, worker) == waiting.campaign
+    assert evaluate(torch_waits.pk, worker) == torch_waits.campaign
+
+
+def test_it_is_ended_for_a_round_that_waits_and_then_measured(torch_waits, tmp_path, bench, judge):
+    worker = replace(bench, serves_all=True)
+    judge.during = lambda job: a_round_waits(tmp_path / "other", 60)
+    assert evaluate(torch_waits.pk, worker) is None
+    torch_waits.refresh_from_db()
+    assert (torch_waits.state, torch_waits.claims) == (EvaluationState.QUEUED, 0)
+    judge.during = lambda job: None
+    waiting = Evaluation.objects.get(state=EvaluationState.QUEUED, kind=EvaluationKind.BASELINE)
+    assert evaluate(waiting.pk, worker) == waiting.campaign
+    assert evaluate(torch_waits.pk, worker) == torch_waits.campaign
+    torch_waits.refresh_from_db()
+    assert (torch_waits.outcome, torch_waits.claims) == (Outcome.PASSED, 1)
+
+
+@pytest.mark.parametrize("seconds", [0, 60])
+def test_it_goes_on_where_the_round_has_just_come_or_nobody_would_take_it(
+    torch_waits, tmp_path, bench, judge, seconds
+):
+    """A command runs one campaign alone; what another one left behind is not for it."""
+    worker = replace(bench, serves_all=seconds == 0)
+    judge.during = lambda job: a_round_waits(tmp_path / "other", seconds)
+    assert evaluate(torch_waits.pk, worker) == torch_waits.campaign
+
+
+def test_a_command_gives_way_to_a_worker(torch_waits, tmp_path, bench, judge):
+    cast.make_bench(judge, "another worker")
+    judge.during = lambda job: a_round_waits(tmp_path / "other", 60)
+    assert evaluate(torch_waits.pk, bench) is None
+
+
+def test_a_round_is_never_ended_for_another(bench, tmp_path, script, judge):
+    script(["time 50"])
+    campaign = cast.make_campaign(tmp_path)
+    cast.step_until(campaign, CampaignState.BASELINE)
+    judge.during = lambda job: a_round_waits(tmp_path / "other", 60)
+    key = Evaluation.objects.get().pk
+    assert evaluate(key, replace(bench, serves_all=True)) == campaign
