@@ -53,8 +53,7 @@ def database_settings(data_dir: Path) -> dict[str, Any]:
         # Each request has a thread of its own; without a pool two hundred at once would be more
         # connections than the server takes. Whoever finds none free waits.
         found["OPTIONS"] = {**LIVING, **found.get("OPTIONS", {}), "pool": POOL}
-        # The pool hands out no connection that has died.
-        found["CONN_HEALTH_CHECKS"] = True
+        found["ENGINE"] = "kopt.postgresql"
     return found
 
 
