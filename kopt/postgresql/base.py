@@ -10,7 +10,6 @@ from typing import Any
 
 import psycopg
 from django.db.backends.postgresql import base
-from psycopg_pool import ConnectionPool
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -21,7 +20,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.pool is None:
             return connection
         try:
-            ConnectionPool.check_connection(connection)
+            self.pool.check_connection(connection)
         except psycopg.Error:
             self.pool.putconn(connection)
             self.pool.check()
