@@ -21,6 +21,10 @@ class MissingMigrations(DatabaseError):
     """
 
 
+class EmptyDatabase(MissingMigrations):
+    """None of kopt's migrations was ever applied, as in a fresh clone."""
+
+
 class _Prepared:
     known = False
 
@@ -49,7 +53,9 @@ def require_migrations() -> None:
     if missing:
         named = ", ".join(missing[:NAMED]) + (", …" if len(missing) > NAMED else "")
         count = "1 migration is" if len(missing) == 1 else f"{len(missing)} migrations are"
-        raise MissingMigrations(f"database: {count} missing ({named}); {REMEDY}")
+        message = f"database: {count} missing ({named}); {REMEDY}"
+        applied = MigrationRecorder(connection).applied_migrations()
+        raise MissingMigrations(message) if applied else EmptyDatabase(message)
     _Prepared.known = True
 
 

@@ -95,6 +95,7 @@ def test_it_says_it_of_a_database_without_any_table(tmp_path: Path) -> None:
 
 def test_it_lets_commands_work_that_need_no_database(tmp_path: Path) -> None:
     assert _manage(tmp_path, "problem", "list").returncode == 0
+    assert _manage(tmp_path, "wiki", "check").returncode == 0  # the files alone
 
 
 def _manage(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

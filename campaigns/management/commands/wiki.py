@@ -6,8 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from django.db import connection
-
 from campaigns.devices.discover import DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.measuring import measure_ceilings
@@ -28,6 +26,7 @@ from knowledge.exchange.take_documents import ImportSummary
 from knowledge.exchange.undo import undo
 from knowledge.exchange.writers.export import ExportRefused, export_folder
 from knowledge.lookup.documents import documents_with, snippets
+from knowledge.lookup.migrations import EmptyDatabase
 from knowledge.models import Batch, BatchState, Document
 from knowledge.specs.citation import CitationState, resolve
 
@@ -256,5 +255,7 @@ def check_files(folder: Path) -> list[WikiFault]:
 
 
 def _has_documents() -> bool:
-    tables = connection.introspection.table_names()
-    return Document._meta.db_table in tables and Document.objects.exists()
+    try:
+        return Document.objects.exists()
+    except EmptyDatabase:
+        return False

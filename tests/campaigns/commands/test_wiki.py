@@ -65,12 +65,6 @@ def test_it_checks_the_files_alone_before_anything_is_imported(db, folder, capsy
     assert "x.md: unreadable: x.md:L14" in capsys.readouterr().out
 
 
-def test_it_checks_the_files_without_any_table(monkeypatch, folder, capsys):
-    monkeypatch.setattr(wiki.connection.introspection, "table_names", list)
-    call_command("wiki", "check", str(folder))
-    assert "the files alone were checked" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("verb", ["import", "check"])
 def test_it_names_a_folder_that_is_none(db, tmp_path, verb):
     assert _fails(verb, str(tmp_path / "none")) == (
