@@ -173,6 +173,12 @@ def test_it_says_that_there_is_no_git(monkeypatch: pytest.MonkeyPatch, tmp_path:
         write(7, BRANCH, [FIRST])
 
 
+def test_it_names_a_folder_that_is_gone(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    with pytest.raises(LineageError, match=f"^git: No such file or directory {gone}$"):
+        program.git(gone / "campaign-7.git", "log")
+
+
 def test_it_ends_a_git_that_does_not_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     script = tmp_path / "git"
     script.write_text("#!/bin/sh\nexec sleep 60\n")
