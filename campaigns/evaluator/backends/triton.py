@@ -117,6 +117,9 @@ class TritonKernel:
             return 0
 
         ended = self._place.apart(body, files)
+        if ended.killed:
+            # By a host without memory, or by the candidate, that does it again.
+            ended = self._place.apart(body, files)
         self._place.keep_log(ended.log)
         if ended.status:
             raise BuildFailed(f"{ended.log}compiling for {self._target}: {ended.words}")

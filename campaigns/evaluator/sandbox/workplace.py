@@ -23,14 +23,23 @@ OUTPUT_BYTES = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a program ended. status: as waiting for it says, 0 when all went well."""
+    """How a program ended. status: as waiting for it says, 0 when all went well.
+
+    stopped: whether the workplace ended it, since it took too long or said too much.
+    """
 
     status: int
     log: str
+    stopped: bool = False
 
     @property
     def words(self) -> str:
         return describe_status(self.status)
+
+    @property
+    def killed(self) -> bool:
+        """Whether it was killed, and not by its workplace."""
+        return self.status == signal.SIGKILL and not self.stopped
 
 
 class Workplace:
@@ -92,32 +101,33 @@ class Workplace:
             raise RuntimeError("a program without output")
         deadline = time.monotonic() + seconds
         with process:
-            said = self._listen(process.stdout.fileno(), process.pid, seconds)
+            said, stopped = self._listen(process.stdout.fileno(), process.pid, seconds)
             # One that has closed its output may go on, and leave others behind.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, deadline - time.monotonic()))
+            stopped = stopped or process.poll() is None
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
         code = process.returncode
         status = -code if code < 0 else code << 8
-        return Ended(status, said.decode("utf-8", "replace"))
+        return Ended(status, said.decode("utf-8", "replace"), stopped)
 
-    def _listen(self, pipe: int, group: int, seconds: float) -> bytes:
-        """What is said until the end; the program is ended when it takes too long or too much."""
+    def _listen(self, pipe: int, group: int, seconds: float) -> tuple[bytes, bool]:
+        """What is said until the end, and whether the program was ended for how long or much."""
         said, much, deadline = bytearray(), 0, time.monotonic() + seconds
         while True:
             left = deadline - time.monotonic()
             ready, _, _ = select.select([pipe], [], [], max(0.0, left))
             data = os.read(pipe, 65536) if ready else b""
             if ready and not data:
-                return bytes(said)
+                return bytes(said), False
             much += len(data)
             said += data[: max(0, LOG_BYTES - len(said))]
             if not ready or much > OUTPUT_BYTES:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(group, signal.SIGKILL)
                 why = "took too long" if not ready else "said too much"
-                return bytes(said) + f"\nended: it {why}\n".encode()
+                return bytes(said) + f"\nended: it {why}\n".encode(), True
 
     def within(self, name: str) -> Workplace:
         """A new folder in this one, to work in alike. Raises OSError."""
@@ -141,13 +151,14 @@ class Workplace:
         child = fork(sealed, log_end, (*self._lock.files, *files))
         os.close(log_end)
         deadline = time.monotonic() + self._build_s
-        said = self._listen(log, child, self._build_s)
+        said, stopped = self._listen(log, child, self._build_s)
         os.close(log)
         # One that has closed its output may go on, and leave others behind.
         status = wait_status(child, max(0.0, deadline - time.monotonic()))
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)
         if status is None:
+            stopped = True
             _, status = os.waitpid(child, 0)
         folder.clear(self.folder)
-        return Ended(status, said.decode("utf-8", "replace"))
+        return Ended(status, said.decode("utf-8", "replace"), stopped)
