@@ -19,6 +19,7 @@ from campaigns.api.filters import Key
 from campaigns.api.serializers import GainSerializer
 from campaigns.api.submissions import NotTaken, submitter_of
 from campaigns.models import Repository, RepositoryRound
+from campaigns.records.device_waits import no_worker_of
 from campaigns.reports.repositories.sheet import line_of, summaries_of
 from campaigns.steps.repositories.add_repository import HEAD, RepositoryRefused, add_repository
 from campaigns.steps.repositories.hand_in_change import HandedChange, hand_in_change
@@ -37,16 +38,20 @@ CHANGE = ("title", "change", "rationale", "patch", "target", "repairs")
 
 
 class RepositorySerializer(fields.ModelSerializer):
-    """gain: of all kept rounds over what was brought, by the project's own harness."""
+    """gain: of all kept rounds over what was brought, by the project's own harness.
+
+    no_worker: why nothing begins, where no worker of its platform is alive.
+    """
 
     platform = fields.CharField(source="platform.slug")
     gain = Read(GainSerializer(allow_null=True), lambda row: summaries_of([row])[0].gain)
+    no_worker = Read(fields.CharField(), no_worker_of)
 
     class Meta:
         model = Repository
         fields: tuple[str, ...] = (
-            *("id", "title", "source", "platform", "state", "stop_sentence", "base", "head"),
-            *("branch", "gain", "created_at"),
+            *("id", "title", "source", "platform", "state", "no_worker", "stop_sentence", "base"),
+            *("head", "branch", "gain", "created_at"),
         )
 
 

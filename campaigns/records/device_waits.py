@@ -15,6 +15,7 @@ from campaigns.models import (
     DeviceWait,
     Evaluation,
     EvaluationState,
+    Repository,
     Worker,
 )
 from campaigns.models.evaluation import BESIDE, HELP
@@ -44,10 +45,12 @@ class Queue:
         return "no worker has come to it yet"
 
 
-def no_worker_of(campaign: Campaign) -> str:
-    """That no worker of its platform is alive; "" where one is, or where the campaign is over."""
-    alive = Worker.objects.filter(platform=campaign.platform_id).alive()
-    return "" if campaign.is_finished or alive.exists() else no_worker_words(campaign.platform)
+def no_worker_of(row: Campaign | Repository) -> str:
+    """That no worker of its platform is alive; "" where one is, or where the row is over."""
+    alive = Worker.objects.filter(platform=row.platform_id).alive()
+    if row.is_finished or alive.exists():
+        return ""
+    return no_worker_words(row.platform, str(row._meta.verbose_name))
 
 
 def no_worker_words(platform: Platform, what: str = "campaign") -> str:

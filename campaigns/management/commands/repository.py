@@ -15,6 +15,7 @@ from campaigns.lineage.git import LineageError
 from campaigns.lineage.own_repository import OwnRepository
 from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 from campaigns.models import EvaluationState, Repository, RepositoryRound, Submitter
+from campaigns.records.device_waits import no_worker_of
 from campaigns.reports.repositories.sheet import RoundLine, line_of, sheet_of, summaries_of
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.measuring.choose_device import choose_device
@@ -171,6 +172,8 @@ class Command(BaseCommand):
         """Have what waits tried: here, or by a worker."""
         if not local:
             notify_next_round(row)
+            if warning := no_worker_of(row):
+                self.progress(warning)
             return
         name = f"local-repository-{row.pk}"
         device = choose_device(name)
@@ -249,6 +252,7 @@ def _facts(row: Repository) -> dict[str, Any]:
         "base": row.base,
         "head": row.head,
         "branch": row.branch,
+        "no_worker": no_worker_of(row),
         "said": sheet.summary.headline,
         "rounds": [_round_facts(line) for line in reversed(sheet.rounds)],
     }

@@ -47,6 +47,11 @@ class Repository(Stateful):
         return reverse("repository", args=[self.pk])
 
     @property
+    def is_finished(self) -> bool:
+        """Whether it takes no round any more."""
+        return self.state == RepositoryState.STOPPED
+
+    @property
     def described(self) -> Harness:
         """The harness as it was read when the repository was brought."""
         return read_harness(self.harness)

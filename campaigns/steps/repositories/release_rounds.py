@@ -19,7 +19,7 @@ from campaigns.workers.claim_holder import is_gone, worker_of
 def release_rounds() -> list[RepositoryRound]:
     """Rounds to try next, one of each repository. Run at worker start and a few times a minute."""
     expired = timezone.now() - timedelta(seconds=settings.KOPT_LEASE_S)
-    for row in _of(EvaluationState.RUNNING):
+    for row in _in(EvaluationState.RUNNING):
         silent = row.heartbeat_at is None or row.heartbeat_at < expired
         if silent or is_gone(row.holder):
             _release(row)
@@ -37,15 +37,21 @@ def next_rounds() -> list[RepositoryRound]:
 
 
 def _of(state: EvaluationState) -> QuerySet[RepositoryRound]:
-    rows = RepositoryRound.objects.select_related("repository__platform")
-    return rows.filter(state=state, repository__state=RepositoryState.OPEN)
+    return _in(state).filter(repository__state=RepositoryState.OPEN)
+
+
+def _in(state: EvaluationState) -> QuerySet[RepositoryRound]:
+    return RepositoryRound.objects.select_related("repository__platform").filter(state=state)
 
 
 def _release(row: RepositoryRound) -> None:
-    """Queue it again; one that has lost too many workers is given up."""
+    """Queue it again; one that has lost too many workers, or was stopped since, is given up."""
     worker = worker_of(row.holder)
-    if row.claims >= MOST_CLAIMS:
+    stopped = row.repository.state == RepositoryState.STOPPED
+    if stopped or row.claims >= MOST_CLAIMS:
         said = f"{row.claims} workers vanished while they tried it, the last one {worker}"
+        if stopped:
+            said = f"the repository was stopped, and the worker {worker} vanished while it tried it"
         move(
             row,
             EvaluationState.DONE,

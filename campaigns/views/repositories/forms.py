@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from campaigns.models import EvaluationState, Repository, Submitter
-from campaigns.records.device_waits import no_worker_words
+from campaigns.records.device_waits import no_worker_of
 from campaigns.records.repositories.results import result_of
 from campaigns.rules.harness.description import LONGEST_TEXT
 from campaigns.rules.stop.repairs import MENDABLE
@@ -197,5 +197,5 @@ def new_change(request: HttpRequest, key: int) -> HttpResponse:
 def _go_on(request: HttpRequest, row: Repository) -> None:
     """Have a worker notified, and say where none is alive."""
     notify_next_round(row)
-    if not any(worker.is_alive for worker in row.platform.workers.all()):
-        messages.warning(request, no_worker_words(row.platform, "repository"))
+    if warning := no_worker_of(row):
+        messages.warning(request, warning)

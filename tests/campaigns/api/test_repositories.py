@@ -4,8 +4,11 @@ import base64
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.core.management import call_command
 
+from campaigns.management.commands import repository
 from campaigns.models import Repository
+from campaigns.steps.repositories.stop_repository import stop_repository
 from knowledge.curation.tokens import new_token
 from knowledge.models.token import Scope
 from tests.campaigns.repositories.projects import ROWS, ROWS_HARNESS, make_repository, patch_of
@@ -36,6 +39,8 @@ def test_an_agent_brings_one_and_hands_in_a_change(ask, rows, folder, client, tm
     body = {"bundle": bundle, "harness": ROWS_HARNESS, "platform": rows.platform.slug}
     made = ask("repositories/", body)
     assert (made.status_code, made.json()["title"], made.json()["gain"]) == (201, "rows", None)
+    told = f"No worker of {rows.platform.name} is alive: this repository waits."
+    assert made.json()["no_worker"].startswith(told)
     patch = patch_of(folder, "kernels/rows.cpp", "= 8;", "= 16;")
     handed = ask(f"repositories/{rows.pk}/changes/", {**CHANGE, "patch": patch})
     assert handed.status_code == 201
@@ -51,6 +56,21 @@ def test_an_agent_brings_one_and_hands_in_a_change(ask, rows, folder, client, tm
     assert one["patch"] == patch
     lines = client.get("/api/v1/repositories/?format=csv").getvalue().decode().splitlines()
     assert len(lines) == 3
+
+
+def test_one_that_is_stopped_waits_for_no_worker(rows, client):
+    client.force_login(User.objects.create_user("bob"))
+    stop_repository(rows)
+    assert client.get(f"/api/v1/repositories/{rows.pk}/").json()["no_worker"] == ""
+
+
+def test_the_command_says_that_no_worker_will_come(rows, folder, capsys, monkeypatch):
+    monkeypatch.setattr(repository, "notify_next_round", lambda row: None)
+    patch = folder.parent / "change.diff"
+    patch.write_text(patch_of(folder, "kernels/rows.cpp", "= 8;", "= 16;"))
+    said = [word for name, value in CHANGE.items() for word in (f"--{name}", value)]
+    call_command("repository", "submit", str(rows.pk), "--patch", str(patch), *said)
+    assert f"No worker of {rows.platform.name} is alive" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

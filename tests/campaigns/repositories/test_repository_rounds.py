@@ -22,6 +22,7 @@ from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.repositories.add_repository import RepositoryRefused, add_repository
 from campaigns.steps.repositories.hand_in_change import HandedChange, hand_in_change
 from campaigns.steps.repositories.release_rounds import next_rounds, release_rounds
+from campaigns.steps.repositories.stop_repository import stop_repository
 from campaigns.steps.repositories.try_change import try_change
 from campaigns.workers.claim_holder import new_holder
 from campaigns.workers.context import WorkerContext
@@ -39,6 +40,8 @@ from tests.campaigns.repositories.projects import (
 
 pytestmark = [pytest.mark.django_db, pytest.mark.judged]
 
+# A process that has ended, on this host.
+GONE = new_holder("killed").replace(f" {os.getpid()} ", " 4194304 ")
 BLOCK = ("kernels/rows.cpp", "int block = 8;")
 
 
@@ -254,16 +257,24 @@ def test_r49_five_slower_rounds_in_a_row_stop_it(tmp_path, rows, bench):
     assert "5 rounds in a row were slower (round 6: Another block" in rows.stop_sentence
 
 
+def test_a_round_of_a_stopped_repository_ends_with_its_worker(tmp_path, rows):
+    first = _handed(rows, patch_of(tmp_path / "rows", *BLOCK, "int block = 16;"), change="16")
+    assert move(first, EvaluationState.RUNNING, holder=GONE, heartbeat_at=timezone.now())
+    stop_repository(rows)
+    assert release_rounds() == []
+    first.refresh_from_db()
+    assert (first.state, first.reason) == (EvaluationState.DONE, Reason.BROKEN_HOST)
+    assert first.sentence.startswith("the repository was stopped, and the worker killed vanished")
+
+
 def test_rounds_are_tried_in_their_order_and_again_when_a_worker_vanishes(tmp_path, rows, bench):
     folder = tmp_path / "rows"
     first = _handed(rows, patch_of(folder, *BLOCK, "int block = 16;"), change="16")
     second = _handed(rows, patch_of(folder, *BLOCK, "int block = 32;"), change="32")
     assert next_rounds() == [first]
     assert try_change(second.pk, bench) is None
-    # A process that has ended, on this host.
-    gone = new_holder("killed").replace(f" {os.getpid()} ", " 4194304 ")
     first.refresh_from_db()
-    assert move(first, EvaluationState.RUNNING, holder=gone, heartbeat_at=timezone.now())
+    assert move(first, EvaluationState.RUNNING, holder=GONE, heartbeat_at=timezone.now())
     assert next_rounds() == []
     assert release_rounds() == [first]
     assert try_change(first.pk, bench) == rows
