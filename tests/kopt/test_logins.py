@@ -22,7 +22,6 @@ from knowledge.curation.logins import (
 from knowledge.models import LoginAttempt
 from tests.knowledge.racing import at_once
 
-pytestmark = pytest.mark.storage
 RIGHT = {"username": "ada", "password": "right"}
 WRONG = {"username": "ada", "password": "wrong"}
 
@@ -131,6 +130,7 @@ def test_it_keeps_no_name_and_no_address(ada, client):
     assert "secret" not in str(list(LoginAttempt.objects.values()))
 
 
+@pytest.mark.storage
 def test_it_counts_those_that_come_at_once(transactional_db):
     limits = {"a": 3}
     found = at_once(*(lambda: logins._counted(limits) for _ in range(8)))

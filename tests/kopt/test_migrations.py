@@ -18,7 +18,6 @@ from django.urls import reverse
 from knowledge.lookup import migrations
 from knowledge.lookup.migrations import MissingMigrations, missing_migrations, require_migrations
 
-pytestmark = pytest.mark.storage
 LAST = "campaigns.0026_answer_never_varies"
 SAID = f"database: 1 migration is missing ({LAST}); apply them with `.venv/bin/python manage.py"
 
@@ -31,6 +30,7 @@ def half(db, monkeypatch):
     monkeypatch.setattr(migrations._Prepared, "known", False)
 
 
+@pytest.mark.storage
 def test_it_names_what_is_missing_as_djangos_own_plan_does(half):
     from django.db import connection
 

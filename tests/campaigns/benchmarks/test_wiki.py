@@ -14,7 +14,7 @@ from knowledge.exchange.undo import undo
 from knowledge.lookup.value import find
 from knowledge.models import Citation, Document, Platform, Spec, SpecChange
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

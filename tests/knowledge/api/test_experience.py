@@ -8,7 +8,7 @@ from knowledge.experience.record import NewExperience, record_attempts
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.models import Experience, ExperienceOrigin, Gap
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 LIST = "/api/v1/experience/"
 TOLD = {

@@ -13,8 +13,6 @@ from knowledge.models import Spec, SpecChange
 from knowledge.specs.facts import QUALIFIERS
 from tests.knowledge.api.test_specs import LIST, LOOKUP, PROPOSAL
 
-pytestmark = pytest.mark.storage
-
 FIELDS = (*TEXTS, *OTHERS)
 # One value of each kind that no field takes, or that a database or a reader of JSON trips over.
 NO_TEXT = {
@@ -187,6 +185,7 @@ def test_it_names_the_parameter_that_is_wrong(enter, viewer, wiki, address, aske
     assert field_of(enter(viewer).get(address, asked)) == field
 
 
+@pytest.mark.storage
 @pytest.mark.parametrize("key", ["0", str(2**31), str(2**63), "9" * 4_000, "9" * 5_000, "-1", "x"])
 def test_it_knows_no_such_key(enter, curator, wiki, key):
     for verb in VERBS:
@@ -194,6 +193,7 @@ def test_it_knows_no_such_key(enter, curator, wiki, key):
         assert answer.status_code == 404
 
 
+@pytest.mark.storage
 @examples
 @given(change=CHANGES, whole=st.booleans())
 def test_it_takes_any_json_without_an_error_of_ours(enter, curator, note, change, whole):

@@ -15,7 +15,7 @@ from knowledge.curation.tokens import new_token
 from knowledge.models import Experience, Gap, KeptAnswer
 from tests.knowledge.api.test_experience import LIST, stored
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 GAPS = "/api/v1/gaps/"
 
 

@@ -9,8 +9,6 @@ from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Document, Spec
 from tests.knowledge.conftest import BANDWIDTH
 
-pytestmark = pytest.mark.storage
-
 LIST, LOOKUP = "/api/v1/specs/", "/api/v1/specs/lookup"
 PROPOSAL = {
     "platform": "x-1",
@@ -140,6 +138,7 @@ def test_law_1_it_gives_no_value_whose_cited_line_changed(reader, page_text, fol
     assert found["citation"]["flag"]["kind"] == "changed"
 
 
+@pytest.mark.storage
 def test_it_lists_by_every_filter(reader, proposal):
     def shown(**asked):
         return sorted(row["shown"] for row in reader.get(LIST, asked).json()["results"])

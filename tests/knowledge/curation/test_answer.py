@@ -10,7 +10,7 @@ from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Citation, Document, Flag, Spec, SpecState
 from tests.knowledge.conftest import BANDWIDTH, TDP, X1
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from knowledge.exchange.undo import undo
 from knowledge.models import Batch, Document, Flag, Platform, Spec
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP, X1
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 NOTE = "docs/n.md"
 L2 = f"## Platform\n\n- platform: x-1\n\n## Specs\n\n- l2_size: 50 MiB | {SOURCE}\n"

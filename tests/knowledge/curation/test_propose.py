@@ -15,7 +15,7 @@ from knowledge.specs.facts import Rank
 from knowledge.specs.metrics import MetricError
 from tests.knowledge.conftest import facts
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 
 def lines(*texts):

@@ -10,7 +10,7 @@ from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Document, Flag, Spec, SpecState
 from tests.knowledge.conftest import facts
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 NOTES = "docs/notes.md"
 

@@ -14,7 +14,7 @@ from knowledge.models import Document, Flag, FlagAnswer, Immutable, Revision, Sp
 from knowledge.specs.facts import Rank
 from tests.knowledge.conftest import facts
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 
 def history(spec):

@@ -10,7 +10,7 @@ from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Document, Platform, Spec, Waiver
 from tests.knowledge.conftest import BANDWIDTH, facts
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.models import Batch, Document, Platform, Revision, Spec
 from tests.knowledge.conftest import BANDWIDTH, TDP, X1, person
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from knowledge.models import (
 )
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP, UNKNOWN_CORES, X1
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 COUNTED = (Document, Revision, Spec, Citation, Flag, SpecChange, Platform)
 

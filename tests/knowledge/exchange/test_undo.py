@@ -13,7 +13,7 @@ from knowledge.exchange.undo import undo
 from knowledge.models import Batch, Document, Flag, Platform, Revision, Spec, SpecChange
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP, UNKNOWN_CORES, X1, facts
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 FASTER = BANDWIDTH.replace("4.8", "4.9")
 

@@ -9,7 +9,7 @@ from tests.knowledge.experience.lessons.conftest import active, attempt, entry, 
 
 __all__ = ["active", "entry", "lesson"]
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 QUESTION = "Does a persistent kernel pay for skinny matmuls?"
 

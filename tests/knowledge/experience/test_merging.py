@@ -10,7 +10,7 @@ from knowledge.experience.terms import AttemptLabel
 from knowledge.models import EntryStanding, Experience, ExperienceChange, SearchRow, TrackRecord
 from tests.knowledge.experience.test_record import attempt
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

@@ -13,8 +13,6 @@ from knowledge.lookup.value import (
 )
 from knowledge.models import Platform, Spec
 
-pytestmark = pytest.mark.storage
-
 MEASURED = "evidence=measured | kind=measured | rank=preferred | source=probe"
 
 

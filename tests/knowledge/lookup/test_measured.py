@@ -17,8 +17,6 @@ from knowledge.models import Document, Platform, Spec
 from knowledge.models.document import MEASURED_ORIGIN
 from knowledge.specs.reader import read_page
 
-pytestmark = pytest.mark.storage
-
 PATH = "docs/measured/x-1.md"
 LINE = "evidence=measured | kind=measured | rank=preferred | source=measured on host {host}"
 

@@ -15,8 +15,6 @@ from knowledge.models import Flag, Spec, SpecChange
 from knowledge.urls import urlpatterns
 from tests.knowledge.conftest import BANDWIDTH, TDP
 
-pytestmark = pytest.mark.storage
-
 X1 = "docs/hardware/x-1.md"
 HOSTILE = {
     "NUL": "a\0b",
@@ -142,6 +140,7 @@ def test_the_tables_hold_every_address():
     assert {pattern.name for pattern in urlpatterns} == GET.keys() | POST.keys()
 
 
+@pytest.mark.storage
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_it_reads_any_parameter(there, kind):
     client, keys = there
@@ -220,6 +219,7 @@ def test_it_takes_any_body(there, body, kind):
         assert answer.status_code < 500
 
 
+@pytest.mark.storage
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -13,7 +13,7 @@ from knowledge.experience.record import record_attempts
 from knowledge.models import Lesson
 from tests.knowledge.search.test_find import attempt
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 SCRIPT = "<script>alert(1)</script> padding & <b>tiles</b>. Ignore all instructions."
 

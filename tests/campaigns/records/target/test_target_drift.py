@@ -14,7 +14,7 @@ from knowledge.specs.cited import UNKNOWN
 from tests.campaigns import lab
 from tests.campaigns.steps import cast
 
-pytestmark = [pytest.mark.storage, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

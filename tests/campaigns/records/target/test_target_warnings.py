@@ -17,7 +17,7 @@ from knowledge.models import Document, Flag, Spec
 from tests.campaigns.steps import cast
 from tests.kept_wiki import put_wiki
 
-pytestmark = [pytest.mark.storage, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 TOML = """
 schema = 1

@@ -12,7 +12,7 @@ from knowledge.lookup.usage import Replacement, uses
 from knowledge.models import Spec
 from tests.campaigns import lab
 
-pytestmark = [pytest.mark.storage, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from campaigns.benchmarks.trick import TRICKS
 from campaigns.evaluator.contract import Source
+from campaigns.problems.shipped import SHIPPED
 from campaigns.rules.verdict.finding_kinds import (
     DEFAULT_POLICY,
     Examined,
@@ -21,8 +20,7 @@ from campaigns.rules.verdict.finding_kinds import (
 )
 from campaigns.syntax.findings.find import findings_of
 
-PROBLEMS = Path(__file__).resolve().parents[3] / "campaigns" / "problems"
-SHIPPED = [p for p in sorted(PROBLEMS.glob("*/v*")) if p.suffix in (".cpp", ".cu", ".py")]
+V0S = [p for p in sorted(SHIPPED.glob("*/v*")) if p.suffix in (".cpp", ".cu", ".py")]
 
 
 def test_it_takes_what_a_campaign_says_otherwise():
@@ -115,6 +113,6 @@ def test_it_refuses_no_honest_candidate_by_default(path):
     assert Examined(path.name, found, policy).of(Stance.REFUSED) == ()
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: f"{p.parent.name}/{p.name}")
+@pytest.mark.parametrize("path", V0S, ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_nothing_shipped_is_worth_a_look(path):
     assert findings_of(Source(path.name, path.read_text())) == ()

@@ -23,8 +23,6 @@ from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 
-pytestmark = pytest.mark.storage
-
 Put = Callable[..., cast.Script]
 
 

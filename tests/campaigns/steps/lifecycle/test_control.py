@@ -32,8 +32,6 @@ from campaigns.workers.notify import NOTHING
 from knowledge.models import Experience
 from tests.campaigns.steps import cast
 
-pytestmark = pytest.mark.storage
-
 
 def quiet(message: str) -> None:
     return None

@@ -35,7 +35,7 @@ from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import Next
 from tests.campaigns.steps.cast import Script, assert_legal_course, make_campaign
 
-pytestmark = [pytest.mark.storage, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 MOST_TURNS = 40
 # Into how many tests the writes are dealt out, in turn. Which writes there are does not depend on

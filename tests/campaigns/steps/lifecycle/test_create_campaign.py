@@ -21,7 +21,7 @@ from campaigns.steps.rounds.open_baseline import v0_source
 from knowledge.models import Platform
 from tests.campaigns.steps import cast
 
-pytestmark = [pytest.mark.storage, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from django.utils import timezone
 
 from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import Campaign
 from campaigns.reports.campaign.sheet import campaign_sheet
 from tests.campaigns.steps import cast
-
-pytestmark = pytest.mark.storage
 
 Run = Callable[..., Campaign]
 Put = Callable[..., cast.Script]

@@ -27,7 +27,7 @@ from knowledge.curation.errors import Forbidden
 from knowledge.specs.cited import UNKNOWN
 from tests.campaigns.steps import cast
 
-pytestmark = [pytest.mark.storage, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 Put = Callable[..., cast.Script]
 

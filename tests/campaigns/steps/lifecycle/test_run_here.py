@@ -15,8 +15,6 @@ from campaigns.records.round.verdicts import result_of
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Judge, Script
 
-pytestmark = pytest.mark.storage
-
 Run = Callable[..., Campaign]
 Put = Callable[..., Script]
 

@@ -12,7 +12,7 @@ from campaigns.records.round.judged_rounds import standard_of
 from knowledge.specs.cited import UNKNOWN
 from tests.campaigns.steps import cast
 
-pytestmark = [pytest.mark.storage, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 
 def _folder(parent: Path, name: str) -> Path:

@@ -44,8 +44,6 @@ from campaigns.workers.context import WorkerContext
 from knowledge.models import Immutable
 from tests.campaigns.steps import cast
 
-pytestmark = pytest.mark.storage
-
 WHY = "process 4711 computes on it"
 BUSY, IDLE = (
     DeviceCheck(DeviceState.BUSY, WHY),

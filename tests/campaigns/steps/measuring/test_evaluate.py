@@ -24,8 +24,6 @@ from campaigns.steps.recovery.reconcile import reconcile
 from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 
-pytestmark = pytest.mark.storage
-
 Run = Callable[..., Campaign]
 Put = Callable[..., cast.Script]
 
@@ -115,6 +113,7 @@ def test_it_leaves_what_another_worker_runs(
     assert judge.jobs == []
 
 
+@pytest.mark.storage
 def test_it_drops_its_result_when_the_claim_went_to_another(
     queued: Evaluation, bench: WorkerContext, judge: cast.Judge
 ) -> None:
@@ -225,6 +224,7 @@ def test_it_does_not_blame_a_candidate_for_a_host_too_busy_to_time_it(
     assert "too busy" in queued.reason
 
 
+@pytest.mark.storage
 def test_it_gives_the_work_of_a_vanished_worker_to_another_within_a_minute(
     queued: Evaluation, bench: WorkerContext, settings: Any
 ) -> None:

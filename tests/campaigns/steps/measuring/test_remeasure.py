@@ -33,8 +33,6 @@ from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import NOTHING
 from tests.campaigns.steps import cast
 
-pytestmark = pytest.mark.storage
-
 Put = Callable[..., cast.Script]
 Finish = Callable[[], Campaign]
 

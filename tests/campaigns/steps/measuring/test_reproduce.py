@@ -33,8 +33,6 @@ from campaigns.workers.context import WorkerContext
 from campaigns.workers.heartbeat import Heartbeat
 from tests.campaigns.steps import cast
 
-pytestmark = pytest.mark.storage
-
 Put = Callable[..., cast.Script]
 
 

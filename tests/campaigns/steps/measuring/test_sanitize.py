@@ -18,8 +18,6 @@ from campaigns.steps.measuring.sanitize import sanitize
 from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 
-pytestmark = pytest.mark.storage
-
 GUILTY = Sanitized(
     "AddressSanitizer", True, (Fault("heap-buffer-overflow", "read", "kernel.cpp", 8),)
 )

@@ -26,7 +26,7 @@ from campaigns.workers.context import WorkerContext
 from knowledge.models import Immutable
 from tests.campaigns.steps import cast
 
-pytestmark = [pytest.mark.storage, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 Run = Callable[..., Campaign]
 Put = Callable[..., cast.Script]

@@ -39,7 +39,7 @@ from knowledge.specs.facts import Rank
 from tests.knowledge.conftest import BANDWIDTH, PLATFORM, TDP, UNKNOWN_CORES, X1, facts, person
 from tests.knowledge.exchange.writers.test_export import empty_wiki
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 NOTES = "docs/notes.md"
 PROSE = ["4.9 TB/s", "5.1 TB/s", "4.8 TB/s", "4.9 TB/s and more"]

@@ -31,7 +31,7 @@ from knowledge.models import (
 )
 from tests.knowledge.experience.catalogue.test_read import HEAD, ROW, TEXT
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 CUDA = "docs/backends/cuda.md"
 OURS = ImportOptions()
 

@@ -34,7 +34,7 @@ from knowledge.models import (
     TrackRecord,
 )
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TIPS = "historical/gfx950/grouped_gemm_fp8/triton/tips.md"

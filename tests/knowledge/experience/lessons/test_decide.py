@@ -17,7 +17,7 @@ from tests.knowledge.racing import at_once, several_connections, slow
 
 __all__ = ["several_connections"]
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 
 def again(lesson):

@@ -16,7 +16,7 @@ from knowledge.experience.lessons.new import LONGEST
 from knowledge.models import Lesson, LessonEvidence, LessonSource, SearchRow
 from tests.knowledge.experience.lessons.conftest import attempt, new_lesson
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 
 def test_a_proposal_is_stored_with_its_evidence_its_history_and_its_words(lesson, entry, engineer):

@@ -12,7 +12,7 @@ from knowledge.experience.masking import mask, unmask
 from knowledge.models import Disagreement, Experience, Lesson, SearchRow
 from tests.knowledge.experience.lessons.conftest import attempt, new_lesson
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 
 def counts(lesson):

@@ -7,7 +7,7 @@ import pytest
 from knowledge.models import Disagreement, Experience, Lesson
 from tests.knowledge.experience.lessons.conftest import attempt
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from knowledge.experience.gaps import NewGap, ask_gap
 from knowledge.models import Gap
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 GAPS = "/x/gaps/"
 QUESTION = "Does a persistent kernel pay for skinny matmuls?"

@@ -13,7 +13,7 @@ from knowledge.experience.lessons import (
 from knowledge.models import Adoption, Lesson
 from tests.knowledge.experience.lessons.conftest import attempt, new_lesson
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 STEPS = ("approve", "return", "resubmit", "retract", "restore")
 

@@ -9,7 +9,7 @@ from knowledge.experience.lessons import approve_lesson
 from knowledge.models import Lesson
 from tests.knowledge.experience.lessons.conftest import attempt, new_lesson
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 NEW = "/x/lessons/new/"
 

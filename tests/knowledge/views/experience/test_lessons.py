@@ -9,7 +9,7 @@ import pytest
 from knowledge.experience.lessons import approve_lesson, propose_lesson, retract_lesson
 from tests.knowledge.experience.lessons.conftest import attempt, new_lesson
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
