@@ -1,6 +1,6 @@
 # make run: start kopt on this machine (PORT=8123 chooses the port).
-# make quick: what needs no evaluator, no browser and no server; for every change.
-# make test: quick, the storage and browser tests, and one judged candidate for each mechanism.
+# make quick: what needs no evaluator and no browser; for every change.
+# make test: quick, the browser, one judged candidate for each mechanism, and PostgreSQL.
 # make test-all: every test, with new examples. make lint: format and lint only.
 # Variables: PYTHON=/path/to/python3.12, KERNELS=auto|own|cpu|cuda|none (docs/settings.md).
 
@@ -13,7 +13,7 @@ export KERNELS
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := run
-.PHONY: run quick fast test test-all checked lint ready
+.PHONY: run quick test test-all tests sampled checked lint linted ready
 
 # The port is looked at first: on a fresh machine what follows takes minutes.
 run:
@@ -25,26 +25,29 @@ run:
 PYTEST = env -u DATABASE_URL -u KOPT_BROKER_URL PYTHONHASHSEED=0 $(PY) -m pytest \
 	-n 2 --dist loadfile --no-loadscope-reorder
 
-QUICK = not judged and not browser and not storage
-SAMPLE = sentinel or browser or (storage and not judged)
-LONG = judged or browser or storage
+QUICK = not judged and not browser
+SAMPLE = $(QUICK) or sentinel or browser
+# mypy takes one core for a minute or two, so it runs beside the tests. All parts run to their end.
+BESIDE = @$(MAKE) --no-print-directory -j2 --keep-going
 
-# mypy takes one core for a minute or two, so it runs beside the tests.
-quick: lint
-	@$(MAKE) --no-print-directory -j2 --output-sync=line checked fast
+quick: ready
+	$(BESIDE) checked tests TESTS="$(QUICK)"
 
-fast:
-	$(PYTEST) -m "$(QUICK)"
+test: ready
+	$(BESIDE) checked sampled
 
-test: quick
-	$(PYTEST) -m "$(SAMPLE)"
+test-all: ready
+	$(BESIDE) checked tests TESTS="$(QUICK) or judged or browser" MORE=--hypothesis-profile=explore
 	$(PY) -m tools.storage_tests
 
-test-all: lint checked
-	$(PYTEST) --hypothesis-profile=explore -m "$(QUICK) or $(LONG)"
-	$(PY) -m tools.storage_tests
+tests:
+	$(PYTEST) $(MORE) -m "$(TESTS)"
 
-checked:
+sampled:
+	$(PYTEST) --durations=25 -m "$(SAMPLE)" && status=0 || status=$$?; \
+	$(PY) -m tools.storage_tests && exit $$status
+
+checked: linted
 	$(PY) -m mypy
 	.venv/bin/lint-imports
 	$(PY) manage.py makemigrations --check --dry-run
@@ -53,9 +56,11 @@ checked:
 	$(PY) -m tools.rules --check
 	$(PY) -m tools.reference --check
 
-lint: ready
+linted:
 	$(PY) -m ruff format --check
 	$(PY) -m ruff check
+
+lint: ready linted
 
 ready:
 	@$(PYTHON) -m tools.bootstrap

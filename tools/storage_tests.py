@@ -19,11 +19,8 @@ SERVERS = {
     "DATABASE_URL": "postgres://postgres@127.0.0.1:5432/test",
     "KOPT_BROKER_URL": "redis://127.0.0.1:6379/5",
 }
-# The tests of each part. The first part uses the addresses as they are.
-PARTS = {
-    "campaigns": ("tests", "--ignore=tests/knowledge"),
-    "wiki": ("tests/knowledge",),
-}
+MARK = "mark.storage"
+WIKI = "tests/knowledge/"
 CONNECT_LIMIT_S = 2.0
 SKIPPED = 3 * "*" + " SKIPPED: tests marked storage did not run on {url}: {error} " + 3 * "*"
 
@@ -35,28 +32,39 @@ def main() -> int:
             print(SKIPPED.format(url=url, error=error), flush=True)
             return 0
     with tempfile.TemporaryDirectory() as folder:
-        logs = {name: Path(folder, name) for name in PARTS}
-        running = {name: _start(name, servers, log) for name, log in logs.items()}
+        running = {
+            name: _start(place, files, servers, Path(folder, name))
+            for place, (name, files) in enumerate(parts(Path()).items())
+        }
         statuses = {name: process.wait() for name, process in running.items()}
-        for name, log in logs.items():
-            print(f"+ part {name}: exit status {statuses[name]}", flush=True)
-            print(log.read_text(errors="replace"), flush=True)
+        for name, status in statuses.items():
+            print(f"+ part {name}: exit status {status}", flush=True)
+            print(Path(folder, name).read_text(errors="replace"), flush=True)
     return max(statuses.values())
 
 
-def _start(name: str, servers: dict[str, str], log: Path) -> subprocess.Popen[bytes]:
-    own = {variable: _own(url, name) for variable, url in servers.items()}
-    command = [sys.executable, "-m", "pytest", "-m", "storage", *PARTS[name]]
-    print("+", *(f"{variable}={url}" for variable, url in own.items()), *command, flush=True)
+def parts(root: Path) -> dict[str, list[str]]:
+    """The files with such tests, of the wiki and of the rest; to collect all takes a while."""
+    marked = [path for path in sorted(root.glob("tests/**/test_*.py")) if MARK in path.read_text()]
+    names = [path.relative_to(root).as_posix() for path in marked]
+    wiki = [name for name in names if name.startswith(WIKI)]
+    return {"campaigns": [name for name in names if name not in wiki], "wiki": wiki}
+
+
+def _start(
+    place: int, files: list[str], servers: dict[str, str], log: Path
+) -> subprocess.Popen[bytes]:
+    own = {variable: _own(url, log.name, place) for variable, url in servers.items()}
+    command = [sys.executable, "-m", "pytest", "--durations=10", "-m", "storage"]
+    print("+", *(f"{name}={url}" for name, url in own.items()), *command, "…", flush=True)
     with log.open("wb") as out:
         return subprocess.Popen(
-            command, env={**os.environ, **own}, stdout=out, stderr=subprocess.STDOUT
+            [*command, *files], env={**os.environ, **own}, stdout=out, stderr=subprocess.STDOUT
         )
 
 
-def _own(url: str, name: str) -> str:
-    """The address of a database or broker number that no other part uses."""
-    place = [*PARTS].index(name)
+def _own(url: str, name: str, place: int) -> str:
+    """The address of a database or broker number for one part alone; the first's is as given."""
     if place == 0:
         return url
     if urlsplit(url).scheme.startswith("redis"):
