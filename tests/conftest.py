@@ -1,10 +1,14 @@
 """Fixtures and rules for the whole suite."""
 
+import hashlib
 import importlib.util
 import os
 import shutil
+from pathlib import Path
 
+import django
 import pytest
+from django.conf import settings as settings_of_django
 from django.db import connection
 from django.test import override_settings
 from hypothesis import HealthCheck, settings
@@ -150,12 +154,45 @@ def _data_folder_of_its_own(settings, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings, tmp_path_factory):
+def migrated():
+    """The file of a SQLite database with all migrations applied; the first session makes it."""
+    digest = hashlib.sha256(django.__version__.encode())
+    for path in sorted(Path(settings_of_django.BASE_DIR).glob("*/migrations/*.py")):
+        digest.update(path.read_bytes())
+    return Path(
+        settings_of_django.BASE_DIR, "var", "migrated", f"{digest.hexdigest()[:16]}.sqlite3"
+    )
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings, migrated, tmp_path_factory):
     """Keep SQLite's test database in a file.
 
     In memory all threads of a live server share one connection, and then find tables locked that
     another of them reads.
     """
-    database = connection.settings_dict
     if connection.vendor == "sqlite":
-        database["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+        own = tmp_path_factory.mktemp("database") / "test.sqlite3"
+        connection.settings_dict["TEST"]["NAME"] = str(own)
+        if migrated.exists():
+            shutil.copyfile(migrated, own)
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_modify_db_settings):
+    """Go on with the copy, where there is one."""
+    return connection.vendor == "sqlite"
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_blocker, migrated):
+    """Keep what was migrated for later sessions, and nothing that older migrations made."""
+    if connection.vendor != "sqlite" or migrated.exists():
+        return
+    migrated.parent.mkdir(parents=True, exist_ok=True)
+    for older in migrated.parent.glob("*.sqlite3"):
+        older.unlink(missing_ok=True)
+    own = migrated.with_suffix(f".{os.getpid()}")
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute("VACUUM INTO %s", [str(own)])
+    own.replace(migrated)
