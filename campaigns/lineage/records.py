@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
 from django.conf import settings
 from django.db.models import QuerySet
+from django.urls import reverse
 
 from campaigns.lineage.formatting import formatted
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.paths import branch_name
 from campaigns.lineage.repository import PlannedCommit
-from campaigns.lineage.story import story_of
 from campaigns.models import Campaign, Commit, Round, RoundState
+from campaigns.records.round.hypotheses import StoredHypothesis, hypothesis_of
+from campaigns.records.round.reports import report_of
+from campaigns.records.round.verdicts import borne_of, gain_of
 from campaigns.rules.target.intake import AUTO, intake_from
+from campaigns.rules.verdict.attribution import Attribution, attributions_of
 from campaigns.rules.verdict.decision import VerdictWord
+from campaigns.rules.wording import change, digits, share
 
 # The kind of the event that says why a commit could not be made.
 FAILED = "lineage_failed"
 # Besides the kernel: what is needed to build and check it elsewhere.
 DESCRIPTION = ("problem.toml", "ref.py")
+BASELINE = "baseline"
+MOST_LINES = 12
+UNTOLD = "The records do not say where the time went."
+WIDTH = 72
+INDENT = "    "
+LONGEST_WORDS = 60
+LONGEST_TEXT = 2000
+CUT = "…"
+Section = tuple[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +115,98 @@ def _entry(round_: Round, source: str, message: str) -> PlannedCommit:
     files = {name: campaign.problem.files[name] for name in DESCRIPTION}
     files[campaign.problem.backends[campaign.backend]] = source or chosen.text
     return PlannedCommit(message, files, int(round_.closed_at.timestamp()))
+
+
+# A standing that comes later (reproduced elsewhere) or an answer is left out, so that the same
+# round gives the same message at any time.
+def story_of(round_: Round, note: str = "") -> str:
+    """The message of an accepted round's commit (R46). note: what became of its formatting."""
+    campaign, verdict = round_.campaign, round_.verdict
+    hypothesis = hypothesis_of(round_)
+    strategy = (hypothesis.strategy or hypothesis.title) if hypothesis else BASELINE
+    gain = gain_of(verdict) if hypothesis else None
+    first = subject(campaign.problem.op, round_.number, strategy, gain.gain if gain else None)
+    return message(first, [*_told(round_, hypothesis), _build(round_, note), _page(round_)])
+
+
+def _told(round_: Round, hypothesis: StoredHypothesis | None) -> list[Section]:
+    verdict = round_.verdict
+    if hypothesis is None:
+        tried = "None: the problem's own v0, measured against itself."
+        return [("Hypothesis", [tried]), ("Result", [verdict.sentence])]
+    return [
+        ("Hypothesis", [hypothesis.change or hypothesis.title, hypothesis.rationale]),
+        ("Evidence", hypothesis.evidence[:MOST_LINES]),
+        ("Result", [verdict.sentence, _against(round_)]),
+        ("Why it worked, as far as records say", _why(round_, hypothesis)),
+    ]
+
+
+def _against(round_: Round) -> str:
+    return f"The incumbent was round {round_.against.round.number}." if round_.against else ""
+
+
+def _why(round_: Round, hypothesis: StoredHypothesis) -> list[str]:
+    verdict = round_.verdict
+    where = [_saved(one) for one in attributions_of(report_of(verdict.evaluation))]
+    expected = f"Expected: {hypothesis.expected_metric} {hypothesis.expected_direction}"
+    if hypothesis.expected_amount is not None:
+        expected += f" by {share(hypothesis.expected_amount)}"
+    borne = borne_of(round_, verdict)
+    expected += f": {borne}" if borne else ""
+    return [f"{expected}.", *(where[:MOST_LINES] or [UNTOLD])]
+
+
+def _saved(found: Attribution) -> str:
+    """From the first session only: it explains the result and is not a second result."""
+    saved_us, word = found.saved.total_us, "saved" if found.saved.total_us >= 0 else "lost"
+    told = (
+        f"{digits(abs(saved_us))} µs {word} of the incumbent's {digits(found.incumbent.total_us)}"
+    )
+    return f"{found.case}: {told} µs a call in the first session, most in: {found.main}."
+
+
+def _build(round_: Round, note: str) -> Section:
+    chosen = round_.chosen
+    if chosen is None:
+        raise ValueError(f"{round_}: chosen: None; accepted: the accepted candidate")
+    flags = f"flags {' '.join(chosen.flags)}" if chosen.flags else "no flags of its own"
+    return "Build", [f"backend {round_.campaign.backend}, {flags}; sha256 {chosen.digest}", note]
+
+
+def _page(round_: Round) -> Section:
+    return "Round", [reverse("round", args=[round_.campaign_id, round_.number])]
+
+
+# Hypotheses come from proposers, agents and people. Each text becomes one line of printable
+# characters first, and is indented below our titles. So none can begin a line, be read as another
+# section, or be taken for a trailer by git.
+def subject(op: str, number: int, strategy: str, gain: float | None) -> str:
+    """R46's first line: `[opt] <op> round-N: <strategy> (+x %)`; without a gain no bracket."""
+    words = f"[opt] {one_line(op, LONGEST_WORDS)} round-{number}: "
+    words += one_line(strategy, LONGEST_WORDS) or "without a name"
+    return words if gain is None else f"{words} ({change(gain)})"
+
+
+def message(first: str, sections: Sequence[Section]) -> str:
+    """The whole message. first: as `subject` wrote it. A section without a text is left out."""
+    parts = [first]
+    for title, texts in sections:
+        told = [folded(text) for text in texts if one_line(text)]
+        if told:
+            parts.append("\n".join([f"{title}:", *told]))
+    return "\n\n".join(parts) + "\n"
+
+
+def folded(text: str) -> str:
+    """A stored text as indented lines of one paragraph."""
+    # A citation is found again only where it is whole.
+    wrapper = textwrap.TextWrapper(WIDTH, INDENT, INDENT, break_on_hyphens=False)
+    return wrapper.fill(one_line(text))
+
+
+def one_line(text: str, longest: int = LONGEST_TEXT) -> str:
+    """The text without line ends, control characters, direction marks and runs of blanks."""
+    shown = "".join(sign if sign.isprintable() else " " for sign in text)
+    whole = " ".join(shown.split())
+    return whole if len(whole) <= longest else whole[: longest - 1].rstrip() + CUT

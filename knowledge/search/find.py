@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from knowledge.lookup.listing import FilterError
-from knowledge.models import Kind, Platform, SearchRow
+from knowledge.models import Kind, Platform, SearchRow, SearchWord
 from knowledge.search.aliases import FACETS, FAILED, SAID, WORKED, rows_of
 from knowledge.search.candidates import GROUPS, AskedWords, GroupRows, group_rows, place_of_scope
 from knowledge.search.engine.rows import by_index
 from knowledge.search.hits import SearchHit, hits_of
 from knowledge.search.index import PROVEN
-from knowledge.search.near import NearWord, near_words
 from knowledge.search.query import SearchQuery, parse_query
 from knowledge.search.rank import RankedRow, RankTerm, term_of, with_neighbours
 from knowledge.search.scope import ExcludedByFacet, excluded_by, facet_counts, values_in_scope
@@ -26,6 +25,11 @@ CLOSER = 3  # times as many rows as are shown get a closer look
 MOST_NEAR_WORDS = 3
 MOST_ACCEPTED = 40
 LONGEST_SHOWN = 80  # characters of a value that is refused
+MOST_READ = 3_000  # words of the index that are compared
+MOST_NEAR = 3
+MOST_EDITS = 2
+SHORTEST = 3  # letters of a word that is worth a guess
+SHORTEST_PREFIX = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,3 +205,58 @@ def _accepted(value: str, known: Sequence[str]) -> str:
     more = f" and {len(listed) - MOST_ACCEPTED} more" if len(listed) > MOST_ACCEPTED else ""
     accepted = f"{', '.join(listed[:MOST_ACCEPTED])}{more}" if listed else "none yet"
     return f"'{value[:LONGEST_SHOWN]}'; accepted: {accepted}"
+
+
+@dataclass(frozen=True, slots=True)
+class NearWord:
+    """A word that nothing holds, and words that are nearly it, the most likely first."""
+
+    word: str
+    instead: tuple[str, ...]
+
+
+def near_words(word: str) -> NearWord:
+    """What may be meant: two letters away at most, or longer by an ending."""
+    if len(word) < SHORTEST or word.isdigit():
+        return NearWord(word, ())
+    found = (
+        SearchWord.objects.filter(word__startswith=word[0], rows__gt=0)
+        .exclude(word__contains="=")
+        .order_by("-rows")
+        .values_list("word", "rows")[:MOST_READ]
+    )
+    likely = []
+    for each, rows in found:
+        if (away := _away(word, each)) is not None:
+            likely.append((away, -rows, each))
+    return NearWord(word, tuple(each for *_, each in sorted(likely)[:MOST_NEAR]))
+
+
+def _away(word: str, other: str) -> int | None:
+    """How far a word is from another; None if it is not meant."""
+    most = MOST_EDITS if len(word) > SHORTEST_PREFIX else 1
+    # Each edit changes two letters of the set at most.
+    if abs(len(word) - len(other)) <= most and len(set(word) ^ set(other)) <= 2 * most:
+        edits = edits_between(word, other, most)
+        if edits <= most:
+            return edits
+    starts = len(word) >= SHORTEST_PREFIX and other.startswith(word)
+    return MOST_EDITS + 1 if starts else None
+
+
+def edits_between(first: str, second: str, most: int) -> int:
+    """Letters to add, leave out, change or swap with the next; counting ends beyond `most`."""
+    before: list[int] = []
+    last = list(range(len(second) + 1))
+    for row, letter in enumerate(first, 1):
+        here = [row]
+        for column, other in enumerate(second, 1):
+            cost = min(last[column] + 1, here[column - 1] + 1, last[column - 1] + (letter != other))
+            swapped = row > 1 and column > 1 and letter == second[column - 2]
+            if swapped and first[row - 2] == other:
+                cost = min(cost, before[column - 2] + 1)
+            here.append(cost)
+        if min(here) > most:
+            return most + 1
+        before, last = last, here
+    return last[-1]

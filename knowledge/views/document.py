@@ -7,11 +7,14 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+import markdown
+import nh3
 from django.db.models import Prefetch, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from knowledge.curation.people import may_propose
@@ -22,10 +25,14 @@ from knowledge.models import DRIFT, Citation, Document, Flag, Revision, Spec
 from knowledge.specs.citation import CitationState, split_lines
 from knowledge.specs.tracking.anchoring import Anchor, Reanchor
 from knowledge.specs.tracking.linediff import diff_lines
-from knowledge.views.rendering import render_markdown
 
 REV = re.compile(r"[0-9a-f]{7,64}")
 LINES = re.compile(r"([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?", re.ASCII)
+EXTENSIONS = ["tables", "pymdownx.superfences", "pymdownx.tilde"]
+TAGS = {
+    *("h1", "h2", "h3", "h4", "p", "ul", "ol", "li", "blockquote", "hr", "br"),
+    *("table", "thead", "tbody", "tr", "th", "td", "pre", "code", "em", "strong", "del", "a"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,3 +182,16 @@ def _propose_url(revision: Revision) -> str:
     """Where a value is proposed from this text; first and last line are still to be added."""
     asked = urlencode({"doc": revision.document.path, "rev": revision.short})
     return f"{reverse('knowledge:propose')}?{asked}"
+
+
+def render_markdown(text: str) -> SafeString:
+    """The document as HTML. Scripts, styles, images, forms and foreign schemes do not survive."""
+    html = markdown.markdown(text, extensions=EXTENSIONS, output_format="html")
+    clean = nh3.clean(
+        html,
+        tags=TAGS,
+        attributes={"a": {"href", "title"}},
+        url_schemes={"http", "https"},
+        link_rel="noopener noreferrer nofollow",
+    )
+    return mark_safe(clean)  # nh3 has just cleaned it

@@ -31,7 +31,6 @@ from campaigns.evaluator.sandbox.layers import Layer
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.evaluator.service.crew import CANDIDATE, JUDGE, Crew, arms_of
 from campaigns.evaluator.service.evidence import with_evidence
-from campaigns.evaluator.service.stream_lines import pass_lines
 
 LOG_LIMIT = 64 * 1024
 # With less free than this not even a small kernel can be built.
@@ -41,6 +40,7 @@ LAST_WORDS_S = 0.3
 # The judge keeps the total limit whenever it waits for a candidate; this is for when it hangs.
 JUDGE_GRACE = 0.1
 LEAST_GRACE_S = 3.0
+CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,3 +197,29 @@ def _tail(path: Path) -> str:
             return printable(file.read(LOG_LIMIT).decode("utf-8", "replace"))
     except OSError:
         return ""
+
+
+def pass_lines(job: Job, crew: Crew, client: socket.socket) -> Report | None:
+    """Serve until the judge closes its pipe; a report when the stream had to be stopped."""
+    total_s = job.protocol.limits.total_s
+    deadline = time.monotonic() + total_s + 10
+    while (left := deadline - time.monotonic()) > 0:
+        ready, _, _ = select.select([crew.phases, client.fileno()], [], [], min(left, 1.0))
+        try:
+            if client.fileno() in ready:
+                if not (more := client.recv(CHUNK)):
+                    return _stopped(job, "cancelled: the worker has ended")
+                crew.pass_on(more)
+            if crew.phases in ready:
+                if not (told := os.read(crew.phases, CHUNK)):
+                    return None
+                client.sendall(told)
+            elif not ready:
+                client.sendall(b"alive\n")
+        except ConnectionError:
+            return _stopped(job, "cancelled: the worker has ended")
+    return _stopped(job, f"the stream did not end within {total_s:g} s")
+
+
+def _stopped(job: Job, reason: str) -> Report:
+    return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason)

@@ -10,7 +10,6 @@ from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.recipes.base import recipes
 from campaigns.proposers.search.advised import told_values
 from campaigns.proposers.search.idea import Idea
-from campaigns.proposers.search.values import may_have
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.spaces.flags import FLAG_SETS, RISKY_FLAG_SETS, FlagSet, with_flags
 from campaigns.syntax.tunables import Tunable, find_tunables, with_value
@@ -19,6 +18,7 @@ OPTION_GAIN = 1.08
 FLAG_GAIN = 1.06
 RISKY_FLAG_GAIN = 1.03
 TUNED = {"num_warps": Category.REGISTERS, "num_stages": Category.PIPELINE}
+MOST_THREADS = 1024
 
 
 def recipe_ideas(situation: Situation) -> Iterator[Idea]:
@@ -111,3 +111,17 @@ def _flags_idea(
         bucket=Bucket.K1,
         category=Category.INSTRUCTIONS,
     )
+
+
+def may_have(tunable: Tunable, value: int, backend: str) -> bool:
+    """Whether this is another value than the present one, within the limits of a device."""
+    return 1 <= value <= _limit(tunable, backend) and value != tunable.value
+
+
+def _limit(tunable: Tunable, backend: str) -> int:
+    """No more threads than a block may have, where the name or the use says it counts threads."""
+    if backend not in ("cuda", "hip"):
+        return 1 << 20
+    if tunable.square:
+        return 32
+    return MOST_THREADS

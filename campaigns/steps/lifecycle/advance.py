@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
 
 from campaigns.models import (
     AbortReason,
     Campaign,
     CampaignState,
     EvaluationState,
+    RestartAnswer,
     Round,
     RoundKind,
     RoundState,
@@ -20,14 +22,25 @@ from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, WORKING, move
 from campaigns.proposers.drafts import draft_of
 from campaigns.records.device_waits import awaited_by, is_held, is_served
-from campaigns.records.submissions import waiting_in
-from campaigns.rules.stop.policy import BY_A_PERSON
+from campaigns.records.phase_clock import clock_of
+from campaigns.records.policies import stop_policy_of
+from campaigns.records.stop_history import history_of
+from campaigns.records.submissions import budgets_of, open_proposers, rounds_used, waiting_in
+from campaigns.rules.stop.phases import Overrun, overrun
+from campaigns.rules.stop.policy import (
+    BY_A_PERSON,
+    NO_IDEAS,
+    RestartPolicy,
+    Stop,
+    StopReason,
+    should_stop,
+)
+from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.steps.lifecycle.abort import abort
-from campaigns.steps.lifecycle.await_submission import await_submission, wait_or_end
+from campaigns.steps.lifecycle.answer_restart import answer_restart
 from campaigns.steps.lifecycle.call_off import call_off
 from campaigns.steps.lifecycle.end_search import end_search
 from campaigns.steps.lifecycle.finish import finish
-from campaigns.steps.lifecycle.restart import restart
 from campaigns.steps.lifecycle.set_target import set_target
 from campaigns.steps.recovery.limit_phase import limit_phase
 from campaigns.steps.rounds.close_round import close_round
@@ -42,6 +55,61 @@ from campaigns.steps.rounds.review import review
 from campaigns.steps.rounds.screen import screen
 from campaigns.steps.rounds.split import split
 from campaigns.workers.notify import AGAIN, NOTHING, Next
+
+
+def restart(campaign: Campaign) -> Next:
+    """Answer by the policy; one that asks waits for a person while the phase may last (R16)."""
+    policy = stop_policy_of(campaign).restart
+    if campaign.stop_requested:
+        return answer_restart(campaign, RestartAnswer.DECLINED, "the campaign is being stopped")
+    if policy is not RestartPolicy.ASK:
+        taken = policy is RestartPolicy.TAKE
+        answer = RestartAnswer.TAKEN if taken else RestartAnswer.DECLINED
+        return answer_restart(campaign, answer, "by the campaign's policy")
+    clock = clock_of(campaign, timezone.now())
+    if clock is None or overrun(clock) is not Overrun.DECLINE:
+        return NOTHING
+    return answer_restart(campaign, RestartAnswer.DECLINED, "no answer within an hour")
+
+
+def wait_or_end(campaign: Campaign) -> Next:
+    """After the search was asked: wait for what is handed in, or end with the reason (law 10).
+
+    A search that has tried what it knew ends the campaign. One that is not among the proposers, has
+    used its rounds, or never had an idea here leaves it to the others, as long as one of them has
+    rounds left.
+    """
+    left = open_proposers(campaign)
+    others = [kind for kind, more in left.items() if more and kind is not ProposerKind.SEARCH]
+    with transaction.atomic():
+        # Held until the end, so that what is handed in just now is not left behind.
+        Campaign.objects.select_for_update().get(pk=campaign.pk)
+        if waiting_in(campaign).exists():
+            return AGAIN
+        at_its_end = left.get(ProposerKind.SEARCH) and rounds_used(campaign)[ProposerKind.SEARCH]
+        if at_its_end or not others:
+            return end_search(campaign, _end(campaign, left))
+        if not move(campaign, CampaignState.AWAITING):
+            return NOTHING
+        whose = " or ".join(kind.several for kind in others)
+        why = "the search has no idea for this kernel; " if left.get(ProposerKind.SEARCH) else ""
+        record(campaign, "awaiting", f"{why}waiting for {whose} to hand in a candidate")
+    return NOTHING
+
+
+def await_submission(campaign: Campaign) -> Next:
+    """Go on once something is handed in or a person stops it; end at a limit of hours."""
+    if campaign.stop_requested or waiting_in(campaign).exists():
+        return AGAIN if move(campaign, CampaignState.ANALYZE) else NOTHING
+    stop = should_stop(stop_policy_of(campaign), history_of(campaign))
+    return end_search(campaign, stop) if stop else NOTHING
+
+
+def _end(campaign: Campaign, left: dict[ProposerKind, bool]) -> Stop:
+    if any(left.values()):
+        return NO_IDEAS
+    used = ", ".join(f"{kind.words} {most}" for kind, most in budgets_of(campaign).items())
+    return Stop(StopReason.MAX_ROUNDS, f"Every proposer has used its rounds: {used}.", False)
 
 
 def advance(campaign: Campaign) -> Next:

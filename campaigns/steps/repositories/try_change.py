@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, transaction
@@ -13,30 +13,41 @@ from django.utils import timezone
 from campaigns.devices.harness.command import HostBroken
 from campaigns.devices.hold import hold
 from campaigns.devices.idle import is_gated
+from campaigns.evaluator.backends.base import BACKEND_OF
+from campaigns.evaluator.contract import Job, Source
+from campaigns.evaluator.problem import ProblemError, load_problem
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.own_repository import OwnRepository, PatchRefused
 from campaigns.models import EvaluationState, Repository, RepositoryRound, RepositoryState
 from campaigns.models.transitions import claim, move
+from campaigns.problems.shipped import UnknownProblem
 from campaigns.records.repositories.results import noise_at, stored
+from campaigns.records.target.floors import floors_here
 from campaigns.rules.harness.decide import (
     OWN_HARNESS,
     HarnessDecision,
+    Proven,
     decide,
     noise_of,
     with_proof,
 )
-from campaigns.rules.harness.description import Harness
+from campaigns.rules.harness.description import Harness, Proof
 from campaigns.rules.noise.device_gate import DeviceState
 from campaigns.rules.verdict.decision import Reason, VerdictWord
+from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance
+from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.wording import share
+from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
+from campaigns.steps.problems.find_problem import find_problem
 from campaigns.steps.repositories.measure_change import (
     ChangeTrial,
     Failed,
     MeasuredChange,
     keep_built,
 )
-from campaigns.steps.repositories.prove_change import prove_change
 from campaigns.steps.repositories.stop_repository import stop_if_spent
+from campaigns.syntax.findings.find import findings_of
 from campaigns.workers.claim_heartbeat import ClaimHeartbeat
 from campaigns.workers.claim_holder import ClaimLost, new_holder
 from campaigns.workers.connection import renew_connection
@@ -48,6 +59,7 @@ log = logging.getLogger(__name__)
 LOG_CHARACTERS = 20_000
 # As many characters as the column of the phase has.
 LONGEST_PHASE = 100
+PROVING = "proving the kernel"
 
 
 def try_change(key: int, context: WorkerContext) -> Repository | None:
@@ -242,3 +254,52 @@ def _heartbeat(row: RepositoryRound) -> ClaimHeartbeat:
         pk=row.pk, state=EvaluationState.RUNNING, holder=row.holder
     )
     return ClaimHeartbeat(mine, LONGEST_PHASE)
+
+
+# The repository's harness runs in the candidate's process; the judge does not. So what it finds is
+# told apart: a proven gain, or why the harness's gain is not one.
+def prove_change(asked: Proof, trial: ChangeTrial, context: WorkerContext) -> Proven:
+    """Compare the candidate's file with the incumbent's, as kernels of the problem, in one session.
+
+    Raises LineageError, and what the trial's heartbeat raises.
+    """
+    try:
+        job = _job(asked, trial, context)
+        report = context.service.evaluate(job, lambda phase: trial.beat(PROVING))
+        examined = Examined(
+            job.candidate.name,
+            findings_of(job.candidate),
+            dict.fromkeys(FindingKind, Stance.FLAGGED),
+        )
+        spec = load_problem(job.problem)
+        floors, lesser = floors_here(context.device.name, spec, job.cases)
+    except (UnknownProblem, ProblemError) as error:
+        return Proven(asked.problem, Reason.BROKEN_HOST, str(error))
+    standard = Standard(has_incumbent=True, examined=examined, floors=floors, lesser_floors=lesser)
+    decision = decide_session(report, standard)
+    return Proven(asked.problem, decision.reason, decision.sentence, decision.gain)
+
+
+def _job(asked: Proof, trial: ChangeTrial, context: WorkerContext) -> Job:
+    """Raises UnknownProblem, ProblemError, LineageError."""
+    spec = load_problem(find_problem(asked.problem))
+    device, backend = context.device, BACKEND_OF[PurePosixPath(asked.file).suffix]
+    return Job(
+        job_id="repository-round",
+        problem=spec.folder,
+        backend=backend,
+        device=device.device,
+        target=device.target,
+        cases=tuple(case.case for case in spec.cases_of(backend, device.kind)),
+        candidate=_source(asked, trial, trial.after),
+        incumbent=_source(asked, trial, trial.before),
+        scratch=trial.folder / "proof",
+        protocol=CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL,
+    )
+
+
+def _source(asked: Proof, trial: ChangeTrial, tree: str) -> Source:
+    """The file as a tree has it; one that a change has removed is empty."""
+    kept = trial.repository.files(tree).get(asked.file)
+    data = trial.repository.blob(kept.blob) if kept else b""
+    return Source(PurePosixPath(asked.file).name, data.decode("utf-8", "replace"))

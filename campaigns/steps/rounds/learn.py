@@ -8,11 +8,20 @@ from django.db import DatabaseError, transaction
 from msgspec import MsgspecError
 
 from campaigns.models import Round, RoundState
+from campaigns.models.event import record
+from campaigns.records.round.hypotheses import declared_of
+from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.expectation import Borne
+from campaigns.rules.verdict.taught import TRICKS
 from campaigns.steps.learning.attempt import attempt_of
-from campaigns.steps.learning.note_trick import note_trick
-from campaigns.steps.learning.offer_tip import offer_tip
+from campaigns.steps.learning.told import clipped, seen_in, shown_for
+from knowledge.experience.lessons import NewLesson, propose_lesson, record_anti_pattern
+from knowledge.experience.lessons.propose import MOST_OF_CAMPAIGN, rest_on
+from knowledge.experience.lessons.weigh import covers
 from knowledge.experience.record import record_attempts
-from knowledge.models import Experience
+from knowledge.experience.terms import AttemptLabel
+from knowledge.experience.wording import gain_words
+from knowledge.models import EntryStanding, Experience, Lesson, LessonSource, LessonState
 
 log = logging.getLogger(__name__)
 
@@ -48,3 +57,84 @@ def try_to_learn(round_: Round) -> bool:
         log.exception("%s is not learned yet; the next check tries it again", round_)
         return False
     return True
+
+
+def note_trick(round_: Round, entry: Experience) -> Lesson | None:
+    """Once for its strategy, operation and backend; further rounds add their evidence.
+
+    None for a round that was no trick, and for one that machines may not see.
+    """
+    verdict = round_.verdict
+    if Reason(verdict.reason) not in TRICKS or entry.standing != EntryStanding.COUNTS:
+        return None
+    declared = declared_of(round_)
+    bucket = f" ({declared.words})" if declared and declared.bucket else ""
+    new = NewLesson(
+        context=f"{seen_in(round_)}{bucket}",
+        signal=verdict.sentence,
+        takeaway=f"Do not do this: {entry.change or entry.title}. It is refused "
+        f"({Reason(verdict.reason).words}), because real use would not gain by it.",
+        applicability="Any shape, dtype and platform: what was refused is the trick, not its speed "
+        f"on {round_.campaign.platform.name}.",
+        avoid=True,
+        op=entry.track.op,
+        backend=entry.track.backend,
+        strategy=entry.track.strategy,
+        evidence=(str(entry.uuid),),
+        campaign=round_.campaign_id,
+    )
+    return record_anti_pattern(clipped(new), verdict.sentence)
+
+
+def offer_tip(round_: Round, entry: Experience) -> Lesson | None:
+    """A success, or a loss where a gain was predicted; at most five a campaign.
+
+    None where the round shows neither, and where a lesson says so already: that one gains an entry.
+    """
+    avoid = _says(entry)
+    if avoid is None or entry.standing != EntryStanding.COUNTS:
+        return None
+    known = Lesson.objects.filter(strategy=entry.track.strategy, avoid=avoid)
+    same = [lesson for lesson in known if covers(lesson, entry.track)]
+    for lesson in same:
+        if lesson.state == LessonState.PROPOSED:
+            rest_on(lesson, [entry], None)
+    offered = Lesson.objects.filter(campaign=round_.campaign_id, source=LessonSource.CAMPAIGN)
+    if same or offered.count() >= MOST_OF_CAMPAIGN:
+        return None
+    lesson = propose_lesson(clipped(_drafted(round_, entry, avoid)), None)
+    record(round_.campaign, "tip", f"round {round_.number} offers a tip: {lesson}", round=round_)
+    return lesson
+
+
+def _says(entry: Experience) -> bool | None:
+    """Whether it says to avoid its strategy; None where it says nothing clear."""
+    if entry.label == AttemptLabel.SUCCESS:
+        return False
+    lost = entry.label == AttemptLabel.REGRESSION and entry.borne == Borne.REFUTED
+    return True if lost else None
+
+
+def _drafted(round_: Round, entry: Experience, avoid: bool) -> NewLesson:
+    track = entry.track
+    found = gain_words(entry.gain, entry.gain_low, entry.gain_high)
+    predicted = gain_words(entry.expected_gain) if entry.expected_gain is not None else ""
+    hoped = f"; predicted was {predicted.removesuffix(', no interval')}" if predicted else ""
+    with_values = ", ".join(f"{name} {value}" for name, value in entry.params.items())
+    what = f"{entry.title}{f' ({with_values})' if with_values else ''}"
+    return NewLesson(
+        context=f"{seen_in(round_)}. {entry.change}",
+        signal="; ".join(entry.evidence) or entry.notes,
+        takeaway=f"{'Avoid' if avoid else 'Try'}: {what}. It was {found} against "
+        f"{entry.baseline}{hoped}.",
+        applicability=f"Shown for {shown_for(entry)}; not beyond.",
+        avoid=avoid,
+        op=track.op,
+        dtype=track.dtype,
+        backend=track.backend,
+        platform=track.platform,
+        strategy=track.strategy,
+        evidence=(str(entry.uuid),),
+        source=LessonSource.CAMPAIGN,
+        campaign=round_.campaign_id,
+    )

@@ -14,6 +14,7 @@ from django.db.models import Exists, OuterRef
 
 from knowledge.curation.store import chunks
 from knowledge.exchange.exported_specs import (
+    FILE_NAME,
     KEPT_FILE,
     Row,
     document_row,
@@ -25,10 +26,10 @@ from knowledge.exchange.exported_specs import (
     unread_row,
     write_kept,
 )
+from knowledge.exchange.readers.archive import JUNK
 from knowledge.exchange.readers.bundle import read_document
 from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder, require_inside
 from knowledge.exchange.snapshot import snapshot
-from knowledge.exchange.writers.export_names import INDEX, file_names, needs_index
 from knowledge.exchange.writers.exported_rows import (
     FilePosition,
     brought_at,
@@ -43,6 +44,7 @@ from knowledge.specs.reader import Page, SpecLine
 
 DOCUMENTS_AT_ONCE = 50
 TEXTS_AT_ONCE = 10
+INDEX = "README.md"
 
 
 class ExportRefused(ValueError):
@@ -287,3 +289,46 @@ def _page(path: str, text: str) -> Page | None:
 def _index(titles: Iterable[tuple[str, str]]) -> str:
     rows = [f"- [{title}]({path})" for path, title in titles]
     return "# Hardware wiki\n\nEvery document of this wiki.\n\n" + "\n".join(rows) + "\n"
+
+
+def needs_index(paths: Iterable[str]) -> bool:
+    """Whether no document is the index, in whatever letters."""
+    return INDEX.casefold() not in {path.casefold() for path in paths}
+
+
+# Some file systems do not tell capital letters from small ones, and no folder is a file as well.
+def file_names(paths: Iterable[str]) -> dict[str, str]:
+    """Path of a document → its file in the folder; the same for the same paths."""
+    every = sorted(paths)
+    # A path or folder in small letters → as it is, and whether it is a file.
+    spelled = {INDEX.casefold(): (INDEX, True)} if needs_index(every) else {}
+    found: dict[str, str] = {}
+    clashing = [path for path in every if not _take(path, spelled, found)]
+    number = 0
+    for path in clashing:
+        while path not in found:
+            number += 1
+            name = f"renamed/{number}.md"
+            if _take(name, spelled, found):
+                found[path] = found.pop(name)
+    return found
+
+
+def _take(path: str, spelled: dict[str, tuple[str, bool]], found: dict[str, str]) -> bool:
+    """Give a path its own name, unless that stands for something else already."""
+    own = {each.casefold(): (each, each == path) for each in _folders(path)}
+    own[path.casefold()] = (path, True)
+    reserved = path.startswith(JUNK) or FILE_NAME.fullmatch(path.partition("/")[0].casefold())
+    if reserved or path.casefold() in spelled:
+        return False
+    if any(spelled.get(key, mine) != mine for key, mine in own.items()):
+        return False
+    spelled |= own
+    found[path] = path
+    return True
+
+
+def _folders(path: str) -> Iterator[str]:
+    parts = path.split("/")
+    for count in range(1, len(parts)):
+        yield "/".join(parts[:count])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +13,6 @@ from knowledge.specs.citation import split_lines
 from knowledge.specs.json.around import JsonAround
 from knowledge.specs.markup.context import Above, read_outline, sentence_of
 from knowledge.specs.markup.context_parts import ContextPart, plain
-from knowledge.specs.markup.notes import Footnotes
 
 WORD = re.compile(r"\w+(?:\.\w+)*")
 DIGITS = re.compile(r"\d+")
@@ -20,6 +20,17 @@ NEIGHBOURS = 3  # lines of context on each side, blank ones left out
 MOST_OF_A_LIST = 2  # words from which a line of text is part of a sentence
 
 Trail = tuple[str, ...]
+RAISED = str.maketrans("¹²³⁴⁵⁶⁷⁸⁹", "123456789")
+SIGNS = "[†‡§]+|[¹²³⁴⁵⁶⁷⁸⁹]+|<sup>[^<>]{1,8}</sup>"
+# A star with a blank behind it begins a list, one with another star at the end is emphasis.
+NOTE = re.compile(
+    rf"[\s>]*(?:[-+]\s+)?(?:\[\^(?P<name>[^\]\s]+)\]:|(?P<mark>(?:\\\*)+|\*+(?=[^\s*][^*]*$)|{SIGNS}))"
+    r"[):]?\s*(?P<words>\S.*)"
+)
+REFERENCE = re.compile(
+    rf"\[\^(?P<name>[^\]\s]+)\]|(?P<mark>(?:\\\*)+|(?<=[\w)%])\*+(?![\w*])|{SIGNS})"
+)
+MOST_LINES = 20  # of one note
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +160,45 @@ class Text:
             if self.keys[number]:
                 found.append(self.keys[number])
         return found
+
+
+class Footnotes:
+    """The notes of a document, by what refers to them."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._places: dict[str, list[int]] = defaultdict(list)
+        self._words: dict[int, str] = {}
+        for number, line in enumerate(lines):
+            found = NOTE.match(line)
+            if found is not None:
+                self._places[_key(found)].append(number)
+                self._words[number] = found["words"]
+
+    def of(self, texts: Iterable[str], number: int) -> list[str]:
+        """The notes that these texts, which stand at or above line `number`, refer to."""
+        if not self._places:
+            return []
+        keys = (_key(found) for text in texts for found in REFERENCE.finditer(text))
+        known = [key for key in dict.fromkeys(keys) if key in self._places]
+        return [self._read(self._near(self._places[key], number)) for key in known]
+
+    @staticmethod
+    def _near(places: list[int], number: int) -> int:
+        """The next note below, else the last one above."""
+        return places[min(bisect_left(places, number), len(places) - 1)]
+
+    def _read(self, first: int) -> str:
+        said = [self._words[first]]
+        for number in range(first + 1, min(first + MOST_LINES, len(self._lines))):
+            if not self._lines[number] or number in self._words:
+                break
+            said.append(self._lines[number].strip())
+        return " ".join(said)
+
+
+def _key(found: re.Match[str]) -> str:
+    if found["name"] is not None:
+        return f"^{found['name']}"
+    mark = found["mark"].replace("\\", "")
+    return mark.removeprefix("<sup>").removesuffix("</sup>").strip().translate(RAISED)

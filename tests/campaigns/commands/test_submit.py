@@ -126,7 +126,7 @@ def test_it_waits_for_the_verdict(
     def work(seconds: float) -> None:
         cast.measure_all(waiting, bench)
 
-    monkeypatch.setattr("campaigns.management.submitting.time.sleep", work)
+    monkeypatch.setattr("campaigns.management.commands.round.time.sleep", work)
     kernel.write_text(text)
     ended = 0
     try:
@@ -151,7 +151,7 @@ def test_it_says_that_the_campaign_ended_before_it_was_tried(
             call_command("campaign", "stop", str(waiting.pk))
         cast.measure_all(waiting, bench)
 
-    monkeypatch.setattr("campaigns.management.submitting.time.sleep", end)
+    monkeypatch.setattr("campaigns.management.commands.round.time.sleep", end)
     with pytest.raises(CommandError, match="It was not tried, as the campaign ended") as caught:
         call_command("round", "submit", str(waiting.pk), str(kernel), *SAID, "--wait")
     assert caught.value.returncode == 5

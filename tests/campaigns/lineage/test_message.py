@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from campaigns.lineage.message import WIDTH, message, one_line, subject
+from campaigns.lineage.records import WIDTH, message, one_line, subject
 
 TITLES = {"Hypothesis:", "Result:"}
 HOSTILE = (

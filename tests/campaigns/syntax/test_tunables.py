@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from campaigns.evaluator.contract import Source
-from campaigns.proposers.search.values import may_have
+from campaigns.proposers.search.ideas import may_have
 from campaigns.syntax.tunables import find_tunables, with_value
 
 CPP = """\

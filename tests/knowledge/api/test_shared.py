@@ -10,7 +10,7 @@ from asgiref.sync import async_to_sync
 from django.test import AsyncRequestFactory
 from rest_framework.request import Request
 
-from knowledge.api.tables import streamed
+from knowledge.api.lists import streamed
 from knowledge.curation.tokens import new_token
 from knowledge.models import Experience, Gap, KeptAnswer
 from tests.knowledge.api.test_experience import LIST, stored

@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowledge.views.rendering import render_markdown
+from knowledge.views.document import render_markdown
 
 
 @pytest.mark.parametrize(

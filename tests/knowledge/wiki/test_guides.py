@@ -12,7 +12,7 @@ from campaigns.evaluator.backends.base import every as backends
 from campaigns.proposers.recipes.base import recipes
 from knowledge.exchange.importer import SHIPPED, read_folder
 from knowledge.specs.reader import read_page
-from knowledge.views.rendering import render_markdown
+from knowledge.views.document import render_markdown
 
 FOLDERS = ("docs/profiling/", "docs/ops/", "docs/backends/")
 FILES = read_folder(SHIPPED)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 
-from campaigns.evaluator.contract import Case, Job, Look, Timer
+from campaigns.evaluator.contract import Case, Job, Look, Timer, mean_interval
 from campaigns.evaluator.judge.timing.arm_timer import ArmTimer
 from campaigns.evaluator.judge.timing.schedule import turns
-from campaigns.evaluator.judge.timing.stopping import may_end
 
 INCUMBENT, CANDIDATE = "incumbent", "candidate"
 Arms = Mapping[str, ArmTimer]
+# A gain is absent when Student's interval with this two-sided error lies below the noise floor.
+ABSENT = 0.1
+Pair = tuple[float, float]
 
 
 class Comparison:
@@ -71,3 +75,23 @@ class Comparison:
             name: list(zip(arms[INCUMBENT].samples_us, arms[CANDIDATE].samples_us, strict=True))
             for name, arms in self._timers.items()
         }
+
+
+# Whatever ends a comparison, the interval of a look is as wide as all looks together need
+# (`campaigns.evaluator.contract.looks`); so this rule can cost power, and no certainty.
+def may_end(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> bool:
+    """Whether measuring more would hardly change what is concluded.
+
+    pairs: by case (incumbent, candidate) times, equally many of each. level: the look's. floor: the
+    least gain that counts. A gain is clear when its interval lies above the floor. A case that
+    seems to lose although all together gain, or to gain although they do not, is measured on: it
+    may be protected, or be worth a kernel of its own.
+    """
+    if any(time <= 0 for taken in pairs.values() for pair in taken for time in pair):
+        return False
+    logs = [[math.log(old / new) for old, new in taken] for taken in pairs.values()]
+    together = [statistics.fmean(column) for column in zip(*logs, strict=True)]
+    alone, least = [statistics.fmean(values) for values in logs], math.log1p(floor)
+    if mean_interval(together, level).low > least:
+        return min(alone) > -least
+    return mean_interval(together, ABSENT).high < least and max(alone) < least

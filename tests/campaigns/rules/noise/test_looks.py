@@ -12,7 +12,7 @@ import random
 import pytest
 
 from campaigns.evaluator.contract import LOOKS
-from campaigns.evaluator.judge.timing.stopping import may_end
+from campaigns.evaluator.judge.timing.comparison import may_end
 from campaigns.rules.noise.gain import Gain, improved, interval, noise_floor, pooled
 
 RUNS = 300

@@ -223,7 +223,7 @@ def test_r40_an_offer_that_nobody_answers_is_declined(
     script(*[SAME] * 9)
     campaign = offered(tmp_path, bench)
     late = timezone.now() + timedelta(minutes=61)
-    monkeypatch.setattr("campaigns.steps.lifecycle.restart.timezone.now", lambda: late)
+    monkeypatch.setattr("campaigns.steps.lifecycle.advance.timezone.now", lambda: late)
     cast.step(campaign)
     row = Restart.objects.get(campaign=campaign)
     assert (row.answer, row.why) == ("declined", "no answer within an hour")

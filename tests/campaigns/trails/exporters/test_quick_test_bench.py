@@ -15,8 +15,8 @@ from django.conf import settings
 
 from campaigns.evaluator.backends import cpp, cuda
 from campaigns.models import Candidate
+from campaigns.trails.exporters.archive import reproducer_files
 from campaigns.trails.exporters.judged_rounds import trail_of
-from campaigns.trails.exporters.reproducer import reproducer_files
 from campaigns.trails.exporters.standalone.quick_test_bench import (
     COMPILERS,
     called_with_all,

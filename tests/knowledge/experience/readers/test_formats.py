@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.experience.readers.dims import shape_of, strategy_and_params
 from knowledge.experience.readers.judging import judge
+from knowledge.experience.readers.optimisation_log import shape_of, strategy_and_params
 from knowledge.experience.readers.recognise import read_files
 from knowledge.experience.readers.spellings import (
     BOTTLENECKS,
