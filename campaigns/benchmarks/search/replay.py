@@ -12,7 +12,6 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import geometric_mean
@@ -26,17 +25,21 @@ from campaigns.benchmarks.harness import (
     Row,
     versions,
 )
-from campaigns.benchmarks.search.peer import PACKAGE, SimulatedTuning, peer_strategies
+from campaigns.benchmarks.search.peer import PACKAGE, peer_strategies
+from campaigns.benchmarks.search.runs import (
+    MARGINS,
+    OURS,
+    PEERS,
+    SearchRun,
+    limit_threads,
+    replayed,
+)
 from campaigns.landscapes.landscape import TIME_US, Landscape, LandscapeError
 from campaigns.landscapes.read import read_any
-from campaigns.landscapes.recorded import RecordedSpace
-from campaigns.landscapes.replay import ReplayLimits, replay
-from campaigns.strategies.registry import DEFAULT, STRATEGIES, strategy_named
+from campaigns.strategies.registry import DEFAULT, STRATEGIES
 
 SHIPPED = Path(__file__).parent / "landscapes"
 BATCH, BUDGET, SEEDS = 8, 100, 30
-MARGINS = (0.05, 0.02)
-OURS, PEERS = "kopt", "Kernel Tuner"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,44 +181,3 @@ def _verdict(standings: Sequence[Sequence[EvaluationsNeeded]]) -> tuple[str, boo
         f"best there of {PEERS}'s {len(theirs)} strategies needs."
     )
     return verdict, ours <= theirs[best]
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRun:
-    """One search to replay. side: whose strategy it is."""
-
-    path: Path
-    side: str
-    strategy: str
-    seed: int
-    budget: int
-    batch: int
-    folder: Path
-
-
-def limit_threads() -> None:
-    """One thread of linear algebra in a worker: there is a worker for each core."""
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(1)
-
-
-def replayed(run: SearchRun) -> tuple[float, ...]:
-    """Evaluations to within each margin."""
-    if run.side == OURS:
-        maker = strategy_named(run.strategy)
-        limits = ReplayLimits(run.budget, run.batch, min(MARGINS))
-        found = replay(_space(run.path), maker, run.seed, limits)
-    else:
-        found = _tuning(run.path, run.folder).run(run.strategy, run.seed, run.budget)
-    return tuple(found.evaluations_to(margin) or math.inf for margin in MARGINS)
-
-
-@cache
-def _space(path: Path) -> RecordedSpace:
-    return RecordedSpace(read_any(path))
-
-
-@cache
-def _tuning(path: Path, folder: Path) -> SimulatedTuning:
-    return SimulatedTuning(read_any(path), folder / f"{path.name}-{os.getpid()}.json")
