@@ -25,8 +25,8 @@ run:
 PYTEST = env -u DATABASE_URL -u KOPT_BROKER_URL PYTHONHASHSEED=0 $(PY) -m pytest \
 	-n 2 --dist loadfile --no-loadscope-reorder
 
-QUICK = not judged and not browser
-SAMPLE = $(QUICK) or sentinel or browser
+QUICK = not judged and not browser and not long
+SAMPLE = $(QUICK) or ((sentinel or browser) and not long)
 # mypy takes one core for a minute or two, so it runs beside the tests. All parts run to their end.
 BESIDE = @$(MAKE) --no-print-directory -j2 --keep-going
 
@@ -37,7 +37,7 @@ test: ready
 	$(BESIDE) checked sampled
 
 test-all: ready
-	$(BESIDE) checked tests TESTS="$(QUICK) or judged or browser" MORE=--hypothesis-profile=explore
+	$(BESIDE) checked tests TESTS="$(QUICK) or judged or browser or long" MORE=--hypothesis-profile=explore
 	$(PY) -m tools.storage_tests
 
 tests:

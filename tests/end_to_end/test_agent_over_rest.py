@@ -22,10 +22,10 @@ from tests.evaluator import small
 
 pytestmark = [pytest.mark.judged, pytest.mark.sentinel, pytest.mark.django_db]
 
-# Some fifty times as slow, which no load hides.
+# Some twenty times as slow, which no load hides.
 SLOW = """
 extern "C" void solve(const float* x, float* out, int N, int D) {
-  for (int again = 0; again < 16; ++again)
+  for (int again = 0; again < 6; ++again)
     for (int d = 0; d < D; ++d)
       for (int n = 0; n < N; ++n) {
         volatile float value = x[n * D + d];

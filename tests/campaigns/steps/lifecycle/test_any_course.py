@@ -119,6 +119,7 @@ def assert_lawful(campaign: Campaign) -> None:
     assert told == sum(r.state == RoundState.CLOSED for r in rounds)
 
 
+@pytest.mark.long
 @settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

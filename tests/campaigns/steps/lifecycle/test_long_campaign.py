@@ -145,6 +145,7 @@ def test_it_tries_every_kind_often():
     assert all(found.count(kind) >= 3 for kind in KINDS)
 
 
+@pytest.mark.long
 def test_r51_119_rounds_leave_a_trail_that_agrees_with_itself(ran: Campaign) -> None:
     assert (ran.state, ran.stop_reason) == ("done", "max_rounds")
     rounds = list(ran.rounds.select_related("verdict", "chosen", "against").order_by("number"))
