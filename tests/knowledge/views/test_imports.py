@@ -221,6 +221,7 @@ def test_it_leaves_many_files_to_a_task_and_shows_how_far_it_is(as_, people, man
     page = engineer.get(url).content.decode()
     assert "Being planned" in page
     assert "A worker is to begin." in page
+    assert "Changes made" not in page
     Batch.objects.update(progress={"done": 1, "of": 3})
     asked = engineer.get(url, headers={"HX-Request": "true", "HX-Trigger": "progress"})
     assert "1 of 3 documents." in asked.content.decode()
