@@ -54,9 +54,7 @@ GOAL_S = 0.3
 START_S = 60.0
 ANSWER_S = 60.0
 SEED = 11
-HARNESS = """name = "made-up"
-benchmark = "true"
-[table]
+HARNESS_TABLE = """[table]
 csv = "-"
 metric = "us"
 correct = "err"
@@ -65,6 +63,7 @@ classes = ["n"]
 [files]
 change = ["kernels/*"]
 """
+HARNESS = f'name = "made-up"\nbenchmark = "true"\n{HARNESS_TABLE}'
 PAGES = ("/", "/c/", "/repositories/", "/repositories/{n}/", "/workers/", "/w/", "/x/")
 LISTS = (
     "/api/v1/repositories/",

@@ -66,9 +66,9 @@ def git(
     except subprocess.TimeoutExpired:
         raise LineageError(f"git {arguments[0]}: not done within {limit_s:g} s") from None
     except OSError as error:
+        # Of a folder that is gone, it names that folder.
         missing = isinstance(error, FileNotFoundError) and error.filename == "git"
-        where = f" {error.filename}" if error.filename not in (None, "git") else ""
-        what = "no such program" if missing else f"{error.strerror}{where}"
+        what = "no such program" if missing else f"{error.strerror} {error.filename or ''}".strip()
         raise LineageError(f"git: {what}") from None
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()

@@ -12,6 +12,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
+from campaigns.benchmarks.clients import HARNESS_TABLE
 from campaigns.benchmarks.faults.servers import Servers
 from campaigns.benchmarks.faults.visitor import Visitor
 from campaigns.benchmarks.harness import BenchmarkError
@@ -22,18 +23,7 @@ WIKI_FILES, IMPORT_S = 2000, 240.0
 HARNESS_MIB, HARNESS_S = 6 << 10, 120.0
 # What a runner may write, with some room for what else happens on that disk.
 MOST_MIB = 1200
-HARNESS = """name = "greedy"
-benchmark = "python3 fill.py"
-limit_s = 60
-[table]
-csv = "-"
-metric = "us"
-correct = "err"
-accept = "== 0"
-classes = ["n"]
-[files]
-change = ["kernels/*"]
-"""
+HARNESS = f'name = "greedy"\nbenchmark = "python3 fill.py"\nlimit_s = 60\n{HARNESS_TABLE}'
 FILL = f"""block = bytes(1 << 20)
 for number in range({HARNESS_MIB}):
     with open(f"{{number // 64}}.bin", "ab") as file:

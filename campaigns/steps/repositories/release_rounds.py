@@ -49,9 +49,11 @@ def _release(row: RepositoryRound) -> None:
     worker = worker_of(row.holder)
     stopped = row.repository.state == RepositoryState.STOPPED
     if stopped or row.claims >= MOST_CLAIMS:
-        said = f"{row.claims} workers vanished while they tried it, the last one {worker}"
-        if stopped:
-            said = f"the repository was stopped, and the worker {worker} vanished while it tried it"
+        said = (
+            f"the repository was stopped, and the worker {worker} vanished while it tried it"
+            if stopped
+            else f"{row.claims} workers vanished while they tried it, the last one {worker}"
+        )
         move(
             row,
             EvaluationState.DONE,
