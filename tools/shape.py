@@ -2,6 +2,8 @@
 
 python -m tools.shape          prints it
 python -m tools.shape --check  fails on what is not allowed, and prints just that
+
+tools/ceilings.toml has the sizes that may not grow. A commit that raises one says why.
 """
 
 from __future__ import annotations
@@ -10,16 +12,26 @@ import ast
 import os
 import re
 import sys
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools import imports
+
 ROOT = Path(__file__).resolve().parents[1]
+CEILINGS = ROOT / "tools/ceilings.toml"
+JUDGE = "campaigns/evaluator/judge/main.py"
 APPS = ("kopt", "knowledge", "campaigns", "tools")
 # Measured data rather than parts of the program, or written once and left as it is.
 LEFT_OUT = re.compile(r"campaigns/(problems/.+/|operators/|benchmarks/tricks/)|migrations/")
 MODULE_LINES, FUNCTION_LINES, FOLDER_FILES = 400, 60, 20
+# Fewer lines than this are no idea of their own, but where each file is a plug-in they may be.
+SMALL_MODULE = 60
+PLUG_INS = re.compile(
+    r"/(commands|strategies|recipes|backends|formats|readers|writers|importers|exporters|templatetags)/"
+)
 # What may lie at the root of campaigns.
 AT_THE_ROOT = {"__init__.py", "apps.py", "urls.py", "tasks.py", "admin.py"}
 # Django finds these by their class name.
@@ -45,6 +57,28 @@ class CodeShape:
     long_functions: Mapping[str, int]
     classes: Mapping[str, list[str]]
     files: Mapping[str, list[str]]
+    small: tuple[str, ...]
+    ties: tuple[str, ...]
+    judge_lines: int
+    tables: int
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """What tools/ceilings.toml bounds."""
+        return {
+            "lines": self.lines,
+            "modules": self.modules,
+            "small_modules": len(self.small),
+            "two_way_ties": len(self.ties),
+            "judge_lines": self.judge_lines,
+            "tables": self.tables,
+        }
+
+    def over(self, ceilings: Mapping[str, int]) -> Iterator[str]:
+        """One line for each size that is over its ceiling."""
+        for name, limit in ceilings.items():
+            if self.sizes[name] > limit:
+                yield f"{name}: {self.sizes[name]:,}, at most {limit:,} (tools/ceilings.toml)"
 
     @property
     def forbidden(self) -> Iterator[str]:
@@ -66,6 +100,7 @@ def shape(root: Path = ROOT) -> CodeShape:
     functions = {name: size for path in trees for name, size in _functions(path, trees[path])}
     named = ((node.name, p) for p, tree in trees.items() for node in _classes(tree))
     files = ((Path(path).name, path) for path in texts)
+    graph = imports.graph(trees)
     return CodeShape(
         modules=len(texts),
         lines=sum(lines.values()),
@@ -76,7 +111,29 @@ def shape(root: Path = ROOT) -> CodeShape:
         long_functions=_over(functions, FUNCTION_LINES),
         classes=_twice(named, BY_CLASS_NAME | ROW_AND_VALUE),
         files=_twice(files, BY_FILE_NAME),
+        small=tuple(_small(lines)),
+        ties=tuple(imports.ties(graph)),
+        judge_lines=sum(lines.get(path, 0) for path in imports.closure(graph, JUDGE)),
+        tables=_tables() if root == ROOT else 0,
     )
+
+
+def _tables() -> int:
+    """The tables of kopt's own apps, those between many and many as well."""
+    import django
+    from django.apps import apps
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kopt.settings")
+    django.setup()
+    own = [apps.get_app_config(name) for name in ("knowledge", "campaigns")]
+    return sum(1 for app in own for _ in app.get_models(include_auto_created=True))
+
+
+def _small(lines: Mapping[str, int]) -> Iterator[str]:
+    for path, size in lines.items():
+        named_by_django = Path(path).name in BY_FILE_NAME or path.startswith("kopt/")
+        if size < SMALL_MODULE and not named_by_django and not PLUG_INS.search(path):
+            yield path
 
 
 def _python(root: Path, tops: Iterable[str]) -> Iterator[str]:
@@ -128,6 +185,11 @@ def printed(found: CodeShape) -> Iterator[str]:
     """The numbers, then what stands out."""
     yield f"modules {found.modules:,}"
     yield f"lines {found.lines:,} (tests and migrations apart; tests {found.test_lines:,})"
+    yield f"modules of under {SMALL_MODULE} lines that are no plug-ins: {len(found.small)}"
+    yield f"the judge with all that it imports: {found.judge_lines:,} lines"
+    yield f"tables {found.tables}"
+    yield f"folders that import each other: {len(found.ties)}"
+    yield from (f"  {tie}" for tie in found.ties)
     yield f"loose modules at the root of campaigns: {len(found.loose)} {' '.join(found.loose)}"
     for title, sizes in (
         (f"folders of over {FOLDER_FILES} files", found.crowded),
@@ -157,7 +219,7 @@ def main(arguments: list[str]) -> int:
     """Print or check; the exit code."""
     found = shape()
     if arguments == ["--check"]:
-        wrong = list(found.forbidden)
+        wrong = [*found.forbidden, *found.over(tomllib.loads(CEILINGS.read_text()))]
         print(*wrong, sep="\n", end="\n" if wrong else "")
         return 1 if wrong else 0
     print(*printed(found), sep="\n")

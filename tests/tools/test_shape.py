@@ -54,6 +54,35 @@ def test_it_counts_tests_apart_and_leaves_migrations_and_data_out(house):
     assert "file names that occur more than once: 1\n  bell.py 2" in text
 
 
+def test_it_counts_small_modules_but_no_plug_ins_and_folders_that_import_each_other(tmp_path):
+    texts = {
+        "campaigns/steps/verb.py": "from campaigns.rules import size\n",
+        "campaigns/rules/__init__.py": "",
+        "campaigns/rules/size.py": "def work():\n    import campaigns.steps.verb\n",
+        "campaigns/strategies/halving.py": "x = 1\n",
+        "knowledge/long.py": "x = 1\n" * 60,
+        "campaigns/evaluator/judge/main.py": "from campaigns.evaluator import wire\n",
+        "campaigns/evaluator/wire.py": (
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import knowledge.long\n"
+        ),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = shape(tmp_path)
+    assert found.ties == ("campaigns/rules <-> campaigns/steps",)
+    assert found.small == (
+        "campaigns/evaluator/wire.py",
+        "campaigns/evaluator/judge/main.py",
+        "campaigns/rules/size.py",
+        "campaigns/steps/verb.py",
+    )
+    assert found.judge_lines == 4
+    assert list(found.over({"small_modules": 4, "two_way_ties": 0})) == [
+        "two_way_ties: 1, at most 0 (tools/ceilings.toml)"
+    ]
+
+
 def test_it_fails_the_check_only_on_what_is_not_allowed(house, monkeypatch, capsys):
     found = shape(house)
     monkeypatch.setattr(module, "shape", lambda: found)

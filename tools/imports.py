@@ -1,0 +1,75 @@
+"""Who imports whom: the folders that import each other, and all that a module brings along."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+Graph = Mapping[str, frozenset[str]]
+"""A module's path to the paths of the modules of ours that it imports, here or in a function."""
+
+
+def graph(trees: Mapping[str, ast.Module]) -> Graph:
+    """The imports among `trees` (path to syntax tree), those for type checkers left out."""
+    paths = {_dotted(path): path for path in trees}
+    return {
+        path: frozenset(
+            target
+            for name in _imported(tree.body)
+            if (target := _found(name, paths)) and target != path
+        )
+        for path, tree in trees.items()
+    }
+
+
+def ties(found: Graph) -> list[str]:
+    """The pairs of folders that import each other, `a <-> b`, each named once."""
+    arrows = {(_folder(path), _folder(other)) for path, others in found.items() for other in others}
+    return sorted(f"{a} <-> {b}" for a, b in arrows if a < b and (b, a) in arrows)
+
+
+def closure(found: Graph, start: str) -> set[str]:
+    """The path `start` and all that it imports, directly or through others."""
+    seen: set[str] = set()
+    waiting = [start]
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            seen.add(path)
+            waiting.extend(found.get(path, ()))
+    return seen
+
+
+def importers(found: Graph) -> dict[str, set[str]]:
+    """A module's path to the paths of those that import it."""
+    answer: defaultdict[str, set[str]] = defaultdict(set)
+    for path, others in found.items():
+        for other in others:
+            answer[other].add(path)
+    return answer
+
+
+def _dotted(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _imported(body: Iterable[ast.stmt]) -> Iterator[str]:
+    for statement in body:
+        if isinstance(statement, ast.If) and "TYPE_CHECKING" in ast.unparse(statement.test):
+            yield from _imported(statement.orelse)
+            continue
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _found(name: str, paths: Mapping[str, str]) -> str | None:
+    """The module that `name` means: itself, or the one that defines its last word."""
+    return paths.get(name) or paths.get(name.rpartition(".")[0])
