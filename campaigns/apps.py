@@ -13,7 +13,7 @@ class CampaignsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from campaigns.records.target.used_specs import uses_in_campaigns
+        from campaigns.records.target.target_drift import uses_in_campaigns
         from campaigns.reports.rounds.found import all_rounds
         from knowledge.lookup.usage import register
         from knowledge.search.rebuild import register as register_source

@@ -14,7 +14,7 @@ from campaigns.devices.discover import Device, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.models import Campaign
-from campaigns.records.passport.passport_due import passport_wanted
+from campaigns.records.passports import passport_wanted
 from campaigns.steps.lifecycle.advance import advance as take_step
 from campaigns.steps.measuring.change_device import change_device
 from campaigns.steps.measuring.choose_device import choose_device

@@ -8,9 +8,9 @@ from rest_framework import serializers as fields
 
 from campaigns.api.serializers import CopiedOutputSerializer, TimeSerializer
 from campaigns.models import Case, Evaluation, Problem, Sweep, SweepPoint
-from campaigns.records.round.case_table import case_row
-from campaigns.records.round.reports import report_of
-from campaigns.records.round.sweeps import knobs_of
+from campaigns.records.cases import case_row
+from campaigns.records.evaluations import report_of
+from campaigns.records.sweeps import knobs_of
 from campaigns.rules.verdict.copied import notes_of
 from knowledge.api.records import Read
 

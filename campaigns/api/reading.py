@@ -22,11 +22,10 @@ from campaigns.models import (
     SweepPoint,
     Verdict,
 )
-from campaigns.records.round.candidate_findings import campaign_findings
-from campaigns.records.round.case_table import case_row
-from campaigns.records.round.reports import report_of
-from campaigns.records.round.samples import sample_rows
-from campaigns.records.round.sweeps import knobs_of
+from campaigns.records.cases import case_row, sample_rows
+from campaigns.records.evaluations import report_of
+from campaigns.records.findings import campaign_findings
+from campaigns.records.sweeps import knobs_of
 from campaigns.reports.rounds.standings import with_standing
 from campaigns.reports.rounds.sweep_sheet import KNOB
 from campaigns.reports.rounds.sweep_words import value_words

@@ -9,9 +9,10 @@ from rest_framework import serializers as fields
 from campaigns.evaluator.contract import protocol_from
 from campaigns.models import Campaign, Candidate, Event, Round, Verdict
 from campaigns.records.device_waits import no_worker_of
-from campaigns.records.round.candidate_findings import finding_facts, policy_of, stored_policy
-from campaigns.records.round.hypotheses import hypothesis_of
-from campaigns.records.round.verdicts import (
+from campaigns.records.findings import finding_facts, policy_of, stored_policy
+from campaigns.records.rounds import hypothesis_of
+from campaigns.records.target.targets import target_of
+from campaigns.records.verdicts import (
     classes_of,
     gain_of,
     gates_of,
@@ -19,7 +20,6 @@ from campaigns.records.round.verdicts import (
     result_of,
     results_of,
 )
-from campaigns.records.target.targets import target_of
 from campaigns.reports.campaign.baselines import baseline_rows
 from campaigns.reports.rounds.standings import standing_facts, standing_of
 from campaigns.rules.target.intake import intake_from

@@ -16,9 +16,9 @@ from campaigns.lineage.git import LineageError
 from campaigns.lineage.paths import branch_name
 from campaigns.lineage.repository import PlannedCommit
 from campaigns.models import Campaign, Commit, Round, RoundState
-from campaigns.records.round.hypotheses import StoredHypothesis, hypothesis_of
-from campaigns.records.round.reports import report_of
-from campaigns.records.round.verdicts import borne_of, gain_of
+from campaigns.records.evaluations import report_of
+from campaigns.records.rounds import StoredHypothesis, hypothesis_of
+from campaigns.records.verdicts import borne_of, gain_of
 from campaigns.rules.target.intake import AUTO, intake_from
 from campaigns.rules.verdict.attribution import Attribution, attributions_of
 from campaigns.rules.verdict.decision import VerdictWord

@@ -14,20 +14,19 @@ from campaigns.evaluator.contract import protocol_from
 from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
 from campaigns.models.evaluation import TORCH
 from campaigns.records.device_waits import no_worker_of
-from campaigns.records.round.candidate_findings import (
+from campaigns.records.evaluations import report_of
+from campaigns.records.findings import (
     finding_counts,
     finding_facts,
     kinds_by_stance,
     policy_of,
     stored_policy,
 )
-from campaigns.records.round.hypotheses import declared_of
-from campaigns.records.round.proposed_by import proposed_by
-from campaigns.records.round.reports import report_of
-from campaigns.records.round.sweeps import sweep_of
-from campaigns.records.round.verdicts import borne_of
+from campaigns.records.rounds import declared_of, proposed_by
 from campaigns.records.submissions import budgets_of
+from campaigns.records.sweeps import sweep_of
 from campaigns.records.target.target_drift import PinnedSpec, drift_of
+from campaigns.records.verdicts import borne_of
 from campaigns.reports.campaign.baselines import baseline_lines, baseline_rows
 from campaigns.reports.campaign.by_proposer import proposer_rows
 from campaigns.reports.campaign.course import course_facts, course_lines

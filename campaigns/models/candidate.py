@@ -13,7 +13,7 @@ from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 class Candidate(Guarded):
     """One candidate's code; the digest is over name, text and flags.
 
-    findings: what a reviewer should check in the source, see records/round/candidate_findings.py;
+    findings: what a reviewer should check in the source, see records/findings.py;
     None in old rows, whose sources were not examined.
     """
 

@@ -15,9 +15,9 @@ from campaigns.models import Campaign, Evaluation, Round
 from campaigns.models.evaluation import TORCH
 from campaigns.proposers.base import Advice, TriedElsewhere
 from campaigns.proposers.evidence import bottleneck_of, read_facts
-from campaigns.records.round.case_shapes import shapes_of
-from campaigns.records.round.incumbent_evidence import evidence_of
-from campaigns.records.round.measured_on import COMPILER_PATH
+from campaigns.records.cases import shapes_of
+from campaigns.records.evaluations import COMPILER_PATH
+from campaigns.records.rounds import evidence_of
 from knowledge.experience.recommend.ask import recommend
 from knowledge.experience.recommend.question import Hit, Question
 from knowledge.experience.terms import AttemptLabel, shape_class, size_log2

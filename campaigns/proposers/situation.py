@@ -5,12 +5,10 @@ from __future__ import annotations
 from campaigns.models import Campaign, Verdict
 from campaigns.proposers.base import Attempt, Situation
 from campaigns.proposers.evidence import read_facts
-from campaigns.records.restart_mask import masked_rounds
-from campaigns.records.round.dispatch_classes import classes_by_case
-from campaigns.records.round.hypotheses import tried_in
-from campaigns.records.round.incumbent_evidence import evidence_of
-from campaigns.records.target.device_limits import device_limits
-from campaigns.records.target.product import product_of
+from campaigns.records.cases import classes_by_case
+from campaigns.records.rounds import evidence_of, tried_in
+from campaigns.records.stop_history import masked_rounds
+from campaigns.records.target.device_limits import device_limits, product_of
 from campaigns.rules.verdict.decision import UNJUDGED, Reason
 from campaigns.spaces.find import ELEMENT_BYTES
 

@@ -6,7 +6,7 @@ from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState
 from campaigns.models.evaluation import TORCH
 from campaigns.problems.torch_source import compiled_source, eager_source, library_source
-from campaigns.records.round.reproduction import REPRODUCED_IN
+from campaigns.records.evaluations import REPRODUCED_IN
 
 # The key in Campaign.intake; rows from before it have none, and want none.
 WANTED = "baselines"

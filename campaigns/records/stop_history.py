@@ -1,22 +1,41 @@
-"""The history of a campaign that the stop rules read (R49)."""
+"""A campaign's history as the stop rules read it, and its restart in part (R40, R49)."""
 
 from __future__ import annotations
 
 from django.utils import timezone
 
-from campaigns.models import (
-    Campaign,
-)
-from campaigns.records.restart_mask import restart_of, restarted_after
-from campaigns.records.round.decisions import decisions_of, verdicts_of
-from campaigns.records.round.paired import paired_times_of
+from campaigns.models import Campaign, Restart, RestartAnswer, Unmasking
 from campaigns.records.target.targets import share_of, target_of
 from campaigns.records.time_spent import time_spent
+from campaigns.records.verdicts import decisions_of, paired_times_of, verdicts_of
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.noise.paired_times import Times
 from campaigns.rules.stop.policy import History, count_streaks
 from campaigns.rules.target.goal import GoalKind, Reached, goal_from, measured_by
 from campaigns.rules.target.roofline import Work
+
+
+def restart_of(campaign: Campaign) -> Restart | None:
+    """The campaign's restart as it was answered; None before. One query."""
+    return Restart.objects.filter(campaign=campaign).first()
+
+
+def restarted_after(restart: Restart | None) -> int:
+    """How many rounds had been closed when the restart was taken; 0 where none was."""
+    return restart.after if restart and restart.answer == RestartAnswer.TAKEN else 0
+
+
+def masked_rounds(campaign: Campaign) -> frozenset[int]:
+    """The numbers of the rounds that are hidden; at most two queries."""
+    return masked_by(restart_of(campaign))
+
+
+def masked_by(restart: Restart | None) -> frozenset[int]:
+    """The rounds that this restart hides and no person has shown again; at most one query."""
+    if restart is None or not restart.masked:
+        return frozenset()
+    seen = Unmasking.objects.filter(campaign=restart.campaign_id)
+    return frozenset(restart.masked) - frozenset(seen.values_list("number", flat=True))
 
 
 def history_of(campaign: Campaign, *, answered: bool = False, taken: bool = False) -> History:

@@ -7,7 +7,7 @@ from collections import Counter
 from django.db.models import QuerySet
 
 from campaigns.models import Campaign, CampaignState, Submission
-from campaigns.records.policies import stop_policy_of
+from campaigns.records.campaigns import stop_policy_of
 from campaigns.rules.stop.proposers import USUAL, ProposerKind, read_budgets, rounds_left
 from campaigns.rules.verdict.decision import Reason
 

@@ -12,9 +12,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 from campaigns.evaluator.contract import Report
 from campaigns.models import Campaign, Candidate, Evaluation, Event, Round, Standing
-from campaigns.records.round.candidate_findings import finding_facts
-from campaigns.records.round.hypotheses import StoredHypothesis, hypothesis_of
-from campaigns.records.round.reports import machine_code_of, report_of
+from campaigns.records.evaluations import machine_code_of, report_of
+from campaigns.records.findings import finding_facts
+from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.target.targets import CampaignTarget
 from campaigns.reports.campaign.baselines import baseline_rows

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from campaigns.records.round.sweeps import FACTS, ScreenedPoint, SweepRecord
+from campaigns.records.sweeps import FACTS, ScreenedPoint, SweepRecord
 from campaigns.reports.campaign.trend import Trend
 from campaigns.reports.comparison import RoundComparison
 from campaigns.reports.rounds.rows import RoundRow

@@ -14,10 +14,10 @@ from django.utils.safestring import SafeString, mark_safe
 from campaigns.models import EvaluationKind, StandingWord
 from campaigns.models.evaluation import TORCH
 from campaigns.models.standing import MEANINGS
-from campaigns.records.round.hypotheses import hypothesis_of
-from campaigns.records.round.verdicts import TimeSpread
+from campaigns.records.rounds import hypothesis_of
 from campaigns.records.target.target_drift import TargetDrift
 from campaigns.records.target.targets import CampaignTarget
+from campaigns.records.verdicts import TimeSpread
 from campaigns.reports.campaign.eta import spoken
 from campaigns.reports.campaign.sheet import BASELINE
 from campaigns.reports.rounds.standings import gain_of, standing_words

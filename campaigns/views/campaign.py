@@ -19,8 +19,7 @@ from campaigns.models.transitions import PAUSABLE
 from campaigns.records.baselines import is_over, wants_baselines
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.submissions import takes_candidates, takes_later
-from campaigns.records.target.ceilings import ceilings_of
-from campaigns.records.target.missing_specs import missing_spec_of
+from campaigns.records.target.ceilings import ceilings_of, missing_spec_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.reports.campaign.baselines import baseline_rows
 from campaigns.reports.campaign.by_proposer import proposer_rows

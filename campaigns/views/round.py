@@ -13,14 +13,14 @@ from campaigns.evaluator.contract import Report, Source
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
 from campaigns.models.evaluation import TORCH
 from campaigns.records.device_waits import no_worker_of
-from campaigns.records.round.candidate_findings import finding_counts, finding_facts
-from campaigns.records.round.hypotheses import hypothesis_of
-from campaigns.records.round.reports import machine_code_in, report_of
-from campaigns.records.round.sweeps import sweep_of
-from campaigns.records.round.verdicts import classes_of, sanitizer_result
+from campaigns.records.evaluations import machine_code_in, report_of
+from campaigns.records.findings import finding_counts, finding_facts
+from campaigns.records.rounds import hypothesis_of
 from campaigns.records.submissions import takes_candidates
+from campaigns.records.sweeps import sweep_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.target.targets import target_of
+from campaigns.records.verdicts import classes_of, sanitizer_result
 from campaigns.reports.campaign.lineage import lineage_of
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.highlight import highlighted

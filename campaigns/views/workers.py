@@ -15,7 +15,7 @@ from campaigns.charts import passport as chart
 from campaigns.charts.marks import NoChart
 from campaigns.models import DeviceWait, Passport, Worker
 from campaigns.records.device_waits import open_waits, waits_on
-from campaigns.records.passport.passports import (
+from campaigns.records.passports import (
     PassportState,
     found_words,
     lengths_in,

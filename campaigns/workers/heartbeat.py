@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 
 from campaigns.devices.discover import Device
-from campaigns.records.passport.passport_due import passport_wanted
+from campaigns.records.passports import passport_wanted
 from campaigns.steps.baselines.remind_of_baselines import remind_of_baselines
 from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.reproduce import reproduce

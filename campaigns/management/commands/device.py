@@ -13,7 +13,7 @@ from campaigns.evaluator.judge.integrity.process_hold import below
 from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 from campaigns.models import Passport, Worker
 from campaigns.records.device_waits import open_waits
-from campaigns.records.passport.passports import (
+from campaigns.records.passports import (
     PassportState,
     found_words,
     passport_facts,

@@ -9,7 +9,7 @@ from typing import Any
 from campaigns.devices.health.examine import examine
 from campaigns.devices.health.finding import State
 from campaigns.management.base_command import BaseCommand, ExitCode
-from campaigns.records.passport.passport_findings import examine_passports
+from campaigns.records.passports import examine_passports
 from knowledge.lookup.migrations import ask_no_more
 
 

@@ -28,9 +28,9 @@ from campaigns.evaluator.contract import (
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.management.base_command import Argument, BaseCommand, ExitCode, argument
 from campaigns.problems.shipped import UnknownProblem
-from campaigns.records.round.candidate_findings import stored_findings
-from campaigns.records.round.case_table import case_rows
-from campaigns.records.target.floors import Floors, floors_here
+from campaigns.records.cases import case_rows
+from campaigns.records.findings import stored_findings
+from campaigns.records.target.targets import Floors, floors_here
 from campaigns.rules.verdict.copied import notes_of
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance

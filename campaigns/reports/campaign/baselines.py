@@ -10,8 +10,8 @@ from campaigns.evaluator.contract import CaseReport, CopiedOutput, Outcome, Repo
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.evaluation import TORCH
 from campaigns.records.baselines import evaluations_of, wants_baselines
-from campaigns.records.round.judged_rounds import standard_of
-from campaigns.records.round.reports import report_of
+from campaigns.records.evaluations import report_of
+from campaigns.records.judged_rounds import standard_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.verdict.copied import copied_by, copied_words

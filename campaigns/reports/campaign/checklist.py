@@ -11,8 +11,8 @@ from django.urls import reverse
 
 from campaigns.models import Campaign, Evaluation, EvaluationState, Round, Worker
 from campaigns.models.evaluation import TORCH
-from campaigns.records.passport.passports import state_of
-from campaigns.records.round.reports import report_of
+from campaigns.records.evaluations import report_of
+from campaigns.records.passports import state_of
 from campaigns.records.target.ceilings import ceilings_of
 from campaigns.rules.target.roofline import choose_ceiling
 from campaigns.rules.verdict.decision import VerdictWord

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.records.round.reports import report_of
+from campaigns.records.evaluations import report_of
 from campaigns.reports.campaign.sheet import CampaignSheet
 from campaigns.reports.rounds.rows import RoundRow
 from campaigns.rules.verdict.copied import copied_words

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.models import Campaign, CampaignState, Restart, Review
-from campaigns.records.restart_mask import masked_by, restart_of
+from campaigns.records.stop_history import masked_by, restart_of
 from campaigns.rules.stop.ladder import Way
 
 # The events that record it.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from campaigns.records.policies import stop_policy_of
-from campaigns.records.restart_mask import restart_of, restarted_after
+from campaigns.records.campaigns import stop_policy_of
+from campaigns.records.stop_history import restart_of, restarted_after
 from campaigns.records.time_spent import time_spent
 from campaigns.reports.campaign.sheet import CampaignSheet
 from campaigns.rules.stop.policy import Counter, History, count_streaks, counters

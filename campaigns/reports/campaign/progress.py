@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Count, Q
 
 from campaigns.models import Campaign, CampaignState, EvaluationState, Phase
-from campaigns.records.phase_clock import if_present
+from campaigns.records.time_spent import if_present
 from campaigns.reports.campaign.eta import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.rules.stop.phases import LIMITS, MEASURING
 from campaigns.rules.wording import minutes

@@ -21,11 +21,11 @@ from campaigns.models import (
 )
 from campaigns.models.transitions import WORKING
 from campaigns.records.device_waits import SHOWN_AFTER, Queue, queue_for, shown_wait
-from campaigns.records.restart_mask import masked_rounds
-from campaigns.records.round.candidate_findings import kinds_by_stance
-from campaigns.records.round.verdicts import result_of
+from campaigns.records.findings import kinds_by_stance
+from campaigns.records.stop_history import masked_rounds
 from campaigns.records.target.targets import CampaignTarget, target_of
 from campaigns.records.time_spent import time_spent
+from campaigns.records.verdicts import result_of
 from campaigns.reports.campaign.eta import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.reports.rounds.rows import RoundRow, rounds_of, rows_of
 from campaigns.rules.noise.chained import chained, excess

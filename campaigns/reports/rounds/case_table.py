@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, Report
-from campaigns.records.round.verdicts import CaseResult
 from campaigns.records.target.targets import CampaignTarget, CaseTarget
+from campaigns.records.verdicts import CaseResult
 from campaigns.reports.rounds.rows import RoundRow
 from campaigns.rules.noise.gain import LEAST_FLOOR
 from campaigns.rules.verdict.guard import CaseEffect, GuardPolicy, case_effect

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.models import Event, Round
-from campaigns.records.round.dispatch_classes import NO_SPLIT, runs_of, taken_by
+from campaigns.records.cases import NO_SPLIT, runs_of, taken_by
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import msgspec
 from django.urls import reverse
 
 from campaigns.models import Round, RoundState
-from campaigns.records.round.hypotheses import StoredHypothesis, hypothesis_of
+from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.models import Kind
 from knowledge.search.aliases import FAILED, WORKED

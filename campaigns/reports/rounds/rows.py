@@ -9,11 +9,10 @@ from datetime import timedelta
 from django.db.models import Count, Q
 
 from campaigns.models import Campaign, Round, RoundState
-from campaigns.records.round.candidate_findings import finding_counts
-from campaigns.records.round.paired import paired_times_of
-from campaigns.records.round.proposed_by import ProposedBy, proposed_by
-from campaigns.records.round.verdicts import CaseResult, borne_of, gain_of, results_of
+from campaigns.records.findings import finding_counts
+from campaigns.records.rounds import ProposedBy, proposed_by
 from campaigns.records.target.targets import CampaignTarget, share_of
+from campaigns.records.verdicts import CaseResult, borne_of, gain_of, paired_times_of, results_of
 from campaigns.reports.rounds.standings import standing_of, with_standing
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.noise.means import geomean

@@ -14,7 +14,7 @@ from campaigns.charts.sweep_strips import StripsChart
 from campaigns.charts.swept import SweptPoint
 from campaigns.evaluator.contract import Outcome
 from campaigns.models import EvaluationState
-from campaigns.records.round.sweeps import ScreenedPoint, SweepRecord, reasons_of
+from campaigns.records.sweeps import ScreenedPoint, SweepRecord, reasons_of
 from campaigns.reports.campaign.sheet import WorkerHeartbeat, heartbeat_of
 from campaigns.reports.rounds.sweep_words import (
     FailureGroup,

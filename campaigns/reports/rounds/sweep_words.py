@@ -10,7 +10,7 @@ from typing import Any
 
 from campaigns.evaluator.contract import Outcome, Param
 from campaigns.models import EvaluationState
-from campaigns.records.round.sweeps import ScreenedPoint, SweepRecord
+from campaigns.records.sweeps import ScreenedPoint, SweepRecord
 from campaigns.reports.campaign.eta import spoken
 from campaigns.rules.wording import counted, digits, duration, faster
 

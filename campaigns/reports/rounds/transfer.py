@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from campaigns.records.round.hypotheses import declared_of
-from campaigns.records.round.verdicts import result_of
+from campaigns.records.rounds import declared_of
+from campaigns.records.verdicts import result_of
 from campaigns.reports.campaign.sheet import CampaignSheet
 from campaigns.rules.verdict.buckets import Declared
 from campaigns.rules.verdict.decision import VerdictWord as Word

@@ -13,7 +13,7 @@ from django.utils import timezone
 from campaigns.models import Evaluation, EvaluationState, Worker
 from campaigns.models.evaluation import TORCH
 from campaigns.models.transitions import move
-from campaigns.records.sharing import rounds_waiting
+from campaigns.records.evaluations import rounds_waiting
 from campaigns.workers.context import WorkerContext
 
 # What another worker is free for is taken within moments; nothing is ended for that.

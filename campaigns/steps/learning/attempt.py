@@ -7,12 +7,11 @@ from typing import Any
 
 from campaigns.models import Campaign, Candidate, Round, RoundKind, Verdict
 from campaigns.proposers.evidence import Facts, bottleneck_of, read_facts
-from campaigns.records.restart_mask import masked_rounds
-from campaigns.records.round.case_shapes import shapes_of
-from campaigns.records.round.hypotheses import StoredHypothesis, hypothesis_of
-from campaigns.records.round.measured_on import measured_on
-from campaigns.records.round.sessions import judged_candidate
-from campaigns.records.round.verdicts import borne_of, classes_of, gain_of, noise_of
+from campaigns.records.cases import shapes_of
+from campaigns.records.evaluations import judged_candidate, measured_on
+from campaigns.records.rounds import StoredHypothesis, hypothesis_of
+from campaigns.records.stop_history import masked_rounds
+from campaigns.records.verdicts import borne_of, classes_of, gain_of, noise_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.expectation import DOWN, TIMES

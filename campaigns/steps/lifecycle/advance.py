@@ -21,11 +21,11 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, WORKING, move
 from campaigns.proposers.drafts import draft_of
+from campaigns.records.campaigns import stop_policy_of
 from campaigns.records.device_waits import awaited_by, is_held, is_served
-from campaigns.records.phase_clock import clock_of
-from campaigns.records.policies import stop_policy_of
 from campaigns.records.stop_history import history_of
 from campaigns.records.submissions import budgets_of, open_proposers, rounds_used, waiting_in
+from campaigns.records.time_spent import clock_of
 from campaigns.rules.stop.phases import Overrun, overrun
 from campaigns.rules.stop.policy import (
     BY_A_PERSON,

@@ -17,9 +17,8 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move, stopping
-from campaigns.records.policies import stop_policy_of
-from campaigns.records.restart_mask import restart_of
-from campaigns.records.stop_history import history_of
+from campaigns.records.campaigns import stop_policy_of
+from campaigns.records.stop_history import history_of, restart_of
 from campaigns.rules.stop.policy import should_stop
 from campaigns.rules.stop.restart import masked
 from campaigns.rules.verdict.decision import UNJUDGED

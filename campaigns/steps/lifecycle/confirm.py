@@ -7,7 +7,7 @@ from django.db import transaction
 from campaigns.models import Campaign, CampaignState, IllegalTransition
 from campaigns.models.event import record
 from campaigns.models.transitions import move
-from campaigns.records.target.missing_specs import unknown_target
+from campaigns.records.target.ceilings import unknown_target
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 

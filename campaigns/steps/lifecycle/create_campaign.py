@@ -18,7 +18,7 @@ from campaigns.models import Campaign, Problem, Protocol
 from campaigns.models.event import record
 from campaigns.proposers.base import proposer_names
 from campaigns.records.baselines import WANTED
-from campaigns.records.round.candidate_findings import stored_policy
+from campaigns.records.findings import stored_policy
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.stop.proposers import USUAL, Budgets, ProposersError, read_budgets
 from campaigns.rules.target import goal as goals

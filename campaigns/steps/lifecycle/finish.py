@@ -20,7 +20,7 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.records.device_waits import is_served
-from campaigns.records.round.judged_rounds import standard_of
+from campaigns.records.judged_rounds import standard_of
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.wording import gain_words

@@ -20,8 +20,7 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
-from campaigns.records.target.ceilings import ceilings_of
-from campaigns.records.target.missing_specs import missing_spec_of, unknown_target
+from campaigns.records.target.ceilings import ceilings_of, missing_spec_of, unknown_target
 from campaigns.records.target.target_warnings import TargetWarning, target_warnings_of
 from campaigns.rules.target.ceilings import PLACEHOLDER, Ceilings, provisional, target_under
 from campaigns.rules.target.ridges import MemoryLevel, ridges

@@ -10,7 +10,7 @@ from campaigns.models import (
     Unmasking,
 )
 from campaigns.models.event import record
-from campaigns.records.restart_mask import masked_rounds
+from campaigns.records.stop_history import masked_rounds
 from campaigns.steps.learning.hide import show_rounds
 
 

@@ -37,10 +37,9 @@ from campaigns.models import (
 from campaigns.models.evaluation import CARD, GATE, TORCH
 from campaigns.models.transitions import WORKING, move
 from campaigns.records.baselines import may_be_measured
+from campaigns.records.cases import cases_of, level_of
 from campaigns.records.device_waits import is_put_off
-from campaigns.records.round.measured_cases import cases_of, level_of
-from campaigns.records.round.reports import READ_IN
-from campaigns.records.round.reproduction import may_reproduce
+from campaigns.records.evaluations import READ_IN, may_reproduce
 from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.rules.noise.gain import LEAST_FLOOR
 from campaigns.steps.baselines.give_way import (

@@ -16,7 +16,7 @@ from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.evaluation import HELP, TORCH
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
-from campaigns.records.round.measuring_drift import as_host_failure, drift_under, may_repeat
+from campaigns.records.noise import as_host_failure, drift_under, may_repeat
 from campaigns.steps.measuring.repeat_void import repeat_void
 from campaigns.workers.connection import renew_connection
 

@@ -15,7 +15,7 @@ from campaigns.models import (
     StandingWord,
 )
 from campaigns.models.transitions import move
-from campaigns.records.round.sessions import Session
+from campaigns.records.evaluations import Session
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.one_session import against_words
 from campaigns.steps.measuring.stand import stand

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from campaigns.models import Evaluation, Void
 from campaigns.models.evaluation import TORCH
 from campaigns.models.event import record
-from campaigns.records.round.measuring_drift import (
+from campaigns.records.noise import (
     MOST_VOID_S,
     MOST_VOIDS,
     sentence_of,

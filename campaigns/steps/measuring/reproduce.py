@@ -19,10 +19,9 @@ from campaigns.models import (
     StandingWord,
     Worker,
 )
-from campaigns.records.passport.noise_floor import floor_for
-from campaigns.records.round.judged_rounds import standard_of_round
-from campaigns.records.round.reproduction import REPRODUCED_IN, may_reproduce
-from campaigns.records.round.sessions import Session, is_elsewhere
+from campaigns.records.evaluations import REPRODUCED_IN, Session, is_elsewhere, may_reproduce
+from campaigns.records.judged_rounds import standard_of_round
+from campaigns.records.noise import floor_for
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.gates import Standard

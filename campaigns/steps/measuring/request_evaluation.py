@@ -7,8 +7,8 @@ from django.utils import timezone
 from campaigns.models import Candidate, Evaluation, EvaluationKind, EvaluationState
 from campaigns.models.event import record
 from campaigns.models.transitions import move
-from campaigns.records.round.candidate_findings import examined
-from campaigns.records.round.hypotheses import declared_of
+from campaigns.records.findings import examined
+from campaigns.records.rounds import declared_of
 from campaigns.rules.verdict.static_findings import static_findings
 from campaigns.rules.verdict.transfer import transfer
 

@@ -6,7 +6,7 @@ from campaigns.models import (
     Round,
     StandingWord,
 )
-from campaigns.records.round.sessions import Session, is_elsewhere
+from campaigns.records.evaluations import Session, is_elsewhere
 from campaigns.rules.verdict.decision import Decision, VerdictWord
 from campaigns.rules.verdict.one_session import against_words
 from campaigns.steps.measuring.stand import stand

@@ -8,7 +8,7 @@ from campaigns.models import (
     StandingWord,
 )
 from campaigns.models.event import record
-from campaigns.records.round.sessions import Session
+from campaigns.records.evaluations import Session
 
 
 def stand(round_: Round, word: StandingWord, session: Session, sentence: str) -> None:

@@ -16,8 +16,7 @@ from campaigns.devices.host_facts import host_facts
 from campaigns.devices.passport import BACKEND, PassportFails, Taken, take
 from campaigns.evaluator.contract import dump
 from campaigns.models import Passport
-from campaigns.records.passport.passport_due import awaited_evaluations
-from campaigns.records.passport.passports import open_wish
+from campaigns.records.passports import awaited_evaluations, open_wish
 from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.workers.connection import renew_connection

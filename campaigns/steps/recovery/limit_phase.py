@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils import timezone
 
 from campaigns.models import Campaign
-from campaigns.records.phase_clock import clock_of, doing_words, used_words
+from campaigns.records.time_spent import clock_of, doing_words, used_words
 from campaigns.rules.stop.phases import MEASURING, Overrun, overrun
 from campaigns.steps.lifecycle.ask_to_pause import ask_to_pause
 

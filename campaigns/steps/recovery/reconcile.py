@@ -9,7 +9,7 @@ from campaigns.models.evaluation import HELP
 from campaigns.models.event import record
 from campaigns.models.transitions import WORKING
 from campaigns.records.device_waits import awaited_by, wait_of
-from campaigns.records.phase_clock import clock_of, doing_words, is_waiting, used_words
+from campaigns.records.time_spent import clock_of, doing_words, is_waiting, used_words
 from campaigns.rules.stop.phases import MEASURING, Overrun, is_idle, overrun
 from campaigns.rules.wording import minutes
 from campaigns.steps.learning.catch_up import catch_up

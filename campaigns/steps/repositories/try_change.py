@@ -22,7 +22,7 @@ from campaigns.models import EvaluationState, Repository, RepositoryRound, Repos
 from campaigns.models.transitions import claim, move
 from campaigns.problems.shipped import UnknownProblem
 from campaigns.records.repositories.results import noise_at, stored
-from campaigns.records.target.floors import floors_here
+from campaigns.records.target.targets import floors_here
 from campaigns.rules.harness.decide import (
     OWN_HARNESS,
     HarnessDecision,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from campaigns.evaluator.contract import Param, Source
 from campaigns.models import Candidate, Round
-from campaigns.records.round.candidate_findings import stored_findings
+from campaigns.records.findings import stored_findings
 from campaigns.syntax.findings.find import findings_of
 
 

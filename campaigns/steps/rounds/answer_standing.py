@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from campaigns.models import Answer, Round, Standing, StandingAnswer, StandingWord
 from campaigns.models.event import record
-from campaigns.records.round.reproduction import may_rely
+from campaigns.records.evaluations import may_rely
 from knowledge.curation.errors import Forbidden
 
 LONGEST_WHY = 500

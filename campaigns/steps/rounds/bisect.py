@@ -14,7 +14,7 @@ from campaigns.devices.passport import Measurer
 from campaigns.evaluator.contract import Case, Job, Outcome, protocol_from
 from campaigns.lineage.records import accepted_rounds
 from campaigns.models import Campaign, Candidate
-from campaigns.records.round.judged_rounds import standard_of
+from campaigns.records.judged_rounds import standard_of
 from campaigns.rules.noise.bisect import BisectAnswer, BisectProbe, BisectResult, answer_of
 from campaigns.rules.noise.bisect import bisect as first_slower
 from campaigns.rules.verdict.one_session import compare

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from campaigns.models import Campaign, CampaignState, Candidate, Verdict
-from campaigns.records.restart_mask import restart_of
-from campaigns.records.round.decisions import streak_of, verdicts_of
-from campaigns.records.round.reports import machine_code_of, report_of
-from campaigns.records.round.verdicts import results_of
+from campaigns.records.evaluations import machine_code_of, report_of
+from campaigns.records.stop_history import restart_of
+from campaigns.records.verdicts import results_of, streak_of, verdicts_of
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.stop.ladder import Rung, rung, tally
 from campaigns.rules.verdict.decision import Reason

@@ -17,7 +17,7 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move, stopping
-from campaigns.records.policies import stop_policy_of
+from campaigns.records.campaigns import stop_policy_of
 from campaigns.records.stop_history import history_of
 from campaigns.reports.rounds.found import round_rows
 from campaigns.rules.stop.policy import should_stop

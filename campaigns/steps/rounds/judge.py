@@ -25,9 +25,9 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
-from campaigns.records.round.case_table import case_rows, class_rows
-from campaigns.records.round.judged_rounds import JudgedRound, load_judged_round
-from campaigns.records.round.sessions import Session
+from campaigns.records.cases import case_rows, class_rows
+from campaigns.records.evaluations import Session
+from campaigns.records.judged_rounds import JudgedRound, load_judged_round
 from campaigns.rules.noise.gain import noise_floor, stray
 from campaigns.rules.stop.repairs import may_repair
 from campaigns.rules.verdict.decide import Judgement, decide

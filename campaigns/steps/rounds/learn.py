@@ -9,7 +9,7 @@ from msgspec import MsgspecError
 
 from campaigns.models import Round, RoundState
 from campaigns.models.event import record
-from campaigns.records.round.hypotheses import declared_of
+from campaigns.records.rounds import declared_of
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.expectation import Borne
 from campaigns.rules.verdict.taught import TRICKS

@@ -14,8 +14,7 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.base import Draft, SweepPlan
 from campaigns.proposers.drafts import stored_draft
-from campaigns.records.round.incumbent_evidence import evidence_of
-from campaigns.records.round.proposed_by import proposed_by
+from campaigns.records.rounds import evidence_of, proposed_by
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 from knowledge.models import Adoption, Experience
 

@@ -20,8 +20,8 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.evidence import read_facts
-from campaigns.records.round.incumbent_evidence import evidence_of
-from campaigns.records.round.sessions import deciding_report
+from campaigns.records.evaluations import deciding_report
+from campaigns.records.rounds import evidence_of
 from campaigns.records.target.targets import CaseTarget, target_of
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.steps.learning.tell_learned import tell_learned

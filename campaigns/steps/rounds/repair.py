@@ -18,8 +18,8 @@ from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
 from campaigns.proposers.base import Failure, Repairer, Variant, proposer
 from campaigns.proposers.situation import situation_of
-from campaigns.records.round.hypotheses import tried_in
-from campaigns.records.round.sessions import deciding_evaluation, judged_candidate
+from campaigns.records.evaluations import deciding_evaluation, judged_candidate
+from campaigns.records.rounds import tried_in
 from campaigns.rules.stop.repairs import MOST_REPAIRS
 from campaigns.steps.measuring.request_evaluation import request_evaluation
 from campaigns.steps.rounds.add_candidate import add_candidate

@@ -12,8 +12,8 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.search.catalogue import category_of, untried
 from campaigns.proposers.situation import situation_of
-from campaigns.records.round.decisions import streak_of, verdicts_of
-from campaigns.records.round.hypotheses import tried_in
+from campaigns.records.rounds import tried_in
+from campaigns.records.verdicts import streak_of, verdicts_of
 from campaigns.rules.stop.ladder import directions
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 from knowledge.experience.catalogue.store import stored_catalogue

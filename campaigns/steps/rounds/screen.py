@@ -19,7 +19,7 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
-from campaigns.records.round.measured_cases import cases_of
+from campaigns.records.cases import cases_of
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.rules.verdict.levels import Level, level_words

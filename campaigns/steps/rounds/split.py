@@ -15,8 +15,8 @@ from campaigns.models.event import record
 from campaigns.proposers.base import Draft, Hypothesis, MetricDirection, Variant
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
-from campaigns.records.round.dispatch_classes import NO_SPLIT, classes_by_case, runs_of
-from campaigns.records.round.verdicts import classes_of, noise_of
+from campaigns.records.cases import NO_SPLIT, classes_by_case, runs_of
+from campaigns.records.verdicts import classes_of, noise_of
 from campaigns.rules.dispatch.predicate import DispatchProblem, Inseparable, Predicate, predicate
 from campaigns.rules.dispatch.split import STRATEGY, Call, call_for_split, expected_saving
 from campaigns.rules.verdict.buckets import Bucket

@@ -21,7 +21,7 @@ from campaigns.proposers.handed_in import (
     squeezed,
 )
 from campaigns.proposers.situation import facts_about
-from campaigns.records.round.candidate_findings import policy_of
+from campaigns.records.findings import policy_of
 from campaigns.records.submissions import closed_to, waiting_in
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.decision import Reason

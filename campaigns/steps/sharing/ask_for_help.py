@@ -11,7 +11,7 @@ from django.utils import timezone
 from campaigns.evaluator.contract import Outcome
 from campaigns.models import Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.transitions import move
-from campaigns.records.sharing import help_of, is_wanted_elsewhere
+from campaigns.records.evaluations import help_of, is_wanted_elsewhere
 from campaigns.steps.recovery.release_vanished import release_vanished
 from campaigns.workers.notify import Next, notify
 

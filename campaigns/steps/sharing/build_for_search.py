@@ -18,7 +18,7 @@ from campaigns.devices.sweep.shared_work import BuilderWork
 from campaigns.evaluator.contract import Job, Outcome, Phase, Report, Source, load_line
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, SweepOrder
 from campaigns.models.transitions import move
-from campaigns.records.sharing import is_searched
+from campaigns.records.evaluations import is_searched
 from campaigns.steps.measuring.evaluate import LONGEST_PHASE, job_of
 from campaigns.steps.measuring.record_report import record_report
 from campaigns.steps.measuring.sweep import screening_job

@@ -10,7 +10,7 @@ from campaigns.devices.sweep.loop import SweepBroken
 from campaigns.devices.sweep.shared_work import HelperWork
 from campaigns.evaluator.contract import Job, Outcome, Phase, Report
 from campaigns.models import Evaluation, Sweep
-from campaigns.records.sharing import is_searched, is_wanted_elsewhere
+from campaigns.records.evaluations import is_searched, is_wanted_elsewhere
 from campaigns.records.target.device_limits import device_limits
 from campaigns.steps.measuring.sweep import screening_job
 from campaigns.workers.context import WorkerContext

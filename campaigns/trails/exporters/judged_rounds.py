@@ -19,8 +19,8 @@ from campaigns.models import (
     RoundState,
     Verdict,
 )
-from campaigns.records.round.hypotheses import StoredHypothesis, hypothesis_of
-from campaigns.records.round.reports import report_of
+from campaigns.records.evaluations import report_of
+from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.reports.campaign.sheet import CampaignSheet, campaign_sheet
 from campaigns.reports.rounds.rows import RoundRow
 from campaigns.rules.noise.gain import Gain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from campaigns.records.round.reports import machine_code_of
+from campaigns.records.evaluations import machine_code_of
 from campaigns.reports.campaign.baselines import NONE as NO_TORCH
 from campaigns.reports.campaign.baselines import baseline_lines
 from campaigns.reports.campaign.copies import copies_of

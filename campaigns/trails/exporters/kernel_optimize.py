@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from campaigns.models.transitions import CampaignState
-from campaigns.records.round.verdicts import classes_of
+from campaigns.records.verdicts import classes_of
 from campaigns.reports.campaign.course import KINDS
 from campaigns.reports.campaign.trend import Trend, TrendRow, moves_bytes, trend_of
 from campaigns.reports.rounds.dispatch import dispatch_of

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from campaigns.records.round.sweeps import (
+from campaigns.records.sweeps import (
     FACTS,
     ScreenedPoint,
     SweepRecord,

@@ -6,7 +6,7 @@ import pytest
 
 from campaigns import tasks
 from campaigns.models import Passport, Worker
-from campaigns.records.passport import passport_due
+from campaigns.records import passports
 from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.workers import heartbeat
@@ -22,7 +22,7 @@ def host(db, monkeypatch, settings, tmp_path):
     monkeypatch.setattr(tasks, "choose_device", lambda worker: cast.DEVICE)
     monkeypatch.setattr(tasks._Process, "device", None)
     monkeypatch.setattr(tasks._Process, "service", cast.Judge())
-    monkeypatch.setattr(passport_due, "is_free", lambda worker, device: True)
+    monkeypatch.setattr(passports, "is_free", lambda worker, device: True)
     for step in (note_host, take_passport):
         monkeypatch.setattr(f"{step.__module__}.host_facts", lambda device: {"host": "box"})
     monkeypatch.setattr(heartbeat, "notify_worker", rung.append)
@@ -48,7 +48,7 @@ def test_it_leaves_the_ring_for_another_worker_alone(host):
 
 
 def test_it_takes_none_while_somebody_needs_the_device(host, monkeypatch):
-    monkeypatch.setattr(passport_due, "is_free", lambda worker, device: False)
+    monkeypatch.setattr(passports, "is_free", lambda worker, device: False)
     run("measure@box", "measure@box")
     assert not Passport.objects.exists()
 

@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns.records.round.verdicts import TimeSpread, results_of
+from campaigns.records.verdicts import TimeSpread, results_of
 from campaigns.reports.campaign.pictures import pictures
 from campaigns.reports.campaign.sheet import campaign_sheet
 from campaigns.reports.campaign.trend import trend_of

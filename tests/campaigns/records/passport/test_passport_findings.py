@@ -6,8 +6,8 @@ from django.db import OperationalError
 
 from campaigns.devices.health.finding import State
 from campaigns.models import Worker
-from campaigns.records.passport import passports
-from campaigns.records.passport.passport_findings import examine_passports
+from campaigns.records import passports
+from campaigns.records.passports import examine_passports
 from tests.campaigns.views import test_workers
 
 worker = test_workers.worker

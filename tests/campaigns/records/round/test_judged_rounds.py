@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from campaigns.models import RoundKind, RoundState
-from campaigns.records.round import judged_rounds
+from campaigns.records import judged_rounds
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns.models import Campaign
-from campaigns.records.round.sweeps import case_times_of, is_live, reasons_of, sweep_of
+from campaigns.records.sweeps import case_times_of, is_live, reasons_of, sweep_of
 from tests.around import built_around
 from tests.campaigns.swept import EARLY, FAILED, POINTS, ROUND, build_swept
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from campaigns.records.target import floors
-from campaigns.records.target.floors import floors_here, floors_of, lesser_floors_of
+from campaigns.records.target import targets
+from campaigns.records.target.targets import floors_here, floors_of, lesser_floors_of
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
@@ -89,8 +89,8 @@ def known(monkeypatch):
         "host_busy_share": None,
     }
     for name, found in answers.items():
-        monkeypatch.setattr(floors, name, lambda *_, _found=found, **__: _found)
-    monkeypatch.setattr(floors, "work_model", lambda folder, cases: {"one": (1.0, 5e9)})
+        monkeypatch.setattr(targets, name, lambda *_, _found=found, **__: _found)
+    monkeypatch.setattr(targets, "work_model", lambda folder, cases: {"one": (1.0, 5e9)})
 
 
 SPEC = SimpleNamespace(folder=None, dtype="float32", accumulate="float32")
@@ -100,7 +100,7 @@ def test_a_problem_has_floors_on_a_known_platform(known, monkeypatch):
     found, lesser = floors_here("Test CPU", SPEC, ())
     assert found["one"].floor_us == pytest.approx(1000.0)
     assert lesser == {}
-    monkeypatch.setattr(floors, "platform_for_device", lambda name: None)
+    monkeypatch.setattr(targets, "platform_for_device", lambda name: None)
     assert floors_here("Test CPU", SPEC, ()) == ({}, {})
 
 
@@ -108,5 +108,5 @@ def test_it_has_none_without_a_database(known, monkeypatch):
     def fails(name):
         raise OperationalError("no such table")
 
-    monkeypatch.setattr(floors, "platform_for_device", fails)
+    monkeypatch.setattr(targets, "platform_for_device", fails)
     assert floors_here("Test CPU", SPEC, ()) == ({}, {})

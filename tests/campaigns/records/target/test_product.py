@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from campaigns.models import Campaign
-from campaigns.records.target.product import product_of
+from campaigns.records.target.device_limits import product_of
 from knowledge.exchange.importer import import_wiki
 from knowledge.models import Platform
 

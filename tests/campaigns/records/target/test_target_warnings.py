@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from campaigns.models import Campaign, CampaignState
-from campaigns.records.target.missing_specs import missing_spec_of
+from campaigns.records.target.ceilings import missing_spec_of
 from campaigns.steps.lifecycle.confirm import TargetUnknown, confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.resume import resume

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.models import Campaign
-from campaigns.records.target.used_specs import uses_in_campaigns
+from campaigns.records.target.target_drift import uses_in_campaigns
 from knowledge.lookup.usage import Replacement, uses
 from knowledge.models import Spec
 from tests.campaigns import lab

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from campaigns.models import Evaluation, Round, Sweep
-from campaigns.records.round.sweeps import ScreenedPoint, SweepRecord, SweptKnob
+from campaigns.records.sweeps import ScreenedPoint, SweepRecord, SweptKnob
 from campaigns.reports.rounds.sweep_words import (
     coverage_of,
     failure_groups,

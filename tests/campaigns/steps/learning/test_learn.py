@@ -11,7 +11,7 @@ import pytest
 from campaigns.apps import learn_earlier_rounds
 from campaigns.models import Campaign, CampaignState, RestartAnswer, Round
 from campaigns.proposers.learned import advice_for, spent_for
-from campaigns.records.round.decisions import streak_of
+from campaigns.records.verdicts import streak_of
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.steps.learning.catch_up import catch_up, untaught
 from campaigns.steps.lifecycle.answer_restart import answer_restart

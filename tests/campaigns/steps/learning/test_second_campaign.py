@@ -13,7 +13,7 @@ from campaigns.devices.sweep.loop import SweepWork
 from campaigns.evaluator.contract import BuildResult, Job, Outcome, Report, ScreenResult, Source
 from campaigns.models import Campaign, SweepPoint
 from campaigns.proposers.learned import advice_for, spent_for
-from campaigns.records.round.hypotheses import hypothesis_of
+from campaigns.records.rounds import hypothesis_of
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.workers.context import WorkerContext
 from knowledge.models import Adoption, Experience

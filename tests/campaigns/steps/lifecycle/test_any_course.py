@@ -26,7 +26,7 @@ from campaigns.models import (
     Round,
     RoundState,
 )
-from campaigns.records.restart_mask import masked_rounds
+from campaigns.records.stop_history import masked_rounds
 from campaigns.rules.stop.repairs import MOST_REPAIRS
 from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
 from campaigns.steps.lifecycle.answer_restart import answer_restart

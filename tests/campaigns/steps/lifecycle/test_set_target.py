@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.models import CampaignState
-from campaigns.records.round.judged_rounds import standard_of
+from campaigns.records.judged_rounds import standard_of
 from knowledge.specs.cited import UNKNOWN
 from tests.campaigns.steps import cast
 

@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from campaigns.models import Evaluation, EvaluationKind, Passport
-from campaigns.records.passport.noise_floor import floor_for
-from campaigns.records.passport.passports import state_of
+from campaigns.records.noise import floor_for
+from campaigns.records.passports import state_of
 from campaigns.steps.measuring.take_passport import take_passport
 from tests.campaigns.steps import cast
 

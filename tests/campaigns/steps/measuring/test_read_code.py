@@ -8,7 +8,7 @@ import pytest
 
 from campaigns.evaluator.contract import Case, Job, MachineCode, Outcome, Phase, Report, Source
 from campaigns.models import EvaluationKind
-from campaigns.records.round.reports import machine_code_of
+from campaigns.records.evaluations import machine_code_of
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.read_code import read_code
 from tests.campaigns.steps import cast

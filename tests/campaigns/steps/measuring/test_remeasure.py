@@ -17,9 +17,9 @@ from campaigns.models import (
     RoundState,
 )
 from campaigns.models.transitions import claim
-from campaigns.records.passport.noise_floor import NoiseFloor
-from campaigns.records.round.judged_rounds import standard_of
-from campaigns.records.round.sessions import deciding_evaluation, deciding_report
+from campaigns.records.evaluations import deciding_evaluation, deciding_report
+from campaigns.records.judged_rounds import standard_of
+from campaigns.records.noise import NoiseFloor
 from campaigns.rules.noise.drift import Disturbance, What
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.steps.lifecycle.advance import advance
@@ -283,7 +283,7 @@ def test_it_asks_as_much_as_the_noisier_of_two_devices(
     evaluate(second(claimed).pk, cast.make_bench(judge, "twin", cast.TWIN))
     floors = {EvaluationKind.REMEASURE: 2.0}
     monkeypatch.setattr(
-        "campaigns.records.round.judged_rounds.floor_for",
+        "campaigns.records.judged_rounds.floor_for",
         lambda campaign, of: NoiseFloor(floors.get(of.kind, 0.01), "its passport"),
     )
     cast.step(campaign)

@@ -9,8 +9,8 @@ from django.db.models import Max
 
 from campaigns.evaluator.contract import Moment, Outcome
 from campaigns.models import CampaignState, Evaluation, EvaluationKind, Passport, Verdict, Void
-from campaigns.records.round import measuring_drift
-from campaigns.records.round.measuring_drift import MOST_VOIDS
+from campaigns.records import noise
+from campaigns.records.noise import MOST_VOIDS
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.measuring import repeat_void
@@ -114,7 +114,7 @@ def test_the_campaign_waits_sooner_where_void_measurements_take_long(
 ):
     script(["time 50"])
     drifting["when"] = lambda number, job: decides(job)
-    monkeypatch.setattr(measuring_drift, "MOST_VOID_S", 0.0)
+    monkeypatch.setattr(noise, "MOST_VOID_S", 0.0)
     monkeypatch.setattr(repeat_void, "MOST_VOID_S", 0.0)
     campaign = run(max_rounds=2)
     assert campaign.state == CampaignState.PAUSED
@@ -133,9 +133,9 @@ def test_only_void_measurements_since_it_was_resumed_take_time(run, script, drif
     drifting["when"] = lambda number, job: decides(job)
     campaign = run(max_rounds=2)
     void = Evaluation.objects.filter(void__isnull=False).last()
-    assert measuring_drift.void_s(void) > 0
+    assert noise.void_s(void) > 0
     resume(campaign)
-    assert measuring_drift.void_s(Evaluation.objects.get(pk=void.pk)) == 0
+    assert noise.void_s(Evaluation.objects.get(pk=void.pk)) == 0
 
 
 def test_the_final_comparison_gives_up_after_as_many_and_says_why(run, script, drifting):

@@ -21,8 +21,7 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.models.transitions import claim
-from campaigns.records.passport.noise_floor import NoiseFloor
-from campaigns.records.round.measuring_drift import MOST_VOIDS
+from campaigns.records.noise import MOST_VOIDS, NoiseFloor
 from campaigns.rules.noise.drift import Disturbance, What
 from campaigns.steps.lifecycle.pause import pause
 from campaigns.steps.lifecycle.run_here import run_here

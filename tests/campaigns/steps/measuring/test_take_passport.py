@@ -13,9 +13,8 @@ from django.utils import timezone
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.evaluator.contract import Outcome, Phase, Report
 from campaigns.models import Passport, PassportWish, Worker
-from campaigns.records.passport import passport_due
-from campaigns.records.passport.passport_due import is_free, passport_wanted
-from campaigns.records.passport.passports import of_device, state_of
+from campaigns.records import passports
+from campaigns.records.passports import is_free, of_device, passport_wanted, state_of
 from campaigns.rules.noise.device_gate import Activity
 from campaigns.steps.measuring.ask_for_passport import ask_for_passport
 from campaigns.steps.measuring.note_host import note_host
@@ -30,7 +29,7 @@ HOST = {"host": "box", "kernel": "6.1", "clock policy": "governor performance"}
 def due(bench: WorkerContext) -> str:
     """Why a passport is due, by what the worker runs under now."""
     note_host(bench.worker, bench.device)
-    return passport_due.due(bench.worker)
+    return passports.due(bench.worker)
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +38,7 @@ def host(monkeypatch):
     facts = dict(HOST)
     for step in (note_host, take_passport):
         monkeypatch.setattr(f"{step.__module__}.host_facts", lambda device: facts)
-    monkeypatch.setattr(passport_due, "look", lambda device: Activity((), 3.0, None))
+    monkeypatch.setattr(passports, "look", lambda device: Activity((), 3.0, None))
     return facts
 
 
@@ -94,7 +93,7 @@ def test_it_is_due_again_when_the_driver_or_the_clock_policy_changed(bench, host
 def test_it_is_due_again_after_a_week(bench, monkeypatch, settings):
     take(bench)
     later = timezone.now() + timedelta(days=8)
-    monkeypatch.setattr("campaigns.records.passport.passports.timezone.now", lambda: later)
+    monkeypatch.setattr("campaigns.records.passports.timezone.now", lambda: later)
     why = "the last one is stale: it is 8 days old; at most 7 are allowed"
     assert due(bench) == why
     settings.KOPT_PASSPORT_DAYS = 0.0
@@ -148,7 +147,7 @@ def test_it_keeps_a_try_that_failed_and_does_not_try_again_at_once(bench, judge,
     assert (state.word, state.failed) == ("none", taken)
     assert "the last try failed" in state.words
     later = timezone.now() + timedelta(hours=7)
-    monkeypatch.setattr(passport_due.timezone, "now", lambda: later)
+    monkeypatch.setattr(passports.timezone, "now", lambda: later)
     assert due(bench) == "the worker is new"
 
 
@@ -215,7 +214,7 @@ def test_it_tries_again_after_hours_where_the_last_one_tells_little(
     Passport.objects.create(**{**values, "lengths": lengths, "failures": failed})
     assert due(bench) == ""
     later = timezone.now() + timedelta(hours=7)
-    monkeypatch.setattr(passport_due.timezone, "now", lambda: later)
+    monkeypatch.setattr(passports.timezone, "now", lambda: later)
     assert due(bench) == why
 
 
@@ -226,7 +225,7 @@ def test_it_waits_while_somebody_needs_the_device(bench, busy, tmp_path, monkeyp
         cast.step_until(campaign, "baseline")
         cast.step(campaign)
     if busy == "load":
-        monkeypatch.setattr(passport_due, "look", lambda device: Activity((), 80.0, None))
+        monkeypatch.setattr(passports, "look", lambda device: Activity((), 80.0, None))
     if busy == "young":
         settings.KOPT_PASSPORT_QUIET_S = 2 * 3600.0
     if busy == "recent":
@@ -242,7 +241,7 @@ def test_it_waits_while_somebody_needs_the_device(bench, busy, tmp_path, monkeyp
 
 
 def test_it_does_not_wait_for_quiet_where_a_person_asked(bench, monkeypatch, tmp_path):
-    monkeypatch.setattr(passport_due, "look", lambda device: Activity((), 80.0, None))
+    monkeypatch.setattr(passports, "look", lambda device: Activity((), 80.0, None))
     assert not passport_wanted(bench.worker, bench.device)
     ask_for_passport(bench.worker, None)
     assert due(bench) == "asked for by a command"

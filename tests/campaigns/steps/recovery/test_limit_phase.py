@@ -15,7 +15,7 @@ from django.utils import timezone
 from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import Campaign, CampaignState, Evaluation
 from campaigns.models.transitions import claim
-from campaigns.records.phase_clock import clock_of
+from campaigns.records.time_spent import clock_of
 from campaigns.reports.campaign.eta import estimate
 from campaigns.reports.campaign.progress import progress_of
 from campaigns.steps.lifecycle.resume import resume

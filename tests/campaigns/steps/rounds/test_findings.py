@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from campaigns.models import Campaign, CampaignState, Candidate, EvaluationState
-from campaigns.records.round.candidate_findings import examined, policy_of
+from campaigns.records.findings import examined, policy_of
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.finding_kinds import FindingKind, Stance
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign

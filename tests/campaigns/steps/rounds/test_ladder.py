@@ -26,7 +26,7 @@ from campaigns.models import (
     Review,
 )
 from campaigns.models.transitions import claim
-from campaigns.records.restart_mask import masked_rounds
+from campaigns.records.stop_history import masked_rounds
 from campaigns.steps.lifecycle.answer_restart import answer_restart
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.lifecycle.unmask import unmask

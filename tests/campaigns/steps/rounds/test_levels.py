@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.models import Campaign
-from campaigns.records.round.measured_cases import cases_of
+from campaigns.records.cases import cases_of
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.verdict.levels import Level
 from campaigns.steps.lifecycle.confirm import confirm

@@ -17,9 +17,9 @@ import pytest
 from campaigns.evaluator.contract import Case, Job, Outcome, Phase, Report, Source
 from campaigns.management.facts import campaign_details, round_facts, round_text
 from campaigns.models import Campaign, Event, Round
-from campaigns.records.round.dispatch_classes import NO_SPLIT, runs_of
-from campaigns.records.round.hypotheses import hypothesis_of
-from campaigns.records.round.verdicts import borne_of
+from campaigns.records.cases import NO_SPLIT, runs_of
+from campaigns.records.rounds import hypothesis_of
+from campaigns.records.verdicts import borne_of
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.expectation import Borne

@@ -13,7 +13,7 @@ from django.db import IntegrityError, connection, transaction
 
 from campaigns.models import Campaign, CampaignState, Round, Submission
 from campaigns.proposers.handed_in import SubmissionRefused
-from campaigns.records.round.proposed_by import proposed_by
+from campaigns.records.rounds import proposed_by
 from campaigns.records.submissions import rounds_used, waiting_in
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.steps.lifecycle.pause import pause

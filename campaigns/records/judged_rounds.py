@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 
 from campaigns.evaluator.contract import Report, protocol_from
 from campaigns.models import Campaign, Candidate, Evaluation, Round, RoundKind, RoundState
-from campaigns.records.passport.noise_floor import NoiseFloor, floor_for
-from campaigns.records.round.candidate_findings import examined
-from campaigns.records.round.dispatch_classes import classes_by_case, taken_by
-from campaigns.records.round.hypotheses import declared_of
-from campaigns.records.round.measured_cases import cases_of, level_of
-from campaigns.records.round.sessions import deciding_evaluation, judged_candidate, second_session
-from campaigns.records.target.floors import floors_of, lesser_floors_of
+from campaigns.records.cases import cases_of, classes_by_case, level_of, taken_by
+from campaigns.records.evaluations import deciding_evaluation, judged_candidate, second_session
+from campaigns.records.findings import examined
+from campaigns.records.noise import NoiseFloor, floor_for
+from campaigns.records.rounds import declared_of
+from campaigns.records.target.targets import floors_of, lesser_floors_of
 from campaigns.rules.noise.gain import LEAST_FLOOR
 from campaigns.rules.target.intake import intake_from
 from campaigns.rules.verdict.gates import Standard

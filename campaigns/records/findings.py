@@ -1,7 +1,4 @@
-"""Findings in the records: a candidate's own, and what its campaign makes of each kind.
-
-The only place that knows the keys of those columns.
-"""
+"""Findings in the records: a candidate's own, and what its campaign makes of each kind."""
 
 from __future__ import annotations
 

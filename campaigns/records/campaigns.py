@@ -1,4 +1,4 @@
-"""When a campaign stops, as its row keeps it."""
+"""The stored JSON of a campaign as typed values."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The noise passports of a worker as they stand: which one counts, and what speaks against it."""
+"""The noise passports of workers: which counts, what speaks against it, when one is due (R11)."""
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -9,11 +10,18 @@ from typing import Any
 
 import msgspec
 from django.conf import settings
-from django.db import models
+from django.db import DatabaseError, models
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from campaigns.models import DeviceWait, Passport, PassportWish, Worker
+from campaigns.devices.discover import Device
+from campaigns.devices.health.finding import HealthFinding, State
+from campaigns.devices.hold import holder
+from campaigns.devices.idle import look
+from campaigns.models import DeviceWait, Evaluation, EvaluationState, Passport, PassportWish, Worker
+from campaigns.models.transitions import WORKING
 from campaigns.records.device_waits import waits_on
+from campaigns.rules.noise.device_gate import CPU_BUSY_PERCENT
 from campaigns.rules.noise.passport import (
     USUAL_AGE,
     Conditions,
@@ -21,6 +29,7 @@ from campaigns.rules.noise.passport import (
     age_words,
     differences,
     noisy,
+    told_floor,
 )
 
 
@@ -174,3 +183,92 @@ def taken_facts(passport: Passport) -> dict[str, Any]:
         "error": passport.error,
         "wall_s": passport.wall_s,
     }
+
+
+# What failed once mostly fails again: no compiler, no card. What was crowded may be quiet by then.
+RETRY_AFTER = timedelta(hours=6)
+
+
+def passport_wanted(worker: Worker, device: Device) -> str:
+    """Why this worker should take a passport now; empty while it need not or the device is busy."""
+    return due(worker) if is_free(worker, device) else ""
+
+
+def due(worker: Worker) -> str:
+    """Why this worker should take a passport, in words; empty where it need not."""
+    state, now = state_of(worker), timezone.now()
+    if state.wish:
+        return f"asked for by {state.wish.asked_by or 'a command'}"
+    if not settings.KOPT_PASSPORT_DAYS:
+        return ""
+    if state.failed and now - state.failed.taken_at < RETRY_AFTER:
+        return ""
+    if state.passport is None:
+        return "the worker is new"
+    if state.stale:
+        return f"the last one is stale: {'; '.join(state.stale)}"
+    if now - state.passport.taken_at < RETRY_AFTER:
+        return ""
+    poor = state.failing or state.noisy
+    return f"the last one is {state.word}: {'; '.join(poor)}" if poor else ""
+
+
+def is_free(worker: Worker, device: Device) -> bool:
+    """Whether nobody needs the device: no evaluation for a while, no holder, no other work.
+
+    Whoever asks for a passport now has it now: only campaigns go first.
+    """
+    if awaited_evaluations(worker).exists() or holder(device) is not None:
+        return False
+    if open_wish(worker):
+        return True
+    recent = timezone.now() - timedelta(seconds=settings.KOPT_PASSPORT_QUIET_S)
+    if worker.started_at > recent:
+        return False
+    if Evaluation.objects.filter(worker=worker, finished_at__gt=recent).exists():
+        return False
+    activity = look(device)
+    if device.kind == "cpu":
+        return activity.busy_percent is None or activity.busy_percent <= CPU_BUSY_PERCENT
+    return activity.idle is not False
+
+
+def awaited_evaluations(worker: Worker) -> QuerySet[Evaluation]:
+    """Evaluations that this worker could be measuring, or that somebody measures on it."""
+    states = (EvaluationState.QUEUED, EvaluationState.RUNNING)
+    return Evaluation.objects.filter(
+        state__in=states,
+        candidate__round__campaign__platform=worker.platform_id,
+        candidate__round__campaign__state__in=WORKING,
+    )
+
+
+COSTS = "verdicts use the noise of each campaign's own baseline"
+NOISY_COSTS = "smaller gains cannot be shown on this device, so they are never accepted"
+NOISY_REMEDY = "stop other programs on this host, then: .venv/bin/python manage.py device passport"
+REMEDY = ".venv/bin/python manage.py device passport, or leave a worker idle for some minutes"
+NONE = (
+    "none yet: no worker of this host has held a device; .venv/bin/python manage.py device passport"
+)
+
+
+def examine_passports() -> list[HealthFinding]:
+    """One line for each device that a worker of this host has held; the newest worker speaks."""
+    try:
+        workers = list(Worker.objects.filter(host=platform.node()).order_by("heartbeat_at"))
+        newest = {worker.card or worker.device: worker for worker in workers}
+        found = [_finding(worker, state_of(worker)) for worker in newest.values()]
+    except DatabaseError:
+        # The database has a finding of its own.
+        return []
+    return found or [HealthFinding("noise passport", State.NOTE, NONE)]
+
+
+def _finding(worker: Worker, state: PassportState) -> HealthFinding:
+    name = f"noise passport of {worker.device}"
+    if state.word == "good":
+        floors = ", ".join(map(told_floor, state.lengths))
+        return HealthFinding(name, State.OK, f"{state.words}: {floors}")
+    if state.word == "noisy":
+        return HealthFinding(name, State.MISSING, state.words, NOISY_COSTS, NOISY_REMEDY)
+    return HealthFinding(name, State.MISSING, state.words, COSTS, REMEDY)

@@ -1,15 +1,18 @@
-"""What a verdict found: gains, times and classes, as its row keeps them."""
+"""What verdicts found, as their rows store it: gains, times, classes, and what they add up to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from campaigns.models import Campaign, Round, Verdict
-from campaigns.records.round.hypotheses import hypothesis_of
+from campaigns.records.rounds import hypothesis_of
 from campaigns.rules.noise.gain import KIND, LEAST_FLOOR, Gain
-from campaigns.rules.verdict.decision import Gate
+from campaigns.rules.noise.paired_times import PairedStep, Times, paired_times
+from campaigns.rules.stop.policy import count_streaks
+from campaigns.rules.verdict.decision import UNJUDGED, Gate, Reason, VerdictWord
+from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.verdict.expectation import Borne, borne_out
 from campaigns.rules.verdict.sanitizers import NAME as SANITIZERS
 from campaigns.rules.verdict.sanitizers import NOT_REACHED
@@ -159,3 +162,48 @@ def _gain(item: Mapping[str, Any], kind: str) -> Gain | None:
         return None
     pairs = (item.get("time_us") or {}).get("n", 0)
     return Gain(item["gain"], item["gain_low"], item["gain_high"], pairs, kind)
+
+
+def verdicts_of(campaign: Campaign) -> Sequence[Verdict]:
+    """In the order of the rounds."""
+    rows = Verdict.objects.filter(round__campaign=campaign).select_related("round__against__round")
+    rows = rows.defer("round__against__text")  # the sources would be most of what is read
+    return list(rows.order_by("round__number"))
+
+
+def decisions_of(verdicts: Iterable[Verdict]) -> list[tuple[Word, Reason]]:
+    """What was decided and why, as the rules count it."""
+    return [(Word(v.word), Reason(v.reason)) for v in verdicts]
+
+
+def streak_of(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The last rounds in a row that were attempts and not accepted; broken hosts left out."""
+    attempts = [v for v in verdicts if v.reason not in UNJUDGED]
+    count = count_streaks(decisions_of(attempts)).consecutive_non_accepts
+    return attempts[len(attempts) - count :]
+
+
+def paired_times_of(campaign: Campaign, verdicts: Iterable[Verdict]) -> dict[int, Times]:
+    """Round → case → µs; empty where v0 was not timed, and without rounds that prove no time.
+
+    verdicts: ordered by round, that of round 1 and of every accepted one among them.
+    """
+    known = {verdict.round.number: verdict for verdict in verdicts}
+    if 1 not in known:
+        return {}
+    v0 = {result.case: result.time.median for result in results_of(known.pop(1)) if result.time}
+    if not v0:
+        return {}
+    steps = [
+        PairedStep(
+            number=number,
+            against=verdict.round.against.round.number,
+            word=VerdictWord(verdict.word),
+            ratio=1 + gain.gain,
+            cases={r.case: 1 + r.gain.gain for r in results_of(verdict) if r.gain},
+        )
+        for number, verdict in known.items()
+        if verdict.round.against and (gain := gain_of(verdict))
+    ]
+    total = result_of(campaign)
+    return paired_times(v0, steps, 1 + total.gain if total else None)

@@ -1,4 +1,4 @@
-"""What a round tries, as its row keeps it, and how its gain reaches real use (R21)."""
+"""What a round tries, who proposed it, and the evidence that the next one rests on (R21, R27)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from typing import Any
 
 import msgspec
 
-from campaigns.models import Round
+from campaigns.models import (
+    Campaign,
+    Evidence,
+    Round,
+    RoundKind,
+)
+from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.buckets import Bucket, Declared
 
 
@@ -58,3 +64,37 @@ def tried_in(round_: Round) -> TriedIdea | None:
 def declared_of(round_: Round) -> Declared | None:
     """How the round's gain reaches real use; None for the baseline."""
     return msgspec.convert(round_.hypothesis, Declared) if round_.hypothesis else None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedBy:
+    """kind: None for the baseline, which nobody proposes. name: of a person or an agent."""
+
+    kind: ProposerKind | None
+    name: str = ""
+
+    @property
+    def words(self) -> str:
+        """For people: "alice (person)", "built-in search"."""
+        if self.kind is None:
+            return ""
+        return f"{self.name} ({self.kind.words})" if self.name else self.kind.words
+
+    @property
+    def facts(self) -> dict[str, str | None]:
+        """As data."""
+        return {"kind": self.kind, "name": self.name}
+
+
+def proposed_by(round_: Round) -> ProposedBy:
+    """A dispatch split is the machine's own, as is every round that nobody handed in."""
+    handed = round_.submission
+    if handed is not None:
+        return ProposedBy(ProposerKind(handed.kind), handed.name)
+    return ProposedBy(None if round_.kind == RoundKind.BASELINE else ProposerKind.SEARCH)
+
+
+def evidence_of(campaign: Campaign) -> Evidence | None:
+    """The newest facts about the present incumbent; None before they were gathered."""
+    found: Evidence | None = campaign.evidence.filter(incumbent=campaign.incumbent_id).last()
+    return found

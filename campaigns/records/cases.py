@@ -1,0 +1,161 @@
+"""Cases as the records have them: class, level, sizes, and one row of times each (R18, R19)."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from campaigns.evaluator.contract import CaseReport, Report, Timing
+from campaigns.evaluator.problem.distributions import SKEWED, distribution_of
+from campaigns.models import Campaign, Case, Evaluation, EvaluationKind, Round
+from campaigns.models.evaluation import HELP
+from campaigns.rules.dispatch.classes import class_of
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.verdict.gates import decisive_samples
+from campaigns.rules.verdict.levels import Level, representative
+
+
+def classes_by_case(cases: Iterable[Case]) -> dict[str, str]:
+    """Case → its config class, in their order; empty names without class columns."""
+    return {case.name: class_of(case.params, case.problem.config_class) for case in cases}
+
+
+def taken_by(round_: Round) -> frozenset[str]:
+    """The classes that take the specialised kernel of a dispatch split; none in other rounds."""
+    return frozenset((round_.split or {}).get("taken", ()))
+
+
+def runs_of(round_: Round, classes: list[str]) -> dict[str, int]:
+    """Class → the number of the round in which its kernel came, for a candidate of this round.
+
+    A source that is no dispatch split runs its own round's kernel in every class; what a source
+    that a proposer wrote may choose between is not known.
+    """
+    stored = (round_.split or {}).get("runs", {})
+    return {name: int(stored.get(name, round_.number)) for name in classes}
+
+
+NO_SPLIT = "no_split"
+
+
+SCREENING = (EvaluationKind.SCREEN, EvaluationKind.SWEEP, *HELP)
+
+
+def level_of(evaluation: Evaluation) -> Level:
+    """Screening is quick; whatever a verdict may accept is measured in full."""
+    return Level.QUICK if evaluation.kind in SCREENING else Level.FULL
+
+
+def cases_of(campaign: Campaign, level: Level) -> tuple[str, ...]:
+    """The names of the cases of a level, none of which may be left out."""
+    if level is Level.FULL:
+        return tuple(map(str, campaign.cases))
+    rows = list(campaign.case_rows)
+    skewed = [row.name for row in rows if distribution_of(row.params) == SKEWED]
+    return representative(classes_by_case(rows), campaign.problem.representative, skewed)
+
+
+def shapes_of(cases: Iterable[Case]) -> list[dict[str, int]]:
+    """The sizes of each case; what describes its values, such as a distribution, is left out."""
+    found = ({k: v for k, v in case.params.items() if _is_size(v)} for case in cases)
+    return [sizes for sizes in found if sizes]
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+CONFIDENCE = 0.95
+
+
+def spread(samples_us: Sequence[float]) -> dict[str, float | int]:
+    """Median with its distribution-free 95 % interval (order statistics), in microseconds.
+
+    Under six samples no such interval exists; low and high are then the extremes.
+    """
+    ordered = sorted(samples_us)
+    n = len(ordered)
+    outside = _ranks_outside(n)
+    return {
+        "median": statistics.median(ordered),
+        "low": ordered[outside],
+        "high": ordered[n - 1 - outside],
+        "n": n,
+    }
+
+
+def case_row(case: CaseReport, gain: Gain | None = None) -> dict[str, Any]:
+    """One case of a report as plain values; times that were not taken are None."""
+    return {
+        "case": case.case,
+        "correct": case.correct,
+        "checked_calls": case.checked_calls,
+        "max_abs_error": case.max_abs_error,
+        "max_rel_error": case.max_rel_error,
+        "margin": case.margin,
+        "message": case.message,
+        "time_us": _timed(case, case.candidate),
+        "incumbent_us": _timed(case, case.incumbent),
+        "timer": case.candidate.timer.value if case.candidate else None,
+        "device_us": case.candidate.device_us if case.candidate else None,
+        "copied": _copied(case.candidate),
+        "incumbent_copied": _copied(case.incumbent),
+        "gain": gain.gain if gain else None,
+        "gain_low": gain.low if gain else None,
+        "gain_high": gain.high if gain else None,
+    }
+
+
+def case_rows(cases: Sequence[CaseReport], gains: Mapping[str, Gain]) -> list[dict[str, Any]]:
+    """All cases of a report with their gains."""
+    return [case_row(case, gains.get(case.case)) for case in cases]
+
+
+def class_rows(gains: Mapping[str, Gain], classes: Mapping[str, str]) -> list[dict[str, Any]]:
+    """All config classes with their cases and gains. classes: case → class."""
+    return [
+        {
+            "class": name,
+            "cases": [case for case, own in classes.items() if own == name],
+            "gain": gain.gain,
+            "gain_low": gain.low,
+            "gain_high": gain.high,
+            "pairs": gain.pairs,
+        }
+        for name, gain in gains.items()
+    ]
+
+
+def _timed(case: CaseReport, timing: Timing | None) -> dict[str, float | int] | None:
+    return spread(decisive_samples(case, timing)) if timing and timing.samples_us else None
+
+
+def _copied(timing: Timing | None) -> list[dict[str, str | int]]:
+    return [asdict(one) for one in timing.copied] if timing else []
+
+
+def _ranks_outside(n: int) -> int:
+    """How many of n ordered samples may be left off at each end at 95 % confidence."""
+    tail, outside = 0.0, 0
+    for k in range(n // 2):
+        tail += math.comb(n, k) / 2**n
+        if 2 * tail > 1 - CONFIDENCE:
+            break
+        outside = k
+    return outside
+
+
+def sample_rows(report: Report | None) -> list[dict[str, Any]]:
+    """Rows of case, arm, pair and time_us. pair: from 0; equal ones of both arms belong together.
+
+    arm: candidate, or incumbent for the kernel that it is compared with.
+    """
+    return [
+        {"case": case.case, "arm": arm, "pair": pair, "time_us": time_us}
+        for case in (report.cases if report else ())
+        for arm, timing in (("candidate", case.candidate), ("incumbent", case.incumbent))
+        for pair, time_us in enumerate(timing.samples_us if timing else ())
+    ]

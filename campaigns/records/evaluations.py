@@ -1,0 +1,178 @@
+"""Evaluations in the records: their reports, which of them decide, and what a worker may take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from campaigns.evaluator.contract import ContractError, MachineCode, Report
+from campaigns.models import (
+    Campaign,
+    CampaignState,
+    Candidate,
+    Evaluation,
+    EvaluationKind,
+    EvaluationState,
+    Round,
+    Standing,
+    StandingWord,
+)
+from campaigns.models.evaluation import BESIDE, HELP
+from campaigns.models.transitions import WORKING
+from campaigns.rules.verdict.decision import Decision
+from campaigns.rules.verdict.sessions import merged
+
+# Evaluations whose candidate may be the incumbent next: the machine code of these is read.
+READ_IN = frozenset({EvaluationKind.BASELINE, EvaluationKind.REMEASURE})
+
+
+def report_of(evaluation: Evaluation) -> Report | None:
+    """The stored report; None while there is none, or where another version wrote it."""
+    try:
+        return evaluation.facts
+    except ContractError:
+        return None
+
+
+def machine_code_of(candidate: Candidate) -> MachineCode | None:
+    """As it was read when the candidate was measured to become the incumbent, the last time."""
+    return machine_code_in(candidate.evaluations.filter(kind__in=READ_IN).order_by("-pk"))
+
+
+def machine_code_in(evaluations: Iterable[Evaluation]) -> MachineCode | None:
+    """The same of the candidate's evaluations, the newest first."""
+    for evaluation in evaluations:
+        report = report_of(evaluation) if evaluation.kind in READ_IN else None
+        if report and report.machine_code:
+            return report.machine_code
+    return None
+
+
+COMPILER, DRIVER = "compiler", "driver"
+# The compiler in a stored evaluation, for a query that should not read every sample.
+COMPILER_PATH = f"report__environment__{COMPILER}"
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredOn:
+    """Versions as they call themselves; "" where nothing says."""
+
+    compiler: str = ""
+    driver: str = ""
+
+
+def measured_on(evaluation: Evaluation) -> MeasuredOn:
+    """By the report's environment; else the driver that the worker runs under."""
+    told = evaluation.report.get("environment") or {}
+    driver = str(told.get(DRIVER) or "")
+    worker = evaluation.worker
+    if driver in ("", UNKNOWN) and worker is not None:
+        driver = str(worker.versions.get(DRIVER) or "")
+    return MeasuredOn(str(told.get(COMPILER) or ""), driver)
+
+
+def second_session(candidate: Candidate) -> Evaluation | None:
+    """The last attempt at the candidate's second session; None before it is done."""
+    again = candidate.evaluations.filter(kind=EvaluationKind.REMEASURE, state=EvaluationState.DONE)
+    found: Evaluation | None = again.order_by("attempt").last()
+    return found
+
+
+def is_elsewhere(card: str, claim: Evaluation) -> bool:
+    """Whether this is another device than the claim's; False where either is unknown."""
+    return bool(card and claim.card) and card != claim.card
+
+
+# Deciding evaluations first: a screening is the verdict's ground only where nothing passed it.
+_WEIGHT = {
+    EvaluationKind.SWEEP: 0,
+    EvaluationKind.SCREEN: 0,
+    EvaluationKind.BASELINE: 1,
+    EvaluationKind.DECIDE: 1,
+}
+
+
+def judged_candidate(round_: Round) -> Candidate:
+    """The candidate that the round's verdict is about: the chosen one, or the only one."""
+    chosen: Candidate = round_.chosen or round_.candidates.get(ordinal=1)
+    return chosen
+
+
+def deciding_evaluation(candidate: Candidate) -> Evaluation:
+    """The evaluation that a verdict on this candidate rests on."""
+    done = candidate.evaluations.filter(state=EvaluationState.DONE, kind__in=_WEIGHT)
+    last: Evaluation = max(done, key=lambda e: (_WEIGHT[EvaluationKind(e.kind)], e.attempt))
+    return last
+
+
+def deciding_report(candidate: Candidate) -> Report | None:
+    """What is known of an accepted candidate's times: from every session that decided about it."""
+    report, again = deciding_evaluation(candidate).facts, second_session(candidate)
+    found = again.facts if again else None
+    return merged(report, found) if report and found else report
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One session about a candidate. alone: what it shows by itself."""
+
+    evaluation: Evaluation
+    alone: Decision
+
+
+# An aborted campaign has no result to confirm, and a held one holds its device free.
+REPRODUCED_IN = WORKING | {CampaignState.DONE}
+
+
+def may_reproduce(evaluation: Evaluation, card: str) -> bool:
+    """Whether a worker with this device may take this reproduction now."""
+    campaign = evaluation.campaign
+    held = campaign.state not in REPRODUCED_IN or campaign.pause_requested
+    claim = _claim_of(evaluation)
+    return not held and claim is not None and is_elsewhere(card, claim)
+
+
+def _claim_of(evaluation: Evaluation) -> Evaluation | None:
+    claims = Standing.objects.filter(word=StandingWord.CLAIMED, round=evaluation.candidate.round_id)
+    claim = claims.select_related("evaluation").first()
+    return claim.evaluation if claim else None
+
+
+def may_rely(campaign: Campaign, person: Any) -> bool:
+    """Whether this person may rely on a gain in doubt; nobody may in a campaign of their own."""
+    return campaign.created_by_id is None or campaign.created_by_id != person.pk
+
+
+# What waits beside the campaigns, perhaps for one certain device.
+NOT_AWAITED = (*HELP, *BESIDE)
+
+
+def help_of(search: Evaluation, *kinds: EvaluationKind) -> QuerySet[Evaluation]:
+    """What others do, or did, for a search, or for an earlier attempt at it."""
+    return Evaluation.objects.filter(candidate=search.candidate_id, kind__in=kinds or HELP)
+
+
+def is_searched(share: Evaluation) -> bool:
+    """Whether the search that a share belongs to goes on."""
+    searches = Evaluation.objects.filter(candidate=share.candidate_id, kind=EvaluationKind.SWEEP)
+    return searches.filter(state=EvaluationState.RUNNING).exists()
+
+
+def is_wanted_elsewhere(campaign: Campaign) -> bool:
+    """Whether another campaign waits for a device of this platform."""
+    return rounds_waiting(campaign.platform_id).exists()
+
+
+def rounds_waiting(platform: int) -> QuerySet[Evaluation]:
+    """What campaigns at work wait for and no worker of this platform has taken."""
+    waiting = Evaluation.objects.filter(
+        state=EvaluationState.QUEUED,
+        candidate__round__campaign__platform=platform,
+        candidate__round__campaign__state__in=WORKING,
+        candidate__round__campaign__pause_requested=False,
+    )
+    return waiting.exclude(kind__in=NOT_AWAITED)
