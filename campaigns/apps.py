@@ -14,7 +14,7 @@ class CampaignsConfig(AppConfig):
 
     def ready(self) -> None:
         from campaigns.records.target.target_drift import uses_in_campaigns
-        from campaigns.reports.rounds.found import all_rounds
+        from campaigns.reports.found import all_rounds
         from knowledge.lookup.usage import register
         from knowledge.search.rebuild import register as register_source
 

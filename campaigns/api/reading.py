@@ -26,9 +26,8 @@ from campaigns.records.cases import case_row, sample_rows
 from campaigns.records.evaluations import report_of
 from campaigns.records.findings import campaign_findings
 from campaigns.records.sweeps import knobs_of
-from campaigns.reports.rounds.standings import with_standing
-from campaigns.reports.rounds.sweep_sheet import KNOB
-from campaigns.reports.rounds.sweep_words import value_words
+from campaigns.reports.rows import with_standing
+from campaigns.reports.sweeps import KNOB, value_words
 from knowledge.api.lists import ListView, OneView, Rows
 
 CAMPAIGNS = Campaign.objects.for_list().select_related("created_by", "protocol")

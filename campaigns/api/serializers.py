@@ -20,8 +20,8 @@ from campaigns.records.verdicts import (
     result_of,
     results_of,
 )
-from campaigns.reports.campaign.baselines import baseline_rows
-from campaigns.reports.rounds.standings import standing_facts, standing_of
+from campaigns.reports.baselines import baseline_rows
+from campaigns.reports.rows import standing_facts, standing_of
 from campaigns.rules.target.intake import intake_from
 from knowledge.api.records import Read
 

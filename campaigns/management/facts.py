@@ -13,6 +13,7 @@ from django.utils import timezone
 from campaigns.evaluator.contract import protocol_from
 from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
 from campaigns.models.evaluation import TORCH
+from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import report_of
 from campaigns.records.findings import (
@@ -27,15 +28,12 @@ from campaigns.records.submissions import budgets_of
 from campaigns.records.sweeps import sweep_of
 from campaigns.records.target.target_drift import PinnedSpec, drift_of
 from campaigns.records.verdicts import borne_of
-from campaigns.reports.campaign.baselines import baseline_lines, baseline_rows
-from campaigns.reports.campaign.by_proposer import proposer_rows
-from campaigns.reports.campaign.course import course_facts, course_lines
-from campaigns.reports.campaign.lineage import commit_facts, lineage_of
-from campaigns.reports.campaign.progress import progress_of
-from campaigns.reports.campaign.sheet import campaign_sheet
-from campaigns.reports.campaign.submissions import waiting_sheets
-from campaigns.reports.rounds.dispatch import dispatch_of, no_split
-from campaigns.reports.rounds.standings import (
+from campaigns.reports.baselines import baseline_lines, baseline_rows
+from campaigns.reports.course import course_facts, course_lines
+from campaigns.reports.lineage import commit_facts, lineage_of
+from campaigns.reports.progress import progress_of
+from campaigns.reports.proposers import proposer_rows, waiting_sheets
+from campaigns.reports.rows import (
     doubts_of,
     sessions_by_round,
     sessions_of,
@@ -44,7 +42,8 @@ from campaigns.reports.rounds.standings import (
     standing_words,
     with_standing,
 )
-from campaigns.reports.rounds.sweep_words import lead_of, sweep_facts
+from campaigns.reports.sheet import campaign_sheet
+from campaigns.reports.sweeps import lead_of, sweep_facts
 from campaigns.rules.target.intake import intake_from
 from campaigns.rules.verdict.copied import notes_of
 from campaigns.rules.verdict.decision import VerdictWord as Word

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.models import Campaign, Round, Verdict
+from campaigns.models import Campaign, Round, Standing, Verdict
 from campaigns.records.rounds import hypothesis_of
 from campaigns.rules.noise.gain import KIND, LEAST_FLOOR, Gain
 from campaigns.rules.noise.paired_times import PairedStep, Times, paired_times
@@ -94,12 +94,11 @@ def noise_of(verdict: Verdict) -> float:
     return float((verdict.noise or {}).get("value", LEAST_FLOOR))
 
 
-def gain_of(verdict: Verdict) -> Gain | None:
-    """The verdict's gain over the incumbent of its round."""
-    if verdict.gain is None or verdict.gain_low is None or verdict.gain_high is None:
+def gain_of(row: Verdict | Standing) -> Gain | None:
+    """A verdict's gain over the incumbent of its round, or that of a standing's own session."""
+    if row.gain is None or row.gain_low is None or row.gain_high is None:
         return None
-    kind = verdict.interval_kind or KIND
-    return Gain(verdict.gain, verdict.gain_low, verdict.gain_high, verdict.pairs, kind)
+    return Gain(row.gain, row.gain_low, row.gain_high, row.pairs, row.interval_kind or KIND)
 
 
 def results_of(verdict: Verdict) -> tuple[CaseResult, ...]:

@@ -16,7 +16,7 @@ from campaigns.records.rounds import hypothesis_of
 from campaigns.records.target.targets import target_of
 from campaigns.records.verdicts import result_of
 from campaigns.reports.diff import Diff, diff
-from campaigns.reports.rounds.rows import RoundRow, some_rows
+from campaigns.reports.rows import RoundRow, some_rows
 from campaigns.rules.noise.chained import chained, inverse
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.sessions import SESSION

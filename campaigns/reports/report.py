@@ -17,18 +17,14 @@ from campaigns.records.findings import finding_facts
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.target.targets import CampaignTarget
-from campaigns.reports.campaign.baselines import baseline_rows
-from campaigns.reports.campaign.copies import copies_of
-from campaigns.reports.campaign.limits import limits_of
-from campaigns.reports.campaign.lineage import lineage_of
-from campaigns.reports.campaign.pictures import Link, pictures
-from campaigns.reports.campaign.sheet import CampaignSheet, campaign_sheet
-from campaigns.reports.campaign.trend import trend_of
+from campaigns.reports.baselines import baseline_rows
 from campaigns.reports.diff import Diff, diff
-from campaigns.reports.rounds.rows import RoundRow
-from campaigns.reports.rounds.splits import Splits, splits_of
-from campaigns.reports.rounds.standings import doubts_of, meanings, sessions_by_round
-from campaigns.reports.rounds.transfer import audit_of
+from campaigns.reports.lineage import lineage_of
+from campaigns.reports.pictures import Link, pictures
+from campaigns.reports.rows import RoundRow, doubts_of, meanings, sessions_by_round
+from campaigns.reports.sheet import CampaignSheet, campaign_sheet
+from campaigns.reports.splits import Splits, splits_of
+from campaigns.reports.totals import audit_of, copies_of, limits_of, trend_of
 from campaigns.rules.target.intake import intake_from
 from campaigns.rules.verdict.attribution import attributions_of
 from knowledge.specs.cited import Cited

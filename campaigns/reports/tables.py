@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from campaigns.records.sweeps import FACTS, ScreenedPoint, SweepRecord
-from campaigns.reports.campaign.trend import Trend
 from campaigns.reports.comparison import RoundComparison
-from campaigns.reports.rounds.rows import RoundRow
+from campaigns.reports.rows import RoundRow
+from campaigns.reports.totals import Trend
 from campaigns.rules.noise.gain import Gain
 
 if TYPE_CHECKING:

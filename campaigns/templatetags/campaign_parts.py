@@ -17,10 +17,10 @@ from campaigns.models.standing import MEANINGS
 from campaigns.records.rounds import hypothesis_of
 from campaigns.records.target.target_drift import TargetDrift
 from campaigns.records.target.targets import CampaignTarget
-from campaigns.records.verdicts import TimeSpread
-from campaigns.reports.campaign.eta import spoken
-from campaigns.reports.campaign.sheet import BASELINE
-from campaigns.reports.rounds.standings import gain_of, standing_words
+from campaigns.records.verdicts import TimeSpread, gain_of
+from campaigns.reports.progress import spoken
+from campaigns.reports.rows import standing_words
+from campaigns.reports.sheet import BASELINE
 from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules import wording
 from campaigns.rules.noise.gain import Gain

@@ -17,24 +17,22 @@ from campaigns.models import Campaign, CampaignState
 from campaigns.models.evaluation import TORCH
 from campaigns.models.transitions import PAUSABLE
 from campaigns.records.baselines import is_over, wants_baselines
+from campaigns.records.cases import dispatch_of
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.submissions import takes_candidates, takes_later
 from campaigns.records.target.ceilings import ceilings_of, missing_spec_of
 from campaigns.records.target.target_drift import drift_of
-from campaigns.reports.campaign.baselines import baseline_rows
-from campaigns.reports.campaign.by_proposer import proposer_rows
-from campaigns.reports.campaign.checklist import checklist
-from campaigns.reports.campaign.copies import copies_of
-from campaigns.reports.campaign.course import course_of
-from campaigns.reports.campaign.limits import limits_of
-from campaigns.reports.campaign.lineage import lineage_of
-from campaigns.reports.campaign.live import Version, campaign_version
-from campaigns.reports.campaign.pictures import pictures
-from campaigns.reports.campaign.progress import Progress, progress_of
-from campaigns.reports.campaign.sheet import CampaignSheet, campaign_sheet, heartbeat_of
-from campaigns.reports.campaign.submissions import waiting_sheets
-from campaigns.reports.rounds.dispatch import dispatch_of
-from campaigns.reports.rounds.standings import doubts_of
+from campaigns.reports.baselines import baseline_rows
+from campaigns.reports.checklist import checklist
+from campaigns.reports.course import course_of
+from campaigns.reports.lineage import lineage_of
+from campaigns.reports.live import Version, campaign_version
+from campaigns.reports.pictures import pictures
+from campaigns.reports.progress import Progress, progress_of
+from campaigns.reports.proposers import proposer_rows, waiting_sheets
+from campaigns.reports.rows import doubts_of
+from campaigns.reports.sheet import CampaignSheet, campaign_sheet, heartbeat_of
+from campaigns.reports.totals import copies_of, limits_of
 from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.rules.target.intake import fixed, intake_from

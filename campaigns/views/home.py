@@ -11,8 +11,8 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, Event, Verdict
-from campaigns.reports.campaign.live import overview_version
-from campaigns.reports.campaign.sheet import campaign_sheet
+from campaigns.reports.live import overview_version
+from campaigns.reports.sheet import campaign_sheet
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.views.lookup import wants_fragment
 from knowledge.curation.people import may_review

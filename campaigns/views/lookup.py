@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
 from campaigns.models import Campaign, Candidate, Round
-from campaigns.reports.rounds.standings import with_standing
+from campaigns.reports.rows import with_standing
 
 # No row and no file has more; int() refuses very long texts with an error of its own.
 MOST_DIGITS = 9

@@ -8,10 +8,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from campaigns.reports.campaign.sheet import campaign_sheet
-from campaigns.reports.campaign.trend import trend_of
 from campaigns.reports.report import FILE_POLICY, render_report, report_context
+from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.tables import trend_table
+from campaigns.reports.totals import trend_of
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
 from campaigns.views.download import ZIP, csv, download, wants_csv
 from campaigns.views.lookup import campaign_at

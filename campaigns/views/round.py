@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from campaigns.evaluator.contract import Report, Source
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
 from campaigns.models.evaluation import TORCH
+from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import machine_code_in, report_of
 from campaigns.records.findings import finding_counts, finding_facts
@@ -21,16 +22,11 @@ from campaigns.records.sweeps import sweep_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.target.targets import target_of
 from campaigns.records.verdicts import classes_of, sanitizer_result
-from campaigns.reports.campaign.lineage import lineage_of
-from campaigns.reports.diff import Diff, diff
-from campaigns.reports.highlight import highlighted
-from campaigns.reports.rounds.case_table import case_rows
-from campaigns.reports.rounds.dispatch import dispatch_of, no_split
-from campaigns.reports.rounds.reproduce import reproduce_commands
-from campaigns.reports.rounds.rows import some_rows
-from campaigns.reports.rounds.splits import splits_of
-from campaigns.reports.rounds.standings import meanings, sessions_of
-from campaigns.reports.rounds.surroundings import busy_words, seen_table
+from campaigns.reports.case_table import busy_words, case_rows, seen_table
+from campaigns.reports.diff import Diff, diff, highlighted
+from campaigns.reports.lineage import lineage_of, reproduce_commands
+from campaigns.reports.rows import meanings, sessions_of, some_rows
+from campaigns.reports.splits import splits_of
 from campaigns.rules.target.intake import intake_from
 from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.rules.verdict.copied import notes_of

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from campaigns.reports.campaign.sheet import campaign_sheet
+from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.tables import rounds_table
 from campaigns.views.download import csv, wants_csv
 from campaigns.views.lookup import campaign_at, wants_fragment

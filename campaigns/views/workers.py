@@ -22,7 +22,7 @@ from campaigns.records.passports import (
     of_device,
     state_of,
 )
-from campaigns.reports.rounds.surroundings import conditions_words, floors_words
+from campaigns.reports.case_table import conditions_words, floors_words
 from campaigns.steps.measuring.ask_for_passport import ask_for_passport
 from campaigns.views.lookup import may_change
 from campaigns.workers.notify import notify_worker

@@ -57,7 +57,7 @@ from campaigns.models import (
 )
 from campaigns.problems.shipped import UnknownProblem
 from campaigns.records.device_waits import no_worker_of
-from campaigns.reports.campaign.lineage import commit_facts, commit_line
+from campaigns.reports.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.stop.proposers import ProposerKind, ProposersError, parse_budgets

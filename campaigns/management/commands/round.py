@@ -15,9 +15,9 @@ from campaigns.management.facts import case_line, round_facts, round_line, round
 from campaigns.models import Answer, Campaign, Round, RoundState, Submission, Submitter
 from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn, SubmissionRefused
 from campaigns.proposers.situation import facts_about
-from campaigns.reports.campaign.submissions import submission_sheet
 from campaigns.reports.comparison import compare_rounds
-from campaigns.reports.rounds.standings import with_standing
+from campaigns.reports.proposers import submission_sheet
+from campaigns.reports.rows import with_standing
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.rounds.answer_standing import AnswerRefused, answer_standing
 from campaigns.steps.rounds.submit import submit

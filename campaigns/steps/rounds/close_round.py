@@ -19,7 +19,7 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move, stopping
 from campaigns.records.campaigns import stop_policy_of
 from campaigns.records.stop_history import history_of
-from campaigns.reports.rounds.found import round_rows
+from campaigns.reports.found import round_rows
 from campaigns.rules.stop.policy import should_stop
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.baselines.request_baselines import request_baselines

@@ -12,7 +12,7 @@ from typing import Any
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.models import Evaluation
-from campaigns.reports.campaign.trend import GIGA, TERA
+from campaigns.reports.totals import GIGA, TERA
 from campaigns.rules.wording import duration, share
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.markdown import NOTHING, facts, fenced, page, said, table

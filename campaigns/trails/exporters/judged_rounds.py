@@ -21,8 +21,8 @@ from campaigns.models import (
 )
 from campaigns.records.evaluations import report_of
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
-from campaigns.reports.campaign.sheet import CampaignSheet, campaign_sheet
-from campaigns.reports.rounds.rows import RoundRow
+from campaigns.reports.rows import RoundRow
+from campaigns.reports.sheet import CampaignSheet, campaign_sheet
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.verdict.decision import VerdictWord as Word

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from campaigns.records.evaluations import machine_code_of
-from campaigns.reports.campaign.baselines import NONE as NO_TORCH
-from campaigns.reports.campaign.baselines import baseline_lines
-from campaigns.reports.campaign.copies import copies_of
-from campaigns.reports.campaign.sheet import BASELINE
+from campaigns.reports.baselines import NONE as NO_TORCH
+from campaigns.reports.baselines import baseline_lines
+from campaigns.reports.sheet import BASELINE
+from campaigns.reports.totals import copies_of
 from campaigns.rules.verdict.machine_code import function_words
 from campaigns.rules.wording import change, digits, duration, share
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from campaigns.models.transitions import CampaignState
+from campaigns.records.cases import dispatch_of
 from campaigns.records.verdicts import classes_of
-from campaigns.reports.campaign.course import KINDS
-from campaigns.reports.campaign.trend import Trend, TrendRow, moves_bytes, trend_of
-from campaigns.reports.rounds.dispatch import dispatch_of
-from campaigns.reports.rounds.transfer import audit_of
+from campaigns.reports.course import KINDS
+from campaigns.reports.totals import Trend, TrendRow, audit_of, moves_bytes, trend_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.target.intake import Intake, intake_from
 from campaigns.rules.verdict.decision import VerdictWord as Word

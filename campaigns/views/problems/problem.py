@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from campaigns.evaluator.problem import ProblemError
 from campaigns.models import Campaign, Case, Problem
 from campaigns.records.problem_rows import read_problem
-from campaigns.reports.highlight import highlighted
+from campaigns.reports.diff import highlighted
 from campaigns.steps.problems.find_problem import known_problems
 
 CAMPAIGNS_SHOWN = 20

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from campaigns.models import Evaluation
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.target.targets import target_of
-from campaigns.reports.rounds.rows import some_rows
+from campaigns.reports.rows import some_rows
 from campaigns.views.lookup import campaign_at, round_at, wants_fragment
 
 

@@ -8,8 +8,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from campaigns.reports.campaign.submissions import submission_sheet
 from campaigns.reports.diff import diff
+from campaigns.reports.proposers import submission_sheet
 from campaigns.views.lookup import campaign_at, wants_fragment
 
 

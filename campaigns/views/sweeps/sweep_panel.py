@@ -13,7 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, Round
 from campaigns.records.sweeps import SweepRecord, is_live, sweep_of
-from campaigns.reports.rounds.sweep_sheet import sweep_sheet, sweep_version
+from campaigns.reports.sweeps import sweep_sheet, sweep_version
 from campaigns.views.lookup import campaign_at, round_at, wants_fragment
 
 

@@ -20,9 +20,9 @@ from campaigns.records.sweeps import (
     reasons_of,
     sweep_of,
 )
-from campaigns.reports.rounds.sweep_sheet import KNOB
-from campaigns.reports.rounds.sweep_words import (
+from campaigns.reports.sweeps import (
     AS_IT_IS,
+    KNOB,
     coverage_of,
     gain_over_source,
     outcome_counts,

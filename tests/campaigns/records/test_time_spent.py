@@ -8,8 +8,8 @@ import pytest
 from campaigns.models import Evaluation
 from campaigns.models.event import record
 from campaigns.records.time_spent import time_spent
-from campaigns.reports.campaign.limits import limits_of
-from campaigns.reports.campaign.sheet import campaign_sheet
+from campaigns.reports.sheet import campaign_sheet
+from campaigns.reports.totals import limits_of
 from campaigns.rules.stop.policy import StopReason
 from tests.campaigns.lab import give_ceilings
 from tests.campaigns.sample import build_sample

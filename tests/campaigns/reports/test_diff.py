@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.reports.diff import DiffMark, diff
-from campaigns.reports.highlight import highlighted, source_lines
+from campaigns.reports.diff import DiffMark, diff, highlighted, source_lines
 
 TEXTS = st.text(alphabet="ab {};<>&\"'/*#\n\r\t\x00é", max_size=120)
 FILES = st.sampled_from(["k.py", "k.cpp", "k.cu", "k.unknown", "noending"])

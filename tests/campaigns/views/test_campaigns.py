@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from campaigns.reports.campaign.sheet import campaign_sheet
+from campaigns.reports.sheet import campaign_sheet
 from campaigns.rules.wording import share
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from tests.campaigns.sample import build_sample

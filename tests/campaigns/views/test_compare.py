@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from campaigns.records.target.targets import target_of
 from campaigns.reports.comparison import TextRow
-from campaigns.reports.rounds.rows import some_rows
+from campaigns.reports.rows import some_rows
 
 
 def compare(page, campaign, first, second, **query):

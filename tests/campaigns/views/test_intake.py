@@ -13,7 +13,7 @@ from django.urls import reverse
 from campaigns.lineage.records import branch_of
 from campaigns.models import Campaign, CampaignState
 from campaigns.records.judged_rounds import standard_of
-from campaigns.reports.campaign.checklist import checklist
+from campaigns.reports.checklist import checklist
 from campaigns.reports.report import render_report
 from campaigns.rules.target.intake import Intake, intake_from
 from campaigns.rules.verdict.guard import GuardPolicy

@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.records.verdicts import TimeSpread, results_of
-from campaigns.reports.campaign.pictures import pictures
-from campaigns.reports.campaign.sheet import campaign_sheet
-from campaigns.reports.campaign.trend import trend_of
-from campaigns.reports.rounds import rows as rows_module
+from campaigns.reports import rows as rows_module
+from campaigns.reports.pictures import pictures
+from campaigns.reports.sheet import campaign_sheet
+from campaigns.reports.totals import trend_of
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import digits, share

@@ -8,8 +8,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from campaigns.evaluator.contract import CaseReport, Timer, Timing
-from campaigns.records.cases import case_row
-from campaigns.reports.rounds.dispatch import dispatch_of
+from campaigns.records.cases import case_row, dispatch_of
 from tests.campaigns.sample import HOSTILE
 
 NAMES = ("round", "round_diff", "round_source")

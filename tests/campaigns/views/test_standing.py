@@ -183,7 +183,7 @@ def test_it_says_that_a_round_is_measured_again(page, running):
 
 
 def test_it_tells_older_rounds_from_those_that_were_measured_twice(page, sample, monkeypatch):
-    monkeypatch.setattr("campaigns.reports.rounds.rows.standing_of", lambda round_: "")
+    monkeypatch.setattr("campaigns.reports.rows.standing_of", lambda round_: "")
     monkeypatch.setattr("campaigns.views.round.sessions_of", lambda round_: [])
     assert text_of(page, "rounds", sample.pk).count("one session only") == 4
     assert "before a second was asked for" in text_of(page, "round", sample.pk, 2)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from campaigns.reports.campaign.by_proposer import proposer_rows
-from campaigns.reports.campaign.sheet import campaign_sheet
+from campaigns.reports.proposers import proposer_rows
+from campaigns.reports.sheet import campaign_sheet
 from campaigns.steps.rounds.submit import submit
 from tests.campaigns.steps import cast
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.reports.campaign.eta import estimate, spoken
+from campaigns.reports.progress import estimate, spoken
 
 
 def test_it_says_nothing_under_three_rounds():

@@ -7,7 +7,7 @@ import pytest
 
 from campaigns.models import Evaluation, Round, Sweep
 from campaigns.records.sweeps import ScreenedPoint, SweepRecord, SweptKnob
-from campaigns.reports.rounds.sweep_words import (
+from campaigns.reports.sweeps import (
     coverage_of,
     failure_groups,
     lead_of,

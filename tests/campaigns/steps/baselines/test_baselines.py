@@ -15,7 +15,7 @@ from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationKind
 from campaigns.models.evaluation import TORCH
 from campaigns.models.transitions import claim
 from campaigns.records.device_waits import awaited_by
-from campaigns.reports.campaign.baselines import baseline_rows
+from campaigns.reports.baselines import baseline_rows
 from campaigns.steps.baselines.remind_of_baselines import remind_of_baselines
 from campaigns.steps.lifecycle.ask_to_pause import ask_to_pause
 from campaigns.steps.lifecycle.run_here import run_here

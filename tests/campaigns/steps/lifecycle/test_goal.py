@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import Campaign
-from campaigns.reports.campaign.sheet import campaign_sheet
+from campaigns.reports.sheet import campaign_sheet
 from tests.campaigns.steps import cast
 
 Run = Callable[..., Campaign]

@@ -16,8 +16,7 @@ from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import Campaign, CampaignState, Evaluation
 from campaigns.models.transitions import claim
 from campaigns.records.time_spent import clock_of
-from campaigns.reports.campaign.eta import estimate
-from campaigns.reports.campaign.progress import progress_of
+from campaigns.reports.progress import estimate, progress_of
 from campaigns.steps.lifecycle.resume import resume
 from campaigns.steps.recovery.reconcile import reconcile
 from campaigns.workers.context import WorkerContext

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from campaigns.reports.campaign.sheet import campaign_sheet
-from campaigns.reports.campaign.trend import trend_of
 from campaigns.reports.report import render_report
+from campaigns.reports.sheet import campaign_sheet
+from campaigns.reports.totals import trend_of
 from campaigns.rules.noise.directions import Direction, Half
 from campaigns.trails.exporters.judged_rounds import trail_of
 from campaigns.trails.exporters.kernel_optimize import round_files

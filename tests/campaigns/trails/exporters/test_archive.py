@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from campaigns.models import Commit
-from campaigns.reports.campaign.sheet import campaign_sheet
+from campaigns.reports.sheet import campaign_sheet
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.trails.exporters import archive

@@ -21,7 +21,7 @@ from campaigns.models import (
     Round,
     Verdict,
 )
-from campaigns.reports.campaign.sheet import campaign_sheet
+from campaigns.reports.sheet import campaign_sheet
 from campaigns.steps.lifecycle.import_trail import import_trail, plan_import
 from campaigns.trails.exporters.archive import packed, trail_archive, trail_files, trail_name
 from campaigns.trails.importers.claims import TrailRefused

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db.models import Count, Max
 
 from campaigns.models import Campaign, Evaluation, EvaluationState, Event
-from campaigns.reports.campaign.sheet import WorkerHeartbeat
+from campaigns.reports.sheet import WorkerHeartbeat
 from knowledge.models import SpecChange
 
 SILENCE_STEP_S = 10

@@ -26,8 +26,8 @@ from campaigns.records.stop_history import masked_rounds
 from campaigns.records.target.targets import CampaignTarget, target_of
 from campaigns.records.time_spent import time_spent
 from campaigns.records.verdicts import result_of
-from campaigns.reports.campaign.eta import LEAST_ROUNDS, Eta, estimate, spoken
-from campaigns.reports.rounds.rows import RoundRow, rounds_of, rows_of
+from campaigns.reports.progress import LEAST_ROUNDS, Eta, estimate, spoken
+from campaigns.reports.rows import RoundRow, rounds_of, rows_of
 from campaigns.rules.noise.chained import chained, excess
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.target.goal import GoalKind

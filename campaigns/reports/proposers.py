@@ -1,4 +1,4 @@
-"""What each kind of proposer has had of a campaign, and what came of it."""
+"""What each proposer of a campaign came to, and what was handed in and still waits."""
 
 from __future__ import annotations
 
@@ -7,15 +7,83 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from campaigns.models import StandingWord
-from campaigns.records.submissions import budgets_of
+from campaigns.models import Campaign, Round, RoundState, StandingWord, Submission
+from campaigns.records.submissions import budgets_of, waiting_in
 from campaigns.records.time_spent import device_s_by_round
-from campaigns.reports.campaign.sheet import CampaignSheet
-from campaigns.reports.rounds.rows import RoundRow
+from campaigns.reports.rows import RoundRow
+from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.noise.chained import chained
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.decision import VerdictWord
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionSheet:
+    """round: the one that tries it, None so far. ahead: how many are tried before it.
+
+    open_round: the number of the round that is open now; None where none is.
+    """
+
+    submission: Submission
+    round: Round | None
+    ahead: int
+    open_round: int | None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it will never be tried: its campaign ended first."""
+        return self.round is None and self.submission.campaign.is_finished
+
+    @property
+    def words(self) -> str:
+        """Where it stands, in one sentence."""
+        if self.round is not None:
+            return f"It is round {self.round.number}."
+        if self.is_over:
+            why = self.submission.campaign.stop_sentence
+            return f"It was not tried, as the campaign ended first. {why}"
+        if self.ahead:
+            return (
+                f"It waits: {self.ahead} more {'is' if self.ahead == 1 else 'are'} tried before it."
+            )
+        if self.open_round is not None:
+            return f"It is tried next, as soon as round {self.open_round} is closed."
+        return "It is tried next."
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """As data."""
+        handed = self.submission
+        return {
+            "campaign": handed.campaign_id,
+            "submission": handed.pk,
+            "title": handed.title,
+            "proposer": {"kind": handed.kind, "name": handed.name},
+            "round": self.round.number if self.round else None,
+            "waits": self.round is None and not self.is_over,
+            "words": self.words,
+        }
+
+
+def submission_sheet(submission: Submission) -> SubmissionSheet:
+    """Three queries."""
+    campaign = submission.campaign
+    ahead = waiting_in(campaign).filter(pk__lt=submission.pk).count()
+    return SubmissionSheet(submission, submission.rounds.first(), ahead, _open_round(campaign))
+
+
+def waiting_sheets(campaign: Campaign) -> Sequence[SubmissionSheet]:
+    """Everything that waits, in the order in which it is tried. Two queries."""
+    waiting = list(waiting_in(campaign))
+    open_round = _open_round(campaign) if waiting else None
+    return [SubmissionSheet(one, None, ahead, open_round) for ahead, one in enumerate(waiting)]
+
+
+def _open_round(campaign: Campaign) -> int | None:
+    found = campaign.rounds.exclude(state=RoundState.CLOSED).values_list("number", flat=True)
+    return found.first()
+
 
 # A second session has shown the gain, and no other device has refuted it.
 VERIFIED = (StandingWord.VERIFIED, StandingWord.REPRODUCED, StandingWord.UNTOLD)

@@ -1,15 +1,19 @@
-"""Every round's rates by direction, and how much faster than the baseline it is (R14).
-
-Times are those of `reports.rounds.basis`. Only an accepted round is a gain of the campaign.
-"""
+"""What a campaign's rounds add up to: trend, limits, copies, and what reaches real use (R21)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
-from campaigns.reports.campaign.sheet import CampaignSheet
-from campaigns.reports.rounds.rows import RoundRow
+from campaigns.records.campaigns import stop_policy_of
+from campaigns.records.evaluations import report_of
+from campaigns.records.rounds import declared_of
+from campaigns.records.stop_history import restart_of, restarted_after
+from campaigns.records.time_spent import time_spent
+from campaigns.records.verdicts import result_of
+from campaigns.reports.rows import RoundRow
+from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.noise.directions import (
     Halves,
     Times,
@@ -19,7 +23,12 @@ from campaigns.rules.noise.directions import (
     versus,
 )
 from campaigns.rules.noise.means import geomean
+from campaigns.rules.stop.policy import Counter, History, count_streaks, counters
+from campaigns.rules.verdict.buckets import Declared
+from campaigns.rules.verdict.copied import copied_words
+from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.decision import VerdictWord as Word
+from campaigns.rules.verdict.transfer import AcceptedRound, Audit, audit
 
 TERA, GIGA = 1e12, 1e9
 
@@ -120,3 +129,53 @@ def _rates(
 
 def _over_all(rates: list[float]) -> Rates | None:
     return Rates(geomean(rates), max(rates)) if rates else None
+
+
+def copies_of(sheet: CampaignSheet) -> tuple[str, ...]:
+    """A sentence for the best, and one for v0; none where nothing is copied."""
+    told = [_copy_words(sheet.best, "the best")] if sheet.best else []
+    if sheet.baseline is not None and sheet.baseline is not sheet.best:
+        told.append(_copy_words(sheet.baseline, "v0"))
+    return tuple(filter(None, told))
+
+
+def _copy_words(row: RoundRow, whose: str) -> str:
+    verdict = getattr(row.round, "verdict", None)
+    report = report_of(verdict.evaluation) if verdict else None
+    return copied_words(report, whose=whose) if report else ""
+
+
+def limits_of(sheet: CampaignSheet, now: datetime) -> tuple[Counter, ...]:
+    """The counters by which the next round would be the last; empty without a policy."""
+    campaign = sheet.campaign
+    if not campaign.stop_policy:
+        return ()
+    judged = [row for row in sheet.rows if hasattr(row.round, "verdict")]
+    restart = restart_of(campaign)
+    streaks = count_streaks(
+        ((row.word, Reason(row.round.verdict.reason)) for row in judged),
+        restarted_after(restart),
+    )
+    spent = time_spent(campaign, now)
+    history = History(
+        rounds=len(judged),
+        consecutive_regressions=streaks.consecutive_regressions,
+        consecutive_non_accepts=streaks.consecutive_non_accepts,
+        wall_h=spent.wall_h,
+        device_h=spent.device_h,
+        restart_settled=restart is not None,
+    )
+    return counters(stop_policy_of(campaign), history)
+
+
+def audit_of(sheet: CampaignSheet) -> Audit | None:
+    """None while nothing was accepted after the baseline."""
+    kept = [
+        AcceptedRound(row.number, row.gain.gain, declared_of(row.round) or Declared(None))
+        for row in sheet.rows
+        if row.word is Word.ACCEPTED and row.number > 1 and row.gain is not None
+    ]
+    if not kept:
+        return None
+    measured = result_of(sheet.campaign)
+    return audit(kept, None if measured is None else 1 + measured.gain)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from campaigns.charts import deltas, progress, roofline
 from campaigns.charts.marks import NoChart
-from campaigns.reports.campaign.sheet import CampaignSheet
-from campaigns.reports.rounds.rows import RoundRow
+from campaigns.reports.rows import RoundRow
+from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.noise.gain import LEAST_FLOOR
 from campaigns.rules.noise.means import geomean
 from campaigns.rules.verdict.decision import VerdictWord
