@@ -19,12 +19,12 @@ from campaigns.api.reading import CAMPAIGNS
 from campaigns.api.serializers import CampaignSerializer, WholeCampaignSerializer
 from campaigns.evaluator.problem import ProblemError
 from campaigns.models import Campaign, IllegalTransition, RestartAnswer
+from campaigns.rules.stop.intake import Intake, IntakeError
 from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
 from campaigns.rules.stop.proposers import USUAL, Budgets, ProposersError, parse_budgets
 from campaigns.rules.target.goal import GoalError, parse_goal
-from campaigns.rules.target.intake import Intake, IntakeError
+from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.rules.verdict.finding_kinds import Stance
-from campaigns.rules.verdict.guard import GuardPolicy
 from campaigns.steps.lifecycle.answer_restart import answer_restart
 from campaigns.steps.lifecycle.confirm import TargetUnknown, confirm
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign

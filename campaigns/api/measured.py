@@ -11,7 +11,7 @@ from campaigns.models import Case, Evaluation, Problem, Sweep, SweepPoint
 from campaigns.records.cases import case_row
 from campaigns.records.evaluations import report_of
 from campaigns.records.sweeps import knobs_of
-from campaigns.rules.verdict.copied import notes_of
+from campaigns.rules.verdict.report_words import notes_of
 from knowledge.api.records import Read
 
 

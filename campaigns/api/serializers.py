@@ -22,7 +22,7 @@ from campaigns.records.verdicts import (
 )
 from campaigns.reports.baselines import baseline_rows
 from campaigns.reports.rows import standing_facts, standing_of
-from campaigns.rules.target.intake import intake_from
+from campaigns.rules.stop.intake import intake_from
 from knowledge.api.records import Read
 
 

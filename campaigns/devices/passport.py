@@ -12,6 +12,7 @@ from campaigns.devices.launch import Beat
 from campaigns.evaluator.contract import Case, Job, Outcome, Protocol, Report, Source
 from campaigns.evaluator.problem import ProblemSpec, load_problem
 from campaigns.problems.shipped import problem_folder
+from campaigns.rules.noise.gain import both_arms
 from campaigns.rules.noise.passport import (
     Conditions,
     Length,
@@ -19,7 +20,6 @@ from campaigns.rules.noise.passport import (
     failures,
     lengths_of,
 )
-from campaigns.rules.verdict.one_session import both_arms
 
 CPU_PROTOCOL = Protocol(blocks=5, burst_ms=10, max_slots=64, arena_mib=1024, trials=1)
 GPU_PROTOCOL = Protocol(blocks=5, trials=1)

@@ -19,7 +19,7 @@ from campaigns.models import Campaign, Commit, Round, RoundState
 from campaigns.records.evaluations import report_of
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.records.verdicts import borne_of, gain_of
-from campaigns.rules.target.intake import AUTO, intake_from
+from campaigns.rules.stop.intake import AUTO, intake_from
 from campaigns.rules.verdict.attribution import Attribution, attributions_of
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import change, digits, share

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from campaigns.management.base_command import argument
+from campaigns.rules.stop.intake import Intake
 from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
 from campaigns.rules.stop.proposers import USUAL as BUDGETS
 from campaigns.rules.stop.proposers import ProposerKind, read_budgets, told_budgets
 from campaigns.rules.target.ceilings import QUESTIONS
 from campaigns.rules.target.goal import ACCEPTED
-from campaigns.rules.target.intake import Intake
 from campaigns.rules.target.roofline import LEAST_FRACTION
+from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.rules.verdict.finding_kinds import FindingKind, Stance
-from campaigns.rules.verdict.guard import GuardPolicy
 from campaigns.steps.problems.find_problem import known_problems
 from campaigns.trails.importers.claims import TrailRefused
 from campaigns.trails.importers.manifest import ManifestChoices, ManifestDefaults, read_manifest

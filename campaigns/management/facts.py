@@ -44,9 +44,9 @@ from campaigns.reports.rows import (
 )
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.sweeps import lead_of, sweep_facts
-from campaigns.rules.target.intake import intake_from
-from campaigns.rules.verdict.copied import notes_of
+from campaigns.rules.stop.intake import intake_from
 from campaigns.rules.verdict.decision import VerdictWord as Word
+from campaigns.rules.verdict.report_words import notes_of
 from campaigns.rules.wording import gain_words
 
 

@@ -12,10 +12,10 @@ from campaigns.evaluator.contract import CaseReport, Report, Timing
 from campaigns.evaluator.problem.distributions import SKEWED, distribution_of
 from campaigns.models import Campaign, Case, Evaluation, EvaluationKind, Event, Round
 from campaigns.models.evaluation import HELP
-from campaigns.rules.dispatch.classes import class_of
 from campaigns.rules.noise.gain import Gain
+from campaigns.rules.verdict.case_limits import Level, representative
+from campaigns.rules.verdict.dispatch import class_of
 from campaigns.rules.verdict.gates import decisive_samples
-from campaigns.rules.verdict.levels import Level, representative
 
 
 def classes_by_case(cases: Iterable[Case]) -> dict[str, str]:

@@ -22,8 +22,8 @@ from campaigns.models import (
 )
 from campaigns.models.evaluation import BESIDE, HELP
 from campaigns.models.transitions import WORKING
+from campaigns.rules.verdict.decide import merged
 from campaigns.rules.verdict.decision import Decision
-from campaigns.rules.verdict.sessions import merged
 
 # Evaluations whose candidate may be the incumbent next: the machine code of these is read.
 READ_IN = frozenset({EvaluationKind.BASELINE, EvaluationKind.REMEASURE})

@@ -13,7 +13,7 @@ from campaigns.records.noise import NoiseFloor, floor_for
 from campaigns.records.rounds import declared_of
 from campaigns.records.target.targets import floors_of, lesser_floors_of
 from campaigns.rules.noise.gain import LEAST_FLOOR
-from campaigns.rules.target.intake import intake_from
+from campaigns.rules.stop.intake import intake_from
 from campaigns.rules.verdict.gates import Standard
 
 

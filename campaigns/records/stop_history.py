@@ -8,11 +8,11 @@ from campaigns.models import Campaign, Restart, RestartAnswer, Unmasking
 from campaigns.records.target.targets import share_of, target_of
 from campaigns.records.time_spent import time_spent
 from campaigns.records.verdicts import decisions_of, paired_times_of, verdicts_of
-from campaigns.rules.noise.means import geomean
-from campaigns.rules.noise.paired_times import Times
+from campaigns.rules.noise.gain import geomean
 from campaigns.rules.stop.policy import History, count_streaks
 from campaigns.rules.target.goal import GoalKind, Reached, goal_from, measured_by
 from campaigns.rules.target.roofline import Work
+from campaigns.rules.verdict.chained import Times
 
 
 def restart_of(campaign: Campaign) -> Restart | None:

@@ -9,8 +9,8 @@ from typing import Any
 from campaigns.models import Campaign, Round, Standing, Verdict
 from campaigns.records.rounds import hypothesis_of
 from campaigns.rules.noise.gain import KIND, LEAST_FLOOR, Gain
-from campaigns.rules.noise.paired_times import PairedStep, Times, paired_times
 from campaigns.rules.stop.policy import count_streaks
+from campaigns.rules.verdict.chained import PairedStep, Times, paired_times
 from campaigns.rules.verdict.decision import UNJUDGED, Gate, Reason, VerdictWord
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.verdict.expectation import Borne, borne_out

@@ -12,11 +12,10 @@ from campaigns.models.evaluation import TORCH
 from campaigns.records.baselines import evaluations_of, wants_baselines
 from campaigns.records.evaluations import report_of
 from campaigns.records.judged_rounds import standard_of
-from campaigns.rules.noise.gain import Gain
-from campaigns.rules.noise.means import geomean
-from campaigns.rules.verdict.copied import copied_by, copied_words
+from campaigns.rules.noise.gain import Gain, geomean
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.rules.verdict.one_session import compare
+from campaigns.rules.verdict.report_words import copied_by, copied_words
 from campaigns.rules.wording import duration
 
 # Said where nothing of torch was measured, as in campaigns from before it was.

@@ -12,7 +12,7 @@ from campaigns.reports.rows import RoundRow
 from campaigns.rules.noise.drift import LEAST_OTHERS, LEAST_PRESSURE, LEAST_STOLEN, on_gpu
 from campaigns.rules.noise.gain import LEAST_FLOOR
 from campaigns.rules.noise.passport import Conditions, Length, Range, told_floor
-from campaigns.rules.verdict.guard import CaseEffect, GuardPolicy, case_effect
+from campaigns.rules.verdict.case_limits import CaseEffect, GuardPolicy, case_effect
 from campaigns.rules.wording import counted, digits, share
 
 

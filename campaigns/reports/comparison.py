@@ -17,9 +17,9 @@ from campaigns.records.target.targets import target_of
 from campaigns.records.verdicts import result_of
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.rows import RoundRow, some_rows
-from campaigns.rules.noise.chained import chained, inverse
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.verdict.sessions import SESSION
+from campaigns.rules.verdict.chained import chained, inverse
+from campaigns.rules.verdict.decide import SESSION
 
 SAME = "a round compared with itself"
 DIRECT = "measured against each other in pairs"

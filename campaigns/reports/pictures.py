@@ -9,8 +9,7 @@ from campaigns.charts import deltas, progress, roofline
 from campaigns.charts.marks import NoChart
 from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet
-from campaigns.rules.noise.gain import LEAST_FLOOR
-from campaigns.rules.noise.means import geomean
+from campaigns.rules.noise.gain import LEAST_FLOOR, geomean
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import share
 

@@ -12,9 +12,9 @@ from campaigns.records.submissions import budgets_of, waiting_in
 from campaigns.records.time_spent import device_s_by_round
 from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet
-from campaigns.rules.noise.chained import chained
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.stop.proposers import ProposerKind
+from campaigns.rules.verdict.chained import chained
 from campaigns.rules.verdict.decision import VerdictWord
 
 

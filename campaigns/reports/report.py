@@ -25,7 +25,7 @@ from campaigns.reports.rows import RoundRow, doubts_of, meanings, sessions_by_ro
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet
 from campaigns.reports.splits import Splits, splits_of
 from campaigns.reports.totals import audit_of, copies_of, limits_of, trend_of
-from campaigns.rules.target.intake import intake_from
+from campaigns.rules.stop.intake import intake_from
 from campaigns.rules.verdict.attribution import attributions_of
 from knowledge.specs.cited import Cited
 

@@ -15,9 +15,8 @@ from campaigns.records.findings import finding_counts
 from campaigns.records.rounds import ProposedBy, proposed_by
 from campaigns.records.target.targets import CampaignTarget, share_of
 from campaigns.records.verdicts import CaseResult, borne_of, gain_of, paired_times_of, results_of
-from campaigns.rules.noise.gain import Gain
-from campaigns.rules.noise.means import geomean
-from campaigns.rules.noise.paired_times import Times
+from campaigns.rules.noise.gain import Gain, geomean
+from campaigns.rules.verdict.chained import Times
 from campaigns.rules.verdict.decision import VerdictWord as Word
 
 

@@ -28,9 +28,9 @@ from campaigns.records.time_spent import time_spent
 from campaigns.records.verdicts import result_of
 from campaigns.reports.progress import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.reports.rows import RoundRow, rounds_of, rows_of
-from campaigns.rules.noise.chained import chained, excess
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.target.goal import GoalKind
+from campaigns.rules.verdict.chained import chained, excess
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.verdict.finding_kinds import FindingKind
 from knowledge.specs.cited import Cited, EvidenceClass

@@ -14,7 +14,7 @@ from campaigns.evaluator.contract import CaseReport, KernelLaunch, Param, Report
 from campaigns.models import Campaign
 from campaigns.records.target.targets import CampaignTarget
 from campaigns.rules.target.tiles import Waves, matmul_tile
-from campaigns.rules.verdict.machine_code import launch_words
+from campaigns.rules.verdict.report_words import launch_words
 from campaigns.rules.wording import digits, duration
 from campaigns.syntax.tunables import find_tunables
 from knowledge.lookup.value import cited_or_none, unit_count

@@ -26,7 +26,7 @@ from campaigns.rules import wording
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.rules.verdict.decision import VerdictWord
-from campaigns.rules.verdict.machine_code import function_words
+from campaigns.rules.verdict.report_words import function_words
 from knowledge.specs.citation import CitationState
 from knowledge.specs.cited import UNKNOWN, Cited
 

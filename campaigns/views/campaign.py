@@ -33,9 +33,9 @@ from campaigns.reports.proposers import proposer_rows, waiting_sheets
 from campaigns.reports.rows import doubts_of
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, heartbeat_of
 from campaigns.reports.totals import copies_of, limits_of
+from campaigns.rules.stop.intake import fixed, intake_from
 from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
-from campaigns.rules.target.intake import fixed, intake_from
 from campaigns.views.lookup import campaign_at, wants_fragment
 from knowledge.curation.people import may_review
 from knowledge.experience.others import others_learned

@@ -17,12 +17,12 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.evaluator.problem import ProblemError, ProblemSpec
 from campaigns.models import Campaign
+from campaigns.rules.stop.intake import Intake, IntakeError, fixed
 from campaigns.rules.stop.policy import MOST_HOURS, ROUND_LIMIT, RestartPolicy, StopPolicy
 from campaigns.rules.stop.proposers import USUAL, ProposerKind, told_budgets
 from campaigns.rules.target.goal import Goal, GoalError, parse_goal
-from campaigns.rules.target.intake import Intake, IntakeError, fixed
+from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.rules.verdict.finding_kinds import FindingKind, Stance, default_policy
-from campaigns.rules.verdict.guard import GuardPolicy
 from campaigns.rules.verdict.sanitizers import BACKENDS as SANITIZED
 from campaigns.steps.lifecycle.confirm import TargetUnknown, confirm
 from campaigns.steps.lifecycle.create_campaign import (

@@ -27,9 +27,9 @@ from campaigns.reports.diff import Diff, diff, highlighted
 from campaigns.reports.lineage import lineage_of, reproduce_commands
 from campaigns.reports.rows import meanings, sessions_of, some_rows
 from campaigns.reports.splits import splits_of
-from campaigns.rules.target.intake import intake_from
+from campaigns.rules.stop.intake import intake_from
 from campaigns.rules.verdict.attribution import attributions_of
-from campaigns.rules.verdict.copied import notes_of
+from campaigns.rules.verdict.report_words import notes_of
 from campaigns.views.download import download
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
 from campaigns.views.sweeps.sweep_panel import panel_of

@@ -20,7 +20,7 @@ from campaigns.evaluator.problem import load_problem
 from campaigns.rules.noise.device_gate import DeviceState
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.gates import Standard
-from campaigns.rules.verdict.own_kernels import own_kernels
+from campaigns.rules.verdict.source_gates import own_kernels
 
 pytestmark = pytest.mark.gpu
 

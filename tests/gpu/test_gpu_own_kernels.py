@@ -10,7 +10,7 @@ from campaigns.devices.discover import this_device
 from campaigns.evaluator.contract import Job, Limits, Outcome, Protocol, Report, Source, Timer
 from campaigns.evaluator.problem import load_problem
 from campaigns.rules.verdict.gates import Standard
-from campaigns.rules.verdict.own_kernels import own_kernels
+from campaigns.rules.verdict.source_gates import own_kernels
 
 pytestmark = pytest.mark.gpu
 

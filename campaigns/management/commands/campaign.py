@@ -59,11 +59,11 @@ from campaigns.problems.shipped import UnknownProblem
 from campaigns.records.device_waits import no_worker_of
 from campaigns.reports.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
+from campaigns.rules.stop.intake import Intake, IntakeError
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.stop.proposers import ProposerKind, ProposersError, parse_budgets
 from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.rules.target.goal import Goal, GoalError, parse_goal
-from campaigns.rules.target.intake import Intake, IntakeError
 from campaigns.rules.verdict.finding_kinds import PolicyError, parse_choices
 from campaigns.steps.lifecycle.allow_placeholder import PlaceholderRefused, allow_placeholder
 from campaigns.steps.lifecycle.answer_restart import answer_restart

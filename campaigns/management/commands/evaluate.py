@@ -31,12 +31,11 @@ from campaigns.problems.shipped import UnknownProblem
 from campaigns.records.cases import case_rows
 from campaigns.records.findings import stored_findings
 from campaigns.records.target.targets import Floors, floors_here
-from campaigns.rules.verdict.copied import notes_of
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance
 from campaigns.rules.verdict.gates import Standard
-from campaigns.rules.verdict.machine_code import code_words, function_words
 from campaigns.rules.verdict.one_session import decide_session
+from campaigns.rules.verdict.report_words import code_words, function_words, notes_of
 from campaigns.rules.verdict.sanitizers import found_words, passed
 from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
 from campaigns.steps.measuring.read_code import read_code

@@ -11,7 +11,7 @@ from campaigns.evaluator.contract import Outcome, Source
 from campaigns.proposers.base import Failure, Situation, Variant
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
-from campaigns.rules.dispatch.predicate import Multiples
+from campaigns.rules.verdict.predicate import Multiples
 from campaigns.spaces.flags import FLAG_SETS, RISKY_FLAG_SETS
 from campaigns.syntax.tunables import Tunable, find_tunables, with_value
 

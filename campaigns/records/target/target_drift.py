@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 from django.urls import reverse
 
 from campaigns.models import Campaign
-from campaigns.rules.noise.means import geomean
+from campaigns.rules.noise.gain import geomean
 from campaigns.rules.target.ceilings import Ceilings, target_under
 from campaigns.rules.target.roofline import Work, choose_ceiling
 from campaigns.rules.wording import duration

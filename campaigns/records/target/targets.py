@@ -13,7 +13,6 @@ from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.problem import ProblemSpec
 from campaigns.models import Campaign
-from campaigns.rules.noise.paired_times import Times
 from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.rules.target.goal import Goal, goal_from
 from campaigns.rules.target.roofline import (
@@ -24,6 +23,7 @@ from campaigns.rules.target.roofline import (
     physical_floor,
     share_of_floor,
 )
+from campaigns.rules.verdict.chained import Times
 from knowledge.lookup.value import (
     bandwidth_ceilings,
     compute_ceilings,

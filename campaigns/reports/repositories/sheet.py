@@ -10,8 +10,8 @@ from campaigns.lineage.own_repository import OwnRepository
 from campaigns.models import EvaluationState, Repository, RepositoryRound, RepositoryState
 from campaigns.records.repositories.results import proven_of, result_of
 from campaigns.rules.harness.decide import OWN_HARNESS, HarnessClass, Proven
-from campaigns.rules.noise.chained import chained
 from campaigns.rules.noise.gain import Gain
+from campaigns.rules.verdict.chained import chained
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 
 BROUGHT = "what was brought"

@@ -10,7 +10,6 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from campaigns.rules.dispatch.classes import divergence, grouped
 from campaigns.rules.harness.description import Better, Harness, Score
 from campaigns.rules.noise.gain import (
     Gain,
@@ -21,8 +20,9 @@ from campaigns.rules.noise.gain import (
     regressed,
     stray,
 )
+from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
-from campaigns.rules.verdict.guard import GuardPolicy
+from campaigns.rules.verdict.dispatch import divergence, grouped
 
 OWN_HARNESS = "by the project's own harness"
 BASELINE = "the incumbent"

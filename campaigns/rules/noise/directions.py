@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from campaigns.rules.noise.gain import Pair
-from campaigns.rules.noise.means import geomean
+from campaigns.rules.noise.gain import Pair, geomean
 
 
 class Direction(StrEnum):

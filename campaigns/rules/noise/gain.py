@@ -11,13 +11,21 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from campaigns.evaluator.contract import mean_interval
-from campaigns.rules.noise.means import geomean
+from campaigns.evaluator.contract import CaseReport, Timing, mean_interval
 from campaigns.rules.wording import gain_words
+
+
+def geomean(values: Iterable[float]) -> float:
+    """Return the geometric mean of positive numbers. Raises ValueError when there are none."""
+    logs = [math.log(value) for value in values]
+    if not logs:
+        raise ValueError("geomean: needs at least one value")
+    return math.exp(math.fsum(logs) / len(logs))
+
 
 LEAST_FLOOR = 0.01
 LEAST_PAIRS = 5
@@ -213,3 +221,16 @@ def _median_chances(n: int) -> list[tuple[int, int, float]]:
 
 def _at_least(k: int, n: int, p: float) -> float:
     return math.fsum(math.comb(n, m) * p**m * (1 - p) ** (n - m) for m in range(k, n + 1))
+
+
+def clock_pairs(case: CaseReport) -> list[Pair]:
+    """(incumbent, candidate) times in µs on the judge's clock. ValueError where an arm lacks."""
+    old, new = both_arms(case)
+    return list(zip(old.samples_us, new.samples_us, strict=True))
+
+
+def both_arms(case: CaseReport) -> tuple[Timing, Timing]:
+    """Incumbent and candidate of a case. Raises ValueError where one was not timed."""
+    if case.candidate is None or case.incumbent is None:
+        raise ValueError(f"{case.case}: accepted: cases with both arms timed")
+    return case.incumbent, case.candidate

@@ -21,8 +21,14 @@ from campaigns.rules.noise.drift import (
     change_within,
     step_in,
 )
-from campaigns.rules.noise.gain import LEAST_FLOOR, interval, noise_floor, stray
-from campaigns.rules.verdict.one_session import both_arms, clock_pairs
+from campaigns.rules.noise.gain import (
+    LEAST_FLOOR,
+    both_arms,
+    clock_pairs,
+    interval,
+    noise_floor,
+    stray,
+)
 from campaigns.rules.wording import duration, gain_words, share
 from knowledge.experience.terms import SUCCESS
 

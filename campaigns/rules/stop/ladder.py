@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -105,3 +106,33 @@ def tally(reasons: Iterable[Reason]) -> str:
     """ "2 slower, 1 crashed", the most frequent first."""
     counts = Counter(reason.words for reason in reasons)
     return ", ".join(f"{count} {words}" for words, count in counts.most_common())
+
+
+MOST_REPAIRS = 3
+# Failures that another version of the same idea may fix. Cheating gets no repair, another source
+# does not fix a broken host, and a correct but slower kernel has had its trial.
+MENDABLE = frozenset(
+    {Reason.BUILD_FAILED, Reason.WRONG_RESULT, Reason.CRASHED, Reason.TIMED_OUT},
+)
+
+
+def may_repair(reason: Reason, earlier: Sequence[bool]) -> bool:
+    """Whether to ask the proposer for a repair.
+
+    earlier: for each answer of this round, whether it held a candidate; one without ends the
+    repairs.
+    """
+    return reason in MENDABLE and len(earlier) < MOST_REPAIRS and all(earlier)
+
+
+FRACTION = 0.5
+
+
+def masked(attempts: Iterable[int], protected: Collection[int], seed: int) -> tuple[int, ...]:
+    """About half of the attempts' round numbers, drawn by the seed; never a protected one.
+
+    protected: the baseline and the incumbent.
+    """
+    eligible = sorted(set(attempts) - set(protected))
+    count = round(FRACTION * len(eligible) + 0.25)
+    return tuple(sorted(random.Random(seed).sample(eligible, count)))

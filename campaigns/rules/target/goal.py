@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from campaigns.rules.noise.means import geomean
+from campaigns.rules.noise.gain import geomean
 from campaigns.rules.target.roofline import LEAST_FRACTION, TARGET_FRACTION, Work
 from campaigns.rules.target.target import METRICS, Target, absolute_target, baseline_target, shown
 from campaigns.rules.wording import share

@@ -12,10 +12,9 @@ from campaigns.rules.noise.directions import Halves
 from campaigns.rules.noise.gain import LEAST_FLOOR, LEAST_PAIRS
 from campaigns.rules.target.roofline import Floor
 from campaigns.rules.verdict.buckets import Declared
+from campaigns.rules.verdict.case_limits import GuardPolicy, Level, level_words
 from campaigns.rules.verdict.decision import Gate, Reason
 from campaigns.rules.verdict.finding_kinds import Examined
-from campaigns.rules.verdict.guard import GuardPolicy
-from campaigns.rules.verdict.levels import Level, level_words
 from campaigns.rules.wording import digits, duration, share
 from knowledge.specs.cited import EvidenceClass
 

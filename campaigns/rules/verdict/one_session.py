@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
-from campaigns.rules.dispatch.classes import divergence, grouped
-from campaigns.rules.dispatch.split import judge_split
+from campaigns.evaluator.contract import CaseReport, Outcome, Report
 from campaigns.rules.noise.directions import by_step
 from campaigns.rules.noise.gain import (
     ONE_SESSION,
     Gain,
     Pair,
+    both_arms,
+    clock_pairs,
     improved,
     interval,
     pooled,
     regressed,
 )
 from campaigns.rules.verdict import gates
+from campaigns.rules.verdict.case_limits import CaseEffect, Level, case_effect
 from campaigns.rules.verdict.decision import VERDICT_OF, Decision, Gate, Reason
+from campaigns.rules.verdict.dispatch import divergence, grouped, judge_split
 from campaigns.rules.verdict.gates import GateOutcome, Standard, decisive_samples
-from campaigns.rules.verdict.guard import CaseEffect, case_effect
-from campaigns.rules.verdict.levels import Level
-from campaigns.rules.verdict.own_kernels import own_kernels
 from campaigns.rules.verdict.repeats import repeats
-from campaigns.rules.verdict.static_findings import static_findings
+from campaigns.rules.verdict.source_gates import own_kernels, static_findings
 from campaigns.rules.verdict.transfer import credit_words, transfer
 from campaigns.rules.wording import share
 
@@ -303,19 +302,6 @@ def _pairs(case: CaseReport) -> list[Pair]:
     """Device times of both arms where either is a plain loop, else burst times of both."""
     old, new = (decisive_samples(case, arm) for arm in both_arms(case))
     return list(zip(old, new, strict=True))
-
-
-def clock_pairs(case: CaseReport) -> list[Pair]:
-    """(incumbent, candidate) times in µs on the judge's clock. ValueError where an arm lacks."""
-    old, new = both_arms(case)
-    return list(zip(old.samples_us, new.samples_us, strict=True))
-
-
-def both_arms(case: CaseReport) -> tuple[Timing, Timing]:
-    """Incumbent and candidate of a case. Raises ValueError where one was not timed."""
-    if case.candidate is None or case.incumbent is None:
-        raise ValueError(f"{case.case}: accepted: cases with both arms timed")
-    return case.incumbent, case.candidate
 
 
 def _decision(

@@ -14,8 +14,7 @@ from campaigns.records.stop_history import masked_rounds
 from campaigns.records.verdicts import borne_of, classes_of, gain_of, noise_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import Reason
-from campaigns.rules.verdict.expectation import DOWN, TIMES
-from campaigns.rules.verdict.taught import is_decided, taught
+from campaigns.rules.verdict.expectation import DOWN, TIMES, is_decided, taught
 from knowledge.experience.catalogue.names import catalogue_slug
 from knowledge.experience.record import NewExperience
 from knowledge.experience.terms import AttemptLabel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from campaigns.models import Round, RoundKind, RoundState
-from campaigns.rules.verdict.taught import SILENT, WRONG
+from campaigns.rules.verdict.expectation import SILENT, WRONG
 from campaigns.steps.rounds.learn import try_to_learn
 from knowledge.models import Experience
 

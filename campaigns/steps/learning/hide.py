@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from campaigns.models import Campaign, Verdict
 from campaigns.rules.verdict.decision import Reason
-from campaigns.rules.verdict.taught import is_decided
+from campaigns.rules.verdict.expectation import is_decided
 from knowledge.experience.masking import mask, unmask
 from knowledge.models import EntryStanding, Experience
 

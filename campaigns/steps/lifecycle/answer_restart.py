@@ -19,8 +19,8 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move, stopping
 from campaigns.records.campaigns import stop_policy_of
 from campaigns.records.stop_history import history_of, restart_of
+from campaigns.rules.stop.ladder import masked
 from campaigns.rules.stop.policy import should_stop
-from campaigns.rules.stop.restart import masked
 from campaigns.rules.verdict.decision import UNJUDGED
 from campaigns.steps.learning.hide import hide_rounds
 from campaigns.workers.notify import AGAIN, NOTHING, Next

@@ -19,11 +19,11 @@ from campaigns.models.event import record
 from campaigns.proposers.base import proposer_names
 from campaigns.records.baselines import WANTED
 from campaigns.records.findings import stored_policy
+from campaigns.rules.stop.intake import Intake
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.stop.proposers import USUAL, Budgets, ProposersError, read_budgets
 from campaigns.rules.target import goal as goals
 from campaigns.rules.target.goal import Goal
-from campaigns.rules.target.intake import Intake
 from campaigns.rules.verdict.finding_kinds import (
     Examined,
     FindingKind,

@@ -23,8 +23,7 @@ from campaigns.models.transitions import claim
 from campaigns.records.target.ceilings import ceilings_of, missing_spec_of, unknown_target
 from campaigns.records.target.target_warnings import TargetWarning, target_warnings_of
 from campaigns.rules.target.ceilings import PLACEHOLDER, Ceilings, provisional, target_under
-from campaigns.rules.target.ridges import MemoryLevel, ridges
-from campaigns.rules.target.roofline import Work
+from campaigns.rules.target.roofline import MemoryLevel, Work, ridges
 from campaigns.steps.lifecycle.abort import abort
 from campaigns.steps.lifecycle.ask_to_pause import ask_to_pause
 from campaigns.steps.measuring.materialise import materialise

@@ -23,9 +23,9 @@ from campaigns.records.evaluations import REPRODUCED_IN, Session, is_elsewhere, 
 from campaigns.records.judged_rounds import standard_of_round
 from campaigns.records.noise import floor_for
 from campaigns.rules.noise.gain import Gain
+from campaigns.rules.verdict.decide import decide_elsewhere
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.gates import Standard
-from campaigns.rules.verdict.sessions import decide_elsewhere
 from campaigns.steps.measuring.stand import stand
 from campaigns.workers.notify import Next
 

@@ -9,7 +9,7 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.records.findings import examined
 from campaigns.records.rounds import declared_of
-from campaigns.rules.verdict.static_findings import static_findings
+from campaigns.rules.verdict.source_gates import static_findings
 from campaigns.rules.verdict.transfer import transfer
 
 

@@ -16,7 +16,7 @@ from campaigns.models import (
     RepositoryState,
     Submitter,
 )
-from campaigns.rules.stop.repairs import MENDABLE, MOST_REPAIRS
+from campaigns.rules.stop.ladder import MENDABLE, MOST_REPAIRS
 from campaigns.rules.verdict.decision import Reason
 from campaigns.steps.repositories.add_repository import RepositoryRefused
 from campaigns.steps.repositories.stop_repository import MAY_RUN

@@ -9,10 +9,10 @@ from campaigns.models import Campaign, CampaignState, Candidate, Verdict
 from campaigns.records.evaluations import machine_code_of, report_of
 from campaigns.records.stop_history import restart_of
 from campaigns.records.verdicts import results_of, streak_of, verdicts_of
-from campaigns.rules.noise.means import geomean
+from campaigns.rules.noise.gain import geomean
 from campaigns.rules.stop.ladder import Rung, rung, tally
 from campaigns.rules.verdict.decision import Reason
-from campaigns.rules.verdict.machine_code import code_words, launch_words
+from campaigns.rules.verdict.report_words import code_words, launch_words
 from campaigns.rules.wording import duration
 
 NOT_READ = "it was measured before machine code was read, so nothing is known of it"

@@ -29,7 +29,7 @@ from campaigns.records.cases import case_rows, class_rows
 from campaigns.records.evaluations import Session
 from campaigns.records.judged_rounds import JudgedRound, load_judged_round
 from campaigns.rules.noise.gain import noise_floor, stray
-from campaigns.rules.stop.repairs import may_repair
+from campaigns.rules.stop.ladder import may_repair
 from campaigns.rules.verdict.decide import Judgement, decide
 from campaigns.rules.verdict.decision import Decision, Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard

@@ -11,8 +11,7 @@ from campaigns.models import Round, RoundState
 from campaigns.models.event import record
 from campaigns.records.rounds import declared_of
 from campaigns.rules.verdict.decision import Reason
-from campaigns.rules.verdict.expectation import Borne
-from campaigns.rules.verdict.taught import TRICKS
+from campaigns.rules.verdict.expectation import TRICKS, Borne
 from campaigns.steps.learning.attempt import attempt_of
 from campaigns.steps.learning.told import clipped, seen_in, shown_for
 from knowledge.experience.lessons import NewLesson, propose_lesson, record_anti_pattern

@@ -20,7 +20,7 @@ from campaigns.proposers.base import Failure, Repairer, Variant, proposer
 from campaigns.proposers.situation import situation_of
 from campaigns.records.evaluations import deciding_evaluation, judged_candidate
 from campaigns.records.rounds import tried_in
-from campaigns.rules.stop.repairs import MOST_REPAIRS
+from campaigns.rules.stop.ladder import MOST_REPAIRS
 from campaigns.steps.measuring.request_evaluation import request_evaluation
 from campaigns.steps.rounds.add_candidate import add_candidate
 from campaigns.workers.notify import AGAIN, NOTHING, Next

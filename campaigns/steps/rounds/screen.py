@@ -20,9 +20,9 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.records.cases import cases_of
-from campaigns.rules.noise.means import geomean
+from campaigns.rules.noise.gain import geomean
+from campaigns.rules.verdict.case_limits import Level, level_words
 from campaigns.rules.verdict.gates import decisive_samples
-from campaigns.rules.verdict.levels import Level, level_words
 from campaigns.steps.rounds.finalists import take_finalists
 from campaigns.workers.notify import AGAIN, NOTHING, Next
 

@@ -1,7 +1,7 @@
 """A dispatch split for classes that diverge: a kernel for those that gain, and the other (R19).
 
 The machine proposes it before any proposer is asked, once for each pair of sources. It is a round
-like every other: measured on all cases, and kept only if `campaigns.rules.dispatch.split` says so.
+like every other: measured on all cases, and accepted only as `campaigns.rules.verdict.dispatch` says.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
 from campaigns.records.cases import NO_SPLIT, classes_by_case, runs_of
 from campaigns.records.verdicts import classes_of, noise_of
-from campaigns.rules.dispatch.predicate import DispatchProblem, Inseparable, Predicate, predicate
-from campaigns.rules.dispatch.split import STRATEGY, Call, call_for_split, expected_saving
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.rules.verdict.decision import UNJUDGED, Reason
+from campaigns.rules.verdict.dispatch import STRATEGY, Call, call_for_split, expected_saving
+from campaigns.rules.verdict.predicate import DispatchProblem, Inseparable, Predicate, predicate
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,7 @@ from campaigns.records.evaluations import report_of
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet
-from campaigns.rules.noise.gain import Gain
-from campaigns.rules.noise.means import geomean
+from campaigns.rules.noise.gain import Gain, geomean
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import share
 

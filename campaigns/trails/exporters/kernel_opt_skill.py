@@ -9,7 +9,7 @@ from campaigns.reports.baselines import NONE as NO_TORCH
 from campaigns.reports.baselines import baseline_lines
 from campaigns.reports.sheet import BASELINE
 from campaigns.reports.totals import copies_of
-from campaigns.rules.verdict.machine_code import function_words
+from campaigns.rules.verdict.report_words import function_words
 from campaigns.rules.wording import change, digits, duration, share
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.kernel_optimize import gain_words

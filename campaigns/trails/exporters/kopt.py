@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from campaigns.records.submissions import budgets_of
-from campaigns.rules.target.intake import intake_from
+from campaigns.rules.stop.intake import intake_from
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 
 NAME = "trail.json"

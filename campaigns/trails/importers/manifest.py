@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from campaigns.rules.stop.intake import AUTO, EXECUTION_MODE, LANGUAGES
 from campaigns.rules.stop.policy import ROUND_LIMIT, ROUNDS_ACCEPTED
 from campaigns.rules.target.goal import GoalError, parse_goal
-from campaigns.rules.target.intake import AUTO, EXECUTION_MODE, LANGUAGES
-from campaigns.rules.verdict.guard import GuardPolicy
+from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.trails.importers.claims import TrailRefused, refused
 from campaigns.trails.importers.documents import LinedDocument, read_yaml
 

@@ -16,7 +16,7 @@ from campaigns.models import EvaluationState, Repository, Submitter
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.repositories.results import result_of
 from campaigns.rules.harness.description import LONGEST_TEXT
-from campaigns.rules.stop.repairs import MENDABLE
+from campaigns.rules.stop.ladder import MENDABLE
 from campaigns.steps.repositories.add_repository import HEAD, RepositoryRefused, add_repository
 from campaigns.steps.repositories.hand_in_change import (
     LARGEST_PATCH,

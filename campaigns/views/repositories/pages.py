@@ -15,7 +15,7 @@ from campaigns.lineage.own_repository import OwnRepository
 from campaigns.models import Repository
 from campaigns.reports.diff import DiffMark
 from campaigns.reports.repositories.sheet import line_of, sheet_of, summaries_of
-from campaigns.rules.stop.repairs import MENDABLE
+from campaigns.rules.stop.ladder import MENDABLE
 from campaigns.steps.repositories.stop_repository import stop_repository
 from campaigns.views.download import download
 from campaigns.views.lookup import may_change, wants_fragment

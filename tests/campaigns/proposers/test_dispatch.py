@@ -15,7 +15,7 @@ from campaigns.evaluator.builds.kernel_names import cuda_kernels, triton_kernels
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
-from campaigns.rules.dispatch.predicate import ColumnRange, Predicate
+from campaigns.rules.verdict.predicate import ColumnRange, Predicate
 from tests.campaigns.problems.test_problems import reference_module, run_cpp, worst_margin
 from tests.campaigns.proposers.test_recipes import chained, v0
 

@@ -15,8 +15,8 @@ from campaigns.models import Campaign, CampaignState
 from campaigns.records.judged_rounds import standard_of
 from campaigns.reports.checklist import checklist
 from campaigns.reports.report import render_report
-from campaigns.rules.target.intake import Intake, intake_from
-from campaigns.rules.verdict.guard import GuardPolicy
+from campaigns.rules.stop.intake import Intake, intake_from
+from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.steps.lifecycle.confirm import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.views.new_campaign import LABELS

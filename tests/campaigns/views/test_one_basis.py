@@ -14,7 +14,7 @@ from campaigns.reports import rows as rows_module
 from campaigns.reports.pictures import pictures
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.totals import trend_of
-from campaigns.rules.noise.means import geomean
+from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import digits, share
 

@@ -13,12 +13,11 @@ import pytest
 from campaigns.evaluator.contract import Case, Limits, Protocol, Report, Source
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import DispatchPlan, Part
-from campaigns.rules.dispatch.classes import class_of
-from campaigns.rules.dispatch.predicate import DispatchProblem, predicate
-from campaigns.rules.dispatch.split import call_for_split
 from campaigns.rules.verdict.decision import VerdictWord
+from campaigns.rules.verdict.dispatch import call_for_split, class_of
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
+from campaigns.rules.verdict.predicate import DispatchProblem, predicate
 from tests.evaluator import small
 
 pytestmark = pytest.mark.judged

@@ -12,7 +12,7 @@ from campaigns.evaluator.backends.cpp import compiler
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import DispatchPlan, Part
-from campaigns.rules.dispatch.predicate import ColumnRange, Predicate
+from campaigns.rules.verdict.predicate import ColumnRange, Predicate
 from tests.evaluator.tricks.outcome import params
 
 

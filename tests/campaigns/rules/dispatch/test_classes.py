@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.rules.dispatch.classes import class_of, divergence, grouped
 from campaigns.rules.noise.gain import Gain, improved, regressed
 from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.dispatch import class_of, divergence, grouped
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import compare, compare_sessions, decide_session
 from tests.campaigns.rules.builders import case, report, timing

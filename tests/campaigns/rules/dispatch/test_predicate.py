@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.rules.dispatch.classes import class_of
-from campaigns.rules.dispatch.predicate import DispatchProblem, Inseparable, predicate
+from campaigns.rules.verdict.dispatch import class_of
+from campaigns.rules.verdict.predicate import DispatchProblem, Inseparable, predicate
 
 
 def choice(params, taken, columns=("D",), given=("N", "D", "M", "K")):

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.rules.dispatch.split import call_for_split, expected_saving, judge_split
 from campaigns.rules.noise.gain import Gain, improved, regressed
+from campaigns.rules.verdict.decide import decide_again
 from campaigns.rules.verdict.decision import Reason, VerdictWord
+from campaigns.rules.verdict.dispatch import call_for_split, expected_saving, judge_split
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import PairedComparison, decide_session, judge_comparison
-from campaigns.rules.verdict.sessions import decide_again
 from tests.campaigns.rules.builders import case, report, timing
 
 CLASSES = {"a": "D=1", "b": "D=2", "c": "D=3"}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.rules.noise.chained import CHAINED, chained, excess
 from campaigns.rules.noise.gain import KIND, Gain
+from campaigns.rules.verdict.chained import CHAINED, chained, excess
 
 HALF = Gain(0.5, 0.4, 0.6, 10)
 

@@ -12,7 +12,7 @@ from campaigns.rules.noise.directions import (
     times_by_step,
     versus,
 )
-from campaigns.rules.noise.means import geomean
+from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session

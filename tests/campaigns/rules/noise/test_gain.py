@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from campaigns.rules.noise.gain import (
     _median_chances,
+    geomean,
     improved,
     interval,
     noise_floor,
     regressed,
 )
-from campaigns.rules.noise.means import geomean
 from knowledge.experience.terms import SUCCESS
 
 TIMES = st.floats(min_value=1e-3, max_value=1e6)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from campaigns.rules.noise.means import geomean
-from campaigns.rules.noise.paired_times import PairedStep, paired_times
+from campaigns.rules.noise.gain import geomean
+from campaigns.rules.verdict.chained import PairedStep, paired_times
 from campaigns.rules.verdict.decision import VerdictWord as Word
 
 V0 = {"small": 10.0, "large": 1000.0}

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.proposers.base import Category
-from campaigns.rules.stop.ladder import Rung, Way, directions, rung, tally
+from campaigns.rules.stop.ladder import Rung, Way, directions, masked, rung, tally
 from campaigns.rules.stop.policy import History, StopPolicy, StopReason, count_streaks, should_stop
-from campaigns.rules.stop.restart import masked
 from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
 
 ways = st.builds(

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.rules.stop.repairs import MOST_REPAIRS, may_repair
+from campaigns.rules.stop.ladder import MOST_REPAIRS, may_repair
 from campaigns.rules.verdict.decision import Reason
 
 FAILED = {Reason.BUILD_FAILED, Reason.WRONG_RESULT, Reason.CRASHED, Reason.TIMED_OUT}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.rules.target.intake import Intake, IntakeError, fixed, intake_from
+from campaigns.rules.stop.intake import Intake, IntakeError, fixed, intake_from
 
 
 def test_it_comes_back_as_it_was_stored():

@@ -1,6 +1,6 @@
 import pytest
 
-from campaigns.rules.target.ridges import MemoryLevel, ridges
+from campaigns.rules.target.roofline import MemoryLevel, ridges
 from knowledge.specs.cited import EvidenceClass
 from tests.campaigns.rules.builders import ceiling
 

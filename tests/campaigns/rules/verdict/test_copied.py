@@ -11,7 +11,7 @@ from campaigns.evaluator.contract import (
     Timer,
     Timing,
 )
-from campaigns.rules.verdict.copied import copied_by, copied_words, notes_of
+from campaigns.rules.verdict.report_words import copied_by, copied_words, notes_of
 
 
 def timing(*copied: tuple[str, int]) -> Timing:

@@ -1,7 +1,7 @@
 import pytest
 
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.verdict.guard import CaseEffect, GuardPolicy, case_effect
+from campaigns.rules.verdict.case_limits import CaseEffect, GuardPolicy, case_effect
 
 
 @pytest.mark.parametrize(

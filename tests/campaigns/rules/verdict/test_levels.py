@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.rules.noise.gain import Gain
+from campaigns.rules.verdict.case_limits import Level, level_words, representative
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
-from campaigns.rules.verdict.levels import Level, level_words, representative
 from campaigns.rules.verdict.one_session import PairedComparison, decide_session, judge_comparison
 from tests.campaigns.rules.builders import case, report, timing
 

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 
 from campaigns.evaluator.contract import Function, KernelLaunch, MachineCode
 from campaigns.evaluator.machine_code.kinds import OpKind
-from campaigns.rules.verdict.machine_code import (
+from campaigns.rules.verdict.report_words import (
     SAID,
     UNSAID,
     code_words,

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from campaigns.evaluator.contract import LOOKS, Outcome, Timer
 from campaigns.rules.target.roofline import Work, physical_floor
+from campaigns.rules.verdict.case_limits import GuardPolicy
+from campaigns.rules.verdict.decide import decide_again
 from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
-from campaigns.rules.verdict.guard import GuardPolicy
 from campaigns.rules.verdict.one_session import GATE_NAMES, decide_session
-from campaigns.rules.verdict.sessions import decide_again
 from tests.campaigns.rules.builders import case, ceiling, report, timing
 
 AGAINST = Standard(has_incumbent=True)

@@ -8,7 +8,7 @@ from campaigns.evaluator.contract import OwnKernel, Timer, Traced
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
-from campaigns.rules.verdict.own_kernels import LEAST_SHARE, own_kernels
+from campaigns.rules.verdict.source_gates import LEAST_SHARE, own_kernels
 from tests.campaigns.rules.builders import case, report, timing
 
 AGAINST = Standard(has_incumbent=True)

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from campaigns.evaluator.contract import Fault, Report, Sanitized
+from campaigns.rules.verdict.decide import claims, decide_again
 from campaigns.rules.verdict.decision import Decision, Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.sanitizers import found_words, passed
-from campaigns.rules.verdict.sessions import claims, decide_again
 from tests.campaigns.rules.verdict.test_sessions import session
 
 CLEAN = Sanitized("AddressSanitizer", True)

@@ -9,10 +9,10 @@ import pytest
 from campaigns.evaluator.contract import Outcome, Report
 from campaigns.rules.noise.gain import Gain, interval, pooled
 from campaigns.rules.target.roofline import Work, physical_floor
+from campaigns.rules.verdict.decide import agree, claims, decide_again, decide_elsewhere, merged
 from campaigns.rules.verdict.decision import Gate, Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import GATE_NAMES, decide_session
-from campaigns.rules.verdict.sessions import agree, claims, decide_again, decide_elsewhere, merged
 from tests.campaigns.rules.builders import case, ceiling, report, timing
 
 AGAINST = Standard(has_incumbent=True)

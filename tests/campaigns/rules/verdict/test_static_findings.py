@@ -6,7 +6,7 @@ from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.finding_kinds import Examined, Finding, FindingKind, read_policy
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import GATE_NAMES, decide_session
-from campaigns.rules.verdict.static_findings import static_findings
+from campaigns.rules.verdict.source_gates import static_findings
 from tests.campaigns.rules.builders import case, report, timing
 
 FORK = Finding(FindingKind.PROCESS, 7, "fork", "if (fork() == 0) {")

@@ -4,7 +4,7 @@ import pytest
 
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
-from campaigns.rules.verdict.taught import SILENT, WRONG, is_decided, taught
+from campaigns.rules.verdict.expectation import SILENT, WRONG, is_decided, taught
 from knowledge.experience.terms import AttemptLabel
 
 FASTER, SAME, SLOWER = (

@@ -27,7 +27,7 @@ from campaigns.models import (
     RoundState,
 )
 from campaigns.records.stop_history import masked_rounds
-from campaigns.rules.stop.repairs import MOST_REPAIRS
+from campaigns.rules.stop.ladder import MOST_REPAIRS
 from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
 from campaigns.steps.lifecycle.answer_restart import answer_restart
 from campaigns.steps.lifecycle.pause import pause

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from campaigns.models import Commit
 from campaigns.reports.sheet import campaign_sheet
-from campaigns.rules.noise.means import geomean
+from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.trails.exporters import archive
 from campaigns.trails.exporters.archive import trail_archive, trail_files, trail_name

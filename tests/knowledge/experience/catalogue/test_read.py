@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns.proposers.recipes.base import recipes
-from campaigns.rules.dispatch.split import STRATEGY as SPLIT
+from campaigns.rules.verdict.dispatch import STRATEGY as SPLIT
 from knowledge.exchange.importer import SHIPPED
 from knowledge.exchange.readers.folder import read_folder
 from knowledge.experience.catalogue.mentions import unknown_mentions

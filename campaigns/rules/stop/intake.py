@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from campaigns.rules.verdict.guard import GuardPolicy
+from campaigns.rules.verdict.case_limits import GuardPolicy
 
 LONGEST_TEXT = 4000
 LONGEST_PLACE = 500

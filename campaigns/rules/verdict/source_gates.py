@@ -1,9 +1,10 @@
-"""A kernel of the candidate must have run, and its device time must explain the measured time.
+"""Gates on the source: what was found in it before the build, and whether its own kernels ran.
 
-Own kernels are those that its source defines, and those that its campaign declared by name before
-confirmation, because a header or a macro may define kernels that the text does not show. An
-imported framework proves nothing: a candidate may call a library and launch a decoy kernel beside
-it. The runner reports the trace and could forge it, so this gate can only raise a doubt.
+A refused finding ends it, others are shown. Own kernels are those that the source defines, and
+those that its campaign declared by name before confirmation, because a header or a macro may define
+kernels that the text does not show. Their device time must explain the measured time. An imported
+framework proves nothing: a candidate may call a library and launch a decoy kernel beside it. The
+runner reports the trace and could forge it, so that gate can only raise a doubt.
 """
 
 from __future__ import annotations
@@ -13,8 +14,47 @@ from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, OwnKernel, Report, Timing, Traced
 from campaigns.rules.verdict.decision import Gate, Reason
+from campaigns.rules.verdict.finding_kinds import Examined, Finding, FindingKind, Stance
 from campaigns.rules.verdict.gates import GateOutcome, Standard, decisive_samples
 from campaigns.rules.wording import duration, share
+
+NAME = "static findings"
+MOST_NAMED = 3
+
+
+def static_findings(examined: Examined | None) -> GateOutcome:
+    """Does the source hold anything that its campaign refuses?
+
+    None for a candidate that was stored before sources were examined; it passes.
+    """
+    if examined is None:
+        return GateOutcome(Gate(NAME, None, "not examined", ""))
+    limit = _limit(examined)
+    refused = examined.of(Stance.REFUSED)
+    if refused:
+        first = refused[0]
+        gate = Gate(NAME, False, _listed(refused), limit)
+        sentence = (
+            f"Rejected before it was built: {examined.file} line {first.line}, {first.what}. "
+            f"{first.kind.meaning} This campaign refuses findings of kind {first.kind.words}."
+        )
+        return GateOutcome(gate, Reason.FINDING_REFUSED, sentence)
+    flagged, allowed = examined.of(Stance.FLAGGED), examined.of(Stance.ALLOWED)
+    parts = [f"flagged: {_listed(flagged)}"] if flagged else []
+    parts += [f"{len(allowed)} allowed"] if allowed else []
+    return GateOutcome(Gate(NAME, True, "; ".join(parts) or "nothing found", limit))
+
+
+def _limit(examined: Examined) -> str:
+    refused = [kind.words for kind in FindingKind if examined.policy[kind] is Stance.REFUSED]
+    return f"nothing of kind {', '.join(refused)}" if refused else "nothing is refused"
+
+
+def _listed(findings: tuple[Finding, ...]) -> str:
+    named = [f"line {each.line}, {each.what} ({each.kind.words})" for each in findings[:MOST_NAMED]]
+    more = len(findings) - MOST_NAMED
+    return "; ".join(named) + (f"; and {more} more" if more > 0 else "")
+
 
 # On an H200 a kernel for show that copies a library's answer took 14 to 37 % of the device time and
 # one that did the second of two passes 42 %; copying can reach half where both are as fast. Honest

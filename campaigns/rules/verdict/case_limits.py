@@ -1,13 +1,52 @@
-"""Two levels of measuring: quick on representative cases, full on all of them (R18).
+"""Which cases must be measured (R18), and whether one may lose where the candidate wins (R13).
 
-Only the set of cases differs, never the harness. Within a level no case may be left out, and
-nothing is accepted on the quick level: the verdict always depends on all cases.
+Two levels of measuring: quick on representative cases, full on all of them. Only the set of cases
+differs, never the harness. Within a level no case may be left out, and nothing is accepted on the
+quick level: the verdict always depends on all cases.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from enum import StrEnum
+
+from campaigns.rules.noise.gain import Gain, improved
+
+
+class GuardPolicy(StrEnum):
+    """How much a protected case may lose before the candidate is rejected."""
+
+    DEFAULT = "default"
+    STRICT = "strict"
+
+    @property
+    def limit(self) -> float:
+        """The loss as a negative fraction."""
+        return -0.03 if self is GuardPolicy.STRICT else -0.05
+
+    @property
+    def words(self) -> str:
+        """The policy with its limit, for pages and commands."""
+        most = f"{-100 * self.limit:.0f} %"
+        return f"{self}: a round is rejected if a protected case loses more than {most}"
+
+
+class CaseEffect(StrEnum):
+    """The effect of a candidate on one case."""
+
+    IMPROVED = "improved"
+    UNCHANGED = "unchanged"
+    WARN = "warn"
+    REJECT = "reject"
+
+
+def case_effect(gain: Gain, floor: float, policy: GuardPolicy = GuardPolicy.DEFAULT) -> CaseEffect:
+    """Judge one case: reject if its whole interval lies below the limit, warn below -floor."""
+    if gain.high < policy.limit:
+        return CaseEffect.REJECT
+    if gain.gain < -floor:
+        return CaseEffect.WARN
+    return CaseEffect.IMPROVED if improved(gain, floor) else CaseEffect.UNCHANGED
 
 
 class Level(StrEnum):
