@@ -1,24 +1,22 @@
 """The records of what we do, one noun a file."""
 
-from campaigns.models.campaign import AbortReason, Campaign, Protocol
-from campaigns.models.candidate import Candidate
-from campaigns.models.commit import Commit
-from campaigns.models.device_wait import Cause, DeviceWait
-from campaigns.models.evaluation import Evaluation, EvaluationKind, Repair
-from campaigns.models.event import Event
-from campaigns.models.evidence import Evidence
+from campaigns.models.campaign import (
+    AbortReason,
+    Campaign,
+    Phase,
+    Pitfall,
+    PitfallKind,
+    Placeholder,
+    Protocol,
+)
+from campaigns.models.evaluation import Evaluation, EvaluationKind, Evidence, Repair
+from campaigns.models.event import Event, Restart, RestartAnswer, Review, Unmasking
 from campaigns.models.imported import ImportedCampaign, ImportedFile, ImportedRound
 from campaigns.models.passport import Passport, PassportWish, Void
-from campaigns.models.phase import Phase
-from campaigns.models.pitfall import Pitfall, PitfallKind
-from campaigns.models.placeholder import Placeholder
 from campaigns.models.problem import Case, Problem
 from campaigns.models.repositories.repository import Repository
 from campaigns.models.repositories.repository_round import RepositoryRound
-from campaigns.models.round import Round, RoundKind
-from campaigns.models.stagnation import Restart, RestartAnswer, Review, Unmasking
-from campaigns.models.standing import Answer, Standing, StandingAnswer, StandingWord
-from campaigns.models.submissions.submission import Submission, Submitter
+from campaigns.models.round import Candidate, Round, RoundKind, Submission, Submitter
 from campaigns.models.sweep import Sweep, SweepOrder, SweepPoint
 from campaigns.models.transitions import (
     CampaignState,
@@ -27,8 +25,8 @@ from campaigns.models.transitions import (
     RepositoryState,
     RoundState,
 )
-from campaigns.models.verdict import Verdict
-from campaigns.models.worker import Worker
+from campaigns.models.verdict import Answer, Commit, Standing, StandingAnswer, StandingWord, Verdict
+from campaigns.models.worker import Cause, DeviceWait, Worker
 
 __all__ = [
     "AbortReason",

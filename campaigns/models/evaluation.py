@@ -1,4 +1,4 @@
-"""Facts measured about a candidate: outcome, correctness, timings, environment."""
+"""Facts measured about a candidate: outcome, correctness, timings, environment, evidence."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from django.db import models
 
 from campaigns.evaluator.contract import Outcome, Report, load_report
 from campaigns.models.campaign import Campaign
-from campaigns.models.candidate import Candidate
-from campaigns.models.round import Round
-from campaigns.models.transitions import EvaluationState, RoundState, Stateful
+from campaigns.models.round import Candidate, Round
+from campaigns.models.transitions import FINISHED, EvaluationState, RoundState, Stateful
 from campaigns.models.worker import Worker
 from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
@@ -180,3 +179,36 @@ class Repair(Guarded):
         """The repair and the failure in one line without a full stop."""
         told = f"repair {self.number}: {self.candidate.label}" if self.candidate else "no repair"
         return f"{told} (after {self.why})" if self.candidate else f"{told}: {self.why}"
+
+
+class Evidence(Guarded):
+    """The facts about one incumbent. Facts gathered after a later round are a new row.
+
+    after: the last closed round. sessions: the number of measurements behind them. facts: in the
+    shape that `campaigns.proposers.evidence` documents.
+    """
+
+    SEALED = ALWAYS
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="evidence")
+    incumbent = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="evidence")
+    after = models.PositiveIntegerField()
+    sessions = models.PositiveIntegerField()
+    facts = models.JSONField(default=dict)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=["campaign", "incumbent", "after"], name="one_evidence_per_round"
+            ),
+        )
+        ordering = ("pk",)
+        verbose_name_plural = "evidence"
+
+    def __str__(self) -> str:
+        return f"evidence of {self.campaign} after round {self.after}"
+
+    def refuse_late(self) -> None:
+        if Campaign.objects.filter(pk=self.campaign_id, state__in=FINISHED).exists():
+            raise Immutable(f"campaign {self.campaign_id} is finished and takes no new evidence")

@@ -1,12 +1,15 @@
-"""The conclusion from an evaluation, with its reason and its gates."""
+"""What follows from evaluations: the verdict of a round, how far it is confirmed, its commit."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 
 from campaigns.models.evaluation import Evaluation
 from campaigns.models.round import Round
-from knowledge.models.guarded import ALWAYS, Guarded
+from campaigns.models.transitions import RoundState
+from campaigns.rules.verdict.decision import VerdictWord
+from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
 
 class Verdict(Guarded):
@@ -40,3 +43,134 @@ class Verdict(Guarded):
 
     def __str__(self) -> str:
         return f"{self.word} ({self.reason}): {self.round}"
+
+
+class StandingWord(models.TextChoices):
+    """claimed → verified or not verified; verified → reproduced, not reproduced or untold."""
+
+    CLAIMED = "claimed", "claimed"
+    VERIFIED = "verified", "verified"
+    NOT_VERIFIED = "not_verified", "not verified"
+    REPRODUCED = "reproduced", "reproduced"
+    NOT_REPRODUCED = "not_reproduced", "not reproduced"
+    UNTOLD = "untold", "verified; untold elsewhere"
+
+
+# What each word means, for a first-time reader.
+MEANINGS: dict[str, str] = {
+    StandingWord.CLAIMED: "one session showed the gain; it is being measured again",
+    StandingWord.VERIFIED: "a second session, in new processes and on unseen inputs, showed it too",
+    StandingWord.NOT_VERIFIED: "no second session showed it, so it was not accepted",
+    StandingWord.REPRODUCED: "another device of this model showed it as well",
+    StandingWord.NOT_REPRODUCED: "another device of this model did not show it; a person decides",
+    StandingWord.UNTOLD: "another device of this model is too noisy to show a gain of this size",
+}
+
+
+class Standing(Guarded):
+    """One status of one round, with the session that shows it. The newest row counts.
+
+    A baseline claims no gain, and so has no standing. gain, gain_low, gain_high: of that session
+    alone, relative to the incumbent of the round; None if it was not timed.
+    """
+
+    SEALED = ALWAYS
+
+    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="standings")
+    word = models.CharField(max_length=20)
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.PROTECT, related_name="standings")
+    sentence = models.TextField()
+    gain = models.FloatField(null=True, blank=True)
+    gain_low = models.FloatField(null=True, blank=True)
+    gain_high = models.FloatField(null=True, blank=True)
+    pairs = models.PositiveIntegerField(default=0)
+    interval_kind = models.CharField(max_length=100, blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["round", "word"], name="one_standing_per_word"),
+        )
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"{self.words}: {self.round}"
+
+    @property
+    def words(self) -> str:
+        """The status as people read it."""
+        return StandingWord(self.word).label
+
+    @property
+    def needs_answer(self) -> bool:
+        """Whether a person still has to decide what follows."""
+        return self.word == StandingWord.NOT_REPRODUCED and not hasattr(self, "answer")
+
+
+class Answer(models.TextChoices):
+    """A person's conclusion about a gain that another device did not show."""
+
+    RELIED_ON = "relied_on", "relied on all the same"
+    NOT_RELIED_ON = "not_relied_on", "not to be relied on"
+
+
+class StandingAnswer(Guarded):
+    """A person's answer to a gain that was not reproduced. It does not change the incumbent."""
+
+    SEALED = ALWAYS
+
+    standing = models.OneToOneField(Standing, on_delete=models.PROTECT, related_name="answer")
+    answer = models.CharField(max_length=20, choices=Answer)
+    why = models.TextField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.words}: {self.standing}"
+
+    @property
+    def words(self) -> str:
+        """The answer as people read it."""
+        return Answer(self.answer).label
+
+
+class Commit(Guarded):
+    """The parts of a round's commit that no sealed record holds, and the hash of the commit.
+
+    A later kopt can recreate the repository from them, even if it words a message differently.
+    source: the committed text where a formatter changed the candidate's; else empty, and the text
+    is the candidate's own. note: the result of the formatting; empty if none was requested.
+    """
+
+    SEALED = ALWAYS
+
+    round = models.OneToOneField(Round, on_delete=models.PROTECT, related_name="commit")
+    branch = models.CharField(max_length=200)
+    sha = models.CharField(max_length=40)
+    message = models.TextField()
+    source = models.TextField(blank=True)
+    note = models.TextField(blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"commit {self.short} of {self.round}"
+
+    @property
+    def short(self) -> str:
+        """The short form of the hash."""
+        return self.sha[:12]
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0]
+
+    def refuse_late(self) -> None:
+        accepted = Round.objects.filter(
+            pk=self.round_id, state=RoundState.CLOSED, verdict__word=VerdictWord.ACCEPTED
+        )
+        if not accepted.exists():
+            raise Immutable(f"{self.round} is not accepted and closed, and has no commit")

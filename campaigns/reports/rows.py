@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from campaigns.models import Campaign, Round, RoundState, Standing, StandingAnswer, StandingWord
-from campaigns.models.standing import MEANINGS
+from campaigns.models.verdict import MEANINGS
 from campaigns.records.findings import finding_counts
 from campaigns.records.rounds import ProposedBy, proposed_by
 from campaigns.records.target.targets import CampaignTarget, share_of

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from campaigns.models import EvaluationKind, StandingWord
 from campaigns.models.evaluation import TORCH
-from campaigns.models.standing import MEANINGS
+from campaigns.models.verdict import MEANINGS
 from campaigns.records.rounds import hypothesis_of
 from campaigns.records.target.target_drift import TargetDrift
 from campaigns.records.target.targets import CampaignTarget

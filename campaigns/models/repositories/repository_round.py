@@ -7,7 +7,7 @@ from django.db import models
 from django.urls import reverse
 
 from campaigns.models.repositories.repository import Repository
-from campaigns.models.submissions.submission import Submitter
+from campaigns.models.round import Submitter
 from campaigns.models.transitions import EvaluationState, RepositoryState, Stateful
 from campaigns.models.worker import Worker
 from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord

@@ -1,7 +1,7 @@
 """A dispatch split for classes that diverge: a kernel for those that gain, and the other (R19).
 
 The machine proposes it before any proposer is asked, once for each pair of sources. It is a round
-like every other: measured on all cases, and accepted only as `campaigns.rules.verdict.dispatch` says.
+like every other: measured on all cases, and accepted as `campaigns.rules.verdict.dispatch` says.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from django.utils import timezone
 from campaigns.devices.discover import Device
 from campaigns.devices.hold import hold
 from campaigns.models import Campaign, CampaignState, Evaluation, Worker
-from campaigns.models.device_wait import Cause
+from campaigns.models.worker import Cause
 from campaigns.rules.noise.device_gate import UNKNOWN_ACTIVITY, Activity, DeviceCheck, DeviceState
 from campaigns.steps.measuring.change_device import change_device
 from campaigns.steps.measuring.choose_device import choose_device
