@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from campaigns.evaluator.contract import protocol_from
 from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
-from campaigns.models.evaluation import TORCH
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import report_of
@@ -244,7 +243,7 @@ def round_facts(round_: Round) -> dict[str, Any]:
                         "void": e.void.sentence if hasattr(e, "void") else "",
                     }
                     for e in candidate.evaluations.all()
-                    if e.kind not in TORCH
+                    if not e.traits.is_torch
                 ],
             }
             for candidate in round_.candidates.prefetch_related("evaluations__void")

@@ -9,14 +9,15 @@ from campaigns.models.campaign import (
     Placeholder,
     Protocol,
 )
-from campaigns.models.evaluation import Evaluation, EvaluationKind, Evidence, Repair
+from campaigns.models.evaluation import Evaluation, Evidence, Repair
 from campaigns.models.event import Event, Restart, RestartAnswer, Review, Unmasking
 from campaigns.models.imported import ImportedCampaign, ImportedFile, ImportedRound
+from campaigns.models.kinds import EvaluationKind, RoundKind
 from campaigns.models.passport import Passport, PassportWish, Void
 from campaigns.models.problem import Case, Problem
 from campaigns.models.repositories.repository import Repository
 from campaigns.models.repositories.repository_round import RepositoryRound
-from campaigns.models.round import Candidate, Round, RoundKind, Submission, Submitter
+from campaigns.models.round import Candidate, Round, Submission, Submitter
 from campaigns.models.sweep import Sweep, SweepOrder, SweepPoint
 from campaigns.models.transitions import (
     CampaignState,

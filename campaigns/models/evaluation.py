@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 
 from django.db import models
 
 from campaigns.evaluator.contract import Outcome, Report, load_report
 from campaigns.models.campaign import Campaign
+from campaigns.models.kinds import EVALUATION_KINDS, EvaluationKind, EvaluationTraits
 from campaigns.models.round import Candidate, Round
 from campaigns.models.transitions import FINISHED, EvaluationState, RoundState, Stateful
 from campaigns.models.worker import Worker
@@ -18,42 +18,6 @@ from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 CARD = "card"
 # The key of the device's state before: idle, or why it was measured anyway.
 GATE = "device before"
-
-
-class EvaluationKind(models.TextChoices):
-    BASELINE = "baseline"
-    SCREEN = "screen"
-    SWEEP = "sweep"
-    SHARE = "share"  # another device tries points of a search
-    BUILD = "build"  # a host without such a device builds points of a search
-    DECIDE = "decide"
-    REMEASURE = "remeasure"
-    REPORT = "report"
-    REPRODUCE = "reproduce"
-    # A reference implementation in torch beside the candidate.
-    EAGER = "eager"
-    COMPILE = "compile"
-    COMPILE_MAX = "compile-max-autotune"
-    LIBRARY = "library"
-
-
-# The reference implementations, and what people call them. In such an evaluation they are the
-# candidate of the report, and its incumbent is the candidate of the row: so an outcome is theirs.
-TORCH: Mapping[str, str] = {
-    EvaluationKind.EAGER: "torch eager",
-    EvaluationKind.COMPILE: "torch.compile",
-    EvaluationKind.COMPILE_MAX: "torch.compile, max-autotune",
-    EvaluationKind.LIBRARY: "the library's kernel",
-}
-
-# What no campaign waits for, and what a finished one may still have.
-BESIDE = frozenset({EvaluationKind.REPRODUCE, *TORCH})
-
-# What is measured about a closed round: the final comparison, and what goes on beside.
-AFTER_THE_ROUND = frozenset({EvaluationKind.REPORT, *BESIDE})
-
-# What goes on beside a search, for it. What is lost or broken there, the search asks for anew.
-HELP = frozenset({EvaluationKind.SHARE, EvaluationKind.BUILD})
 
 
 class Evaluation(Stateful):
@@ -99,11 +63,11 @@ class Evaluation(Stateful):
         return f"{self.kind} evaluation {self.pk} of {self.candidate}"
 
     def refuse_late(self) -> None:
-        """Refuse a new evaluation of a closed round, except those of `AFTER_THE_ROUND`."""
+        """Refuse a new evaluation of a closed round, except what measures closed ones."""
         super().refuse_late()
         candidates = Candidate.objects.filter(pk=self.candidate_id)
         closed = candidates.filter(round__state=RoundState.CLOSED)
-        if self.kind not in AFTER_THE_ROUND and closed.exists():
+        if not self.traits.is_after_the_round and closed.exists():
             raise Immutable(f"{self.candidate.round} is closed and takes no new {self.kind}")
 
     def queue_again(self) -> Evaluation:
@@ -111,6 +75,11 @@ class Evaluation(Stateful):
         return Evaluation.objects.create(
             candidate=self.candidate, against=self.against, kind=self.kind, attempt=self.attempt + 1
         )
+
+    @property
+    def traits(self) -> EvaluationTraits:
+        """What is different for its kind."""
+        return EVALUATION_KINDS[self.kind]
 
     @property
     def campaign(self) -> Campaign:

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from campaigns.evaluator.contract import Source
 from campaigns.models.campaign import Campaign
+from campaigns.models.kinds import ROUND_KINDS, RoundKind, RoundTraits
 from campaigns.models.transitions import FINISHED, RoundState, Stateful
 from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 
@@ -65,13 +66,6 @@ class Submission(Guarded):
     @property
     def source(self) -> Source:
         return Source(name=self.file_name, text=self.text, flags=tuple(self.flags))
-
-
-class RoundKind(models.TextChoices):
-    BASELINE = "baseline"
-    ATTEMPT = "attempt"
-    SWEEP = "sweep"
-    SPLIT = "split"
 
 
 class Round(Stateful):
@@ -142,6 +136,11 @@ class Round(Stateful):
         super().refuse_late()
         if Campaign.objects.filter(pk=self.campaign_id, state__in=FINISHED).exists():
             raise Immutable(f"campaign {self.campaign_id} is finished and takes no new round")
+
+    @property
+    def traits(self) -> RoundTraits:
+        """What is different for its kind."""
+        return ROUND_KINDS[self.kind]
 
     @property
     def title(self) -> str:

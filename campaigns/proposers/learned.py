@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from campaigns.evaluator.contract import Param
 from campaigns.models import Campaign, Evaluation, Round
-from campaigns.models.evaluation import TORCH
+from campaigns.models.kinds import TORCH
 from campaigns.proposers.base import Advice, TriedElsewhere
 from campaigns.proposers.evidence import bottleneck_of, read_facts
 from campaigns.records.cases import shapes_of

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from campaigns.evaluator.contract import Source
-from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState
-from campaigns.models.evaluation import TORCH
+from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Problem
+from campaigns.models.kinds import TORCH
 from campaigns.problems.torch_source import compiled_source, eager_source, library_source
 from campaigns.records.evaluations import REPRODUCED_IN
 
@@ -39,16 +41,19 @@ def waiting_beside(campaign: Campaign) -> tuple[int, ...]:
     return tuple(rows.filter(state=EvaluationState.QUEUED).values_list("pk", flat=True))
 
 
+# By kind: the source from the problem, and from the text of its reference.
+SOURCES: Mapping[str, Callable[[Problem, str], Source]] = {
+    EvaluationKind.EAGER: lambda problem, ref: eager_source(ref),
+    EvaluationKind.COMPILE: lambda problem, ref: compiled_source(ref, ""),
+    EvaluationKind.COMPILE_MAX: lambda problem, ref: compiled_source(ref, "max-autotune"),
+    EvaluationKind.LIBRARY: lambda problem, ref: library_source(ref, problem.call_of_library),
+}
+
+
 def source_of(evaluation: Evaluation) -> Source:
     """What is measured beside the evaluation's candidate. Raises NoSource."""
     problem = evaluation.campaign.problem
-    ref = problem.files.get("ref.py", "")
-    if evaluation.kind == EvaluationKind.LIBRARY:
-        return library_source(ref, problem.call_of_library)
-    if evaluation.kind == EvaluationKind.EAGER:
-        return eager_source(ref)
-    mode = "max-autotune" if evaluation.kind == EvaluationKind.COMPILE_MAX else ""
-    return compiled_source(ref, mode)
+    return SOURCES[evaluation.kind](problem, problem.files.get("ref.py", ""))
 
 
 def evaluations_of(campaign: Campaign) -> dict[str, Evaluation]:

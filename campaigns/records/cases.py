@@ -10,8 +10,7 @@ from typing import Any
 
 from campaigns.evaluator.contract import CaseReport, Report, Timing
 from campaigns.evaluator.problem.distributions import SKEWED, distribution_of
-from campaigns.models import Campaign, Case, Evaluation, EvaluationKind, Event, Round
-from campaigns.models.evaluation import HELP
+from campaigns.models import Campaign, Case, Event, Round
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.case_limits import Level, representative
 from campaigns.rules.verdict.dispatch import class_of
@@ -39,14 +38,6 @@ def runs_of(round_: Round, classes: list[str]) -> dict[str, int]:
 
 
 NO_SPLIT = "no_split"
-
-
-SCREENING = (EvaluationKind.SCREEN, EvaluationKind.SWEEP, *HELP)
-
-
-def level_of(evaluation: Evaluation) -> Level:
-    """Screening is quick; whatever a verdict may accept is measured in full."""
-    return Level.QUICK if evaluation.kind in SCREENING else Level.FULL
 
 
 def cases_of(campaign: Campaign, level: Level) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from campaigns.models import (
     Repository,
     Worker,
 )
-from campaigns.models.evaluation import BESIDE, HELP
+from campaigns.models.kinds import APART, HELP
 from campaigns.models.transitions import WORKING
 from knowledge.models import Platform
 
@@ -63,9 +63,9 @@ def no_worker_words(platform: Platform, what: str = "campaign") -> str:
 
 
 def awaited_by(campaign: Campaign | OuterRef) -> QuerySet[Evaluation]:
-    """What a campaign may wait for; what goes on `BESIDE` it, or helps a search, is left out."""
+    """What a campaign may wait for; what goes on apart from it, or helps a search, is left out."""
     rows = Evaluation.objects.filter(candidate__round__campaign=campaign)
-    return rows.exclude(kind__in=(*BESIDE, *HELP))
+    return rows.exclude(kind__in=(*APART, *HELP))
 
 
 def is_held(campaign: Campaign) -> bool:
@@ -85,9 +85,9 @@ def wait_of(campaign: Campaign) -> DeviceWait | None:
 
 
 def wait_for(evaluation: Evaluation) -> DeviceWait | None:
-    """The wait that this evaluation shares: its campaign's, or that of what goes on beside."""
-    beside = evaluation.kind in BESIDE
-    return evaluation.campaign.device_waits.filter(ended_at=None, is_reproduction=beside).first()
+    """The wait that this evaluation shares: its campaign's, or that of what is apart from it."""
+    waits = evaluation.campaign.device_waits.filter(ended_at=None)
+    return waits.filter(is_reproduction=evaluation.traits.is_apart).first()
 
 
 def shown_wait(campaign: Campaign) -> DeviceWait | None:

@@ -20,13 +20,10 @@ from campaigns.models import (
     Standing,
     StandingWord,
 )
-from campaigns.models.evaluation import BESIDE, HELP
+from campaigns.models.kinds import APART, CODE_IS_READ, DECIDING, HELP
 from campaigns.models.transitions import WORKING
 from campaigns.rules.verdict.decide import merged
 from campaigns.rules.verdict.decision import Decision
-
-# Evaluations whose candidate may be the incumbent next: the machine code of these is read.
-READ_IN = frozenset({EvaluationKind.BASELINE, EvaluationKind.REMEASURE})
 
 
 def report_of(evaluation: Evaluation) -> Report | None:
@@ -39,13 +36,13 @@ def report_of(evaluation: Evaluation) -> Report | None:
 
 def machine_code_of(candidate: Candidate) -> MachineCode | None:
     """As it was read when the candidate was measured to become the incumbent, the last time."""
-    return machine_code_in(candidate.evaluations.filter(kind__in=READ_IN).order_by("-pk"))
+    return machine_code_in(candidate.evaluations.filter(kind__in=CODE_IS_READ).order_by("-pk"))
 
 
 def machine_code_in(evaluations: Iterable[Evaluation]) -> MachineCode | None:
     """The same of the candidate's evaluations, the newest first."""
     for evaluation in evaluations:
-        report = report_of(evaluation) if evaluation.kind in READ_IN else None
+        report = report_of(evaluation) if evaluation.traits.reads_code else None
         if report and report.machine_code:
             return report.machine_code
     return None
@@ -87,15 +84,6 @@ def is_elsewhere(card: str, claim: Evaluation) -> bool:
     return bool(card and claim.card) and card != claim.card
 
 
-# Deciding evaluations first: a screening is the verdict's ground only where nothing passed it.
-_WEIGHT = {
-    EvaluationKind.SWEEP: 0,
-    EvaluationKind.SCREEN: 0,
-    EvaluationKind.BASELINE: 1,
-    EvaluationKind.DECIDE: 1,
-}
-
-
 def judged_candidate(round_: Round) -> Candidate:
     """The candidate that the round's verdict is about: the chosen one, or the only one."""
     chosen: Candidate = round_.chosen or round_.candidates.get(ordinal=1)
@@ -103,9 +91,12 @@ def judged_candidate(round_: Round) -> Candidate:
 
 
 def deciding_evaluation(candidate: Candidate) -> Evaluation:
-    """The evaluation that a verdict on this candidate rests on."""
-    done = candidate.evaluations.filter(state=EvaluationState.DONE, kind__in=_WEIGHT)
-    last: Evaluation = max(done, key=lambda e: (_WEIGHT[EvaluationKind(e.kind)], e.attempt))
+    """The evaluation that a verdict on this candidate rests on.
+
+    It is a screening only where nothing passed that.
+    """
+    done = candidate.evaluations.filter(state=EvaluationState.DONE, kind__in=DECIDING)
+    last: Evaluation = max(done, key=lambda e: (e.traits.weight, e.attempt))
     return last
 
 
@@ -147,10 +138,6 @@ def may_rely(campaign: Campaign, person: Any) -> bool:
     return campaign.created_by_id is None or campaign.created_by_id != person.pk
 
 
-# What waits beside the campaigns, perhaps for one certain device.
-NOT_AWAITED = (*HELP, *BESIDE)
-
-
 def help_of(search: Evaluation, *kinds: EvaluationKind) -> QuerySet[Evaluation]:
     """What others do, or did, for a search, or for an earlier attempt at it."""
     return Evaluation.objects.filter(candidate=search.candidate_id, kind__in=kinds or HELP)
@@ -175,4 +162,4 @@ def rounds_waiting(platform: int) -> QuerySet[Evaluation]:
         candidate__round__campaign__state__in=WORKING,
         candidate__round__campaign__pause_requested=False,
     )
-    return waiting.exclude(kind__in=NOT_AWAITED)
+    return waiting.exclude(kind__in=(*HELP, *APART))

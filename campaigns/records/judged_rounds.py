@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from campaigns.evaluator.contract import Report, protocol_from
-from campaigns.models import Campaign, Candidate, Evaluation, Round, RoundKind, RoundState
-from campaigns.records.cases import cases_of, classes_by_case, level_of, taken_by
+from campaigns.models import Campaign, Candidate, Evaluation, Round, RoundState
+from campaigns.records.cases import cases_of, classes_by_case, taken_by
 from campaigns.records.evaluations import deciding_evaluation, judged_candidate, second_session
 from campaigns.records.findings import examined
 from campaigns.records.noise import NoiseFloor, floor_for
@@ -43,7 +43,7 @@ def load_judged_round(round_: Round) -> JudgedRound:
     if round_.state == RoundState.CLAIMED and (again := second_session(candidate)):
         evaluations.append(again)
     floor = max((floor_for(campaign, one) for one in evaluations), key=lambda f: f.value)
-    level = level_of(evaluations[0])
+    level = evaluations[0].traits.level
     standard = replace(
         standard_of_round(round_, floor),
         examined=examined(candidate, campaign),
@@ -74,7 +74,7 @@ def _reports(first: Evaluation, again: Evaluation | None = None) -> tuple[Report
 def standard_of_round(round_: Round, floor: NoiseFloor) -> Standard:
     """The campaign's standard for what this round tries, at its measurement's noise floor."""
     return replace(
-        standard_of(round_.campaign, has_incumbent=round_.kind != RoundKind.BASELINE),
+        standard_of(round_.campaign, has_incumbent=round_.traits.is_attempt),
         declared=declared_of(round_),
         taken=taken_by(round_),
         noise=floor.value,

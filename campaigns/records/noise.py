@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report
 from campaigns.models import Campaign, Evaluation, Void
-from campaigns.models.evaluation import AFTER_THE_ROUND
 from campaigns.models.transitions import PAUSABLE
 from campaigns.records.evaluations import is_elsewhere
 from campaigns.records.passports import PassportState, state_of
@@ -121,7 +120,7 @@ def may_repeat(evaluation: Evaluation) -> bool:
 
     What is measured about a closed round has bounded tries: no campaign waits for it.
     """
-    waits = evaluation.kind not in AFTER_THE_ROUND and evaluation.campaign.state in PAUSABLE
+    waits = not evaluation.traits.is_after_the_round and evaluation.campaign.state in PAUSABLE
     few = voids_of(evaluation) + 1 < MOST_VOIDS and void_s(evaluation) < MOST_VOID_S
     return waits or few
 

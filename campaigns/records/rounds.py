@@ -11,7 +11,6 @@ from campaigns.models import (
     Campaign,
     Evidence,
     Round,
-    RoundKind,
 )
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.buckets import Bucket, Declared
@@ -91,7 +90,7 @@ def proposed_by(round_: Round) -> ProposedBy:
     handed = round_.submission
     if handed is not None:
         return ProposedBy(ProposerKind(handed.kind), handed.name)
-    return ProposedBy(None if round_.kind == RoundKind.BASELINE else ProposerKind.SEARCH)
+    return ProposedBy(ProposerKind.SEARCH if round_.traits.is_attempt else None)
 
 
 def evidence_of(campaign: Campaign) -> Evidence | None:

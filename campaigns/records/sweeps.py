@@ -14,7 +14,6 @@ from campaigns.models import (
     EvaluationKind,
     EvaluationState,
     Round,
-    RoundKind,
     RoundState,
     Sweep,
     SweepPoint,
@@ -114,7 +113,7 @@ def sweep_of(round_: Round) -> SweepRecord | None:
 
     Four queries however many points there are, three where the round was read with its `sweep`.
     """
-    plan: Sweep | None = getattr(round_, "sweep", None) if round_.kind == RoundKind.SWEEP else None
+    plan: Sweep | None = getattr(round_, "sweep", None) if round_.traits.is_screened else None
     if plan is None:
         return None
     tried = dict(_tried(round_))

@@ -12,11 +12,10 @@ from campaigns.models import (
     Campaign,
     CampaignState,
     Evaluation,
-    EvaluationKind,
     EvaluationState,
     Phase,
 )
-from campaigns.models.evaluation import AFTER_THE_ROUND, TORCH
+from campaigns.models.kinds import AFTER_THE_ROUND, UNCOUNTED
 from campaigns.records.device_waits import awaited_by
 from campaigns.rules.stop.phases import LIMITS, MEASURING, Clock
 from campaigns.rules.wording import minutes
@@ -74,7 +73,7 @@ def _device(campaign: Campaign, until: datetime) -> timedelta:
 def _on_a_device(campaign: Campaign) -> QuerySet[Evaluation]:
     """All but builds, which hold none, and torch beside the incumbent, which is not its search."""
     rows = Evaluation.objects.filter(candidate__round__campaign=campaign)
-    return rows.exclude(kind__in=(EvaluationKind.BUILD, *TORCH))
+    return rows.exclude(kind__in=UNCOUNTED)
 
 
 def _between(begun: datetime | None, ended: datetime | None, until: datetime) -> timedelta:

@@ -8,7 +8,7 @@ from typing import Any
 
 from campaigns.evaluator.contract import CaseReport, CopiedOutput, Outcome, Report, Timing
 from campaigns.models import Campaign, Evaluation, EvaluationState
-from campaigns.models.evaluation import TORCH
+from campaigns.models.kinds import EVALUATION_KINDS
 from campaigns.records.baselines import evaluations_of, wants_baselines
 from campaigns.records.evaluations import report_of
 from campaigns.records.judged_rounds import standard_of
@@ -62,7 +62,7 @@ class BaselineRow:
     @property
     def name(self) -> str:
         """What people call it."""
-        return TORCH[self.kind]
+        return EVALUATION_KINDS[self.kind].words
 
     @property
     def time_us(self) -> float | None:

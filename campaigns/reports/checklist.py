@@ -10,7 +10,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from campaigns.models import Campaign, Evaluation, EvaluationState, Round, Worker
-from campaigns.models.evaluation import TORCH
+from campaigns.models.kinds import TORCH
 from campaigns.records.evaluations import report_of
 from campaigns.records.passports import state_of
 from campaigns.records.target.ceilings import ceilings_of

@@ -11,8 +11,8 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from campaigns.models import EvaluationKind, StandingWord
-from campaigns.models.evaluation import TORCH
+from campaigns.models import StandingWord
+from campaigns.models.kinds import EVALUATION_KINDS
 from campaigns.models.verdict import MEANINGS
 from campaigns.records.rounds import hypothesis_of
 from campaigns.records.target.target_drift import TargetDrift
@@ -51,19 +51,6 @@ STANDING_CSS = {
     StandingWord.REPRODUCED: "pass",
     StandingWord.NOT_REPRODUCED: "fail",
     StandingWord.UNTOLD: "open",
-}
-# What an evaluation was for, in the words of a reader.
-KINDS = {
-    EvaluationKind.BASELINE: "baseline",
-    EvaluationKind.SCREEN: "screening",
-    EvaluationKind.SWEEP: "search",
-    EvaluationKind.SHARE: "share of the search",
-    EvaluationKind.BUILD: "builds for the search",
-    EvaluationKind.DECIDE: "decision",
-    EvaluationKind.REMEASURE: "second session",
-    EvaluationKind.REPORT: "last comparison with v0",
-    EvaluationKind.REPRODUCE: "on another device",
-    **TORCH,
 }
 # First part of a page's path → the navigation entry that it belongs to.
 PLACES = {
@@ -252,7 +239,7 @@ def saved(old_us: float | None, new_us: float | None, saved_us: float | None) ->
 @register.filter
 def purpose(kind: str) -> str:
     """Say what an evaluation was for: "remeasure" is the second session."""
-    return KINDS[EvaluationKind(kind)]
+    return EVALUATION_KINDS[kind].words
 
 
 @register.filter

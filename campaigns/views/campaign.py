@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, CampaignState
-from campaigns.models.evaluation import TORCH
+from campaigns.models.kinds import EVALUATION_KINDS, TORCH
 from campaigns.models.transitions import PAUSABLE
 from campaigns.records.baselines import is_over, wants_baselines
 from campaigns.records.cases import dispatch_of
@@ -84,7 +84,9 @@ def campaign_page(
     context["intake"] = {
         **fixed(found.backend, found.platform.arch),
         **intake_from(found.intake).shown,
-        "Beside the best": ", ".join(TORCH.values()) if wants_baselines(found) else "nothing",
+        "Beside the best": ", ".join(EVALUATION_KINDS[kind].words for kind in TORCH)
+        if wants_baselines(found)
+        else "nothing",
     }
     if found.state == CampaignState.DRAFT:
         context |= {

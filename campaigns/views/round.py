@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from campaigns.evaluator.contract import Report, Source
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
-from campaigns.models.evaluation import TORCH
+from campaigns.models.kinds import TORCH
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import machine_code_in, report_of

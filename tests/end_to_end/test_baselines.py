@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 
 from campaigns.models import Evaluation, EvaluationKind
-from campaigns.models.evaluation import TORCH
+from campaigns.models.kinds import EVALUATION_KINDS, TORCH
 from tests.end_to_end.answer import Run
 from tests.evaluator import small
 
 pytestmark = [pytest.mark.judged, pytest.mark.django_db]
 
 # Compiling takes a minute; tests/evaluator/backends/test_torch.py has torch.compile judged.
-QUICK = {kind: TORCH[kind] for kind in (EvaluationKind.EAGER, EvaluationKind.LIBRARY)}
+QUICK = {
+    kind: EVALUATION_KINDS[kind].words for kind in (EvaluationKind.EAGER, EvaluationKind.LIBRARY)
+}
 
 
 def test_it_is_compared_with_torch(

@@ -11,7 +11,6 @@ from django.db.models import F
 from django.utils import timezone
 
 from campaigns.models import Evaluation, EvaluationState, Worker
-from campaigns.models.evaluation import TORCH
 from campaigns.models.transitions import move
 from campaigns.records.evaluations import rounds_waiting
 from campaigns.workers.context import WorkerContext
@@ -26,7 +25,7 @@ class RoundWaits(Exception):
 
 def gives_way(evaluation: Evaluation, context: WorkerContext, waits_s: float = 0.0) -> bool:
     """Whether it is torch, and a round that some worker would take has waited for so long."""
-    if evaluation.kind not in TORCH:
+    if not evaluation.traits.is_torch:
         return False
     platform, own = context.worker.platform_id, context.worker.pk
     others = Worker.objects.alive().filter(platform=platform).exclude(pk=own)

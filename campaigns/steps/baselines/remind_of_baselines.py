@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from campaigns.models import Campaign, Evaluation, EvaluationState, Worker
-from campaigns.models.evaluation import TORCH
+from campaigns.models.kinds import TORCH
 from campaigns.records.baselines import may_be_measured
 from campaigns.workers.notify import Next
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils import timezone
 
 from campaigns.models import Campaign, Evaluation, EvaluationState
-from campaigns.models.evaluation import TORCH
+from campaigns.models.kinds import TORCH
 from campaigns.models.transitions import move
 from campaigns.problems.torch_source import NoSource
 from campaigns.records.baselines import source_of, wants_baselines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from campaigns.models import Campaign, Candidate, Round, RoundKind, Verdict
+from campaigns.models import Campaign, Candidate, Round, Verdict
 from campaigns.proposers.evidence import Facts, bottleneck_of, read_facts
 from campaigns.records.cases import shapes_of
 from campaigns.records.evaluations import judged_candidate, measured_on
@@ -27,7 +27,7 @@ def attempt_of(round_: Round) -> NewExperience | None:
     A verdict that needs review is kept for people, masked from machines.
     """
     idea, verdict = hypothesis_of(round_), getattr(round_, "verdict", None)
-    if idea is None or verdict is None or round_.kind == RoundKind.BASELINE:
+    if idea is None or verdict is None or not round_.traits.is_attempt:
         return None
     reason, gain = Reason(verdict.reason), _gain(idea, verdict)
     label = taught(reason, gain, noise_of(verdict))

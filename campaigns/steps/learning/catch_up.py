@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from campaigns.models import Round, RoundKind, RoundState
+from campaigns.models import Round, RoundState
+from campaigns.models.kinds import ATTEMPTS
 from campaigns.rules.verdict.expectation import SILENT, WRONG
 from campaigns.steps.rounds.learn import try_to_learn
 from knowledge.models import Experience
@@ -23,7 +24,7 @@ def untaught() -> QuerySet[Round]:
     known = Experience.objects.filter(campaign=OuterRef("campaign_id"), round=OuterRef("number"))
     teaches = Q(verdict__reason__in=WRONG) | Q(verdict__gain__isnull=False)
     closed = Round.objects.filter(teaches, ~Exists(known), state=RoundState.CLOSED)
-    attempts = closed.exclude(kind=RoundKind.BASELINE).exclude(verdict__reason__in=SILENT)
+    attempts = closed.filter(kind__in=ATTEMPTS).exclude(verdict__reason__in=SILENT)
     return attempts.select_related("campaign__problem", "campaign__platform", "verdict").order_by(
         "closed_at"
     )

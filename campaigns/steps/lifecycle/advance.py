@@ -15,7 +15,6 @@ from campaigns.models import (
     EvaluationState,
     RestartAnswer,
     Round,
-    RoundKind,
     RoundState,
 )
 from campaigns.models.event import record
@@ -173,7 +172,7 @@ def _measure(campaign: Campaign) -> Next:
     round_ = _open_round(campaign)
     if round_ is None:
         return NOTHING
-    if round_.kind == RoundKind.SWEEP and round_.state == RoundState.OPEN:
+    if round_.traits.is_screened and round_.state == RoundState.OPEN:
         return screen(round_)
     # Another worker may have taken a step since the queries above, so their answers are read again.
     awaited = awaited_by(OuterRef("pk"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import statistics
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -31,15 +32,15 @@ from campaigns.models import (
     Evaluation,
     EvaluationKind,
     EvaluationState,
-    RoundKind,
     Worker,
 )
-from campaigns.models.evaluation import CARD, GATE, TORCH
+from campaigns.models.evaluation import CARD, GATE
+from campaigns.models.kinds import EvaluationRole
 from campaigns.models.transitions import WORKING, move
 from campaigns.records.baselines import may_be_measured
-from campaigns.records.cases import cases_of, level_of
+from campaigns.records.cases import cases_of
 from campaigns.records.device_waits import is_put_off
-from campaigns.records.evaluations import READ_IN, may_reproduce
+from campaigns.records.evaluations import may_reproduce
 from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.rules.noise.gain import LEAST_FLOOR
 from campaigns.steps.baselines.give_way import (
@@ -69,11 +70,6 @@ from knowledge.lookup.full_disk import full_disk
 log = logging.getLogger(__name__)
 # As many characters as the column of the phase has.
 LONGEST_PHASE = 20
-
-SCREEN_BLOCKS = 2
-# What may end at a look of the protocol. The baseline's noise becomes the floor of all rounds, the
-# report's gain is the campaign's, and a split has to show one in each of its classes.
-LOOKED_AT = frozenset({EvaluationKind.DECIDE, EvaluationKind.REMEASURE, EvaluationKind.REPRODUCE})
 
 
 def evaluate(key: int, context: WorkerContext) -> Campaign | None:
@@ -130,16 +126,22 @@ def _wanted(key: int, context: WorkerContext) -> Evaluation | None:
     evaluation = rows.filter(pk=key, state=EvaluationState.QUEUED).first()
     if evaluation is None:
         return None
-    campaign = evaluation.campaign
-    if campaign.platform_id != context.worker.platform_id:
+    if evaluation.campaign.platform_id != context.worker.platform_id:
         return None
-    if evaluation.kind in TORCH:
-        may_begin = may_be_measured(evaluation) and not gives_way(evaluation, context)
-        return evaluation if may_begin else None
-    if evaluation.kind == EvaluationKind.REPRODUCE:
-        return evaluation if may_reproduce(evaluation, card_of(context.device)) else None
-    held = campaign.state not in WORKING or campaign.pause_requested
-    return None if held else evaluation
+    may_begin = MAY_BEGIN.get(evaluation.traits.role, _at_work)
+    return evaluation if may_begin(evaluation, context) else None
+
+
+def _at_work(evaluation: Evaluation, context: WorkerContext) -> bool:
+    campaign = evaluation.campaign
+    return campaign.state in WORKING and not campaign.pause_requested
+
+
+# Role → whether a worker may take it now; all others only while their campaign is at work.
+MAY_BEGIN: Mapping[EvaluationRole, Callable[[Evaluation, WorkerContext], bool]] = {
+    EvaluationRole.TORCH: lambda e, context: may_be_measured(e) and not gives_way(e, context),
+    EvaluationRole.REPRODUCTION: lambda e, context: may_reproduce(e, card_of(context.device)),
+}
 
 
 def _claim(evaluation: Evaluation, context: WorkerContext) -> bool:
@@ -188,34 +190,46 @@ def _run(evaluation: Evaluation, context: WorkerContext) -> Report:
                 job_of(evaluation, context.device, folder),
                 _heartbeat(evaluation, context),
             )
-            if evaluation.kind == EvaluationKind.SWEEP:
-                return sweep(evaluation, job, context, folder, heart)
-            if evaluation.kind == EvaluationKind.SHARE:
-                return help_search(evaluation, job, context, folder, heart)
-            report = context.service.evaluate(job, heart)
-            if report.outcome is not Outcome.PASSED:
-                return report
-            if evaluation.kind == EvaluationKind.REMEASURE:
-                report = replace(report, sanitized=sanitize(job, context.service, heart))
-            if evaluation.kind in READ_IN:
-                report = replace(report, machine_code=read_code(job, context.service, heart))
-            return report
+            return RUNS.get(evaluation.kind, _trial)(evaluation, job, context, folder, heart)
     except OSError as error:
         where = error.filename or settings.DATA_DIR
         words = "disk full" if error.errno == errno.ENOSPC else error.strerror
         return _broken(evaluation, f"{words}: {where}")
 
 
+def _trial(
+    evaluation: Evaluation,
+    job: Job,
+    context: WorkerContext,
+    folder: Path,
+    beat: Callable[[str], None],
+) -> Report:
+    report = context.service.evaluate(job, beat)
+    if report.outcome is not Outcome.PASSED:
+        return report
+    if evaluation.traits.sanitizes:
+        report = replace(report, sanitized=sanitize(job, context.service, beat))
+    if evaluation.traits.reads_code:
+        report = replace(report, machine_code=read_code(job, context.service, beat))
+    return report
+
+
+# Kind → how it is run; all others are one trial of one candidate.
+RUNS: Mapping[str, Callable[..., Report]] = {
+    EvaluationKind.SWEEP: sweep,
+    EvaluationKind.SHARE: help_search,
+}
+
+
 def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
     """What is to be measured, on this device, with its files in `folder`."""
-    campaign = evaluation.campaign
+    campaign, traits = evaluation.campaign, evaluation.traits
     protocol = protocol_from(campaign.protocol.rules)
-    if evaluation.kind == EvaluationKind.SCREEN:
-        protocol = replace(protocol, blocks=SCREEN_BLOCKS)
-    split = evaluation.candidate.round.kind == RoundKind.SPLIT
-    if evaluation.kind not in LOOKED_AT or split:
+    if traits.blocks is not None:
+        protocol = replace(protocol, blocks=traits.blocks)
+    if not (traits.ends_early and evaluation.candidate.round.traits.ends_early):
         protocol = replace(protocol, looks=())
-    rows = campaign.problem.cases.filter(name__in=cases_of(campaign, level_of(evaluation)))
+    rows = campaign.problem.cases.filter(name__in=cases_of(campaign, traits.level))
     job = Job(
         job_id=f"evaluation-{evaluation.pk}-{evaluation.attempt}",
         problem=materialise(campaign.problem, folder),
@@ -230,7 +244,7 @@ def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
         own_kernels=tuple(campaign.own_kernels or ()),
         noise_floor=campaign.noise.get("floor", LEAST_FLOOR),
     )
-    return set_beside(job, evaluation) if evaluation.kind in TORCH else job
+    return set_beside(job, evaluation) if traits.is_torch else job
 
 
 def _heartbeat(evaluation: Evaluation, context: WorkerContext) -> ClaimHeartbeat:

@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from campaigns.evaluator.contract import Outcome, Report, dump
 from campaigns.models import Campaign, Evaluation, EvaluationState
-from campaigns.models.evaluation import HELP, TORCH
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from campaigns.records.noise import as_host_failure, drift_under, may_repeat
@@ -43,7 +42,7 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
         report, drifted = as_host_failure(report, drifted), ()
     facts: dict[str, Any] = json.loads(dump(report))
     # What kopt has written itself does not cheat: then the host was too busy to tell.
-    failed = (Outcome.BROKEN_HOST, *([Outcome.CHEATED] if evaluation.kind in TORCH else ()))
+    failed = (Outcome.BROKEN_HOST, *([Outcome.CHEATED] if evaluation.traits.is_torch else ()))
     broken = report.outcome in failed
     with transaction.atomic():
         if not claim(
@@ -59,13 +58,13 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
             return None
         if drifted:
             repeat_void(evaluation, drifted)
-        again = retry and evaluation.kind not in HELP
+        again = retry and not evaluation.traits.is_help
         if broken and again and _attempts(evaluation, failed) < MOST_ATTEMPTS:
             evaluation.queue_again()
         round_ = evaluation.candidate.round
         who = f"round {round_.number}, {evaluation.candidate.label}"
-        if evaluation.kind in TORCH:
-            who = f"{TORCH[evaluation.kind]} beside round {round_.number}"
+        if evaluation.traits.is_torch:
+            who = f"{evaluation.traits.words} beside round {round_.number}"
         message = f"{who}: {report.outcome.value}"
         record(campaign, "evaluated", message, round=round_, evaluation=evaluation.pk)
     return campaign

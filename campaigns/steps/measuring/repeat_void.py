@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from campaigns.models import Evaluation, Void
-from campaigns.models.evaluation import TORCH
 from campaigns.models.event import record
 from campaigns.records.noise import (
     MOST_VOID_S,
@@ -32,7 +31,7 @@ def repeat_void(evaluation: Evaluation, found: tuple[Disturbance, ...]) -> None:
     evaluation.queue_again()
     message = f"round {round_.number}: measurement void and repeated: {sentence}"
     record(campaign, "measurement_void", message, round=round_, evaluation=evaluation.pk)
-    if evaluation.kind in TORCH:
+    if evaluation.traits.is_torch:
         return
     count, spent_s = voids_of(evaluation), void_s(evaluation)
     if count % MOST_VOIDS == 0 or spent_s > MOST_VOID_S:

@@ -20,7 +20,6 @@ from campaigns.models import (
     EvaluationState,
     Worker,
 )
-from campaigns.models.evaluation import BESIDE
 from campaigns.models.event import record
 from campaigns.records.device_waits import awaited_by, wait_for
 from campaigns.rules.noise.device_gate import MOST_WAIT_S, next_check_s, waited_s
@@ -43,7 +42,7 @@ def wait_for_device(
         return None
     if _is_served(evaluation):
         return None
-    beside = evaluation.kind in BESIDE
+    beside = evaluation.traits.is_apart
     looked = _looked(before, worker, now, is_busy=cause is Cause.BUSY, bounded=not beside)
     looked |= {"cause": cause, "why": why}
     with transaction.atomic():
@@ -64,7 +63,7 @@ def _is_served(evaluation: Evaluation) -> bool:
     """Whether another worker has begun meanwhile, with it or with another of its campaign."""
     if not Evaluation.objects.filter(pk=evaluation.pk, state=EvaluationState.QUEUED).exists():
         return True
-    if evaluation.kind in BESIDE:
+    if evaluation.traits.is_apart:
         return False
     return awaited_by(evaluation.campaign).filter(state=EvaluationState.RUNNING).exists()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Worker
-from campaigns.models.evaluation import HELP
+from campaigns.models import Campaign, Evaluation, EvaluationState, Worker
 from campaigns.models.event import record
+from campaigns.models.kinds import EVALUATION_KINDS, HELP
 from campaigns.models.transitions import WORKING
 from campaigns.records.device_waits import awaited_by, wait_of
 from campaigns.records.time_spent import clock_of, doing_words, is_waiting, used_words
@@ -44,10 +44,10 @@ def _help(campaign: Campaign) -> Next | None:
     """The help that a running search waits for."""
     queued = Evaluation.objects.filter(
         candidate__round__campaign=campaign, kind__in=HELP, state=EvaluationState.QUEUED
-    )
-    kinds = dict(queued.values_list("pk", "kind"))
-    shares = tuple(key for key, kind in kinds.items() if kind == EvaluationKind.SHARE)
-    builds = tuple(key for key, kind in kinds.items() if kind == EvaluationKind.BUILD)
+    ).values_list("pk", "kind")
+    needs_device = {key: EVALUATION_KINDS[kind].needs_device for key, kind in queued}
+    shares = tuple(key for key, needed in needs_device.items() if needed)
+    builds = tuple(key for key, needed in needs_device.items() if not needed)
     if shares and not _has_idle_worker(campaign):
         shares = ()
     return Next(measure=shares, build=builds) if shares or builds else None

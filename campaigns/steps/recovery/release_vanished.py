@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from campaigns.evaluator.contract import Outcome, Phase, Report
 from campaigns.models import Evaluation, EvaluationState
-from campaigns.models.evaluation import HELP
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.steps.measuring.record_report import record_report
@@ -39,9 +38,9 @@ def _release(evaluation: Evaluation) -> None:
     campaign, worker = evaluation.campaign, worker_of(evaluation.holder)
     message = f"worker {worker} vanished while it held {evaluation}"
     with transaction.atomic():
-        if evaluation.claims >= MOST_CLAIMS or evaluation.kind in HELP:
+        if evaluation.claims >= MOST_CLAIMS or evaluation.traits.is_help:
             reason = f"{evaluation.claims} workers vanished while they measured this candidate"
-            if evaluation.kind in HELP:
+            if evaluation.traits.is_help:
                 reason = f"worker {worker} vanished"
             report = Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, reason)
             released = record_report(evaluation, report, retry=False) is not None

@@ -12,7 +12,6 @@ from campaigns.models import (
     Campaign,
     CampaignState,
     Round,
-    RoundKind,
     RoundState,
 )
 from campaigns.models.event import record
@@ -52,7 +51,7 @@ def close_round(round_: Round) -> Next:
         elif climbed.rung is not None:
             record(campaign, "ladder", climbed.words, rung=climbed.rung)
         put(round_rows(round_))
-        if round_.kind == RoundKind.BASELINE:
+        if not round_.traits.is_attempt:
             # The first alone at once: the others take longer, and a free worker finds them.
             beside = request_baselines(campaign)[:1]
     # After a crash before this, `reconcile` learns it.
@@ -68,7 +67,7 @@ def _ending(campaign: Campaign, round_: Round) -> tuple[dict[str, Any], Climb | 
 
     When it continues, a round without a gain is a step up the ladder (R48); None when it ends.
     """
-    if round_.kind == RoundKind.BASELINE and campaign.incumbent is None:
+    if not round_.traits.is_attempt and campaign.incumbent is None:
         return {
             "state": CampaignState.ABORTED,
             "stop_reason": AbortReason.BASELINE_FAILED,

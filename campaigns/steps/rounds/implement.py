@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from campaigns.models import CampaignState, EvaluationKind, Round, RoundKind, Sweep
+from campaigns.models import CampaignState, EvaluationKind, Round, Sweep
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
 from campaigns.proposers.drafts import drafted_in
@@ -18,7 +18,9 @@ def implement(round_: Round) -> Next:
 
     What the campaign's findings policy refuses is stored, and never built or run.
     """
-    campaign, sweep = round_.campaign, round_.kind == RoundKind.SWEEP
+    campaign, kind = round_.campaign, round_.traits.evaluated_as
+    if Sweep.objects.filter(round=round_).exists():
+        kind = EvaluationKind.SWEEP
     drafted = drafted_in(round_.draft or [])
     with transaction.atomic():
         if not move(campaign, CampaignState.VALIDATE):
@@ -27,9 +29,6 @@ def implement(round_: Round) -> Next:
             candidate = add_candidate(
                 round_, ordinal, variant.label, variant.source, variant.params
             )
-            kind = EvaluationKind.SCREEN if sweep else EvaluationKind.DECIDE
-            if Sweep.objects.filter(round=round_).exists():
-                kind = EvaluationKind.SWEEP
             request_evaluation(candidate, round_.against, kind)
         claim(Round.objects.filter(pk=round_.pk), draft=None)
         count = f"{len(drafted)} candidate{'s' * (len(drafted) != 1)}"

@@ -19,7 +19,6 @@ from campaigns.models import (
     Evaluation,
     EvaluationState,
     Round,
-    RoundKind,
     RoundState,
     Verdict,
 )
@@ -91,7 +90,7 @@ def _is_mendable(round_: Round, decision: Decision) -> bool:
     what one session showed to be right and another one did not, nor what somebody handed in."""
     if round_.submission_id is not None:
         return False
-    if round_.kind in (RoundKind.BASELINE, RoundKind.SPLIT) or round_.state == RoundState.CLAIMED:
+    if not round_.traits.is_mendable or round_.state == RoundState.CLAIMED:
         return False
     answers = round_.repairs.values_list("candidate", flat=True)
     return may_repair(decision.reason, [key is not None for key in answers])

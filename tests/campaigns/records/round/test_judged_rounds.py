@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from campaigns.models import RoundKind, RoundState
+from campaigns.models.kinds import EVALUATION_KINDS
 from campaigns.records import judged_rounds
 
 
@@ -13,14 +14,15 @@ def load(monkeypatch):
     """Load a claimed round whose two sessions have these reports."""
 
     def loaded(*facts):
-        first, again = (SimpleNamespace(facts=each) for each in facts)
+        first, again = (
+            SimpleNamespace(facts=each, traits=EVALUATION_KINDS["decide"]) for each in facts
+        )
         floor = SimpleNamespace(value=0.01, words="")
         for name, answer in (
             ("judged_candidate", object()),
             ("deciding_evaluation", first),
             ("second_session", again),
             ("floor_for", floor),
-            ("level_of", None),
             ("cases_of", ()),
             ("examined", None),
             ("standard_of_round", judged_rounds.Standard(has_incumbent=True)),
