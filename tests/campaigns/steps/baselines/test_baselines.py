@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from campaigns.evaluator.contract import Job, Outcome, Report
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationKind, EvaluationState
-from campaigns.models.evaluation import TORCH
+from campaigns.models.kinds import TORCH
 from campaigns.models.transitions import claim
 from campaigns.records.device_waits import awaited_by
 from campaigns.reports.baselines import baseline_rows
