@@ -45,7 +45,7 @@ def learn_earlier_rounds(**signal: Any) -> None:
     from django.db import connections
     from django.db.migrations.executor import MigrationExecutor
 
-    from campaigns.steps.learning.catch_up import catch_up
+    from campaigns.steps.lifecycle.reconcile import catch_up
 
     if "plan" not in signal:
         return

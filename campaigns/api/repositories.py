@@ -21,9 +21,9 @@ from campaigns.api.submissions import NotTaken, submitter_of
 from campaigns.models import Repository, RepositoryRound
 from campaigns.records.device_waits import no_worker_of
 from campaigns.reports.repositories.sheet import line_of, summaries_of
+from campaigns.steps.notify import notify_next_round
 from campaigns.steps.repositories.add_repository import HEAD, RepositoryRefused, add_repository
 from campaigns.steps.repositories.hand_in_change import HandedChange, hand_in_change
-from campaigns.workers.notify import notify_next_round
 from knowledge.api.lists import ListView, OneView
 from knowledge.api.records import Read
 from knowledge.api.view import ApiView

@@ -23,9 +23,9 @@ from campaigns.records.passport.passports import (
     state_of,
 )
 from campaigns.reports.rounds.surroundings import conditions_words, floors_words
-from campaigns.steps.measuring.ask_for_passport import ask_for_passport
+from campaigns.steps.measuring.take_passport import ask_for_passport
+from campaigns.steps.notify import notify_worker
 from campaigns.views.lookup import may_change
-from campaigns.workers.notify import notify_worker
 from knowledge.models import Platform
 
 Waits = Sequence[DeviceWait]

@@ -18,15 +18,13 @@ from campaigns.models import EvaluationState, Repository, RepositoryRound, Submi
 from campaigns.records.device_waits import no_worker_of
 from campaigns.reports.repositories.sheet import RoundLine, line_of, sheet_of, summaries_of
 from campaigns.rules.verdict.decision import VerdictWord
-from campaigns.steps.measuring.choose_device import choose_device
-from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.steps.notify import notify_next_round
 from campaigns.steps.repositories.add_repository import HEAD, RepositoryRefused, add_repository
 from campaigns.steps.repositories.hand_in_change import HandedChange, hand_in_change
 from campaigns.steps.repositories.release_rounds import release_rounds
 from campaigns.steps.repositories.stop_repository import stop_repository
 from campaigns.steps.repositories.try_change import try_change
-from campaigns.workers.context import WorkerContext
-from campaigns.workers.notify import notify_next_round
+from campaigns.steps.worker import WorkerContext, choose_device, worker_beat
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Platform
 

@@ -15,7 +15,7 @@ from campaigns.models import Repository, RepositoryRound
 from campaigns.problems.shipped import UnknownProblem
 from campaigns.proposers.handed_in import SubmissionRefused
 from campaigns.rules.harness.description import Harness, HarnessError, read_harness
-from campaigns.steps.problems.find_problem import find_problem
+from campaigns.steps.problems import find_problem
 from campaigns.steps.repositories.stop_repository import MAY_RUN
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Platform

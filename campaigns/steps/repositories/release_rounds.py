@@ -8,12 +8,12 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from campaigns.devices.processes import is_gone, worker_of
 from campaigns.models import EvaluationState, RepositoryRound, RepositoryState
 from campaigns.models.transitions import move
 from campaigns.rules.verdict.decision import Reason
-from campaigns.steps.recovery.release_vanished import MOST_CLAIMS
+from campaigns.steps.measuring.results import MOST_CLAIMS
 from campaigns.steps.repositories.stop_repository import stop_if_spent
-from campaigns.workers.claim_holder import is_gone, worker_of
 
 
 def release_rounds() -> list[RepositoryRound]:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from campaigns.devices.harness.command import HostBroken
 from campaigns.devices.hold import hold
 from campaigns.devices.idle import is_gated
+from campaigns.devices.processes import ClaimLost, new_holder, tempdir
 from campaigns.evaluator.backends.base import BACKEND_OF
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.problem import ProblemError, load_problem
@@ -39,7 +40,8 @@ from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.wording import share
 from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
-from campaigns.steps.problems.find_problem import find_problem
+from campaigns.steps.measuring.claims import ClaimHeartbeat, renew_connection
+from campaigns.steps.problems import find_problem
 from campaigns.steps.repositories.measure_change import (
     ChangeTrial,
     Failed,
@@ -47,12 +49,8 @@ from campaigns.steps.repositories.measure_change import (
     keep_built,
 )
 from campaigns.steps.repositories.stop_repository import stop_if_spent
+from campaigns.steps.worker import WorkerContext
 from campaigns.syntax.findings.find import findings_of
-from campaigns.workers.claim_heartbeat import ClaimHeartbeat
-from campaigns.workers.claim_holder import ClaimLost, new_holder
-from campaigns.workers.connection import renew_connection
-from campaigns.workers.context import WorkerContext
-from campaigns.workers.tempdirs import tempdir
 
 log = logging.getLogger(__name__)
 

@@ -17,6 +17,7 @@ from campaigns.records.device_waits import no_worker_of
 from campaigns.records.repositories.results import result_of
 from campaigns.rules.harness.description import LONGEST_TEXT
 from campaigns.rules.stop.repairs import MENDABLE
+from campaigns.steps.notify import notify_next_round
 from campaigns.steps.repositories.add_repository import HEAD, RepositoryRefused, add_repository
 from campaigns.steps.repositories.hand_in_change import (
     LARGEST_PATCH,
@@ -26,7 +27,6 @@ from campaigns.steps.repositories.hand_in_change import (
 )
 from campaigns.views.lookup import may_change, may_run
 from campaigns.views.repositories.lookup import repository_at
-from campaigns.workers.notify import notify_next_round
 from knowledge.models import Platform
 
 LARGEST_BUNDLE = 64 << 20

@@ -7,8 +7,8 @@ import pytest
 from campaigns import tasks
 from campaigns.models import EvaluationState, RepositoryRound
 from campaigns.models.transitions import move
+from campaigns.steps import notify
 from campaigns.steps.repositories.hand_in_change import HandedChange, hand_in_change
-from campaigns.workers import heartbeat, notify
 from tests.campaigns.repositories.projects import patch_of
 from tests.campaigns.steps import cast
 from tests.campaigns.views import test_repositories
@@ -54,5 +54,5 @@ def test_the_heartbeat_notifies_again_of_a_round_that_waits(rows, folder, sent, 
     waiting = handed(rows, folder, "16")
     settings.DATA_DIR = tmp_path
     cast.make_platform()
-    heartbeat.Heartbeat("advance@box", None).beat()
+    tasks.Heartbeat("advance@box", None).beat()
     assert [key for task, key, _ in sent if "repository" in task] == [waiting.pk]

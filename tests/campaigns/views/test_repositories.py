@@ -16,10 +16,10 @@ from campaigns.records.repositories.results import stored
 from campaigns.rules.harness.decide import compare, noise_of
 from campaigns.rules.harness.description import read_harness
 from campaigns.rules.verdict.decision import Reason
-from campaigns.steps.measuring.worker_beat import worker_beat
 from campaigns.steps.repositories.add_repository import add_repository
 from campaigns.steps.repositories.hand_in_change import HandedChange, hand_in_change
 from campaigns.steps.repositories.stop_repository import stop_repository
+from campaigns.steps.worker import worker_beat
 from tests.campaigns.repositories.projects import (
     ROWS,
     ROWS_HARNESS,

@@ -17,10 +17,8 @@ from campaigns.records.passport import passport_due
 from campaigns.records.passport.passport_due import is_free, passport_wanted
 from campaigns.records.passport.passports import of_device, state_of
 from campaigns.rules.noise.device_gate import Activity
-from campaigns.steps.measuring.ask_for_passport import ask_for_passport
-from campaigns.steps.measuring.note_host import note_host
-from campaigns.steps.measuring.take_passport import take_passport
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.measuring.take_passport import ask_for_passport, take_passport
+from campaigns.steps.worker import WorkerContext, note_host
 from knowledge.models import Immutable
 from tests.campaigns.steps import cast
 
