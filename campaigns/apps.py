@@ -1,3 +1,4 @@
+from importlib import import_module
 from typing import Any
 
 from django.apps import AppConfig
@@ -11,6 +12,11 @@ PERMISSIONS = ("add_campaign", "change_campaign")
 class CampaignsConfig(AppConfig):
     name = "campaigns"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def import_models(self) -> None:
+        """Load the tables of a feature that is a folder of its own, too."""
+        super().import_models()
+        import_module("campaigns.repositories.models")
 
     def ready(self) -> None:
         from campaigns.records.target.used_specs import uses_in_campaigns

@@ -19,6 +19,8 @@ from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.processes import remove_left_tempdirs
 from campaigns.models import Campaign
 from campaigns.records.passport.passport_due import passport_wanted
+from campaigns.repositories.rounds import notify_next_round, notify_round, release_rounds
+from campaigns.repositories.try_change import try_change
 from campaigns.steps.lifecycle.advance import advance as take_step
 from campaigns.steps.lifecycle.finish import give_up
 from campaigns.steps.lifecycle.reconcile import reconcile
@@ -28,16 +30,7 @@ from campaigns.steps.measuring.evaluate import evaluate as measure_row
 from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.results import store_kept
 from campaigns.steps.measuring.take_passport import take_passport
-from campaigns.steps.notify import (
-    AGAIN,
-    Next,
-    notify,
-    notify_next_round,
-    notify_round,
-    notify_worker,
-)
-from campaigns.steps.repositories.release_rounds import release_rounds
-from campaigns.steps.repositories.try_change import try_change
+from campaigns.steps.notify import AGAIN, Next, notify, notify_worker
 from campaigns.steps.worker import (
     WorkerContext,
     change_device,

@@ -13,8 +13,6 @@ from campaigns.models.phase import Phase
 from campaigns.models.pitfall import Pitfall, PitfallKind
 from campaigns.models.placeholder import Placeholder
 from campaigns.models.problem import Case, Problem
-from campaigns.models.repositories.repository import Repository
-from campaigns.models.repositories.repository_round import RepositoryRound
 from campaigns.models.round import Round, RoundKind
 from campaigns.models.stagnation import Restart, RestartAnswer, Review, Unmasking
 from campaigns.models.standing import Answer, Standing, StandingAnswer, StandingWord
@@ -58,8 +56,6 @@ __all__ = [
     "Problem",
     "Protocol",
     "Repair",
-    "Repository",
-    "RepositoryRound",
     "RepositoryState",
     "Restart",
     "RestartAnswer",

@@ -13,7 +13,7 @@ from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from campaigns.models import Campaign, EvaluationState, Repository, RepositoryRound, Worker
+from campaigns.models import Campaign, Worker
 from campaigns.models.campaign import queue_of
 
 log = logging.getLogger(__name__)
@@ -43,33 +43,22 @@ AGAIN = Next(again=True)
 def notify(campaign: Campaign, following: Next) -> None:
     """Notify a worker when the transaction is committed. A broken queue is logged, never raised."""
     if following.again:
-        _after_commit("campaigns.tasks.advance", campaign.pk, "default")
+        send_after_commit("campaigns.tasks.advance", campaign.pk, "default")
     for key in following.measure:
-        _after_commit("campaigns.tasks.measure", key, campaign.queue)
+        send_after_commit("campaigns.tasks.measure", key, campaign.queue)
     for key in following.build:
-        _after_commit("campaigns.tasks.build", key, "builds", WORKER_EXPIRES_S)
+        send_after_commit("campaigns.tasks.build", key, "builds", WORKER_EXPIRES_S)
 
 
 def notify_worker(worker: Worker) -> None:
     """Notify a worker that its passport is due. Expires soon; the heartbeat repeats it."""
     queue = queue_of(worker.platform)
-    _after_commit("campaigns.tasks.passport", worker.name, queue, WORKER_EXPIRES_S)
+    send_after_commit("campaigns.tasks.passport", worker.name, queue, WORKER_EXPIRES_S)
 
 
-def notify_round(row: RepositoryRound) -> None:
-    """Notify a worker that a round of a repository waits. Expires soon; reconcile repeats it."""
-    queue = queue_of(row.repository.platform)
-    _after_commit("campaigns.tasks.repository_round", row.pk, queue, WORKER_EXPIRES_S)
+def send_after_commit(task: str, key: int | str, queue: str, expires_s: float = EXPIRES_S) -> None:
+    """Send a task when the transaction is committed; a queue that is away is logged."""
 
-
-def notify_next_round(row: Repository) -> None:
-    """Notify a worker of the first round that waits in a repository, if there is one."""
-    waiting = row.rounds.filter(state=EvaluationState.QUEUED).order_by("number").first()
-    if waiting is not None:
-        notify_round(waiting)
-
-
-def _after_commit(task: str, key: int | str, queue: str, expires_s: float = EXPIRES_S) -> None:
     def send() -> None:
         try:
             current_app.send_task(task, args=[key], queue=queue, expires=expires_s)

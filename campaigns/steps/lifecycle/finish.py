@@ -128,8 +128,8 @@ def abort(campaign: Campaign, reason: AbortReason, sentence: str) -> Next:
     return NOTHING
 
 
-WHY = "a person stopped the campaign before a worker took this measurement"
-BEFORE = "Stopped by a person before the baseline was measured."
+NOT_TAKEN = "a person stopped the campaign before a worker took this measurement"
+BEFORE_BASELINE = "Stopped by a person before the baseline was measured."
 
 
 def call_off(campaign: Campaign) -> None:
@@ -143,11 +143,11 @@ def call_off(campaign: Campaign) -> None:
     for evaluation in waiting:
         _end_unmeasured(campaign, evaluation)
     if campaign.incumbent_id is None and unmeasured and not is_held(campaign):
-        abort(campaign, AbortReason.USER, BEFORE)
+        abort(campaign, AbortReason.USER, BEFORE_BASELINE)
 
 
 def _end_unmeasured(campaign: Campaign, evaluation: Evaluation) -> None:
-    report = Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, WHY)
+    report = Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, NOT_TAKEN)
     round_ = evaluation.candidate.round
     with transaction.atomic():
         if move(
@@ -159,7 +159,9 @@ def _end_unmeasured(campaign: Campaign, evaluation: Evaluation) -> None:
             phase=report.phase.value,
             finished_at=timezone.now(),
         ):
-            message = f"round {round_.number}, {evaluation.candidate.label}: not measured: {WHY}"
+            message = (
+                f"round {round_.number}, {evaluation.candidate.label}: not measured: {NOT_TAKEN}"
+            )
             record(campaign, "called_off", message, round=round_, evaluation=evaluation.pk)
 
 

@@ -120,7 +120,7 @@ def _words(made: Evidence, incumbent: Candidate) -> str:
     return f"evidence about round {incumbent.round.number}, from {count}; furthest off: {worst}"
 
 
-LEARNED, READ = "learned", "lessons"
+LEARNED, LESSONS_READ = "learned", "lessons"
 MOST_LESSONS = 5
 MOST_TOLD = 5
 
@@ -129,7 +129,7 @@ def tell_learned(campaign: Campaign) -> None:
     """The lessons, once and before the first attempt; then what is recommended and what is left
     out, for each new incumbent. Nothing where nothing is known. Inside the caller's transaction.
     """
-    if not campaign.events.filter(kind=READ).exists():
+    if not campaign.events.filter(kind=LESSONS_READ).exists():
         _tell_lessons(campaign)
     advice = [f"{one.strategy} ({one.words})" for one in advice_for(campaign)]
     same = [one for one in spent_for(campaign) if one.is_same]
@@ -156,7 +156,7 @@ def _tell_lessons(campaign: Campaign) -> None:
     count = f"{len(found)} lesson{'s' * (len(found) != 1)}"
     told = "; ".join(str(lesson).rstrip(".") for lesson in found)
     uuids = [str(lesson.uuid) for lesson in found]
-    record(campaign, READ, f"read {count}: {told}", lessons=uuids)
+    record(campaign, LESSONS_READ, f"read {count}: {told}", lessons=uuids)
 
 
 def _listed(what: str, parts: list[str]) -> str:

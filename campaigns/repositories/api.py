@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import django_filters as filters
+from django.urls import path
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as fields
 from rest_framework.generics import GenericAPIView
@@ -18,12 +19,17 @@ from rest_framework.response import Response
 from campaigns.api.filters import Key
 from campaigns.api.serializers import GainSerializer
 from campaigns.api.submissions import NotTaken, submitter_of
-from campaigns.models import Repository, RepositoryRound
 from campaigns.records.device_waits import no_worker_of
-from campaigns.reports.repositories.sheet import line_of, summaries_of
-from campaigns.steps.notify import notify_next_round
-from campaigns.steps.repositories.add_repository import HEAD, RepositoryRefused, add_repository
-from campaigns.steps.repositories.hand_in_change import HandedChange, hand_in_change
+from campaigns.repositories.hand_in import (
+    HEAD,
+    HandedChange,
+    RepositoryRefused,
+    add_repository,
+    hand_in_change,
+)
+from campaigns.repositories.models import Repository, RepositoryRound
+from campaigns.repositories.rounds import notify_next_round
+from campaigns.repositories.sheet import line_of, summaries_of
 from knowledge.api.lists import ListView, OneView
 from knowledge.api.records import Read
 from knowledge.api.view import ApiView
@@ -45,7 +51,7 @@ class RepositorySerializer(fields.ModelSerializer):
 
     platform = fields.CharField(source="platform.slug")
     gain = Read(GainSerializer(allow_null=True), lambda row: summaries_of([row])[0].gain)
-    no_worker = Read(fields.CharField(), no_worker_of)
+    no_worker = Read(fields.CharField(), lambda row: no_worker_of(row, "repository"))
 
     class Meta:
         model = Repository
@@ -247,3 +253,14 @@ def _require_known(body: dict[str, Any], accepted: tuple[str, ...]) -> None:
     for name in body:
         if name not in accepted:
             raise CurationError(name, f"accepted: {', '.join(accepted)}")
+
+
+ONE = "repositories/<int:pk>/"
+# Included in the addresses of the campaigns' part of the API.
+urlpatterns = [
+    path("repositories/", Repositories.as_view(), name="repositories"),
+    path(ONE, OneRepository.as_view(), name="repository"),
+    path(ONE + "changes/", HandInChange.as_view(), name="hand_in_change"),
+    path("repository-rounds/", RepositoryRounds.as_view(), name="repository_rounds"),
+    path("repository-rounds/<int:pk>/", OneRepositoryRound.as_view(), name="repository_round"),
+]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from campaigns.devices.discover import this_device
-from campaigns.devices.harness.command import HostBroken, run
 from campaigns.evaluator.sandbox import calls
+from campaigns.repositories.harness import HostBroken, run_command
 from tests.evaluator.sandbox.ordinary import NOBODY, become_nobody
 
 pytestmark = pytest.mark.sentinel
@@ -25,7 +25,7 @@ def work(tmp_path):
 
 
 def ask(command, work, limit_s=60.0, beat=lambda: None):
-    return run(command, work, this_device("cpu"), limit_s, beat)
+    return run_command(command, work, this_device("cpu"), limit_s, beat)
 
 
 def test_it_runs_in_its_tree_and_keeps_what_it_writes(work):

@@ -9,16 +9,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.devices.discover import ensure_platform, this_device
-from campaigns.lineage.own_repository import OwnRepository
-from campaigns.models import EvaluationState, Repository, RepositoryRound, RepositoryState
+from campaigns.models import EvaluationState, RepositoryState
 from campaigns.models.transitions import claim, move
-from campaigns.records.repositories.results import stored
+from campaigns.repositories.hand_in import HandedChange, add_repository, hand_in_change
+from campaigns.repositories.models import Repository, RepositoryRound, stored
+from campaigns.repositories.own_repository import OwnRepository
+from campaigns.repositories.rounds import stop_repository
 from campaigns.rules.harness.decide import compare, noise_of
 from campaigns.rules.harness.description import read_harness
 from campaigns.rules.verdict.decision import Reason
-from campaigns.steps.repositories.add_repository import add_repository
-from campaigns.steps.repositories.hand_in_change import HandedChange, hand_in_change
-from campaigns.steps.repositories.stop_repository import stop_repository
 from campaigns.steps.worker import worker_beat
 from tests.campaigns.repositories.projects import (
     ROWS,
@@ -34,7 +33,7 @@ CLASSES = ("dtype=int32, width=64", "dtype=int32, width=1024")
 @pytest.fixture(autouse=True)
 def rung(monkeypatch):
     bells = []
-    monkeypatch.setattr("campaigns.views.repositories.forms.notify_next_round", bells.append)
+    monkeypatch.setattr("campaigns.repositories.pages.notify_next_round", bells.append)
     return bells
 
 

@@ -6,22 +6,22 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import call_command
 
-from campaigns.management.commands import repository
-from campaigns.models import Repository
-from campaigns.steps.repositories.stop_repository import stop_repository
+from campaigns.repositories import command
+from campaigns.repositories.models import Repository
+from campaigns.repositories.rounds import stop_repository
 from knowledge.curation.tokens import new_token
 from knowledge.models.token import Scope
+from tests.campaigns.repositories import test_pages
 from tests.campaigns.repositories.projects import ROWS, ROWS_HARNESS, make_repository, patch_of
-from tests.campaigns.views import test_repositories
 
 pytestmark = pytest.mark.django_db
-rows, folder = test_repositories.rows, test_repositories.folder
+rows, folder = test_pages.rows, test_pages.folder
 CHANGE = {"title": "Blocks", "change": "16", "rationale": "fewer steps"}
 
 
 @pytest.fixture
 def ask(client, monkeypatch):
-    monkeypatch.setattr("campaigns.api.repositories.notify_next_round", lambda row: None)
+    monkeypatch.setattr("campaigns.repositories.api.notify_next_round", lambda row: None)
     person = User.objects.create_user("grace")
     person.groups.add(Group.objects.get(name="engineer"))
 
@@ -35,7 +35,7 @@ def ask(client, monkeypatch):
 
 def test_an_agent_brings_one_and_hands_in_a_change(ask, rows, folder, client, tmp_path):
     other = make_repository(tmp_path / "other", ROWS)
-    bundle = base64.b64encode(test_repositories.bundle_of(other)).decode()
+    bundle = base64.b64encode(test_pages.bundle_of(other)).decode()
     body = {"bundle": bundle, "harness": ROWS_HARNESS, "platform": rows.platform.slug}
     made = ask("repositories/", body)
     assert (made.status_code, made.json()["title"], made.json()["gain"]) == (201, "rows", None)
@@ -65,7 +65,7 @@ def test_one_that_is_stopped_waits_for_no_worker(rows, client):
 
 
 def test_the_command_says_that_no_worker_will_come(rows, folder, capsys, monkeypatch):
-    monkeypatch.setattr(repository, "notify_next_round", lambda row: None)
+    monkeypatch.setattr(command, "notify_next_round", lambda row: None)
     patch = folder.parent / "change.diff"
     patch.write_text(patch_of(folder, "kernels/rows.cpp", "= 8;", "= 16;"))
     said = [word for name, value in CHANGE.items() for word in (f"--{name}", value)]
@@ -105,7 +105,7 @@ def test_a_refusal_names_the_field(ask, rows, folder, more, status, field):
     ],
 )
 def test_what_cannot_be_brought_names_the_field(ask, rows, folder, more, field):
-    bundle = base64.b64encode(test_repositories.bundle_of(folder)).decode()
+    bundle = base64.b64encode(test_pages.bundle_of(folder)).decode()
     body = {"bundle": bundle, "harness": ROWS_HARNESS, "platform": rows.platform.slug, **more}
     answer = ask("repositories/", body)
     assert answer.status_code == 422, answer.content

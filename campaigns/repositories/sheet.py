@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from campaigns.lineage.own_repository import OwnRepository
-from campaigns.models import EvaluationState, Repository, RepositoryRound, RepositoryState
-from campaigns.records.repositories.results import proven_of, result_of
+from campaigns.models import EvaluationState, RepositoryState
+from campaigns.repositories.models import Repository, RepositoryRound, proven_of, result_of
+from campaigns.repositories.own_repository import OwnRepository
 from campaigns.rules.harness.decide import OWN_HARNESS, HarnessClass, Proven
 from campaigns.rules.noise.chained import chained
 from campaigns.rules.noise.gain import Gain

@@ -5,22 +5,24 @@ from types import SimpleNamespace
 import pytest
 
 from campaigns import tasks
-from campaigns.models import EvaluationState, RepositoryRound
+from campaigns.models import EvaluationState
 from campaigns.models.transitions import move
+from campaigns.repositories import rounds
+from campaigns.repositories.hand_in import HandedChange, hand_in_change
+from campaigns.repositories.models import RepositoryRound
 from campaigns.steps import notify
-from campaigns.steps.repositories.hand_in_change import HandedChange, hand_in_change
+from tests.campaigns.repositories import test_pages
 from tests.campaigns.repositories.projects import patch_of
 from tests.campaigns.steps import cast
-from tests.campaigns.views import test_repositories
 
-rows, folder = test_repositories.rows, test_repositories.folder
+rows, folder = test_pages.rows, test_pages.folder
 
 
 @pytest.fixture
 def sent(monkeypatch):
     """What is sent to the queue: task, key, queue."""
     found = []
-    monkeypatch.setattr(notify, "_after_commit", lambda *sent: found.append(sent[:3]))
+    monkeypatch.setattr(notify, "send_after_commit", lambda *sent: found.append(sent[:3]))
     return found
 
 
@@ -42,7 +44,7 @@ def test_a_notified_worker_tries_the_round_and_notifies_of_the_next(
 
     monkeypatch.setattr(tasks, "try_change", tried)
     monkeypatch.setattr(tasks, "_context", lambda name: None)
-    notify.notify_next_round(rows)
+    rounds.notify_next_round(rows)
     request = SimpleNamespace(request=SimpleNamespace(hostname="measure@box"))
     tasks.repository_round.run.__func__(request, first.pk)
     queue = f"platform.{rows.platform.slug}"

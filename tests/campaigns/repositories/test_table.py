@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.devices.harness.table import TableError, paired, read_table
+from campaigns.repositories.measure import TableError, paired, read_table
 from campaigns.rules.harness.description import Better, read_harness
 from tests.campaigns.repositories.projects import ROWS_HARNESS
 

@@ -1,17 +1,68 @@
-"""One change of a repository's files, tried by the repository's own harness."""
+"""A git repository that its own harness makes faster, and its rounds: no problem, no judge (R9)."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from campaigns.models.repositories.repository import Repository
 from campaigns.models.submissions.submission import Submitter
 from campaigns.models.transitions import EvaluationState, RepositoryState, Stateful
 from campaigns.models.worker import Worker
+from campaigns.rules.harness.decide import HarnessResult, Noise, Proven
+from campaigns.rules.harness.description import Harness, read_harness
 from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
+from knowledge.models import Platform
 from knowledge.models.guarded import Immutable
+
+
+class Repository(Stateful):
+    """One repository on one platform. Its commits lie in a bare repository of ours.
+
+    source: where it came from, in words. harness: its description, as given. base, head: hashes of
+    the commit that was brought, and of the last one that was kept. branch: holds what was kept.
+    noise: `campaigns.rules.harness.decide.Noise`; empty before the baseline.
+    """
+
+    SEALED = models.Q(state=RepositoryState.STOPPED)
+
+    title = models.CharField(max_length=60)
+    source = models.CharField(max_length=300)
+    harness = models.TextField()
+    base = models.CharField(max_length=64, blank=True)
+    head = models.CharField(max_length=64, blank=True)
+    branch = models.CharField(max_length=100)
+    platform = models.ForeignKey(Platform, on_delete=models.PROTECT, related_name="repositories")
+    state = models.CharField(max_length=20, choices=RepositoryState, default=RepositoryState.OPEN)
+    stop_sentence = models.TextField(blank=True)
+    noise = models.JSONField(default=dict)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-pk",)
+        verbose_name_plural = "repositories"
+
+    def __str__(self) -> str:
+        return f"repository {self.pk} ({self.title})"
+
+    def get_absolute_url(self) -> str:
+        return reverse("repository", args=[self.pk])
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it takes no round any more."""
+        return self.state == RepositoryState.STOPPED
+
+    @property
+    def described(self) -> Harness:
+        """The harness as it was read when the repository was brought."""
+        return read_harness(self.harness)
 
 
 class RepositoryRound(Stateful):
@@ -100,3 +151,24 @@ class RepositoryRound(Stateful):
         if self.state == EvaluationState.RUNNING:
             return self.phase or "running"
         return f"waits, because {self.phase}" if self.phase else "waits"
+
+
+def result_of(row: RepositoryRound) -> HarnessResult | None:
+    """What the tables showed; None where nothing was compared."""
+    return msgspec.convert(row.result, HarnessResult) if row.result else None
+
+
+def proven_of(row: RepositoryRound) -> Proven | None:
+    """What kopt's judge found; None where it was not asked."""
+    return msgspec.convert(row.proven, Proven) if row.proven else None
+
+
+def noise_at(repository: Repository) -> Noise:
+    """Raises msgspec.ValidationError before the baseline."""
+    return msgspec.convert(repository.noise, Noise)
+
+
+def stored(value: HarnessResult | Noise | Proven) -> dict[str, Any]:
+    """As the rows keep it."""
+    found: dict[str, Any] = msgspec.to_builtins(value)
+    return found

@@ -1,4 +1,4 @@
-"""Bring a repository, and hand in a change of one."""
+"""The pages of repositories: list, one, its rounds, the two forms, and what was kept as files."""
 
 from __future__ import annotations
 
@@ -8,26 +8,46 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path as address
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
 
-from campaigns.models import EvaluationState, Repository, Submitter
+from campaigns.lineage.git import LineageError
+from campaigns.models import EvaluationState, Submitter
 from campaigns.records.device_waits import no_worker_of
-from campaigns.records.repositories.results import result_of
-from campaigns.rules.harness.description import LONGEST_TEXT
-from campaigns.rules.stop.repairs import MENDABLE
-from campaigns.steps.notify import notify_next_round
-from campaigns.steps.repositories.add_repository import HEAD, RepositoryRefused, add_repository
-from campaigns.steps.repositories.hand_in_change import (
+from campaigns.reports.diff import DiffMark
+from campaigns.repositories.hand_in import (
+    HEAD,
     LARGEST_PATCH,
     LONGEST,
     HandedChange,
+    RepositoryRefused,
+    add_repository,
     hand_in_change,
 )
-from campaigns.views.lookup import may_change, may_run
-from campaigns.views.repositories.lookup import repository_at
+from campaigns.repositories.models import Repository, RepositoryRound, result_of
+from campaigns.repositories.own_repository import OwnRepository
+from campaigns.repositories.rounds import notify_next_round, stop_repository
+from campaigns.repositories.sheet import line_of, sheet_of, summaries_of
+from campaigns.rules.harness.description import LONGEST_TEXT
+from campaigns.rules.stop.repairs import MENDABLE
+from campaigns.views.download import download
+from campaigns.views.lookup import may_change, may_run, wants_fragment
 from knowledge.models import Platform
+
+
+def repository_at(key: int) -> Repository:
+    return get_object_or_404(Repository.objects.select_related("platform", "created_by"), pk=key)
+
+
+def repository_round_at(key: int, number: int) -> RepositoryRound:
+    rows = RepositoryRound.objects.select_related("repository__platform", "worker", "repairs")
+    return get_object_or_404(rows, repository=key, number=number)
+
 
 LARGEST_BUNDLE = 64 << 20
 CODE = {"rows": 14, "class": "mono", "spellcheck": "false"}
@@ -197,5 +217,97 @@ def new_change(request: HttpRequest, key: int) -> HttpResponse:
 def _go_on(request: HttpRequest, row: Repository) -> None:
     """Have a worker notified, and say where none is alive."""
     notify_next_round(row)
-    if warning := no_worker_of(row):
+    if warning := no_worker_of(row, "repository"):
         messages.warning(request, warning)
+
+
+PER_PAGE = 50
+FILES = {
+    "patch": lambda own, row: own.patch(row.base, row.head),
+    "bundle": lambda own, row: own.bundle(row.base, row.branch),
+}
+
+
+@require_safe
+def repositories(request: HttpRequest) -> HttpResponse:
+    """All of them, the newest first."""
+    rows = (
+        Repository.objects.select_related("platform")
+        .annotate(tried=Count("rounds"))
+        .order_by("-pk")
+    )
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    context = {"page": page, "summaries": summaries_of(page)}
+    return render(request, "campaigns/repositories/list.html", context)
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def repository(request: HttpRequest, key: int) -> HttpResponse:
+    """One repository; for htmx its changing part alone."""
+    sheet = sheet_of(repository_at(key))
+    context = {"sheet": sheet, "summary": sheet.summary, "repository": sheet.repository}
+    part = "rounds.html" if wants_fragment(request) else "repository.html"
+    return render(request, f"campaigns/repositories/{part}", context)
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def repository_round(request: HttpRequest, key: int, number: int) -> HttpResponse:
+    """One round; for htmx its result alone."""
+    row = repository_round_at(key, number)
+    context = {
+        "line": line_of(row),
+        "round": row,
+        "repository": row.repository,
+        "metric": row.repository.described.metric,
+        "can_repair": row.reason in MENDABLE and not row.is_baseline,
+    }
+    if wants_fragment(request):
+        return render(request, "campaigns/repositories/result.html", context)
+    context["patch"] = [_patch_line(line) for line in row.patch.splitlines()]
+    return render(request, "campaigns/repositories/round.html", context)
+
+
+def _patch_line(line: str) -> dict[str, str]:
+    is_change = not line.startswith(("+++", "---"))
+    mark = {"+": DiffMark.ADDED, "-": DiffMark.REMOVED}.get(line[:1]) if is_change else None
+    return {"text": line, "mark": str(mark or DiffMark.SAME)}
+
+
+@require_safe
+def kept_file(request: HttpRequest, key: int, kind: str) -> HttpResponse:
+    """What was kept, as a patch for `git am` or a bundle for `git fetch`."""
+    row = repository_at(key)
+    if row.head == row.base:
+        raise Http404(f"repository {key}: no round has been kept")
+    try:
+        data = FILES[kind](OwnRepository(row.pk), row)
+    except LineageError as error:
+        messages.error(request, str(error))
+        return redirect(row)
+    return download(data, f"{row.title}.{kind}", "application/octet-stream")
+
+
+@may_change
+@require_POST
+def stop(request: HttpRequest, key: int) -> HttpResponse:
+    """Try no more of it."""
+    row = repository_at(key)
+    if stop_repository(row, request.user):
+        messages.success(request, "Stopped. What was kept stays on its branch.")
+    return redirect(row)
+
+
+urlpatterns = [
+    address("", repositories, name="repositories"),
+    address("new", new_repository, name="new_repository"),
+    address("<int:key>/", repository, name="repository"),
+    address("<int:key>/change", new_change, name="repository_change"),
+    address("<int:key>/stop", stop, name="repository_stop"),
+    address("<int:key>/r/<int:number>/", repository_round, name="repository_round"),
+    *(
+        address(f"<int:key>/kept.{kind}", kept_file, {"kind": kind}, name=f"repository_{kind}")
+        for kind in FILES
+    ),
+]

@@ -1,19 +1,56 @@
-"""Release the rounds of repositories whose worker has ended; which ones wait for a worker."""
+"""The rounds of repositories: the next one, one whose worker has ended, and when to stop (R49)."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from campaigns.devices.processes import is_gone, worker_of
-from campaigns.models import EvaluationState, RepositoryRound, RepositoryState
+from campaigns.models import EvaluationState, RepositoryState
+from campaigns.models.campaign import queue_of
 from campaigns.models.transitions import move
+from campaigns.repositories.models import Repository, RepositoryRound
 from campaigns.rules.verdict.decision import Reason
 from campaigns.steps.measuring.results import MOST_CLAIMS
-from campaigns.steps.repositories.stop_repository import stop_if_spent
+from campaigns.steps.notify import WORKER_EXPIRES_S, send_after_commit
+from knowledge.curation.errors import Forbidden
+
+MAY_RUN = "campaigns.change_campaign"
+MOST_REGRESSIONS = 5
+SLOWER = frozenset({Reason.SLOWER, Reason.CLASS_REGRESSED})
+
+
+def stop_repository(repository: Repository, by: Any = None) -> bool:
+    """Stop it; rounds that wait are not tried. False where it was stopped before.
+
+    by: the account that asks, None for a command on this host. Raises Forbidden.
+    """
+    if by is not None and not by.has_perm(MAY_RUN):
+        raise Forbidden("stopping a repository needs the role engineer or lead")
+    who = by.get_username() if by is not None else "a command"
+    return _stop(repository, f"stopped by {who}")
+
+
+def stop_if_spent(repository: Repository) -> None:
+    """Stop it where its baseline failed, or its last five rounds were all slower."""
+    done = repository.rounds.filter(state=EvaluationState.DONE).order_by("-number")
+    if not repository.noise:
+        _stop(repository, f"the baseline cannot be measured: {done[0].sentence}")
+        return
+    last = list(done[:MOST_REGRESSIONS])
+    if len(last) == MOST_REGRESSIONS and all(row.reason in SLOWER for row in last):
+        told = "; ".join(f"round {row.number}: {row.title}" for row in last)
+        _stop(repository, f"{MOST_REGRESSIONS} rounds in a row were slower ({told})")
+
+
+def _stop(repository: Repository, sentence: str) -> bool:
+    if repository.state == RepositoryState.STOPPED:
+        return False
+    return move(repository, RepositoryState.STOPPED, stop_sentence=sentence)
 
 
 def release_rounds() -> list[RepositoryRound]:
@@ -72,3 +109,16 @@ def _release(row: RepositoryRound) -> None:
             phase="",
             heartbeat_at=None,
         )
+
+
+def notify_round(row: RepositoryRound) -> None:
+    """Notify a worker that a round of a repository waits. Expires soon; reconcile repeats it."""
+    queue = queue_of(row.repository.platform)
+    send_after_commit("campaigns.tasks.repository_round", row.pk, queue, WORKER_EXPIRES_S)
+
+
+def notify_next_round(row: Repository) -> None:
+    """Notify a worker of the first round that waits in a repository, if there is one."""
+    waiting = row.rounds.filter(state=EvaluationState.QUEUED).order_by("number").first()
+    if waiting is not None:
+        notify_round(waiting)

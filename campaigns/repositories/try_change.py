@@ -10,7 +10,6 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from campaigns.devices.harness.command import HostBroken
 from campaigns.devices.hold import hold
 from campaigns.devices.idle import is_gated
 from campaigns.devices.processes import ClaimLost, new_holder, tempdir
@@ -18,12 +17,20 @@ from campaigns.evaluator.backends.base import BACKEND_OF
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.problem import ProblemError, load_problem
 from campaigns.lineage.git import LineageError
-from campaigns.lineage.own_repository import OwnRepository, PatchRefused
-from campaigns.models import EvaluationState, Repository, RepositoryRound, RepositoryState
+from campaigns.models import EvaluationState, RepositoryState
 from campaigns.models.transitions import claim, move
 from campaigns.problems.shipped import UnknownProblem
-from campaigns.records.repositories.results import noise_at, stored
 from campaigns.records.target.floors import floors_here
+from campaigns.repositories.harness import HostBroken
+from campaigns.repositories.measure import (
+    ChangeTrial,
+    Failed,
+    MeasuredChange,
+    keep_built,
+)
+from campaigns.repositories.models import Repository, RepositoryRound, noise_at, stored
+from campaigns.repositories.own_repository import OwnRepository, PatchRefused
+from campaigns.repositories.rounds import stop_if_spent
 from campaigns.rules.harness.decide import (
     OWN_HARNESS,
     HarnessDecision,
@@ -42,13 +49,6 @@ from campaigns.rules.wording import share
 from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
 from campaigns.steps.measuring.claims import ClaimHeartbeat, renew_connection
 from campaigns.steps.problems import find_problem
-from campaigns.steps.repositories.measure_change import (
-    ChangeTrial,
-    Failed,
-    MeasuredChange,
-    keep_built,
-)
-from campaigns.steps.repositories.stop_repository import stop_if_spent
 from campaigns.steps.worker import WorkerContext
 from campaigns.syntax.findings.find import findings_of
 
@@ -70,7 +70,10 @@ def try_change(key: int, context: WorkerContext) -> Repository | None:
     if row is None or row.repository.platform_id != context.worker.platform_id:
         return None
     with hold(context.device, wait_s=context.patience_s):
-        if _is_busy(row, context) or not _claim(row, context):
+        if why := _look(context):
+            _wait(row, why)
+            return None
+        if not _claim(row, context):
             return None
         try:
             with tempdir("harness") as folder:
@@ -81,17 +84,22 @@ def try_change(key: int, context: WorkerContext) -> Repository | None:
     return row.repository
 
 
-def _is_busy(row: RepositoryRound, context: WorkerContext) -> bool:
-    """Whether other programs use the device (R8); the round then waits, and says so."""
+def _look(context: WorkerContext) -> str:
+    """Why the device is busy with other programs (R8); "" where it is not, or that is no matter.
+
+    The evaluator's service is rested first, so that it is not seen on the device.
+    """
     if not is_gated(context.device):
-        return False
+        return ""
     context.service.rest()
     found = context.look(context.device)
-    if found.gate is not DeviceState.BUSY:
-        return False
+    return f"the device is busy: {found.why}" if found.gate is DeviceState.BUSY else ""
+
+
+def _wait(row: RepositoryRound, why: str) -> None:
+    """Say in the row of a queued round why it waits."""
     queued = RepositoryRound.objects.filter(pk=row.pk, state=EvaluationState.QUEUED)
-    claim(queued, phase=f"the device is busy: {found.why}"[:LONGEST_PHASE])
-    return True
+    claim(queued, phase=why[:LONGEST_PHASE])
 
 
 def _claim(row: RepositoryRound, context: WorkerContext) -> bool:
