@@ -1,3 +1,4 @@
+from importlib import import_module
 from typing import Any
 
 from django.apps import AppConfig
@@ -11,6 +12,11 @@ PERMISSIONS = ("add_campaign", "change_campaign")
 class CampaignsConfig(AppConfig):
     name = "campaigns"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def import_models(self) -> None:
+        """Load the tables of a feature that is a folder of its own, too."""
+        super().import_models()
+        import_module("campaigns.repositories.models")
 
     def ready(self) -> None:
         from campaigns.records.target.target_drift import uses_in_campaigns
@@ -45,7 +51,7 @@ def learn_earlier_rounds(**signal: Any) -> None:
     from django.db import connections
     from django.db.migrations.executor import MigrationExecutor
 
-    from campaigns.steps.learning.catch_up import catch_up
+    from campaigns.steps.lifecycle.reconcile import catch_up
 
     if "plan" not in signal:
         return

@@ -1,38 +1,109 @@
-"""Celery tasks: each takes the key of a row, calls one step and notifies for what follows."""
+"""Celery tasks, each of which calls one step for a row's key and notifies; a worker's heartbeat."""
 
 from __future__ import annotations
 
 import logging
+import threading
+import time
 from dataclasses import replace
 from typing import Any
 
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown
-from django.db import OperationalError
+from django.conf import settings
+from django.db import OperationalError, close_old_connections, connection
 
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
+from campaigns.devices.processes import remove_left_tempdirs
 from campaigns.models import Campaign
 from campaigns.records.passports import passport_wanted
+from campaigns.repositories.rounds import notify_next_round, notify_round, release_rounds
+from campaigns.repositories.try_change import try_change
 from campaigns.steps.lifecycle.advance import advance as take_step
-from campaigns.steps.measuring.change_device import change_device
-from campaigns.steps.measuring.choose_device import choose_device
+from campaigns.steps.lifecycle.finish import give_up
+from campaigns.steps.lifecycle.reconcile import reconcile
+from campaigns.steps.measuring.baselines import remind_of_baselines
+from campaigns.steps.measuring.build_for_search import build_for_search
 from campaigns.steps.measuring.evaluate import evaluate as measure_row
-from campaigns.steps.measuring.note_host import note_host
+from campaigns.steps.measuring.reproduce import reproduce
+from campaigns.steps.measuring.results import store_kept
 from campaigns.steps.measuring.take_passport import take_passport
-from campaigns.steps.measuring.worker_beat import worker_beat
-from campaigns.steps.recovery.give_up import give_up
-from campaigns.steps.repositories.try_change import try_change
-from campaigns.steps.sharing.build_for_search import build_for_search
-from campaigns.workers.context import WorkerContext
-from campaigns.workers.heartbeat import Heartbeat
-from campaigns.workers.notify import AGAIN, Next, notify, notify_next_round
-from knowledge.exchange.in_parts import work_on
+from campaigns.steps.notify import AGAIN, Next, notify, notify_worker
+from campaigns.steps.worker import (
+    WorkerContext,
+    change_device,
+    choose_device,
+    note_host,
+    worker_beat,
+)
+from knowledge.exchange.in_parts import ring_for_imports, work_on
+from knowledge.lookup.migrations import require_migrations
 
 log = logging.getLogger(__name__)
 
 PLATFORM_QUEUE = "platform."
+# A lease may end right after a check; three checks a minute find it within a minute.
+RECONCILE_EVERY_S = 20.0
+
+
+class Heartbeat(threading.Thread):
+    """A worker's thread that shows life and finds lost work. It beats until `stop`.
+
+    It is a thread because a task would wait in the queue whose losses it has to find.
+
+    device: what this worker measures on; None for one that only advances.
+    A worker that moves to another device sets it here.
+    """
+
+    def __init__(self, name: str, device: Device | None) -> None:
+        super().__init__(name=f"heartbeat of {name}", daemon=True)
+        self._worker = name
+        self.device = device
+        self._ended = threading.Event()
+        self._look_at = 0.0
+        self._swept = False
+
+    def run(self) -> None:
+        while not self._ended.is_set():
+            try:
+                self.beat()
+            except Exception:
+                # Without a heartbeat the other workers would take this one for dead.
+                log.exception("%s: a turn failed; the next follows", self.name)
+            close_old_connections()
+            self._ended.wait(settings.KOPT_HEARTBEAT_S)
+        connection.close()
+
+    def beat(self) -> None:
+        """Show life, store what was kept, and when due find lost work and a due passport."""
+        require_migrations()
+        worker = worker_beat(self._worker, self.device) if self.device else None
+        if not self._swept:
+            self._swept = True
+            for folder in remove_left_tempdirs():
+                log.info("removed %s, which an ended process left", folder)
+        for campaign, following in store_kept():
+            notify(campaign, following)
+        if time.monotonic() < self._look_at:
+            return
+        self._look_at = time.monotonic() + RECONCILE_EVERY_S
+        for look in (reconcile, reproduce, remind_of_baselines):
+            for campaign, following in look():
+                notify(campaign, following)
+        for row in release_rounds():
+            notify_round(row)
+        ring_for_imports()
+        if worker and self.device:
+            note_host(worker, self.device)
+            if passport_wanted(worker, self.device):
+                notify_worker(worker)
+
+    def stop(self) -> None:
+        """End the thread and wait for its last turn."""
+        self._ended.set()
+        self.join(timeout=5)
 
 
 class _Process:

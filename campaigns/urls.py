@@ -1,6 +1,6 @@
 """Addresses of the campaign pages, grouped by the object under the address."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from campaigns.views.answer import answer
 from campaigns.views.campaign import campaign
@@ -22,15 +22,6 @@ from campaigns.views.problems.import_problem import import_problem
 from campaigns.views.problems.new_problem import new_problem
 from campaigns.views.problems.problem import problem, problem_by_name
 from campaigns.views.report import report, report_file, reproducer, trail
-from campaigns.views.repositories.forms import new_change, new_repository
-from campaigns.views.repositories.pages import (
-    FILES,
-    kept_file,
-    repositories,
-    repository,
-    repository_round,
-)
-from campaigns.views.repositories.pages import stop as stop_repository
 from campaigns.views.round import round_, round_diff, round_source
 from campaigns.views.rounds import rounds
 from campaigns.views.submit.hand_in import hand_in
@@ -43,10 +34,9 @@ from campaigns.views.workers import ask_passport, workers
 
 CAMPAIGN = "c/<int:campaign_id>/"
 ROUND = CAMPAIGN + "r/<int:number>/"
-REPOSITORY = "repositories/<int:key>/"
 IMPORTED = "c/imported/<int:key>/"
 
-urlpatterns: list[URLPattern] = [
+urlpatterns: list[URLPattern | URLResolver] = [
     path("", home, name="home"),
     path("healthz", health, name="health"),
     path("theme", theme, name="theme"),
@@ -56,16 +46,7 @@ urlpatterns: list[URLPattern] = [
     path("p/new", new_problem, name="new_problem"),
     path("p/import", import_problem, name="import_problem"),
     path("p/<slug:name>/", problem_by_name, name="problem_by_name"),
-    path("repositories/", repositories, name="repositories"),
-    path("repositories/new", new_repository, name="new_repository"),
-    path(REPOSITORY, repository, name="repository"),
-    path(REPOSITORY + "change", new_change, name="repository_change"),
-    path(REPOSITORY + "stop", stop_repository, name="repository_stop"),
-    path(REPOSITORY + "r/<int:number>/", repository_round, name="repository_round"),
-    *(
-        path(f"{REPOSITORY}kept.{kind}", kept_file, {"kind": kind}, name=f"repository_{kind}")
-        for kind in FILES
-    ),
+    path("repositories/", include("campaigns.repositories.pages")),
     path("c/", campaigns, name="campaigns"),
     path("c/new", new_campaign, name="new_campaign"),
     path("c/imported/", imported, name="imported"),

@@ -25,14 +25,11 @@ from campaigns.rules.stop.proposers import USUAL, Budgets, ProposersError, parse
 from campaigns.rules.target.goal import GoalError, parse_goal
 from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.rules.verdict.finding_kinds import Stance
-from campaigns.steps.lifecycle.answer_restart import answer_restart
-from campaigns.steps.lifecycle.confirm import TargetUnknown, confirm
+from campaigns.steps.lifecycle.control import TargetUnknown, confirm, pause, resume, stop
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
-from campaigns.steps.lifecycle.pause import pause
-from campaigns.steps.lifecycle.resume import resume
-from campaigns.steps.lifecycle.stop import stop
-from campaigns.steps.problems.find_problem import known_problems
-from campaigns.workers.notify import Next, notify
+from campaigns.steps.lifecycle.restart import answer_restart
+from campaigns.steps.notify import Next, notify
+from campaigns.steps.problems import known_problems
 from knowledge.api.lists import ListView
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import Conflict, CurationError, Forbidden

@@ -14,8 +14,8 @@ from campaigns.problems.import_.collection import read_collection
 from campaigns.problems.import_.draft import DraftError, ProblemDraft
 from campaigns.problems.import_.given import Given
 from campaigns.problems.import_.propose import propose
-from campaigns.steps.problems.keep_problem import keep_problem
-from campaigns.steps.problems.propose_problem import propose_problem
+from campaigns.steps.problems import keep_problem
+from campaigns.steps.propose_problem import propose_problem
 from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.models.token import Scope
 

@@ -16,8 +16,8 @@ from campaigns.api.reading import CAMPAIGNS
 from campaigns.models import Submission, Submitter
 from campaigns.proposers.handed_in import HandedIn, SubmissionRefused
 from campaigns.rules.verdict.buckets import Bucket
+from campaigns.steps.notify import AGAIN, notify
 from campaigns.steps.rounds.submit import submit
-from campaigns.workers.notify import AGAIN, notify
 from knowledge.api.lists import ListView, OneView
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import Conflict, CurationError

@@ -1,15 +1,14 @@
 """Addresses of the campaigns' part of the HTTP door, mounted at /api/v1/."""
 
-from django.urls import path
+from django.urls import include, path
 
-from campaigns.api import reading, repositories
+from campaigns.api import reading
 from campaigns.api.campaigns import STEPS, Campaigns, RestartAnswers, Steering
 from campaigns.api.own_problems import BringProblem
 from campaigns.api.submissions import HandIn, OneSubmission, Submissions
 from campaigns.api.workers import OnePassport, OneWorker, Workers
 
 ONE_CAMPAIGN, ONE_EVALUATION = "campaigns/<int:pk>/", "evaluations/<int:pk>/"
-ONE_REPOSITORY = "repositories/<int:pk>/"
 
 app_name = "campaigns_api"
 urlpatterns = [
@@ -39,15 +38,7 @@ urlpatterns = [
     path("submissions/", Submissions.as_view(), name="submissions"),
     path("submissions/<int:pk>/", OneSubmission.as_view(), name="submission"),
     path(ONE_CAMPAIGN + "candidates/", HandIn.as_view(), name="hand_in"),
-    path("repositories/", repositories.Repositories.as_view(), name="repositories"),
-    path(ONE_REPOSITORY, repositories.OneRepository.as_view(), name="repository"),
-    path(ONE_REPOSITORY + "changes/", repositories.HandInChange.as_view(), name="hand_in_change"),
-    path("repository-rounds/", repositories.RepositoryRounds.as_view(), name="repository_rounds"),
-    path(
-        "repository-rounds/<int:pk>/",
-        repositories.OneRepositoryRound.as_view(),
-        name="repository_round",
-    ),
+    path("", include("campaigns.repositories.api")),
     path("workers/", Workers.as_view(), name="workers"),
     path("workers/<int:pk>/", OneWorker.as_view(), name="worker"),
     path("workers/<int:pk>/passport/", OnePassport.as_view(), name="passport"),

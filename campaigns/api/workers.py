@@ -15,8 +15,8 @@ from rest_framework.response import Response
 from campaigns.models import Worker
 from campaigns.records.device_waits import open_waits
 from campaigns.records.passports import passport_facts, state_of, worker_facts
-from campaigns.steps.measuring.ask_for_passport import ask_for_passport
-from campaigns.workers.notify import notify_worker
+from campaigns.steps.measuring.take_passport import ask_for_passport
+from campaigns.steps.notify import notify_worker
 from knowledge.api.lists import ListView, OneView
 from knowledge.curation.errors import Forbidden
 from knowledge.models.token import Scope

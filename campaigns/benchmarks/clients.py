@@ -41,8 +41,8 @@ from campaigns.benchmarks.harness import (
 )
 from campaigns.benchmarks.own_database import own_database
 from campaigns.devices.discover import ensure_platform, this_device
-from campaigns.models import RepositoryRound
-from campaigns.steps.repositories.add_repository import add_repository
+from campaigns.repositories.hand_in import add_repository
+from campaigns.repositories.models import RepositoryRound
 from knowledge.curation.tokens import new_token
 from knowledge.models.token import Scope
 

@@ -20,7 +20,7 @@ from typing import TextIO
 from django.conf import settings
 
 from campaigns.devices.discover import Device
-from campaigns.workers.claim_holder import boot_id
+from campaigns.devices.processes import boot_id
 
 POLL_S = 0.1
 # `holder` takes the lock for an instant to see whether it can; that must not look like a holder.

@@ -24,6 +24,7 @@ from typing import Self
 from django.conf import settings
 
 from campaigns.devices.nvml import visible_cards
+from campaigns.devices.processes import owned_prefix
 from campaigns.evaluator.contract import (
     ContractError,
     Job,
@@ -37,7 +38,6 @@ from campaigns.evaluator.judge.integrity.process_hold import below
 from campaigns.evaluator.sandbox.cards import CardNode
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.problems.shipped import is_shipped
-from campaigns.workers.tempdirs import owned_prefix
 
 ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT_S = 120.0

@@ -15,7 +15,7 @@ from campaigns.rules.target.goal import ACCEPTED
 from campaigns.rules.target.roofline import LEAST_FRACTION
 from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.rules.verdict.finding_kinds import FindingKind, Stance
-from campaigns.steps.problems.find_problem import known_problems
+from campaigns.steps.problems import known_problems
 from campaigns.trails.importers.claims import TrailRefused
 from campaigns.trails.importers.manifest import ManifestChoices, ManifestDefaults, read_manifest
 from knowledge.models import Platform

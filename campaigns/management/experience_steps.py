@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from campaigns.management.experience_options import METRICS
-from campaigns.steps.learning.catch_up import catch_up
+from campaigns.steps.lifecycle.reconcile import catch_up
 from knowledge.curation.errors import CurationError
 from knowledge.experience.catalogue.resolve import resolve_names
 from knowledge.experience.exchange.naming import KEEP, our_question

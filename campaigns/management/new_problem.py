@@ -12,8 +12,8 @@ from campaigns.problems.import_.collection import SOLUTION, names_beside, read_c
 from campaigns.problems.import_.draft import DraftError, ProblemDraft, Role
 from campaigns.problems.import_.given import Given
 from campaigns.problems.import_.propose import propose
-from campaigns.steps.problems.keep_problem import keep_problem
-from campaigns.steps.problems.propose_problem import propose_problem
+from campaigns.steps.problems import keep_problem
+from campaigns.steps.propose_problem import propose_problem
 
 KEPT = argument("--yes", action="store_true", help="keep it; without it the plan is shown")
 FOLDER = argument("--folder", type=Path, help="write a problem folder here instead of storing it")

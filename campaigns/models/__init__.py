@@ -15,8 +15,6 @@ from campaigns.models.imported import ImportedCampaign, ImportedFile, ImportedRo
 from campaigns.models.kinds import EvaluationKind, RoundKind
 from campaigns.models.passport import Passport, PassportWish, Void
 from campaigns.models.problem import Case, Problem
-from campaigns.models.repositories.repository import Repository
-from campaigns.models.repositories.repository_round import RepositoryRound
 from campaigns.models.round import Candidate, Round, Submission, Submitter
 from campaigns.models.sweep import Sweep, SweepOrder, SweepPoint
 from campaigns.models.transitions import (
@@ -57,8 +55,6 @@ __all__ = [
     "Problem",
     "Protocol",
     "Repair",
-    "Repository",
-    "RepositoryRound",
     "RepositoryState",
     "Restart",
     "RestartAnswer",

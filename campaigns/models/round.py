@@ -75,7 +75,7 @@ class Round(Stateful):
 
     hypothesis: the fields of `campaigns.proposers.base.Hypothesis`; empty for the baseline.
     evidence: the facts behind the hypothesis. draft: the proposer's sources, as
-    `campaigns.steps.rounds.implement` reads them; None once they are candidates.
+    `campaigns.steps.rounds.open_round` reads them; None once they are candidates.
     against: the incumbent when the round was opened: the other arm of its measurements.
     chosen: the candidate that the verdict is about.
     split: for a dispatch split, as steps/rounds/split.py writes it: the predicate in words, the

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from django.db.models import OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -15,7 +16,6 @@ from campaigns.models import (
     DeviceWait,
     Evaluation,
     EvaluationState,
-    Repository,
     Worker,
 )
 from campaigns.models.kinds import APART, HELP
@@ -45,12 +45,22 @@ class Queue:
         return "no worker has come to it yet"
 
 
-def no_worker_of(row: Campaign | Repository) -> str:
+class OnPlatform(Protocol):
+    """A campaign or a repository."""
+
+    @property
+    def platform(self) -> Platform: ...
+
+    @property
+    def is_finished(self) -> bool: ...
+
+
+def no_worker_of(row: OnPlatform, what: str = "campaign") -> str:
     """That no worker of its platform is alive; "" where one is, or where the row is over."""
-    alive = Worker.objects.filter(platform=row.platform_id).alive()
+    alive = Worker.objects.filter(platform=row.platform).alive()
     if row.is_finished or alive.exists():
         return ""
-    return no_worker_words(row.platform, str(row._meta.verbose_name))
+    return no_worker_words(row.platform, what)
 
 
 def no_worker_words(platform: Platform, what: str = "campaign") -> str:

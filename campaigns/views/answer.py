@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from campaigns.steps.rounds.answer_standing import AnswerRefused, answer_standing
+from campaigns.steps.measuring.standings import AnswerRefused, answer_standing
 from campaigns.views.lookup import campaign_at, may_change, round_at
 from knowledge.curation.errors import Forbidden
 

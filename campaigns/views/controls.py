@@ -11,14 +11,11 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from campaigns.models import Campaign, CampaignState, IllegalTransition, RestartAnswer, RoundState
-from campaigns.steps.lifecycle.answer_restart import answer_restart
-from campaigns.steps.lifecycle.confirm import confirm
-from campaigns.steps.lifecycle.pause import pause
-from campaigns.steps.lifecycle.resume import resume
-from campaigns.steps.lifecycle.stop import stop
+from campaigns.steps.lifecycle.control import confirm, pause, resume, stop
+from campaigns.steps.lifecycle.restart import answer_restart
+from campaigns.steps.notify import Next, notify
 from campaigns.views.lookup import campaign_at, may_change
 from campaigns.views.no_worker import warn_of_no_worker
-from campaigns.workers.notify import Next, notify
 
 STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
     "confirm": (confirm, "The campaign is confirmed and starts now."),

@@ -24,18 +24,18 @@ from campaigns.rules.target.goal import Goal, GoalError, parse_goal
 from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.rules.verdict.finding_kinds import FindingKind, Stance, default_policy
 from campaigns.rules.verdict.sanitizers import BACKENDS as SANITIZED
-from campaigns.steps.lifecycle.confirm import TargetUnknown, confirm
+from campaigns.steps.lifecycle.control import TargetUnknown, confirm
 from campaigns.steps.lifecycle.create_campaign import (
     TIMED_ON,
     CampaignRefused,
     Wish,
     create_campaign,
 )
-from campaigns.steps.problems.find_problem import known_problems
+from campaigns.steps.notify import notify
+from campaigns.steps.problems import known_problems
 from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.no_worker import warn_of_no_worker
 from campaigns.views.offer import PlatformOffer, looked_up, platform_offers
-from campaigns.workers.notify import notify
 from knowledge.experience.others import others_learned
 
 GOAL_PERCENT, ROUNDS = 90, 20

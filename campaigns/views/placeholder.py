@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from campaigns.models import IllegalTransition
-from campaigns.steps.lifecycle.allow_placeholder import PlaceholderRefused, allow_placeholder
+from campaigns.steps.lifecycle.set_target import PlaceholderRefused, allow_placeholder
 from campaigns.views.campaign import campaign_page
 from campaigns.views.lookup import campaign_at
 from knowledge.curation.errors import Forbidden

@@ -15,17 +15,11 @@ from campaigns.charts import passport as chart
 from campaigns.charts.marks import NoChart
 from campaigns.models import DeviceWait, Passport, Worker
 from campaigns.records.device_waits import open_waits, waits_on
-from campaigns.records.passports import (
-    PassportState,
-    found_words,
-    lengths_in,
-    of_device,
-    state_of,
-)
+from campaigns.records.passports import PassportState, found_words, lengths_in, of_device, state_of
 from campaigns.reports.case_table import conditions_words, floors_words
-from campaigns.steps.measuring.ask_for_passport import ask_for_passport
+from campaigns.steps.measuring.take_passport import ask_for_passport
+from campaigns.steps.notify import notify_worker
 from campaigns.views.lookup import may_change
-from campaigns.workers.notify import notify_worker
 from knowledge.models import Platform
 
 Waits = Sequence[DeviceWait]

@@ -22,9 +22,9 @@ from campaigns.proposers.base import Draft, Hypothesis, MetricDirection, Variant
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.steps.lifecycle.advance import advance
-from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.control import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
-from campaigns.steps.measuring.record_report import record_report
+from campaigns.steps.measuring.results import record_report
 from knowledge.exchange.importer import MEASURED, SHIPPED
 from knowledge.exchange.readers.folder import read_folder
 from knowledge.models.document import SHIPPED_ORIGIN

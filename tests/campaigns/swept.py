@@ -15,7 +15,7 @@ from campaigns.proposers.base import Draft, SweepPlan, Variant
 from campaigns.records.target.device_limits import device_limits
 from campaigns.spaces.find import space_of
 from campaigns.spaces.space import Space
-from campaigns.steps.measuring.record_report import record_report
+from campaigns.steps.measuring.results import record_report
 from tests.campaigns import sample
 
 ROUND, POINTS = 3, 60

@@ -12,9 +12,7 @@ from django.test import Client
 
 from campaigns.devices.launch import EvaluatorService
 from campaigns.models import Campaign, CampaignState
-from campaigns.steps.measuring.choose_device import choose_device
-from campaigns.steps.measuring.worker_beat import worker_beat
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.worker import WorkerContext, choose_device, worker_beat
 from knowledge.curation.tokens import new_token
 from tests.end_to_end.answer import Run
 from tests.end_to_end.test_hand_in import work

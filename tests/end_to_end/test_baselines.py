@@ -25,7 +25,7 @@ def test_it_is_compared_with_torch(
 ) -> None:
     protocol = replace(small.QUICK, blocks=4)
     monkeypatch.setattr("campaigns.steps.lifecycle.create_campaign.CPU_PROTOCOL", protocol)
-    monkeypatch.setattr("campaigns.steps.baselines.request_baselines.TORCH", QUICK)
+    monkeypatch.setattr("campaigns.steps.measuring.baselines.TORCH", QUICK)
     named = 'schema = 1\nlibrary = "torch.mul(x, 2, out=y)"'
     toml = small.TOML.replace("4096", "65536").replace("schema = 1", named)
     problem = small.write_problem(tmp_path, toml)

@@ -10,10 +10,8 @@ import pytest
 from campaigns.devices.launch import EvaluatorService
 from campaigns.models import Campaign, CampaignState
 from campaigns.steps.lifecycle.advance import advance
-from campaigns.steps.measuring.choose_device import choose_device
 from campaigns.steps.measuring.evaluate import evaluate
-from campaigns.steps.measuring.worker_beat import worker_beat
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.worker import WorkerContext, choose_device, worker_beat
 from tests.end_to_end.answer import Run
 from tests.end_to_end.kernels import BETTER, WRONG
 from tests.evaluator import small

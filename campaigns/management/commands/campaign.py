@@ -65,30 +65,24 @@ from campaigns.rules.stop.proposers import ProposerKind, ProposersError, parse_b
 from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.rules.target.goal import Goal, GoalError, parse_goal
 from campaigns.rules.verdict.finding_kinds import PolicyError, parse_choices
-from campaigns.steps.lifecycle.allow_placeholder import PlaceholderRefused, allow_placeholder
-from campaigns.steps.lifecycle.answer_restart import answer_restart
-from campaigns.steps.lifecycle.confirm import TargetUnknown, confirm
+from campaigns.steps.lifecycle.control import TargetUnknown, confirm, pause, resume, stop
 from campaigns.steps.lifecycle.create_campaign import (
     CampaignRefused,
     UnknownPlatform,
     Wish,
     create_campaign,
 )
-from campaigns.steps.lifecycle.pause import pause
-from campaigns.steps.lifecycle.resume import resume
+from campaigns.steps.lifecycle.restart import answer_restart, unmask
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.lifecycle.stop import stop
-from campaigns.steps.lifecycle.unmask import unmask
-from campaigns.steps.measuring.choose_device import choose_device
-from campaigns.steps.measuring.worker_beat import worker_beat
-from campaigns.steps.problems.find_problem import find_problem
+from campaigns.steps.lifecycle.set_target import PlaceholderRefused, allow_placeholder
+from campaigns.steps.notify import Next, notify
+from campaigns.steps.problems import find_problem
 from campaigns.steps.rounds.bisect import BisectDevice, BisectQuestion, BisectRefused, bisect
-from campaigns.steps.rounds.rebuild import rebuild
+from campaigns.steps.rounds.closed import rebuild
+from campaigns.steps.worker import WorkerContext, choose_device, worker_beat
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
 from campaigns.trails.importers.claims import TrailRefused
 from campaigns.trails.importers.manifest import ManifestDefaults
-from campaigns.workers.context import WorkerContext
-from campaigns.workers.notify import Next, notify
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Platform
 

@@ -23,11 +23,9 @@ from campaigns.records.passports import (
 )
 from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.rules.wording import change, duration, share
-from campaigns.steps.measuring.ask_for_passport import ask_for_passport
-from campaigns.steps.measuring.take_passport import take_passport
-from campaigns.steps.measuring.worker_beat import worker_beat
-from campaigns.workers.context import WorkerContext, card_of
-from campaigns.workers.notify import notify_worker
+from campaigns.steps.measuring.take_passport import ask_for_passport, take_passport
+from campaigns.steps.notify import notify_worker
+from campaigns.steps.worker import WorkerContext, card_of, worker_beat
 from knowledge.lookup.value import platform_for_device
 
 # The row under which this command's own passports are kept; they count for the whole device.

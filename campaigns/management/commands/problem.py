@@ -12,7 +12,7 @@ from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.management.base_command import ExitCode, Verb, argument
 from campaigns.management.new_problem import DEFINITION, NEW, NewProblem
 from campaigns.problems.shipped import UnknownProblem, shipped_folders
-from campaigns.steps.problems.find_problem import find_problem, known_problems
+from campaigns.steps.problems import find_problem, known_problems
 
 T = TypeVar("T")
 

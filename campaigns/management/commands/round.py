@@ -19,9 +19,9 @@ from campaigns.reports.comparison import compare_rounds
 from campaigns.reports.proposers import submission_sheet
 from campaigns.reports.rows import with_standing
 from campaigns.rules.verdict.decision import VerdictWord
-from campaigns.steps.rounds.answer_standing import AnswerRefused, answer_standing
+from campaigns.steps.measuring.standings import AnswerRefused, answer_standing
+from campaigns.steps.notify import AGAIN, notify
 from campaigns.steps.rounds.submit import submit
-from campaigns.workers.notify import AGAIN, notify
 from knowledge.curation.errors import Forbidden
 
 FOLLOW_EVERY_S = 1.0

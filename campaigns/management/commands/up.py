@@ -24,9 +24,9 @@ from campaigns.models import Campaign, Worker
 from campaigns.models.campaign import queue_of
 from campaigns.problems.shipped import problem_folder
 from campaigns.rules.stop.policy import StopPolicy
-from campaigns.steps.lifecycle.confirm import TargetUnknown, confirm
+from campaigns.steps.lifecycle.control import TargetUnknown, confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
-from campaigns.workers.notify import notify
+from campaigns.steps.notify import notify
 from knowledge.lookup.migrations import require_migrations
 from knowledge.models import Platform
 

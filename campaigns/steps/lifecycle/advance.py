@@ -35,25 +35,19 @@ from campaigns.rules.stop.policy import (
     should_stop,
 )
 from campaigns.rules.stop.proposers import ProposerKind
-from campaigns.steps.lifecycle.abort import abort
-from campaigns.steps.lifecycle.answer_restart import answer_restart
-from campaigns.steps.lifecycle.call_off import call_off
-from campaigns.steps.lifecycle.end_search import end_search
-from campaigns.steps.lifecycle.finish import finish
+from campaigns.steps.lifecycle.finish import abort, call_off, end_search, finish
+from campaigns.steps.lifecycle.restart import answer_restart
 from campaigns.steps.lifecycle.set_target import set_target
-from campaigns.steps.recovery.limit_phase import limit_phase
+from campaigns.steps.measuring.waits import limit_phase
+from campaigns.steps.notify import AGAIN, NOTHING, Next
 from campaigns.steps.rounds.close_round import close_round
-from campaigns.steps.rounds.implement import implement
 from campaigns.steps.rounds.judge import judge
-from campaigns.steps.rounds.open_baseline import open_baseline
-from campaigns.steps.rounds.open_round import open_round
+from campaigns.steps.rounds.ladder import review
+from campaigns.steps.rounds.open_round import implement, open_baseline, open_round
 from campaigns.steps.rounds.profile import profile
-from campaigns.steps.rounds.propose import propose
+from campaigns.steps.rounds.propose import propose, split
 from campaigns.steps.rounds.repair import repair
-from campaigns.steps.rounds.review import review
 from campaigns.steps.rounds.screen import screen
-from campaigns.steps.rounds.split import split
-from campaigns.workers.notify import AGAIN, NOTHING, Next
 
 
 def restart(campaign: Campaign) -> Next:

@@ -32,7 +32,7 @@ from campaigns.rules.verdict.finding_kinds import (
     read_policy,
 )
 from campaigns.rules.verdict.sanitizers import BACKENDS as SANITIZED
-from campaigns.steps.problems.import_problem import import_problem
+from campaigns.steps.problems import import_problem
 from campaigns.syntax.findings.find import findings_of
 from knowledge.models import Platform
 

@@ -1,15 +1,17 @@
-"""The end of a campaign: the incumbent against v0, measured side by side, and the reason."""
+"""The ends of a campaign: the incumbent against v0, side by side, or an abort; with the reason."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.contract import Outcome, Phase, Report, dump
 from campaigns.models import (
+    AbortReason,
     Campaign,
     CampaignState,
     Candidate,
@@ -18,15 +20,16 @@ from campaigns.models import (
     EvaluationState,
 )
 from campaigns.models.event import record
-from campaigns.models.transitions import move
-from campaigns.records.device_waits import is_served
+from campaigns.models.transitions import move, stopping
+from campaigns.records.device_waits import awaited_by, is_held, is_served
 from campaigns.records.judged_rounds import standard_of
+from campaigns.rules.stop.policy import Stop
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.wording import gain_words
-from campaigns.steps.baselines.request_baselines import request_baselines
-from campaigns.steps.rounds.commit_accepted import commit_accepted
-from campaigns.workers.notify import AGAIN, NOTHING, Next
+from campaigns.steps.measuring.baselines import request_baselines
+from campaigns.steps.notify import AGAIN, NOTHING, Next
+from campaigns.steps.rounds.closed import commit_accepted
 
 BASELINE = "v0"
 NOT_COMPARED: dict[str, Any] = {
@@ -46,14 +49,14 @@ def finish(campaign: Campaign) -> Next:
     v0 = Candidate.objects.get(round__campaign=campaign, round__number=1)
     incumbent = campaign.incumbent
     if incumbent is None or incumbent.pk == v0.pk:
-        return _end(campaign, NOT_COMPARED)
+        return _close(campaign, NOT_COMPARED)
     evaluation = _latest(incumbent, v0)
     if evaluation.state == EvaluationState.QUEUED:
         unserved = campaign.stop_requested and not is_served(campaign)
         return AGAIN if unserved else Next(measure=(evaluation.pk,))
     if evaluation.state == EvaluationState.RUNNING:
         return NOTHING
-    return _end(campaign, _result(campaign, evaluation))
+    return _close(campaign, _result(campaign, evaluation))
 
 
 def _latest(incumbent: Candidate, v0: Candidate) -> Evaluation:
@@ -84,7 +87,7 @@ def _result(campaign: Campaign, evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _end(campaign: Campaign, result: dict[str, Any]) -> Next:
+def _close(campaign: Campaign, result: dict[str, Any]) -> Next:
     # Before the state changes: after a crash here this step is taken again.
     commit_accepted(campaign)
     values = {"result": {"baseline": BASELINE, **result}, "finished_at": timezone.now()}
@@ -103,3 +106,76 @@ def _closing_words(result: dict[str, Any]) -> str:
         return "Finished: v0 remains the best; no change was shown to be faster."
     told = gain_words(result["gain"], result["gain_low"], result["gain_high"])
     return f"Finished: {told} against v0 (n={result['pairs']} pairs)."
+
+
+def end_search(campaign: Campaign, stop: Stop) -> Next:
+    """Move to the report, with the reason for it (law 10)."""
+    values = stopping(stop)
+    with transaction.atomic():
+        if not move(campaign, values.pop("state"), **values):
+            return NOTHING
+        record(campaign, "ended", stop.sentence, reason=stop.reason)
+    return AGAIN
+
+
+def abort(campaign: Campaign, reason: AbortReason, sentence: str) -> Next:
+    """Move to aborted and say why; nothing follows. What was accepted is committed first."""
+    commit_accepted(campaign)
+    ending = {"stop_reason": reason, "stop_sentence": sentence, "finished_at": timezone.now()}
+    with transaction.atomic():
+        if move(campaign, CampaignState.ABORTED, **ending):
+            record(campaign, "aborted", sentence, reason=reason)
+    return NOTHING
+
+
+NOT_TAKEN = "a person stopped the campaign before a worker took this measurement"
+BEFORE_BASELINE = "Stopped by a person before the baseline was measured."
+
+
+def call_off(campaign: Campaign) -> None:
+    """End what waits in the queue as not measured, which is no failure of a candidate (law 8).
+
+    A campaign that waits for its baseline has nothing to report, so it is aborted.
+    """
+    queued = awaited_by(campaign).filter(state=EvaluationState.QUEUED)
+    waiting = list(queued.select_related("candidate__round"))
+    unmeasured = bool(waiting) or not campaign.rounds.exists()
+    for evaluation in waiting:
+        _end_unmeasured(campaign, evaluation)
+    if campaign.incumbent_id is None and unmeasured and not is_held(campaign):
+        abort(campaign, AbortReason.USER, BEFORE_BASELINE)
+
+
+def _end_unmeasured(campaign: Campaign, evaluation: Evaluation) -> None:
+    report = Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, NOT_TAKEN)
+    round_ = evaluation.candidate.round
+    with transaction.atomic():
+        if move(
+            evaluation,
+            EvaluationState.DONE,
+            outcome=report.outcome.value,
+            reason=report.reason,
+            report=json.loads(dump(report)),
+            phase=report.phase.value,
+            finished_at=timezone.now(),
+        ):
+            message = (
+                f"round {round_.number}, {evaluation.candidate.label}: not measured: {NOT_TAKEN}"
+            )
+            record(campaign, "called_off", message, round=round_, evaluation=evaluation.pk)
+
+
+TRIES = 3
+STEP_FAILED = "step_failed"
+
+
+def give_up(campaign: Campaign, error: Exception) -> Next:
+    """Record `error`; abort when the last `TRIES` events are all such failures."""
+    said = (str(error).splitlines() or ["no message"])[0]
+    what = f"{type(error).__name__}: {said}"
+    record(campaign, STEP_FAILED, f"The step after {campaign.doing!r} failed: {what}")
+    last = list(campaign.events.order_by("-pk").values_list("kind", flat=True)[:TRIES])
+    if last != [STEP_FAILED] * TRIES or campaign.is_finished:
+        return NOTHING
+    sentence = f"kopt itself failed {TRIES} times at the step after {campaign.doing!r}: {what}"
+    return abort(campaign, AbortReason.INTERNAL, sentence)

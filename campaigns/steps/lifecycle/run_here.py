@@ -5,17 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from campaigns.devices.processes import remove_left_tempdirs, worker_of
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.transitions import WORKING
 from campaigns.records.baselines import waiting_beside
 from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.measuring.evaluate import evaluate
-from campaigns.steps.measuring.worker_beat import worker_beat
-from campaigns.steps.recovery.release_vanished import release_vanished
-from campaigns.steps.recovery.store_kept import store_kept
-from campaigns.workers.claim_holder import worker_of
-from campaigns.workers.context import WorkerContext
-from campaigns.workers.tempdirs import sweep
+from campaigns.steps.measuring.results import release_vanished, store_kept
+from campaigns.steps.worker import WorkerContext, worker_beat
 
 WAIT_S = 1.0
 
@@ -27,7 +24,7 @@ def run_here(key: int, context: WorkerContext, tell: Callable[[str], None]) -> C
     campaign that is returned says by its state whether it is finished: a person may have paused it.
     Raises DeviceBusy when another process keeps the device for longer than the bench's patience.
     """
-    sweep()
+    remove_left_tempdirs()
     told, waited_for = 0, ""
     while True:
         campaign = Campaign.objects.select_related("problem", "platform", "protocol").get(pk=key)

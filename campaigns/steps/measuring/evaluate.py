@@ -18,12 +18,17 @@ from django.utils import timezone
 from campaigns.devices.discover import Device
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.idle import is_gated
+from campaigns.devices.launch import Beat
+from campaigns.devices.passport import Measurer
+from campaigns.devices.processes import ClaimLost, is_gone, is_here, new_holder, tempdir, worker_of
 from campaigns.evaluator.contract import (
     Case,
     Job,
+    MachineCode,
     Outcome,
     Phase,
     Report,
+    Sanitized,
     protocol_from,
 )
 from campaigns.models import (
@@ -43,28 +48,19 @@ from campaigns.records.device_waits import is_put_off
 from campaigns.records.evaluations import may_reproduce
 from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.rules.noise.gain import LEAST_FLOOR
-from campaigns.steps.baselines.give_way import (
+from campaigns.steps.measuring.baselines import (
     RoundWaits,
     gives_way,
     put_back,
     require_no_round,
+    set_beside,
 )
-from campaigns.steps.baselines.set_beside import set_beside
-from campaigns.steps.measuring.end_wait import end_wait
-from campaigns.steps.measuring.materialise import materialise
-from campaigns.steps.measuring.read_code import read_code
-from campaigns.steps.measuring.record_report import record_report
-from campaigns.steps.measuring.sanitize import sanitize
-from campaigns.steps.measuring.sweep import sweep
-from campaigns.steps.measuring.wait_for_device import wait_for_device
-from campaigns.steps.measuring.worker_beat import worker_beat
-from campaigns.steps.sharing.help_search import help_search
-from campaigns.workers.claim_heartbeat import ClaimHeartbeat
-from campaigns.workers.claim_holder import ClaimLost, is_gone, is_here, new_holder, worker_of
-from campaigns.workers.connection import renew_connection
-from campaigns.workers.context import WorkerContext, card_of
-from campaigns.workers.kept_results import keep_result
-from campaigns.workers.tempdirs import tempdir
+from campaigns.steps.measuring.claims import ClaimHeartbeat, renew_connection
+from campaigns.steps.measuring.results import keep_result, record_report
+from campaigns.steps.measuring.sweep import help_search, sweep
+from campaigns.steps.measuring.waits import end_wait, wait_for_device
+from campaigns.steps.problems import materialise
+from campaigns.steps.worker import WorkerContext, card_of, worker_beat
 from knowledge.lookup.full_disk import full_disk
 
 log = logging.getLogger(__name__)
@@ -321,3 +317,38 @@ def _stored(evaluation: Evaluation, report: Report) -> Campaign | None:
             raise
         # What was stored after all is not stored again: then the claim is no longer held.
         return record_report(evaluation, report)
+
+
+def sanitize(job: Job, service: Measurer, beat: Beat | None = None) -> tuple[Sanitized, ...]:
+    """What the sanitizers of this host say of the job's candidate on its smallest case.
+
+    Where they could not be run at all, that is the one thing said. What `beat` raises is passed on.
+    """
+    asked = replace(job, incumbent=None, timed=False, sanitize=True)
+    report = service.evaluate(asked, beat)
+    return report.sanitized or (Sanitized("sanitizers", False, note=report.reason),)
+
+
+LEAST_SLOTS = 2
+
+
+def read_code(job: Job, service: Measurer, beat: Beat | None = None) -> MachineCode:
+    """What the job's candidate becomes when it is built for the job's target.
+
+    Triton's compiler needs no device, so none is used. Where nothing can be read the note says why.
+    What `beat` raises is passed on.
+    """
+    report = service.evaluate(
+        replace(
+            job,
+            incumbent=None,
+            timed=False,
+            read_code=True,
+            device="cpu" if job.backend == "triton" else job.device,
+            cases=job.cases[:1],
+            # Nothing is called, so there is no need of much memory to call it on.
+            protocol=replace(job.protocol, max_slots=LEAST_SLOTS),
+        ),
+        beat,
+    )
+    return report.machine_code or MachineCode("", note=report.reason)

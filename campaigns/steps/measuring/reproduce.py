@@ -26,8 +26,8 @@ from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decide import decide_elsewhere
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.gates import Standard
-from campaigns.steps.measuring.stand import stand
-from campaigns.workers.notify import Next
+from campaigns.steps.measuring.standings import stand
+from campaigns.steps.notify import Next
 
 SETTLED = (StandingWord.REPRODUCED, StandingWord.NOT_REPRODUCED, StandingWord.UNTOLD)
 

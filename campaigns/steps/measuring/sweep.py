@@ -5,23 +5,30 @@ Every point becomes a row as it comes, whichever device has tried it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from django.conf import settings
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
 
 from campaigns.devices.sweep.handed_out import HandedOut
 from campaigns.devices.sweep.loop import SweepBroken, kept_builds
 from campaigns.devices.sweep.search_work import SearchWork, TriedPoint
-from campaigns.devices.sweep.shared_work import SharedWork
+from campaigns.devices.sweep.shared_work import HelperWork, SharedWork
 from campaigns.evaluator.contract import Job, Outcome, Phase, Protocol, Report
-from campaigns.models import Evaluation, Sweep, SweepPoint
+from campaigns.models import Evaluation, EvaluationKind, EvaluationState, Sweep, SweepPoint, Worker
+from campaigns.models.transitions import move
+from campaigns.records.evaluations import help_of, is_searched, is_wanted_elsewhere
 from campaigns.records.target.device_limits import campaign_space, device_limits
-from campaigns.steps.sharing.ask_for_help import ask_for_help, end_help
+from campaigns.steps.measuring.results import release_vanished
+from campaigns.steps.notify import Next, notify
+from campaigns.steps.worker import WorkerContext
 from campaigns.strategies.registry import strategy_named
 from campaigns.strategies.stop import StopRule
-from campaigns.workers.context import WorkerContext
 
 # What a screen needs to rank, and no more; by kind of device.
 BURST_MS = {"cpu": 10.0, "gpu": 2.0}
@@ -157,3 +164,80 @@ class _Rows:
 def _known(point: TriedPoint) -> dict[str, int]:
     facts = asdict(point.facts) if point.facts else {}
     return {name: value for name, value in facts.items() if value is not None}
+
+
+# Help that broke so often in one search is asked for no more: the host is to blame, or the search.
+MOST_BROKEN = 6
+SHARE, BUILD = EvaluationKind.SHARE, EvaluationKind.BUILD
+
+
+def ask_for_help(search: Evaluation, *, builds: bool = False) -> int:
+    """Queue a share of the search for each free device; how many helpers to hand out for.
+
+    builds: whether to keep one more queued, for the next host that can build; it counts. Other
+    campaigns' measurements come first. Safe to call at any time, any number of times.
+    """
+    release_vanished(help_of(search))
+    states = Counter(help_of(search).values_list("kind", "state"))
+    if help_of(search).filter(outcome=Outcome.BROKEN_HOST).count() < MOST_BROKEN:
+        free = 0 if is_wanted_elsewhere(search.campaign) else _free_devices(search)
+        for _ in range(free - states[SHARE, EvaluationState.QUEUED]):
+            notify(search.campaign, Next(measure=(_ask(search, SHARE),)))
+        if builds and not states[BUILD, EvaluationState.QUEUED]:
+            notify(search.campaign, Next(build=(_ask(search, BUILD),)))
+    running = states[SHARE, EvaluationState.RUNNING] + states[BUILD, EvaluationState.RUNNING]
+    return running + builds
+
+
+def end_help(search: Evaluation) -> None:
+    """End what nobody has begun."""
+    for one in help_of(search).filter(state=EvaluationState.QUEUED):
+        reason = "The search ended before anybody was free."
+        move(one, EvaluationState.DONE, reason=reason, finished_at=timezone.now())
+
+
+def _ask(search: Evaluation, kind: EvaluationKind) -> int:
+    with transaction.atomic():
+        # Whoever has taken the search over may ask at this moment, too.
+        list(Evaluation.objects.select_for_update().filter(pk=search.pk))
+        last = help_of(search, kind).aggregate(last=Max("attempt"))["last"] or 0
+        made = Evaluation.objects.create(candidate=search.candidate, kind=kind, attempt=last + 1)
+    return made.pk
+
+
+def _free_devices(search: Evaluation) -> int:
+    """Devices of the search's platform whose living workers measure nothing, itself left out."""
+    alive = Worker.objects.filter(platform=search.campaign.platform_id).alive()
+    running = Evaluation.objects.filter(state=EvaluationState.RUNNING, worker__in=alive)
+    busy = set(running.values_list("worker__card", flat=True))
+    return len(set(alive.values_list("card", flat=True)) - busy)
+
+
+def help_search(
+    share: Evaluation,
+    job: Job,
+    context: WorkerContext,
+    folder: Path,
+    beat: Callable[[str], None],
+) -> Report:
+    """Try variants until the search ends, or a measurement waits for a device of this platform.
+
+    What `beat` raises is passed on.
+    """
+    campaign = share.campaign
+    plan: Sweep = share.candidate.round.sweep
+    most_shared_bytes = device_limits(campaign.platform).shared_bytes_per_block
+
+    def alive() -> None:
+        beat(Phase.BURST)
+
+    def goes_on() -> bool:
+        return is_searched(share) and not is_wanted_elsewhere(campaign)
+
+    work = HelperWork(HandedOut(plan), share, most_shared_bytes, goes_on, alive)
+    screening = screening_job(job, context.device.kind, plan.most_s)
+    try:
+        context.sweep(context.service, screening, folder, work, alive)
+    except SweepBroken as broken:
+        return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, str(broken))
+    return Report(job.job_id, Outcome.PASSED, Phase.DONE, f"{work.done} variants tried.")

@@ -1,4 +1,4 @@
-"""A worker's noise passport: when it is due, and taking it while nobody needs the device."""
+"""A worker's noise passport: asking for one, and taking it while nobody needs the device."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError
 
 from campaigns.devices.hold import hold
 from campaigns.devices.host_facts import host_facts
 from campaigns.devices.passport import BACKEND, PassportFails, Taken, take
+from campaigns.devices.processes import tempdir
 from campaigns.evaluator.contract import dump
-from campaigns.models import Passport
+from campaigns.models import Passport, PassportWish, Worker
 from campaigns.records.passports import awaited_evaluations, open_wish
-from campaigns.steps.measuring.note_host import note_host
-from campaigns.steps.measuring.worker_beat import worker_beat
-from campaigns.workers.connection import renew_connection
-from campaigns.workers.context import WorkerContext
-from campaigns.workers.tempdirs import tempdir
+from campaigns.steps.measuring.claims import renew_connection
+from campaigns.steps.worker import WorkerContext, note_host, worker_beat
 
 log = logging.getLogger(__name__)
 
@@ -95,3 +94,8 @@ class _PassportHeartbeat:
             return
         if is_needed:
             raise CampaignWaits
+
+
+def ask_for_passport(worker: Worker, who: User | None) -> PassportWish:
+    """Note that a person wants a new passport; the worker takes it when its device is free."""
+    return PassportWish.objects.create(worker=worker, asked_by=who)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from campaigns.devices.discover import Device
 from campaigns.devices.hold import hold
 from campaigns.devices.passport import Measurer
+from campaigns.devices.processes import tempdir
 from campaigns.evaluator.contract import Case, Job, Outcome, protocol_from
 from campaigns.lineage.records import accepted_rounds
 from campaigns.models import Campaign, Candidate
@@ -18,8 +19,7 @@ from campaigns.records.judged_rounds import standard_of
 from campaigns.rules.noise.bisect import BisectAnswer, BisectProbe, BisectResult, answer_of
 from campaigns.rules.noise.bisect import bisect as first_slower
 from campaigns.rules.verdict.one_session import compare
-from campaigns.steps.measuring.materialise import materialise
-from campaigns.workers.tempdirs import tempdir
+from campaigns.steps.problems import materialise
 
 
 class BisectRefused(ValueError):

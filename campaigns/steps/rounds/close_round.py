@@ -18,15 +18,12 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move, stopping
 from campaigns.records.campaigns import stop_policy_of
 from campaigns.records.stop_history import history_of
-from campaigns.reports.found import round_rows
 from campaigns.rules.stop.policy import should_stop
 from campaigns.rules.verdict.decision import VerdictWord
-from campaigns.steps.baselines.request_baselines import request_baselines
-from campaigns.steps.rounds.climb import Climb, climb
-from campaigns.steps.rounds.commit_accepted import commit_accepted
-from campaigns.steps.rounds.learn import try_to_learn
-from campaigns.workers.notify import NOTHING, Next
-from knowledge.search.index import put
+from campaigns.steps.measuring.baselines import request_baselines
+from campaigns.steps.notify import NOTHING, Next
+from campaigns.steps.rounds.closed import AFTER_CLOSING, WITH_CLOSING
+from campaigns.steps.rounds.ladder import Climb, climb
 
 
 def close_round(round_: Round) -> Next:
@@ -50,15 +47,13 @@ def close_round(round_: Round) -> Next:
             record(campaign, "ended", ending["stop_sentence"], reason=ending["stop_reason"])
         elif climbed.rung is not None:
             record(campaign, "ladder", climbed.words, rung=climbed.rung)
-        put(round_rows(round_))
+        for follow in WITH_CLOSING:
+            follow(round_)
         if not round_.traits.is_attempt:
             # The first alone at once: the others take longer, and a free worker finds them.
             beside = request_baselines(campaign)[:1]
-    # After a crash before this, `reconcile` learns it.
-    try_to_learn(round_)
-    # Only a closed round can no longer change, so that the same commit can be made again.
-    if accepted:
-        commit_accepted(campaign)
+    for follow in AFTER_CLOSING:
+        follow(round_)
     return Next(again=not campaign.is_finished, measure=beside)
 
 

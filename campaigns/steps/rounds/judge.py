@@ -33,10 +33,9 @@ from campaigns.rules.verdict.decide import Judgement, decide
 from campaigns.rules.verdict.decision import Decision, Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import compare
-from campaigns.steps.measuring.remeasure import remeasure
-from campaigns.steps.measuring.settle import settle
-from campaigns.steps.rounds.finalists import hand_on
-from campaigns.workers.notify import AGAIN, NOTHING, Next
+from campaigns.steps.measuring.standings import remeasure, settle
+from campaigns.steps.notify import AGAIN, NOTHING, Next
+from campaigns.steps.rounds.screen import hand_on
 
 
 def judge(round_: Round) -> Next:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import textwrap
+from dataclasses import replace
 
 from django.db import DatabaseError, transaction
 from msgspec import MsgspecError
@@ -12,9 +14,9 @@ from campaigns.models.event import record
 from campaigns.records.rounds import declared_of
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.expectation import TRICKS, Borne
-from campaigns.steps.learning.attempt import attempt_of
-from campaigns.steps.learning.told import clipped, seen_in, shown_for
-from knowledge.experience.lessons import NewLesson, propose_lesson, record_anti_pattern
+from campaigns.steps.rounds.attempt import attempt_of
+from knowledge.experience.lessons import propose_lesson, record_anti_pattern
+from knowledge.experience.lessons.new import LONGEST, NewLesson
 from knowledge.experience.lessons.propose import MOST_OF_CAMPAIGN, rest_on
 from knowledge.experience.lessons.weigh import covers
 from knowledge.experience.record import record_attempts
@@ -137,3 +139,31 @@ def _drafted(round_: Round, entry: Experience, avoid: bool) -> NewLesson:
         source=LessonSource.CAMPAIGN,
         campaign=round_.campaign_id,
     )
+
+
+MOST_SHAPES = 4
+
+
+def seen_in(round_: Round) -> str:
+    """Which round of what, and what it tried."""
+    campaign, problem = round_.campaign, round_.campaign.problem
+    place = f"{problem.op} ({problem.dtype}) in {campaign.backend} on {campaign.platform.name}"
+    return f"{place}; campaign {campaign.pk}, round {round_.number}: {round_.title}"
+
+
+def shown_for(entry: Experience) -> str:
+    """The shapes and versions that it was measured with."""
+    listed = [", ".join(f"{k}={v}" for k, v in shape.items()) for shape in entry.shapes]
+    more = f" and {len(listed) - MOST_SHAPES} more" if len(listed) > MOST_SHAPES else ""
+    shapes = f"{'; '.join(listed[:MOST_SHAPES])}{more}" if listed else "the cases of its problem"
+    made = " and ".join(filter(None, (entry.compiler, entry.driver and f"driver {entry.driver}")))
+    return f"{shapes}{f', with {made}' if made else ''}"
+
+
+def clipped(new: NewLesson) -> NewLesson:
+    """The same with each text as long as a lesson's may be."""
+    texts = {
+        name: textwrap.shorten(getattr(new, name), most, placeholder=" …")
+        for name, most in LONGEST.items()
+    }
+    return replace(new, **texts)  # type: ignore[arg-type]  # texts alone

@@ -1,4 +1,4 @@
-"""Gather and store what is known of the incumbent, for the next hypothesis to rest on."""
+"""Gather what is known of the incumbent, for the next hypothesis to rest on."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.evidence import read_facts
+from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.records.evaluations import deciding_report
 from campaigns.records.rounds import evidence_of
 from campaigns.records.target.targets import CaseTarget, target_of
 from campaigns.rules.verdict.gates import decisive_samples
-from campaigns.steps.learning.tell_learned import tell_learned
-from campaigns.workers.notify import AGAIN, NOTHING, Next
+from campaigns.steps.notify import AGAIN, NOTHING, Next
+from knowledge.experience.lessons import lessons_for
 
 
 def profile(campaign: Campaign) -> Next:
@@ -117,3 +118,47 @@ def _words(made: Evidence, incumbent: Candidate) -> str:
     count = f"{made.sessions} measurement{'s' * (made.sessions != 1)}"
     worst = read_facts(made.facts).sentences()[0]
     return f"evidence about round {incumbent.round.number}, from {count}; furthest off: {worst}"
+
+
+LEARNED, LESSONS_READ = "learned", "lessons"
+MOST_LESSONS = 5
+MOST_TOLD = 5
+
+
+def tell_learned(campaign: Campaign) -> None:
+    """The lessons, once and before the first attempt; then what is recommended and what is left
+    out, for each new incumbent. Nothing where nothing is known. Inside the caller's transaction.
+    """
+    if not campaign.events.filter(kind=LESSONS_READ).exists():
+        _tell_lessons(campaign)
+    advice = [f"{one.strategy} ({one.words})" for one in advice_for(campaign)]
+    same = [one for one in spent_for(campaign) if one.is_same]
+    left_out = [f"{one.strategy} ({one.words})" for one in same]
+    parts = (
+        _listed("recommended by experience", advice),
+        _listed("not tried again on this source, since it would be the same experiment", left_out),
+    )
+    if said := "; ".join(filter(None, parts)):
+        record(campaign, LEARNED, said, entries=[one.entry for one in same])
+
+
+def _tell_lessons(campaign: Campaign) -> None:
+    found = lessons_for(
+        op=campaign.problem.op,
+        backend=campaign.backend,
+        platform=campaign.platform.slug,
+        arch=campaign.platform.target,
+        dtype=campaign.problem.dtype,
+        limit=MOST_LESSONS,
+    )
+    if not found:
+        return
+    count = f"{len(found)} lesson{'s' * (len(found) != 1)}"
+    told = "; ".join(str(lesson).rstrip(".") for lesson in found)
+    uuids = [str(lesson.uuid) for lesson in found]
+    record(campaign, LESSONS_READ, f"read {count}: {told}", lessons=uuids)
+
+
+def _listed(what: str, parts: list[str]) -> str:
+    more = f" and {len(parts) - MOST_TOLD} more" if len(parts) > MOST_TOLD else ""
+    return f"{what}: {', '.join(parts[:MOST_TOLD])}{more}" if parts else ""

@@ -1,15 +1,31 @@
-"""Ask the campaign's built-in search for the next round. Nothing is written here."""
+"""The next draft: the machine's own dispatch split, or an idea of the built-in search.
+
+A split is for classes that diverge: a kernel for those that gain, and the other (R19). The machine
+proposes it before any proposer is asked, once for each pair of sources. It is a round like every
+other: measured on all cases, and kept only if `campaigns.rules.dispatch.split` says so.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
 
-from campaigns.models import Campaign
-from campaigns.proposers.base import Draft, proposer
+from campaigns.models import Campaign, Candidate, Event, Round, RoundKind
+from campaigns.models.event import record
+from campaigns.proposers.base import Draft, Hypothesis, MetricDirection, Variant, proposer
+from campaigns.proposers.dispatch.generate import dispatcher, given_integers
+from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
 from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.proposers.situation import situation_of
+from campaigns.records.cases import NO_SPLIT, classes_by_case, runs_of
 from campaigns.records.submissions import open_proposers
+from campaigns.records.verdicts import classes_of, noise_of
 from campaigns.rules.stop.proposers import ProposerKind
+from campaigns.rules.verdict.buckets import Bucket
+from campaigns.rules.verdict.decision import UNJUDGED, Reason
+from campaigns.rules.verdict.dispatch import STRATEGY, Call, call_for_split, expected_saving
+from campaigns.rules.verdict.predicate import DispatchProblem, Inseparable, Predicate, predicate
 
 
 def propose(campaign: Campaign) -> Draft | None:
@@ -29,3 +45,133 @@ def propose(campaign: Campaign) -> Draft | None:
         accepted = ", ".join(situation.classes) or "none, without class columns"
         raise ValueError(f"scope: {draft.hypothesis.scope!r}; accepted: {accepted}")
     return draft
+
+
+@dataclass(frozen=True, slots=True)
+class SplitDraft:
+    """The round to open. stored: what `Round.split` keeps."""
+
+    draft: Draft
+    stored: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What the last round calls for, with the two candidates and the classes of the cases."""
+
+    call: Call
+    round: Round
+    incumbent: Candidate
+    variant: Candidate
+    classes: dict[str, str]
+
+    @property
+    def taken(self) -> list[str]:
+        return [name for name, _ in self.call.taken]
+
+    @property
+    def pair(self) -> list[str]:
+        return [self.incumbent.digest, self.variant.digest]
+
+
+def split(campaign: Campaign) -> SplitDraft | None:
+    """The split that the last verdict calls for; None where it calls for none, or none is possible.
+
+    When the classes cannot be separated, or the sources cannot be joined, an event says why.
+    The same campaign at the same round gets the same answer.
+    """
+    plan = _plan(campaign)
+    if plan is None:
+        return None
+    try:
+        when, draft = _draft(campaign, plan)
+    except (Inseparable, CannotSplit) as error:
+        _say_no(plan.round, str(error))
+        return None
+    classes = list(dict.fromkeys(plan.classes.values()))
+    runs = runs_of(plan.incumbent.round, classes)
+    others = runs_of(plan.variant.round, classes)
+    stored = {
+        "when": when.words,
+        "taken": plan.taken,
+        "runs": {name: (others if name in plan.taken else runs)[name] for name in classes},
+        "pair": plan.pair,
+        "called_by": plan.round.number,
+    }
+    return SplitDraft(draft, stored)
+
+
+def _plan(campaign: Campaign) -> _Plan | None:
+    judged = campaign.rounds.filter(verdict__isnull=False)
+    sound = judged.exclude(verdict__reason__in=UNJUDGED).select_related(
+        "verdict", "chosen__round", "against__round"
+    )
+    last = sound.order_by("-number").first()
+    if last is None or last.kind == RoundKind.SPLIT or not (last.chosen and last.against):
+        return None
+    verdict = last.verdict
+    gains = {found.name: found.gain for found in classes_of(verdict)}
+    call = call_for_split(Reason(verdict.reason), gains, noise_of(verdict))
+    if call is None:
+        return None
+    incumbent, variant = last.against, last.chosen
+    if call.reversed:
+        incumbent, variant = variant, incumbent
+    plan = _Plan(call, last, incumbent, variant, classes_by_case(campaign.case_rows))
+    tried = [(r.split or {}).get("pair") for r in sound.filter(kind=RoundKind.SPLIT)]
+    known = plan.pair in tried or incumbent.pk != campaign.incumbent_id
+    return None if known else plan
+
+
+def _draft(campaign: Campaign, plan: _Plan) -> tuple[Predicate, Draft]:
+    """Raises Inseparable or CannotSplit."""
+    v0 = Candidate.objects.get(round__campaign=campaign, round__number=1, ordinal=1).source
+    when = predicate(
+        DispatchProblem(
+            params={case.name: case.params for case in campaign.case_rows},
+            classes=plan.classes,
+            taken=frozenset(plan.taken),
+            columns=tuple(campaign.problem.config_class),
+            given=given_integers(campaign.backend, v0),
+        )
+    )
+    parts = (_part(plan.incumbent), _part(plan.variant))
+    source = dispatcher(campaign.backend, DispatchPlan(*parts, v0, when))
+    variant = Variant(f"split by {when.words}", source)
+    return when, Draft(_hypothesis(plan, when), (variant,))
+
+
+def _part(candidate: Candidate) -> Part:
+    return Part(f"round_{candidate.round.number}", candidate.source)
+
+
+def _hypothesis(plan: _Plan, when: Predicate) -> Hypothesis:
+    variant, incumbent = plan.variant.round.number, plan.incumbent.round.number
+    own = plan.incumbent.flags
+    more = [flag for flag in plan.variant.flags if flag not in own]
+    flags = f" All of it is built with {' '.join([*own, *more])}." if more else ""
+    counts = Counter(plan.classes.values())
+    return Hypothesis(
+        strategy=STRATEGY,
+        title=f"Split by {when.words}: round {variant}'s kernel there, else round {incumbent}'s",
+        change=f"One source calls the kernel of round {variant} where {when.words}, and the "
+        f"incumbent, round {incumbent}, everywhere else.",
+        rationale=f"Round {plan.round.number}: {plan.call.divergence.words}",
+        evidence=tuple(
+            f"round {plan.round.number}, {name}: {gain.brief}"
+            for name, gain in (*plan.call.divergence.winners, *plan.call.divergence.losers)
+        ),
+        expected_metric="time_us",
+        expected_direction=MetricDirection.DOWN,
+        expected_amount=expected_saving(plan.call, counts),
+        risks="Both kernels are in one source, and each call pays for the choice." + flags,
+        params={"when": when.words, "variant_round": variant, "incumbent_round": incumbent},
+        bucket=Bucket.K1,
+    )
+
+
+def _say_no(round_: Round, why: str) -> None:
+    """Once per round, so that a repeat after a crash says nothing new."""
+    if not Event.objects.filter(round=round_, kind=NO_SPLIT).exists():
+        message = f"round {round_.number}: its classes diverge, but there is no split: {why}"
+        record(round_.campaign, NO_SPLIT, message, round=round_)

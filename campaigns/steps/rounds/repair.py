@@ -21,9 +21,8 @@ from campaigns.proposers.situation import situation_of
 from campaigns.records.evaluations import deciding_evaluation, judged_candidate
 from campaigns.records.rounds import tried_in
 from campaigns.rules.stop.ladder import MOST_REPAIRS
-from campaigns.steps.measuring.request_evaluation import request_evaluation
-from campaigns.steps.rounds.add_candidate import add_candidate
-from campaigns.workers.notify import AGAIN, NOTHING, Next
+from campaigns.steps.notify import AGAIN, NOTHING, Next
+from campaigns.steps.rounds.open_round import add_candidate, request_evaluation
 
 # The end of a log says what went wrong; a proposer may have to pay for each line of it.
 MOST_LOG = 8_000

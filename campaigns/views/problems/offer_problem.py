@@ -16,8 +16,8 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.evaluator.problem.toml_line import with_line
 from campaigns.models import Problem
 from campaigns.problems.import_.draft import DraftError, ProblemDraft
-from campaigns.steps.problems.keep_problem import keep_problem, refuse_shipped
-from campaigns.steps.problems.propose_problem import (
+from campaigns.steps.problems import keep_problem, refuse_shipped
+from campaigns.steps.propose_problem import (
     CheckedProblem,
     ProposalFails,
     check_problem,

@@ -17,7 +17,7 @@ from campaigns.evaluator.problem import ProblemError
 from campaigns.models import Campaign, Case, Problem
 from campaigns.records.problem_rows import read_problem
 from campaigns.reports.diff import highlighted
-from campaigns.steps.problems.find_problem import known_problems
+from campaigns.steps.problems import known_problems
 
 CAMPAIGNS_SHOWN = 20
 DESCRIPTION, REFERENCE = "problem.toml", "ref.py"

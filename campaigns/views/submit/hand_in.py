@@ -20,10 +20,10 @@ from campaigns.records.device_waits import no_worker_of
 from campaigns.records.submissions import closed_to
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.expectation import DOWN
+from campaigns.steps.notify import AGAIN, notify
 from campaigns.steps.rounds.submit import submit
 from campaigns.views.lookup import campaign_at, may_change
 from campaigns.views.no_worker import warn_of_no_worker
-from campaigns.workers.notify import AGAIN, notify
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Strategy
 

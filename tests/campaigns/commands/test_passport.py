@@ -9,7 +9,7 @@ from campaigns.devices.discover import devices
 from campaigns.devices.hold import hold
 from campaigns.evaluator.contract import Outcome, Phase, Report
 from campaigns.models import Passport, PassportWish, Worker
-from campaigns.workers.context import card_of
+from campaigns.steps.worker import card_of
 from tests.campaigns.steps import cast
 from tests.campaigns.views import test_workers
 

@@ -11,7 +11,7 @@ from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
 
 from campaigns.models import Campaign, CampaignState, Submission
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.worker import WorkerContext
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from campaigns.models import Campaign, Protocol
 from campaigns.models.transitions import claim
-from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.control import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from tests.campaigns.lab import give_ceilings
 from tests.campaigns.steps import cast

@@ -12,20 +12,22 @@ from django.utils import timezone
 
 from campaigns.devices.discover import ensure_platform, this_device
 from campaigns.devices.launch import EvaluatorService
-from campaigns.lineage.own_repository import OwnRepository
-from campaigns.models import EvaluationState, Repository, RepositoryRound, RepositoryState
+from campaigns.devices.processes import new_holder
+from campaigns.models import EvaluationState, RepositoryState
 from campaigns.models.transitions import move
-from campaigns.records.repositories.results import proven_of
+from campaigns.repositories.hand_in import (
+    HandedChange,
+    RepositoryRefused,
+    add_repository,
+    hand_in_change,
+)
+from campaigns.repositories.models import Repository, RepositoryRound, proven_of
+from campaigns.repositories.own_repository import OwnRepository
+from campaigns.repositories.rounds import next_rounds, release_rounds, stop_repository
+from campaigns.repositories.try_change import try_change
 from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.rules.verdict.decision import Reason, VerdictWord
-from campaigns.steps.measuring.worker_beat import worker_beat
-from campaigns.steps.repositories.add_repository import RepositoryRefused, add_repository
-from campaigns.steps.repositories.hand_in_change import HandedChange, hand_in_change
-from campaigns.steps.repositories.release_rounds import next_rounds, release_rounds
-from campaigns.steps.repositories.stop_repository import stop_repository
-from campaigns.steps.repositories.try_change import try_change
-from campaigns.workers.claim_holder import new_holder
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.worker import WorkerContext, worker_beat
 from tests.campaigns.repositories.projects import (
     ADD,
     ADD_HARNESS,

@@ -36,15 +36,14 @@ from campaigns.rules.stop.proposers import parse_budgets
 from campaigns.rules.target.goal import parse_goal
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.steps.lifecycle.advance import advance
-from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.control import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.measuring.reproduce import reproduce
-from campaigns.steps.measuring.wait_for_device import wait_for_device
-from campaigns.steps.measuring.worker_beat import worker_beat
-from campaigns.workers.context import WorkerContext
-from campaigns.workers.notify import Next
+from campaigns.steps.measuring.waits import wait_for_device
+from campaigns.steps.notify import Next
+from campaigns.steps.worker import WorkerContext, worker_beat
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
 

@@ -9,7 +9,7 @@ import pytest
 
 from campaigns.models import Campaign
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.worker import WorkerContext
 from tests.campaigns.steps import cast
 
 

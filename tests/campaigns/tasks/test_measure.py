@@ -11,7 +11,6 @@ from django.db import OperationalError
 from campaigns import tasks
 from campaigns.devices.hold import DeviceBusy
 from campaigns.models import Worker
-from campaigns.workers import heartbeat
 from tests.campaigns.steps import cast
 
 SECOND = replace(cast.DEVICE, device="cuda:1", uuid="second")
@@ -61,7 +60,7 @@ def test_it_goes_on_at_once_with_another_device_that_is_idle(rung, monkeypatch):
     tried = measured_on(monkeypatch, cpu=None, cuda="the campaign")
     moves = [SECOND]
     monkeypatch.setattr(tasks, "change_device", lambda worker, present: moves.pop())
-    beating = heartbeat.Heartbeat("measure@box", cast.DEVICE)
+    beating = tasks.Heartbeat("measure@box", cast.DEVICE)
     monkeypatch.setattr(tasks._Process, "heartbeat", beating)
     run()
     assert (tried, rung) == (["cpu", "cuda:1"], ["the campaign"])
@@ -88,7 +87,7 @@ def test_it_chooses_a_device_at_its_start_even_without_a_database(rung, monkeypa
     started = []
     monkeypatch.setattr(tasks, "choose_device", choose)
     monkeypatch.setattr(tasks, "this_device", lambda: cast.DEVICE)
-    monkeypatch.setattr(heartbeat.Heartbeat, "start", lambda self: started.append(self.device))
+    monkeypatch.setattr(tasks.Heartbeat, "start", lambda self: started.append(self.device))
     amqp = SimpleNamespace(queues=SimpleNamespace(consume_from={"platform.test-cpu": None}))
     tasks.start_heartbeat(SimpleNamespace(hostname="measure@box", app=SimpleNamespace(amqp=amqp)))
     assert started == [SECOND if reachable else cast.DEVICE]
@@ -96,7 +95,7 @@ def test_it_chooses_a_device_at_its_start_even_without_a_database(rung, monkeypa
 
 def test_a_worker_of_the_flow_chooses_none(rung, monkeypatch):
     monkeypatch.setattr(tasks, "choose_device", None)
-    monkeypatch.setattr(heartbeat.Heartbeat, "start", lambda self: None)
+    monkeypatch.setattr(tasks.Heartbeat, "start", lambda self: None)
     amqp = SimpleNamespace(queues=SimpleNamespace(consume_from={"default": None}))
     tasks.start_heartbeat(SimpleNamespace(hostname="flow@box", app=SimpleNamespace(amqp=amqp)))
     assert tasks._Process.heartbeat.device is None

@@ -7,9 +7,8 @@ import pytest
 from campaigns import tasks
 from campaigns.models import Passport, Worker
 from campaigns.records import passports
-from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.take_passport import take_passport
-from campaigns.workers import heartbeat
+from campaigns.steps.worker import note_host
 from tests.campaigns.steps import cast
 
 
@@ -25,7 +24,7 @@ def host(db, monkeypatch, settings, tmp_path):
     monkeypatch.setattr(passports, "is_free", lambda worker, device: True)
     for step in (note_host, take_passport):
         monkeypatch.setattr(f"{step.__module__}.host_facts", lambda device: {"host": "box"})
-    monkeypatch.setattr(heartbeat, "notify_worker", rung.append)
+    monkeypatch.setattr(tasks, "notify_worker", rung.append)
     return rung
 
 
@@ -54,7 +53,7 @@ def test_it_takes_none_while_somebody_needs_the_device(host, monkeypatch):
 
 
 def test_the_heartbeat_rings_while_a_passport_is_due(host):
-    beating = heartbeat.Heartbeat("measure@box", cast.DEVICE)
+    beating = tasks.Heartbeat("measure@box", cast.DEVICE)
     beating.beat()
     assert [worker.name for worker in host] == ["measure@box"]
     # The next look is not due yet, and after the passport nothing is.
@@ -66,5 +65,5 @@ def test_the_heartbeat_rings_while_a_passport_is_due(host):
 
 
 def test_the_heartbeat_of_a_worker_that_only_advances_rings_for_none(host):
-    heartbeat.Heartbeat("flow@box", None).beat()
+    tasks.Heartbeat("flow@box", None).beat()
     assert host == []

@@ -33,11 +33,11 @@ from campaigns.models import Campaign
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.proposers.base import Draft, Hypothesis, MetricDirection, Variant
 from campaigns.steps.lifecycle.advance import advance
-from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.control import confirm
 from campaigns.steps.measuring.evaluate import evaluate
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.worker import WorkerContext
 from campaigns.steps.rounds.open_round import open_round
-from campaigns.steps.measuring.worker_beat import worker_beat
+from campaigns.steps.worker import worker_beat
 campaign = Campaign.objects.get()
 confirm(campaign)
 device = this_device()

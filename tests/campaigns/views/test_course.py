@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from campaigns.models import Campaign, CampaignState, RestartAnswer
-from campaigns.steps.lifecycle.answer_restart import answer_restart
+from campaigns.steps.lifecycle.restart import answer_restart
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -17,7 +17,7 @@ from campaigns.reports.checklist import checklist
 from campaigns.reports.report import render_report
 from campaigns.rules.stop.intake import Intake, intake_from
 from campaigns.rules.verdict.case_limits import GuardPolicy
-from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.control import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.views.new_campaign import LABELS
 from tests.campaigns.sample import PLATFORM, PROBLEM

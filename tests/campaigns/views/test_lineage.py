@@ -9,7 +9,7 @@ from django.utils.html import escape
 from campaigns.lineage.git import LineageError
 from campaigns.models import Commit
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.rounds import rebuild as step
+from campaigns.steps.rounds import closed as step
 from tests.campaigns.sample import HOSTILE
 from tests.campaigns.steps import cast
 
@@ -79,7 +79,7 @@ def test_it_lists_the_chain_in_the_report(page, sample, commits, name):
 
 @pytest.mark.parametrize("finished", [True, False])
 def test_it_says_when_a_round_is_committed(page, db, tmp_path, monkeypatch, finished):
-    monkeypatch.setattr("campaigns.steps.rounds.close_round.commit_accepted", lambda campaign: None)
+    monkeypatch.setattr("campaigns.steps.rounds.closed.commit_accepted", lambda campaign: None)
     monkeypatch.setattr("campaigns.steps.lifecycle.finish.commit_accepted", lambda campaign: None)
     cast.set_the_scene(monkeypatch)
     script = cast.Script([["time 50"]])

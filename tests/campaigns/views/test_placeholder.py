@@ -6,7 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from campaigns.models import CampaignState, Placeholder
-from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.control import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from tests.campaigns.steps import cast
 

@@ -174,7 +174,7 @@ def test_it_assigns_a_change_to_its_parts(page, sample, name):
 
 
 def split_by(round_, when, **runs):
-    """Make a stored round a dispatch split, as `campaigns.steps.rounds.split` writes it."""
+    """Make a stored round a dispatch split, as `campaigns.steps.rounds.propose` writes it."""
     stored = {"when": when, "taken": list(runs)[-1:], "runs": runs, "pair": ["a", "b"]}
     round_.split = stored
     return round_

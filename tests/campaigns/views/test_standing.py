@@ -11,7 +11,7 @@ from campaigns.models import EvaluationKind, Round, StandingAnswer
 from campaigns.models.transitions import claim
 from campaigns.reports.report import render_report
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.rounds.answer_standing import answer_standing
+from campaigns.steps.measuring.standings import answer_standing
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db

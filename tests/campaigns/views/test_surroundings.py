@@ -9,8 +9,8 @@ from campaigns.management.facts import round_facts, round_text
 from campaigns.models import Verdict, Void
 from campaigns.reports.case_table import busy_words, seen_table
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.note_host import note_host
 from campaigns.steps.measuring.take_passport import take_passport
+from campaigns.steps.worker import note_host
 from tests.campaigns.rules.builders import case, report, timing
 from tests.campaigns.steps import cast
 

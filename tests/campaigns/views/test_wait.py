@@ -8,7 +8,7 @@ from django.utils import timezone
 from campaigns.models import Cause, Evaluation, EvaluationState
 from campaigns.models.transitions import move
 from campaigns.records.device_waits import wait_of
-from campaigns.steps.measuring.wait_for_device import wait_for_device
+from campaigns.steps.measuring.waits import wait_for_device
 from tests.campaigns.steps import cast
 
 HTMX = {"HX-Request": "true"}

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from campaigns.models import Passport, PassportWish, Worker
-from campaigns.steps.lifecycle.pause import pause
+from campaigns.steps.lifecycle.control import pause
 from knowledge.models import Platform
 from tests.campaigns.steps import cast
 
@@ -121,7 +121,7 @@ def test_an_engineer_asks_for_one_and_the_worker_is_rung(
 ):
     sent = []
     monkeypatch.setattr(
-        "campaigns.workers.notify.current_app.send_task",
+        "campaigns.steps.notify.current_app.send_task",
         lambda *task, **more: sent.append((task, more)),
     )
     with django_capture_on_commit_callbacks(execute=True):

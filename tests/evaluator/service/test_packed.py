@@ -6,8 +6,8 @@ import torch
 from campaigns.evaluator.contract import Case, Outcome, Source
 from campaigns.problems.import_.given import Given
 from campaigns.problems.import_.propose import propose
-from campaigns.steps.problems.keep_problem import written_files
-from campaigns.steps.problems.propose_problem import propose_problem
+from campaigns.steps.problems import written_files
+from campaigns.steps.propose_problem import propose_problem
 from tests.evaluator import small
 
 pytestmark = pytest.mark.sentinel

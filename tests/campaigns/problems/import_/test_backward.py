@@ -5,7 +5,7 @@ import pytest
 from campaigns.problems.import_.draft import DraftError, Role
 from campaigns.problems.import_.given import Given
 from campaigns.problems.import_.propose import propose
-from campaigns.steps.problems.propose_problem import propose_problem
+from campaigns.steps.propose_problem import propose_problem
 from tests.campaigns.problems.import_.sources import TRITON
 
 KERNEL = (

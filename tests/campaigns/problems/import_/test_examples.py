@@ -18,7 +18,7 @@ from campaigns.problems.import_.given import Given
 from campaigns.problems.import_.gpu_mode import read_task
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written
-from campaigns.steps.problems.keep_problem import written_files
+from campaigns.steps.problems import written_files
 from tests.evaluator import small
 
 EXAMPLES = Path(__file__).parent / "examples"

@@ -9,7 +9,7 @@ from campaigns.evaluator.interpreter import no_gpu
 from campaigns.problems.import_.draft import DraftError
 from campaigns.problems.import_.given import Given
 from campaigns.problems.import_.propose import propose
-from campaigns.steps.problems.propose_problem import propose_problem
+from campaigns.steps.propose_problem import propose_problem
 from tests.campaigns.problems.import_.sources import TRITON
 
 KERNEL = TRITON.split("def scaled(")[0] + (

@@ -10,7 +10,7 @@ from campaigns.problems.import_.draft import DraftError
 from campaigns.problems.import_.given import Given
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written
-from campaigns.steps.problems.propose_problem import propose_problem
+from campaigns.steps.propose_problem import propose_problem
 
 # The first half of each row times the second one.
 HALVES = """

@@ -9,9 +9,8 @@ from django.utils import timezone
 
 from campaigns.models import Campaign, CampaignState
 from campaigns.records.target.ceilings import missing_spec_of
-from campaigns.steps.lifecycle.confirm import TargetUnknown, confirm
+from campaigns.steps.lifecycle.control import TargetUnknown, confirm, resume
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
-from campaigns.steps.lifecycle.resume import resume
 from knowledge.exchange.importer import write_measured_document
 from knowledge.models import Document, Flag, Spec
 from tests.campaigns.steps import cast

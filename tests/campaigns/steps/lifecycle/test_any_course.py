@@ -29,11 +29,9 @@ from campaigns.models import (
 from campaigns.records.stop_history import masked_rounds
 from campaigns.rules.stop.ladder import MOST_REPAIRS
 from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
-from campaigns.steps.lifecycle.answer_restart import answer_restart
-from campaigns.steps.lifecycle.pause import pause
-from campaigns.steps.lifecycle.resume import resume
-from campaigns.steps.lifecycle.stop import stop
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.lifecycle.control import pause, resume, stop
+from campaigns.steps.lifecycle.restart import answer_restart
+from campaigns.steps.worker import WorkerContext
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Mender
 from tests.campaigns.steps.lifecycle.test_crash import Killed, killed_before_write, work
@@ -74,7 +72,7 @@ def a_worker_of_its_own() -> Any:
         yield
 
     with (
-        patch("campaigns.steps.recovery.release_vanished.is_gone", lambda holder: True),
+        patch("campaigns.steps.measuring.results.is_gone", lambda holder: True),
         patch("campaigns.steps.measuring.evaluate.hold", no_hold),
         patch("campaigns.rules.noise.gain.RESAMPLES", 50),
     ):

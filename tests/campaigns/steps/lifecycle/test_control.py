@@ -20,15 +20,13 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.models.transitions import move
+from campaigns.steps.lifecycle.control import pause, resume, stop
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
-from campaigns.steps.lifecycle.pause import pause
-from campaigns.steps.lifecycle.resume import resume
+from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.lifecycle.stop import stop
 from campaigns.steps.measuring.evaluate import evaluate
-from campaigns.steps.recovery.reconcile import reconcile
-from campaigns.workers.context import WorkerContext
-from campaigns.workers.notify import NOTHING
+from campaigns.steps.notify import NOTHING
+from campaigns.steps.worker import WorkerContext
 from knowledge.models import Experience
 from tests.campaigns.steps import cast
 
@@ -192,7 +190,7 @@ def test_what_a_dead_worker_held_is_held_by_nobody(
     move(held, EvaluationState.RUNNING, holder="gpu-7 abc 1 d", heartbeat_at=timezone.now())
     assert stop(cast.fresh(campaign)).again
     assert cast.fresh(campaign).state == CampaignState.BASELINE
-    monkeypatch.setattr("campaigns.steps.recovery.release_vanished.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.measuring.results.is_gone", lambda holder: True)
     ((found, following),) = reconcile()
     assert (found.pk, following.again) == (campaign.pk, True)
     cast.step(campaign)
@@ -214,7 +212,7 @@ def test_it_pauses_at_once_what_no_worker_holds(
     move(held, EvaluationState.RUNNING, holder="gpu-7 abc 1 d", heartbeat_at=timezone.now())
     pause(cast.fresh(campaign))
     assert cast.fresh(campaign).pause_requested
-    monkeypatch.setattr("campaigns.steps.recovery.release_vanished.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.measuring.results.is_gone", lambda holder: True)
     pause(cast.fresh(campaign))
     assert cast.fresh(campaign).state == CampaignState.PAUSED
     resume(cast.fresh(campaign))

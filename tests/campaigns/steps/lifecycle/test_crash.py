@@ -28,11 +28,11 @@ from campaigns.models import (
     Verdict,
 )
 from campaigns.steps.lifecycle.advance import advance
+from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.measuring.evaluate import evaluate
-from campaigns.steps.recovery.reconcile import reconcile
-from campaigns.steps.rounds.rebuild import rebuild
-from campaigns.workers.context import WorkerContext
-from campaigns.workers.notify import Next
+from campaigns.steps.notify import Next
+from campaigns.steps.rounds.closed import rebuild
+from campaigns.steps.worker import WorkerContext
 from tests.campaigns.steps.cast import Script, assert_legal_course, make_campaign
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -94,7 +94,7 @@ def follow(campaign: Campaign, following: Next, bench: WorkerContext) -> None:
 @pytest.fixture
 def everyone_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The holder of every claim is the process that was killed."""
-    monkeypatch.setattr("campaigns.steps.recovery.release_vanished.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.measuring.results.is_gone", lambda holder: True)
     monkeypatch.setattr("campaigns.steps.measuring.evaluate.hold", _no_hold)
     monkeypatch.setattr("campaigns.rules.noise.gain.RESAMPLES", 100)
 

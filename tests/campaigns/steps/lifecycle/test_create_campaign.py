@@ -13,11 +13,10 @@ from campaigns.devices.problem_code import HostLacks
 from campaigns.evaluator.problem import ProblemError
 from campaigns.models import AbortReason, Campaign, CampaignState, Case, Problem, Protocol
 from campaigns.records.problem_rows import LARGEST_FILE
-from campaigns.steps.lifecycle.confirm import TargetUnknown
+from campaigns.steps.lifecycle.control import TargetUnknown
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
-from campaigns.steps.measuring.materialise import materialise
-from campaigns.steps.problems.import_problem import import_problem
-from campaigns.steps.rounds.open_baseline import v0_source
+from campaigns.steps.problems import import_problem, materialise
+from campaigns.steps.rounds.open_round import v0_source
 from knowledge.models import Platform
 from tests.campaigns.steps import cast
 

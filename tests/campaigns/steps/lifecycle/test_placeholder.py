@@ -18,11 +18,11 @@ from campaigns.records.target.ceilings import missing_spec_of
 from campaigns.records.target.targets import target_of
 from campaigns.reports.report import render_report
 from campaigns.rules.target.ceilings import PLACEHOLDER
-from campaigns.steps.lifecycle.allow_placeholder import PlaceholderRefused, allow_placeholder
-from campaigns.steps.lifecycle.confirm import TargetUnknown, confirm
+from campaigns.steps.lifecycle.control import TargetUnknown, confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.lifecycle.set_target import PlaceholderRefused, allow_placeholder
+from campaigns.steps.worker import WorkerContext
 from knowledge.curation.errors import Forbidden
 from knowledge.specs.cited import UNKNOWN
 from tests.campaigns.steps import cast

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.models import Campaign, CampaignState
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.worker import WorkerContext
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Script
 

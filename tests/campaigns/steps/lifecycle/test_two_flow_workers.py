@@ -12,12 +12,12 @@ from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationKind
 from campaigns.models.transitions import claim
 from campaigns.proposers.situation import situation_of
 from campaigns.steps.lifecycle.advance import advance
+from campaigns.steps.measuring.sweep import ask_for_help
+from campaigns.steps.notify import AGAIN, NOTHING
 from campaigns.steps.rounds import judge as judging
 from campaigns.steps.rounds.learn import learn
 from campaigns.steps.rounds.open_round import open_round
-from campaigns.steps.sharing.ask_for_help import ask_for_help
-from campaigns.workers.context import WorkerContext
-from campaigns.workers.notify import AGAIN, NOTHING
+from campaigns.steps.worker import WorkerContext
 from knowledge.experience import record as recording
 from knowledge.models import Experience
 from tests.campaigns.steps import cast
@@ -74,7 +74,7 @@ def to_the_verdict(campaign: Campaign, bench: WorkerContext) -> None:
 @pytest.mark.parametrize(
     ("text", "within"),
     [
-        ("time 50", "campaigns.steps.measuring.remeasure.stand"),
+        ("time 50", "campaigns.steps.measuring.standings.stand"),
         ("time 100", "campaigns.steps.rounds.judge._store"),
     ],
 )
@@ -164,7 +164,7 @@ def test_a_round_is_learned_once_by_two_at_once(
     campaign: Campaign, mender: cast.Mender, bench: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mender.rounds.append(["time 100"])
-    monkeypatch.setattr("campaigns.steps.rounds.close_round.try_to_learn", lambda round_: False)
+    monkeypatch.setattr("campaigns.steps.rounds.close_round.AFTER_CLOSING", ())
     to_the_verdict(campaign, bench)
     cast.step_until(campaign, CampaignState.PROFILE)
     round_ = campaign.rounds.get(number=2)

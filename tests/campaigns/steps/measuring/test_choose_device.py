@@ -13,10 +13,9 @@ from campaigns.devices.hold import hold
 from campaigns.models import Campaign, CampaignState, Evaluation, Worker
 from campaigns.models.worker import Cause
 from campaigns.rules.noise.device_gate import UNKNOWN_ACTIVITY, Activity, DeviceCheck, DeviceState
-from campaigns.steps.measuring.change_device import change_device
-from campaigns.steps.measuring.choose_device import choose_device
-from campaigns.steps.measuring.wait_for_device import wait_for_device
-from campaigns.workers import ranking
+from campaigns.steps import worker
+from campaigns.steps.measuring.waits import wait_for_device
+from campaigns.steps.worker import change_device, choose_device
 from tests.campaigns.steps import cast
 
 CARDS = [
@@ -37,7 +36,7 @@ def host(db, monkeypatch, settings):
     seen = {card.uuid: IDLE for card in [*CARDS, OTHER]}
     monkeypatch.setattr("campaigns.devices.discover.devices", lambda: [*CARDS, OTHER, cast.DEVICE])
     monkeypatch.setattr("campaigns.devices.discover.torch_has_cuda", lambda: True)
-    monkeypatch.setattr(ranking, "look_at_all", lambda found: [seen[d.uuid] for d in found])
+    monkeypatch.setattr(worker, "look_at_all", lambda found: [seen[d.uuid] for d in found])
     return seen
 
 
@@ -77,7 +76,7 @@ def test_it_takes_no_device_of_another_model_than_the_first(host):
 
 def test_it_takes_what_it_is_told_without_a_look(host, settings, monkeypatch):
     settings.KOPT_DEVICE = "cuda:1"
-    monkeypatch.setattr(ranking, "look_at_all", None)
+    monkeypatch.setattr(worker, "look_at_all", None)
     assert choose_device("mine").device == "cuda:1"
     settings.KOPT_DEVICE = "cpu"
     assert choose_device("mine") == cast.DEVICE

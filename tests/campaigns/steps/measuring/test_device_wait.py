@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from campaigns.devices.discover import Device
 from campaigns.devices.hold import DeviceBusy, hold
+from campaigns.devices.processes import new_holder
 from campaigns.models import (
     Campaign,
     CampaignState,
@@ -35,12 +36,10 @@ from campaigns.records.device_waits import (
 )
 from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.steps.lifecycle import run_here as running
-from campaigns.steps.lifecycle.pause import pause
-from campaigns.steps.lifecycle.resume import resume
+from campaigns.steps.lifecycle.control import pause, resume
+from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.measuring.evaluate import evaluate
-from campaigns.steps.recovery.reconcile import reconcile
-from campaigns.workers.claim_holder import new_holder
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.worker import WorkerContext
 from knowledge.models import Immutable
 from tests.campaigns.steps import cast
 
@@ -339,7 +338,7 @@ def test_a_crash_between_look_and_pause_loses_neither(
         evaluate(queued.pk, bench)
     clock.passes(10)
     with monkeypatch.context() as killed:
-        killed.setattr("campaigns.steps.measuring.wait_for_device._pause", interrupted)
+        killed.setattr("campaigns.steps.measuring.waits._pause", interrupted)
         with pytest.raises(KeyboardInterrupt):
             evaluate(queued.pk, bench)
     assert wait_of(queued.campaign).waited_s == 3000.0

@@ -16,12 +16,11 @@ from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.evaluator.contract import LOOKS, Job, Outcome, Phase, Report
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState
 from campaigns.models.transitions import claim, move
-from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.control import confirm, pause
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
-from campaigns.steps.lifecycle.pause import pause
+from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.measuring.evaluate import evaluate
-from campaigns.steps.recovery.reconcile import reconcile
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.worker import WorkerContext
 from tests.campaigns.steps import cast
 
 Run = Callable[..., Campaign]
@@ -237,7 +236,7 @@ def test_it_gives_the_work_of_a_vanished_worker_to_another_within_a_minute(
     event = queued.campaign.events.get(kind="worker_vanished")
     assert "worker gpu-7 vanished" in event.message
     # The lease and the time between two looks together.
-    from campaigns.workers.heartbeat import RECONCILE_EVERY_S
+    from campaigns.tasks import RECONCILE_EVERY_S
 
     assert settings.KOPT_LEASE_S + RECONCILE_EVERY_S + settings.KOPT_HEARTBEAT_S <= 60
 
@@ -252,7 +251,7 @@ def test_it_leaves_a_living_holder_alone(queued: Evaluation) -> None:
 def test_it_gives_up_a_candidate_that_takes_its_workers_along(
     queued: Evaluation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("campaigns.steps.recovery.release_vanished.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.measuring.results.is_gone", lambda holder: True)
     move(queued, EvaluationState.RUNNING, holder="gpu-7 abc 1 d", claims=5)
     reconcile()
     queued.refresh_from_db()

@@ -14,11 +14,10 @@ from campaigns.evaluator.contract import Job, Outcome, Report
 from campaigns.models import CampaignState, DeviceWait, Evaluation, EvaluationState
 from campaigns.models.transitions import claim, move
 from campaigns.steps.measuring import evaluate as measuring
+from campaigns.steps.measuring import results as storing
 from campaigns.steps.measuring.evaluate import evaluate
-from campaigns.steps.recovery import store_kept as storing
-from campaigns.steps.recovery.release_vanished import release_vanished
-from campaigns.steps.recovery.store_kept import store_kept
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.measuring.results import release_vanished, store_kept
+from campaigns.steps.worker import WorkerContext
 from tests.campaigns.steps import cast
 
 pytestmark = [pytest.mark.storage, pytest.mark.django_db(transaction=True)]
@@ -166,7 +165,7 @@ def test_it_still_takes_a_result_whose_claim_was_given_up_and_taken_by_nobody(
 ) -> None:
     evaluate(queued.pk, bench)
     unreachable.undo()
-    monkeypatch.setattr("campaigns.steps.recovery.release_vanished.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.measuring.results.is_gone", lambda holder: True)
     release_vanished(Evaluation.objects.all())
     queued.refresh_from_db()
     assert queued.state == EvaluationState.QUEUED

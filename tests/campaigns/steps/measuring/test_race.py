@@ -15,9 +15,9 @@ from campaigns.steps.lifecycle import advance as advancing
 from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.evaluate import evaluate
+from campaigns.steps.notify import NOTHING
 from campaigns.steps.rounds.screen import screen
-from campaigns.workers.context import WorkerContext
-from campaigns.workers.notify import NOTHING
+from campaigns.steps.worker import WorkerContext
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.storage

@@ -23,14 +23,13 @@ from campaigns.records.noise import NoiseFloor
 from campaigns.rules.noise.drift import Disturbance, What
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.steps.lifecycle.advance import advance
-from campaigns.steps.lifecycle.pause import pause
-from campaigns.steps.lifecycle.resume import resume
+from campaigns.steps.lifecycle.control import pause, resume
+from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.evaluate import evaluate
-from campaigns.steps.measuring.remeasure import remeasure
-from campaigns.steps.recovery.reconcile import reconcile
-from campaigns.workers.context import WorkerContext
-from campaigns.workers.notify import NOTHING
+from campaigns.steps.measuring.standings import remeasure
+from campaigns.steps.notify import NOTHING
+from campaigns.steps.worker import WorkerContext
 from tests.campaigns.steps import cast
 
 Put = Callable[..., cast.Script]
@@ -195,7 +194,7 @@ def test_it_repeats_a_second_session_under_which_the_device_changed(
     drift = Disturbance(What.CLOCK, "one", "fell by 40 %", "5 %")
     first = {second(claimed).pk}
     monkeypatch.setattr(
-        "campaigns.steps.measuring.record_report.drift_under",
+        "campaigns.steps.measuring.results.drift_under",
         lambda evaluation, report: (drift,) if evaluation.pk in first else (),
     )
     ended = finish()
@@ -231,7 +230,7 @@ def test_it_goes_on_with_the_second_session_after_the_worker_died(
         holder="gone host 1 a",
         claims=1,
     )
-    monkeypatch.setattr("campaigns.steps.recovery.release_vanished.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.measuring.results.is_gone", lambda holder: True)
     assert [following.measure for _, following in reconcile()] == [(again.pk,)]
     evaluate(again.pk, cast.make_bench(judge, "other"))
     assert cast.step(campaign).again

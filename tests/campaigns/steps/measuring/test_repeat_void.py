@@ -11,9 +11,8 @@ from campaigns.evaluator.contract import Moment, Outcome
 from campaigns.models import CampaignState, Evaluation, EvaluationKind, Passport, Verdict, Void
 from campaigns.records import noise
 from campaigns.records.noise import MOST_VOIDS
-from campaigns.steps.lifecycle.pause import pause
-from campaigns.steps.lifecycle.resume import resume
-from campaigns.steps.measuring import repeat_void
+from campaigns.steps.lifecycle.control import pause, resume
+from campaigns.steps.measuring import results
 from campaigns.steps.measuring.take_passport import take_passport
 from tests.campaigns.steps import cast
 
@@ -115,14 +114,14 @@ def test_the_campaign_waits_sooner_where_void_measurements_take_long(
     script(["time 50"])
     drifting["when"] = lambda number, job: decides(job)
     monkeypatch.setattr(noise, "MOST_VOID_S", 0.0)
-    monkeypatch.setattr(repeat_void, "MOST_VOID_S", 0.0)
+    monkeypatch.setattr(results, "MOST_VOID_S", 0.0)
     campaign = run(max_rounds=2)
     assert campaign.state == CampaignState.PAUSED
     assert Void.objects.count() == 1
     asked = campaign.events.filter(kind="pause_requested").get()
     assert asked.message.startswith("measurements of 0 minutes are void; the campaign waits.")
     # Time counts anew once a person has resumed it.
-    monkeypatch.setattr(repeat_void, "MOST_VOID_S", 60.0)
+    monkeypatch.setattr(results, "MOST_VOID_S", 60.0)
     resume(campaign)
     drifting["when"] = lambda number, job: False
     assert cast.run_again(campaign, bench).state == CampaignState.DONE

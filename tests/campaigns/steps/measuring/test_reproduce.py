@@ -23,13 +23,13 @@ from campaigns.models import (
 from campaigns.models.transitions import claim
 from campaigns.records.noise import MOST_VOIDS, NoiseFloor
 from campaigns.rules.noise.drift import Disturbance, What
-from campaigns.steps.lifecycle.pause import pause
+from campaigns.steps.lifecycle.control import pause
+from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.measuring.reproduce import reproduce
-from campaigns.steps.recovery.reconcile import reconcile
-from campaigns.workers.context import WorkerContext
-from campaigns.workers.heartbeat import Heartbeat
+from campaigns.steps.worker import WorkerContext
+from campaigns.tasks import Heartbeat
 from tests.campaigns.steps import cast
 
 Put = Callable[..., cast.Script]
@@ -196,7 +196,7 @@ def test_it_repeats_what_an_unsteady_device_measured_and_holds_no_campaign_for_i
             break
     drift = Disturbance(What.CLOCK, "one", "fell by 40 %", "5 %")
     monkeypatch.setattr(
-        "campaigns.steps.measuring.record_report.drift_under",
+        "campaigns.steps.measuring.results.drift_under",
         lambda evaluation, report: (drift,) if evaluation.kind == "reproduce" else (),
     )
     cast.reproduce_all(cast.make_bench(judge, "twin", cast.TWIN))
@@ -225,7 +225,7 @@ def test_it_takes_back_what_a_dead_worker_held(
     rows = Evaluation.objects.filter(pk__in=following.measure)
     claim(rows, state=EvaluationState.RUNNING, holder="gone host 1 a", claims=1)
     assert reproduce() == []
-    monkeypatch.setattr("campaigns.steps.recovery.release_vanished.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.measuring.results.is_gone", lambda holder: True)
     reconcile()
     cast.reproduce_all(twin)
     assert words(ended, 3)[-1] == "reproduced"
@@ -309,6 +309,6 @@ def test_it_is_looked_for_with_every_heartbeat(
     ended: Campaign, twin: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[tuple[Campaign, object]] = []
-    monkeypatch.setattr("campaigns.workers.heartbeat.notify", lambda *ringing: rung.append(ringing))
+    monkeypatch.setattr("campaigns.tasks.notify", lambda *ringing: rung.append(ringing))
     Heartbeat("twin", cast.TWIN).beat()
     assert [campaign for campaign, _ in rung] == [ended]

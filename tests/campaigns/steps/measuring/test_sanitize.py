@@ -11,11 +11,11 @@ import pytest
 from campaigns.evaluator.contract import Fault, Job, Outcome, Phase, Report, Sanitized
 from campaigns.models import EvaluationKind, Verdict
 from campaigns.rules.stop.policy import StopPolicy
-from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.control import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.sanitize import sanitize
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.measuring.evaluate import sanitize
+from campaigns.steps.worker import WorkerContext
 from tests.campaigns.steps import cast
 
 GUILTY = Sanitized(

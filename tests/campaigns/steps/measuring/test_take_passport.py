@@ -16,10 +16,8 @@ from campaigns.models import Passport, PassportWish, Worker
 from campaigns.records import passports
 from campaigns.records.passports import is_free, of_device, passport_wanted, state_of
 from campaigns.rules.noise.device_gate import Activity
-from campaigns.steps.measuring.ask_for_passport import ask_for_passport
-from campaigns.steps.measuring.note_host import note_host
-from campaigns.steps.measuring.take_passport import take_passport
-from campaigns.workers.context import WorkerContext
+from campaigns.steps.measuring.take_passport import ask_for_passport, take_passport
+from campaigns.steps.worker import WorkerContext, note_host
 from knowledge.models import Immutable
 from tests.campaigns.steps import cast
 

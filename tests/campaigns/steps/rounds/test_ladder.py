@@ -27,14 +27,13 @@ from campaigns.models import (
 )
 from campaigns.models.transitions import claim
 from campaigns.records.stop_history import masked_rounds
-from campaigns.steps.lifecycle.answer_restart import answer_restart
+from campaigns.steps.lifecycle.restart import answer_restart, unmask
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.lifecycle.unmask import unmask
+from campaigns.steps.worker import WorkerContext
 from campaigns.trails.exporters.atrex import memory_files
 from campaigns.trails.exporters.judged_rounds import trail_of
 from campaigns.trails.exporters.kernel_optimize import round_files
 from campaigns.trails.exporters.kopt import record_files
-from campaigns.workers.context import WorkerContext
 from knowledge.exchange.importer import ImportOptions, take_files
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Script

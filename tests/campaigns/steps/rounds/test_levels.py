@@ -10,7 +10,7 @@ from campaigns.models import Campaign
 from campaigns.records.cases import cases_of
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.verdict.case_limits import Level
-from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.control import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
 from tests.campaigns.steps import cast

@@ -17,10 +17,10 @@ from campaigns.models import Campaign, CampaignState, Evaluation, Repair, Round
 from campaigns.rules.stop.policy import count_streaks
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.steps.worker import WorkerContext
 from campaigns.trails.exporters.atrex import memory_files
 from campaigns.trails.exporters.judged_rounds import trail_of
 from campaigns.trails.exporters.kernel_optimize import round_files
-from campaigns.workers.context import WorkerContext
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Mender
 

@@ -23,11 +23,10 @@ from campaigns.records.verdicts import borne_of
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.expectation import Borne
-from campaigns.steps.lifecycle.confirm import confirm
+from campaigns.steps.lifecycle.control import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.rounds.propose import propose
-from campaigns.steps.rounds.split import split
+from campaigns.steps.rounds.propose import propose, split
 from campaigns.trails.exporters.judged_rounds import trail_of
 from campaigns.trails.exporters.kernel_optimize import round_files
 from tests.campaigns.steps import cast

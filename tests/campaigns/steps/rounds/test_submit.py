@@ -16,11 +16,10 @@ from campaigns.proposers.handed_in import SubmissionRefused
 from campaigns.records.rounds import proposed_by
 from campaigns.records.submissions import rounds_used, waiting_in
 from campaigns.rules.stop.proposers import ProposerKind
-from campaigns.steps.lifecycle.pause import pause
-from campaigns.steps.lifecycle.stop import stop
+from campaigns.steps.lifecycle.control import pause, stop
+from campaigns.steps.notify import NOTHING
 from campaigns.steps.rounds.submit import submit
-from campaigns.workers.context import WorkerContext
-from campaigns.workers.notify import NOTHING
+from campaigns.steps.worker import WorkerContext
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Experience, Immutable
 from tests.campaigns.steps import cast

@@ -1,1 +1,0 @@
-"""What the rows of repositories keep as JSON, as values."""

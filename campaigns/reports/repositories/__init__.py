@@ -1,1 +1,0 @@
-"""Repositories and their rounds, as pages and commands show them."""

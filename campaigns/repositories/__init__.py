@@ -1,0 +1,1 @@
+"""Git repositories that their own tests and benchmarks make faster, with all layers (R9)."""

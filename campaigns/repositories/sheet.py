@@ -1,0 +1,124 @@
+"""One repository: its rounds, what they gained together, and how the branch is taken."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from campaigns.models import EvaluationState, RepositoryState
+from campaigns.repositories.models import Repository, RepositoryRound, proven_of, result_of
+from campaigns.repositories.own_repository import OwnRepository
+from campaigns.rules.harness.decide import OWN_HARNESS, HarnessClass, Proven
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.verdict.chained import chained
+from campaigns.rules.verdict.decision import Reason, VerdictWord
+
+BROUGHT = "what was brought"
+
+
+@dataclass(frozen=True, slots=True)
+class RoundLine:
+    """One round. gain: the score's, against the incumbent of its time; None where there is none.
+
+    proven: what kopt's judge found; None where it was not asked.
+    """
+
+    row: RepositoryRound
+    gain: Gain | None
+    proven: Proven | None
+    classes: tuple[HarnessClass, ...]
+
+    @property
+    def word(self) -> str:
+        """The stored verdict; "running" before it."""
+        return str(self.row.verdict or VerdictWord.RUNNING)
+
+    @property
+    def why(self) -> str:
+        """The reason in words, where there is a verdict; else what is being done."""
+        return Reason(self.row.reason).words if self.row.reason else self.row.doing
+
+    @property
+    def is_kept(self) -> bool:
+        return bool(self.row.commit)
+
+    @property
+    def against(self) -> str:
+        return "itself" if self.row.is_baseline else "the incumbent"
+
+
+@dataclass(frozen=True, slots=True)
+class RepositorySummary:
+    """kept: how many rounds were. gain: their product; None before the first."""
+
+    repository: Repository
+    kept: int
+    gain: Gain | None
+
+    @property
+    def headline(self) -> str:
+        """What matters most, in one sentence."""
+        if self.gain is not None:
+            rounds = f"{self.kept} kept round{'s' if self.kept > 1 else ''}"
+            return f"{self.gain.words} against {BROUGHT} over {rounds}, {OWN_HARNESS}"
+        if not self.repository.noise:
+            return self.repository.stop_sentence or "The baseline is being measured."
+        return "No round has been kept yet."
+
+
+@dataclass(frozen=True, slots=True)
+class RepositorySheet:
+    """rounds: the newest first."""
+
+    summary: RepositorySummary
+    rounds: tuple[RoundLine, ...]
+
+    @property
+    def repository(self) -> Repository:
+        return self.summary.repository
+
+    @property
+    def is_live(self) -> bool:
+        """Whether something may change by itself."""
+        return any(line.row.state != EvaluationState.DONE for line in self.rounds)
+
+    @property
+    def takes_changes(self) -> bool:
+        return self.repository.state == RepositoryState.OPEN
+
+    @property
+    def take(self) -> tuple[str, ...]:
+        """Commands that bring the branch into the user's own repository."""
+        path = OwnRepository(self.repository.pk).path
+        branch = self.repository.branch
+        return (f"git fetch {path} {branch}:{branch}",)
+
+
+def line_of(row: RepositoryRound) -> RoundLine:
+    result = result_of(row)
+    gain, classes = (result.score, result.classes) if result else (None, ())
+    return RoundLine(row, gain, proven_of(row), classes)
+
+
+def sheet_of(repository: Repository) -> RepositorySheet:
+    rounds = repository.rounds.defer("patch", "log", "change", "rationale")
+    lines = tuple(line_of(row) for row in rounds.order_by("-number"))
+    kept = [line.row for line in reversed(lines) if line.is_kept]
+    return RepositorySheet(_summary(repository, kept), lines)
+
+
+def summaries_of(repositories: Iterable[Repository]) -> list[RepositorySummary]:
+    """Of several, in one query of their rounds."""
+    listed = list(repositories)
+    kept = RepositoryRound.objects.filter(repository__in=listed).exclude(commit="")
+    found: dict[int, list[RepositoryRound]] = defaultdict(list)
+    for row in kept.only("repository_id", "number", "result").order_by("number"):
+        found[row.repository_id].append(row)
+    return [_summary(one, found[one.pk]) for one in listed]
+
+
+def _summary(repository: Repository, kept: Sequence[RepositoryRound]) -> RepositorySummary:
+    """kept: the rounds that were, in their order."""
+    results = filter(None, map(result_of, kept))
+    return RepositorySummary(repository, len(kept), chained([one.score for one in results]))

@@ -1,1 +1,0 @@
-"""What the team learns from a campaign, and what a campaign reads of it."""

@@ -1,0 +1,133 @@
+"""torch measured beside a campaign's incumbent; it gives way to a round that waits.
+
+max-autotune alone may take minutes, for which no campaign waits. What is ended waits again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from django.db.models import F
+from django.utils import timezone
+
+from campaigns.evaluator.contract import Job
+from campaigns.models import Campaign, Evaluation, EvaluationState, Worker
+from campaigns.models.kinds import TORCH
+from campaigns.models.transitions import move
+from campaigns.problems.torch_source import NoSource
+from campaigns.records.baselines import may_be_measured, source_of, wants_baselines
+from campaigns.records.evaluations import rounds_waiting
+from campaigns.steps.notify import Next
+from campaigns.steps.worker import WorkerContext
+
+
+def request_baselines(campaign: Campaign) -> tuple[int, ...]:
+    """Queue what has not been measured beside this incumbent, in the caller's transaction.
+
+    Returns the keys that a worker may claim. What the problem cannot have is done at once, with
+    the reason, and so is what still waits to be measured beside an earlier incumbent. No campaign
+    waits for any of it.
+    """
+    if campaign.incumbent is None or not wants_baselines(campaign):
+        return ()
+    late = Evaluation.objects.filter(candidate__round__campaign=campaign, kind__in=TORCH)
+    for evaluation in late.filter(state=EvaluationState.QUEUED).exclude(
+        candidate=campaign.incumbent
+    ):
+        _end(evaluation, "the best has changed before a device was free")
+    queued = []
+    for kind in TORCH:
+        evaluation, is_new = Evaluation.objects.get_or_create(
+            candidate=campaign.incumbent, kind=kind, attempt=1
+        )
+        if is_new and (why := _why_not(evaluation)):
+            _end(evaluation, why)
+        elif is_new:
+            queued.append(evaluation.pk)
+    return tuple(queued)
+
+
+def _end(evaluation: Evaluation, why: str) -> None:
+    move(evaluation, EvaluationState.DONE, reason=why, finished_at=timezone.now())
+
+
+def _why_not(evaluation: Evaluation) -> str:
+    try:
+        source_of(evaluation)
+    except NoSource as error:
+        return str(error)
+    return ""
+
+
+def remind_of_baselines() -> list[tuple[Campaign, Next]]:
+    """The oldest that waits, of each platform with an idle worker; doing it again does no harm."""
+    busy = Evaluation.objects.filter(state=EvaluationState.RUNNING, worker__isnull=False)
+    idle = Worker.objects.alive().exclude(pk__in=busy.values("worker"))
+    platforms = set(idle.values_list("platform", flat=True))
+    rows = Evaluation.objects.filter(kind__in=TORCH, state=EvaluationState.QUEUED)
+    found: dict[int, Evaluation] = {}
+    for evaluation in rows.select_related("candidate__round__campaign__platform").order_by("pk"):
+        if may_be_measured(evaluation) and evaluation.campaign.platform_id in platforms:
+            found.setdefault(evaluation.campaign.platform_id, evaluation)
+    return [(one.campaign, Next(measure=(one.pk,))) for one in found.values()]
+
+
+# What another worker is free for is taken within moments; nothing is ended for that.
+WAITS_S = 10.0
+
+
+class RoundWaits(Exception):
+    """A round needs the device now; torch can wait."""
+
+
+def gives_way(evaluation: Evaluation, context: WorkerContext, waits_s: float = 0.0) -> bool:
+    """Whether it is torch, and a round that some worker would take has waited for so long."""
+    if not evaluation.traits.is_torch:
+        return False
+    platform, own = context.worker.platform_id, context.worker.pk
+    others = Worker.objects.alive().filter(platform=platform).exclude(pk=own)
+    if not context.serves_all and not others.exists():
+        return False
+    since = timezone.now() - timedelta(seconds=waits_s)
+    return rounds_waiting(platform).filter(created_at__lte=since).exists()
+
+
+def require_no_round(evaluation: Evaluation, context: WorkerContext) -> None:
+    """Called while it is measured. Raises RoundWaits."""
+    if gives_way(evaluation, context, WAITS_S):
+        raise RoundWaits
+
+
+def put_back(evaluation: Evaluation) -> None:
+    """Queue it again. No worker was lost, so the claim does not count."""
+    move(
+        evaluation,
+        EvaluationState.QUEUED,
+        holder__is=evaluation.holder,
+        holder="",
+        phase="",
+        heartbeat_at=None,
+        claims=F("claims") - 1,
+    )
+
+
+# torch.compile builds at the first call of each shape, and max-autotune tries many kernels.
+LOAD_S, CALL_S, TOTAL_S = 240.0, 60.0, 600.0
+
+
+def set_beside(job: Job, evaluation: Evaluation) -> Job:
+    """The same job with torch as its candidate, and what was its candidate as the incumbent.
+
+    Which arm is which decides whose failure it is: here torch's, and never the campaign's. The
+    rules of measuring are the campaign's own; only the limits leave time to compile.
+    """
+    limits = replace(job.protocol.limits, load_s=LOAD_S, call_s=CALL_S, total_s=TOTAL_S)
+    return replace(
+        job,
+        backend="torch",
+        candidate=source_of(evaluation),
+        incumbent=job.candidate,
+        incumbent_backend=job.backend,
+        protocol=replace(job.protocol, limits=limits),
+    )

@@ -1,0 +1,263 @@
+"""What a claimed evaluation came to: stored once, stored late, void, or released.
+
+A result waits on this disk until the database has it: a file a claim, in DATA_DIR/results.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from campaigns.devices.processes import is_gone, worker_of
+from campaigns.evaluator.contract import ContractError, Outcome, Phase, Report, dump, load_report
+from campaigns.models import Campaign, Evaluation, EvaluationState, Void
+from campaigns.models.event import record
+from campaigns.models.transitions import claim, move
+from campaigns.records.noise import (
+    MOST_VOID_S,
+    MOST_VOIDS,
+    as_host_failure,
+    drift_under,
+    may_repeat,
+    sentence_of,
+    void_s,
+    voids_of,
+)
+from campaigns.rules.noise.drift import Disturbance
+from campaigns.rules.wording import minutes
+from campaigns.steps.measuring.claims import renew_connection
+from campaigns.steps.measuring.waits import ask_to_pause, end_wait
+from campaigns.steps.notify import AGAIN, Next
+
+log = logging.getLogger(__name__)
+
+MOST_ATTEMPTS = 3
+
+
+def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True) -> Campaign | None:
+    """End a claimed evaluation with its report, if the claim is still held.
+
+    A claim that was given up, as its worker had shown no life for too long, counts as held until
+    somebody else claims the evaluation.
+    A broken host gets a new evaluation, at most three in all; its failure is not the candidate's.
+    One that is void, as device or host did not stay the same, is repeated as well.
+    """
+    campaign = evaluation.campaign
+    held = Q(state=EvaluationState.RUNNING, holder=evaluation.holder)
+    given_up = Q(state=EvaluationState.QUEUED, holder="", claims=evaluation.claims)
+    mine = Evaluation.objects.filter(held | given_up, pk=evaluation.pk)
+    renew_connection()
+    drifted = drift_under(evaluation, report)
+    if drifted and not may_repeat(evaluation):
+        report, drifted = as_host_failure(report, drifted), ()
+    facts: dict[str, Any] = json.loads(dump(report))
+    # What kopt has written itself does not cheat: then the host was too busy to tell.
+    failed = (Outcome.BROKEN_HOST, *([Outcome.CHEATED] if evaluation.traits.is_torch else ()))
+    broken = report.outcome in failed
+    with transaction.atomic():
+        if not claim(
+            mine,
+            state=EvaluationState.DONE,
+            outcome=report.outcome.value,
+            reason=report.reason,
+            report=facts,
+            phase=report.phase.value,
+            finished_at=timezone.now(),
+        ):
+            log.warning("%s: taken over by another worker; result dropped", evaluation)
+            return None
+        if drifted:
+            repeat_void(evaluation, drifted)
+        again = retry and not evaluation.traits.is_help
+        if broken and again and _attempts(evaluation, failed) < MOST_ATTEMPTS:
+            evaluation.queue_again()
+        round_ = evaluation.candidate.round
+        who = f"round {round_.number}, {evaluation.candidate.label}"
+        if evaluation.traits.is_torch:
+            who = f"{evaluation.traits.words} beside round {round_.number}"
+        message = f"{who}: {report.outcome.value}"
+        record(campaign, "evaluated", message, round=round_, evaluation=evaluation.pk)
+    return campaign
+
+
+def _attempts(evaluation: Evaluation, outcomes: Iterable[Outcome]) -> int:
+    same = Evaluation.objects.filter(candidate=evaluation.candidate, kind=evaluation.kind)
+    return same.filter(outcome__in=list(outcomes)).count()
+
+
+def repeat_void(evaluation: Evaluation, found: tuple[Disturbance, ...]) -> None:
+    """Store why it is void and queue the next attempt; after too many, or too long, the campaign
+    waits; not where torch is measured beside it.
+
+    Inside the caller's transaction.
+    """
+    campaign, round_ = evaluation.campaign, evaluation.candidate.round
+    sentence = sentence_of(found)
+    numbers = [asdict(one) | {"what": one.what.value} for one in found]
+    Void.objects.create(evaluation=evaluation, sentence=sentence, found=numbers)
+    evaluation.queue_again()
+    message = f"round {round_.number}: measurement void and repeated: {sentence}"
+    record(campaign, "measurement_void", message, round=round_, evaluation=evaluation.pk)
+    if evaluation.traits.is_torch:
+        return
+    count, spent_s = voids_of(evaluation), void_s(evaluation)
+    if count % MOST_VOIDS == 0 or spent_s > MOST_VOID_S:
+        many = f"{MOST_VOIDS} measurements in a row"
+        if count % MOST_VOIDS:
+            many = f"measurements of {minutes(spent_s)} minutes"
+        words = f"{many} are void; the campaign waits. Resume it when "
+        ask_to_pause(campaign, f"{words}the device is steady again. {sentence}")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptResult:
+    """What one claim has measured. claims: how often the evaluation had been claimed by then."""
+
+    path: Path
+    evaluation: int
+    holder: str
+    claims: int
+    report: Report
+
+    def forget(self) -> None:
+        """Remove the file: the result is stored, or of no use."""
+        self.path.unlink(missing_ok=True)
+
+
+def keep_result(evaluation: int, holder: str, claims: int, report: Report) -> KeptResult | None:
+    """Write a result down, whole or not at all; None where this disk cannot take it."""
+    claim = {"evaluation": evaluation, "holder": holder, "claims": claims}
+    text = json.dumps({**claim, "report": dump(report)})
+    folder = _results()
+    path = folder / f"evaluation-{evaluation}-{claims}.json"
+    part = ""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(prefix=".", dir=folder)
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(handle)
+        os.replace(part, path)
+    except OSError as error:
+        log.warning("evaluation %s: its result is not kept in %s: %s", evaluation, folder, error)
+        Path(part or path).unlink(missing_ok=True)
+        return None
+    return KeptResult(path, evaluation, holder, claims, report)
+
+
+def kept_results() -> Iterator[KeptResult]:
+    """What an earlier try could not store. A file that says nothing to this version is removed."""
+    for path in sorted(_results().glob("evaluation-*.json")):
+        try:
+            said = json.loads(path.read_text())
+            found = KeptResult(
+                path,
+                said["evaluation"],
+                said["holder"],
+                said["claims"],
+                load_report(said["report"]),
+            )
+        except FileNotFoundError:
+            continue  # another process has just stored it
+        except (ValueError, KeyError, TypeError, ContractError) as error:
+            log.warning("%s: no result of this version, removed: %s", path, error)
+            path.unlink(missing_ok=True)
+            continue
+        yield found
+
+
+def _results() -> Path:
+    return Path(settings.DATA_DIR) / "results"
+
+
+# By then whoever has measured it has stored it, or has failed to.
+LEFT_S = 10.0
+
+
+def store_kept() -> list[tuple[Campaign, Next]]:
+    """Store each result that was left, unless it was measured again; whom to notify.
+
+    Run with every heartbeat. Raises DatabaseError, and what is not stored stays kept.
+    """
+    found = (_store_late(kept) for kept in kept_results() if _has_waited(kept))
+    return [(campaign, AGAIN) for campaign in found if campaign]
+
+
+def _has_waited(kept: KeptResult) -> bool:
+    if is_gone(kept.holder):
+        return True
+    try:
+        return time.time() - kept.path.stat().st_mtime > LEFT_S
+    except FileNotFoundError:
+        return False
+
+
+def _store_late(kept: KeptResult) -> Campaign | None:
+    rows = Evaluation.objects.select_related("candidate__round__campaign", "worker")
+    evaluation, campaign = rows.filter(pk=kept.evaluation).first(), None
+    if evaluation is not None:
+        # As it was when it was measured; record_report looks at what has become of it.
+        evaluation.holder, evaluation.claims = kept.holder, kept.claims
+        with transaction.atomic():
+            campaign = record_report(evaluation, kept.report)
+            if campaign and evaluation.worker:
+                end_wait(evaluation, evaluation.worker)
+        log.warning("%s: %s", evaluation, "stored late" if campaign else "measured again, dropped")
+    kept.forget()
+    return campaign
+
+
+# After so many lost workers a candidate is not measured again.
+MOST_CLAIMS = 5
+
+
+def release_vanished(among: QuerySet[Evaluation]) -> None:
+    """Release those of these evaluations whose worker has ended or sends no heartbeat."""
+    running = among.filter(state=EvaluationState.RUNNING)
+    expired = timezone.now() - timedelta(seconds=settings.KOPT_LEASE_S)
+    for evaluation in running.select_related("candidate__round__campaign"):
+        silent = evaluation.heartbeat_at is None or evaluation.heartbeat_at < expired
+        if silent or is_gone(evaluation.holder):
+            _release(evaluation)
+
+
+def _release(evaluation: Evaluation) -> None:
+    """Queue the evaluation again, or end it when it has lost too many workers.
+
+    Help with a search ends: the search gives out again what was not done, and asks for other help.
+    """
+    campaign, worker = evaluation.campaign, worker_of(evaluation.holder)
+    message = f"worker {worker} vanished while it held {evaluation}"
+    with transaction.atomic():
+        if evaluation.claims >= MOST_CLAIMS or evaluation.traits.is_help:
+            reason = f"{evaluation.claims} workers vanished while they measured this candidate"
+            if evaluation.traits.is_help:
+                reason = f"worker {worker} vanished"
+            report = Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, reason)
+            released = record_report(evaluation, report, retry=False) is not None
+        else:
+            released = move(
+                evaluation,
+                EvaluationState.QUEUED,
+                holder__is=evaluation.holder,
+                holder="",
+                phase="",
+                heartbeat_at=None,
+            )
+        if released:
+            round_ = evaluation.candidate.round
+            record(campaign, "worker_vanished", message, round=round_, worker=worker)

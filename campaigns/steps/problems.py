@@ -1,0 +1,129 @@
+"""The problems that are stored: bring one in, find one by its name, write one into files."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from django.conf import settings
+from django.db import DatabaseError, transaction
+
+from campaigns.devices.processes import tempdir
+from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
+from campaigns.models import Case, Problem
+from campaigns.problems.shipped import UnknownProblem, problem_folder, shipped_problems
+from campaigns.records.problem_rows import read_problem
+
+
+def materialise(problem: Problem, parent: Path) -> Path:
+    """Write the problem's files into `parent/<slug>` and return that folder. Raises OSError."""
+    folder = parent / problem.slug
+    for name, text in problem.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def import_problem(folder: Path) -> Problem:
+    """Store `folder` whole and return its row. Raises ProblemError; then nothing was stored."""
+    read, cases = read_problem(folder)
+    stored = {field.name: getattr(read, field.name) for field in Problem._meta.concrete_fields}
+    key = {"slug": stored.pop("slug"), "digest": stored.pop("digest")}
+    del stored["id"]
+    with transaction.atomic():
+        problem, created = Problem.objects.get_or_create(**key, defaults=stored)
+        if created:
+            for case in cases:
+                case.problem = problem
+            Case.objects.bulk_create(cases)
+    return problem
+
+
+def keep_problem(files: Mapping[str, str]) -> Problem:
+    """Store a new revision, or find the same one. Raises ProblemError, OSError."""
+    with tempdir("problem") as place:
+        folder = written_files(files, place)
+        refuse_shipped(load_problem(folder).name)
+        return import_problem(folder)
+
+
+def refuse_shipped(name: str) -> None:
+    """Raise ProblemError where a problem that comes with kopt has this name."""
+    if any(spec.name == name for spec in shipped_problems()):
+        raise ProblemError(
+            f"problem.toml: name: {name!r} is a shipped problem's; accepted: another name"
+        )
+
+
+def written_files(files: Mapping[str, str], place: Path) -> Path:
+    """Write a problem's files into a new folder in `place`. Raises ProblemError, OSError."""
+    folder = place / "problem"
+    folder.mkdir()
+    for name, text in files.items():
+        inside = PurePosixPath(name)
+        if inside.is_absolute() or ".." in inside.parts:
+            raise ProblemError(f"{name}: leaves the problem folder")
+        path = folder / inside
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def find_problem(name: str) -> Path:
+    """The folder of a problem: a shipped one's name, a brought one's, or a folder's own path.
+
+    Raises UnknownProblem, which lists what is accepted.
+    """
+    try:
+        return problem_folder(name)
+    except UnknownProblem:
+        own = next((problem for problem in _brought() if problem.slug == name), None)
+        if own is not None:
+            return _folder_of(own)
+        known = ", ".join(spec.name for spec in known_problems())
+        raise UnknownProblem(f"problem: {name!r}; accepted: {known}, or a problem folder") from None
+
+
+def known_problems() -> tuple[ProblemSpec, ...]:
+    """Shipped ones first; one whose files are no problem any more is left out."""
+    found = list(shipped_problems())
+    seen = {spec.name for spec in found}
+    for problem in _brought():
+        if problem.slug not in seen:
+            seen.add(problem.slug)
+            with contextlib.suppress(ProblemError):
+                found.append(load_problem(_folder_of(problem)))
+    return tuple(found)
+
+
+def _brought() -> list[Problem]:
+    """Every stored revision, the newest of each first; none without a database.
+
+    A shipped problem's are among them: it is known by its folder before it is looked for here.
+    """
+    found = Problem.objects.defer("files")
+    try:
+        return list(found.order_by("slug", "-created_at", "-pk"))
+    except DatabaseError:
+        return []
+
+
+def _folder_of(problem: Problem) -> Path:
+    """Its files as a folder, which is there whole or not at all. Raises OSError."""
+    place = Path(settings.DATA_DIR) / "problems" / problem.digest[:32]
+    folder = place / problem.slug
+    if not folder.is_dir():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=".new-", dir=place.parent))
+        materialise(problem, made)
+        try:
+            made.rename(place)
+        except OSError:
+            shutil.rmtree(made, ignore_errors=True)
+            if not folder.is_dir():
+                raise
+    return folder

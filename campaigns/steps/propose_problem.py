@@ -1,0 +1,109 @@
+"""Read a draft, or files that a person has corrected, once as kopt would read the problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from campaigns.devices.problem_code import HostLacks, described_problem, problem_notes
+from campaigns.devices.processes import tempdir
+from campaigns.evaluator.contract import Case
+from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
+from campaigns.problems.import_.as_read import as_read
+from campaigns.problems.import_.draft import DraftError, ProblemDraft
+from campaigns.problems.import_.write import written
+from campaigns.steps.problems import written_files
+
+
+class ProposalFails(DraftError):
+    """A draft whose files are no problem yet. why: what is wrong with them; files: to correct."""
+
+    def __init__(self, why: ProblemError, files: Mapping[str, str]) -> None:
+        host = isinstance(why, HostLacks)
+        super().__init__("reference", f"{why}" if host else f"as proposed it does not work: {why}")
+        self.why, self.files = why, files
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedProblem:
+    """Files that are a problem's. read: arguments and least work of the smallest case.
+
+    notes: what a kernel could get away with, from a look at the same case.
+    """
+
+    files: Mapping[str, str]
+    spec: ProblemSpec
+    read: Mapping[str, Any]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedProblem(CheckedProblem):
+    """The same, with the draft that the files were written from."""
+
+    draft: ProblemDraft
+
+
+def propose_problem(draft: ProblemDraft) -> ProposedProblem:
+    """Nothing is kept; the reference is run once on the smallest case. Raises ProposalFails."""
+    files = written(draft)
+    try:
+        with tempdir("problem") as place:
+            spec = load_problem(written_files(files, place))
+            read = _described(spec, _smallest(spec))
+        draft = as_read(draft, read["arguments"])
+        files = written(draft)
+        found = check_problem(files, read)
+    except ProblemError as error:
+        raise ProposalFails(error, files) from None
+    return ProposedProblem(found.files, found.spec, found.read, found.notes, draft)
+
+
+def check_problem(
+    files: Mapping[str, str], read: Mapping[str, Any] | None = None
+) -> CheckedProblem:
+    """Nothing is kept; the reference is run once on the smallest case. Raises ProblemError.
+
+    read: what is known of that case already.
+    """
+    with tempdir("problem") as place:
+        spec = load_problem(written_files(files, place))
+        read = read or described_problem(spec.folder, _smallest(spec))
+        notes = tuple(problem_notes(spec.folder, _smallest(spec)))
+    return CheckedProblem(files, spec, read, notes)
+
+
+def _smallest(spec: ProblemSpec) -> Case:
+    return min(spec.cases, key=lambda case: case.size).case
+
+
+def _described(spec: ProblemSpec, smallest: Case) -> Mapping[str, Any]:
+    """Raises ProblemError; DraftError where the sizes of the call work and the smallest do not."""
+    try:
+        return described_problem(spec.folder, smallest)
+    except ProblemError as error:
+        given = spec.cases[0].case
+        if given != smallest and _works(spec, given):
+            raise DraftError("call", f"{_dependent(given, smallest)}: {error}") from None
+        raise
+
+
+def _works(spec: ProblemSpec, case: Case) -> bool:
+    try:
+        described_problem(spec.folder, case)
+    except ProblemError:
+        return False
+    return True
+
+
+def _dependent(given: Case, other: Case) -> str:
+    works, fails = (
+        ", ".join(f"{name} = {value}" for name, value in case.params.items())
+        for case in (given, other)
+    )
+    return (
+        f"the reference works with {works} and not with {fails}. kopt changes each size by itself: "
+        "write those that depend on others with their names, as in "
+        "'D = 64; f(torch.randn(32, 2 * D), torch.randn(D))'"
+    )

@@ -1,1 +1,0 @@
-"""Repositories that are optimised by their own harness: bring, hand in, try, stop."""

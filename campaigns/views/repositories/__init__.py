@@ -1,1 +1,0 @@
-"""Pages of repositories that are optimised by their own harness."""
