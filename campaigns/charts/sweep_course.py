@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from campaigns.charts.glyphs import Glyph
-from campaigns.charts.marks import Label, Mark, merge_labels, thinned
+from campaigns.charts.marks import Glyph, Label, Mark, merge_labels, thinned
 from campaigns.charts.progress import ReferenceLine
 from campaigns.charts.swept import (
     SweptPoint,

@@ -32,8 +32,8 @@ from campaigns.steps.lifecycle.create_campaign import (
     create_campaign,
 )
 from campaigns.steps.problems.find_problem import known_problems
+from campaigns.views.controls import warn_of_no_worker
 from campaigns.views.lookup import may_run, wants_fragment
-from campaigns.views.no_worker import warn_of_no_worker
 from campaigns.views.offer import PlatformOffer, looked_up, platform_offers
 from campaigns.workers.notify import notify
 from knowledge.experience.others import others_learned

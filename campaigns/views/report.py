@@ -13,8 +13,7 @@ from campaigns.reports.campaign.trend import trend_of
 from campaigns.reports.report import FILE_POLICY, render_report, report_context
 from campaigns.reports.tables import trend_table
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
-from campaigns.views.download import ZIP, csv, download, wants_csv
-from campaigns.views.lookup import campaign_at
+from campaigns.views.lookup import ZIP, campaign_at, csv, download, wants_csv
 
 
 @require_safe

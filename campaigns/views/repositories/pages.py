@@ -17,8 +17,7 @@ from campaigns.reports.diff import DiffMark
 from campaigns.reports.repositories.sheet import line_of, sheet_of, summaries_of
 from campaigns.rules.stop.repairs import MENDABLE
 from campaigns.steps.repositories.stop_repository import stop_repository
-from campaigns.views.download import download
-from campaigns.views.lookup import may_change, wants_fragment
+from campaigns.views.lookup import download, may_change, wants_fragment
 from campaigns.views.repositories.lookup import repository_at, repository_round_at
 
 PER_PAGE = 50

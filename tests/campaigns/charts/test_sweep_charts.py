@@ -6,7 +6,7 @@ import pytest
 from django.template.loader import render_to_string
 
 from campaigns.charts import sweep_course, sweep_strips
-from campaigns.charts.glyphs import GLYPHS
+from campaigns.charts.marks import GLYPHS
 from campaigns.charts.swept import MOST_DOTS, SweptPoint, shown_points, time_scale
 from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.charts.scale import ScaleKind
