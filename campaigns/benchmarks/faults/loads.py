@@ -5,16 +5,15 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
 import time
 import zipfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from campaigns.benchmarks.clients import HARNESS_TABLE
+from campaigns.benchmarks.clients import HARNESS_TABLE, make_repository
 from campaigns.benchmarks.faults.servers import Servers
-from campaigns.benchmarks.faults.visitor import Visitor
+from campaigns.benchmarks.faults.traffic import Visitor
 from campaigns.benchmarks.harness import BenchmarkError
 from campaigns.problems.shipped import problem_folder
 
@@ -121,14 +120,9 @@ def import_wiki_files(servers: Servers, campaign: int, pid: int) -> str:
 def greedy_harness(servers: Servers, campaign: int, pid: int) -> str:
     """A repository whose benchmark writes to the disk for as long as it is let."""
     folder = servers.folder / "greedy"
-    (folder / "kernels").mkdir(parents=True)
-    (folder / "kernels" / "one.py").write_text("one = 1\n")
-    (folder / "fill.py").write_text(FILL)
+    make_repository(folder, {"fill.py": FILL})
     described = servers.folder / "greedy.toml"
     described.write_text(HARNESS)
-    who = ("-c", "user.name=kopt", "-c", "user.email=kopt@invalid")
-    for command in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "Begin")):
-        subprocess.run(["git", *who, *command], cwd=folder, check=True, capture_output=True)
     servers.manage("repository", "new", str(folder), "--harness", str(described))
     before = most = _used_mib(servers)
     begun = time.monotonic()

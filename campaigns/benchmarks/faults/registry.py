@@ -16,8 +16,8 @@ from enum import StrEnum
 from django.conf import settings
 
 from campaigns.benchmarks.faults import loads
-from campaigns.benchmarks.faults.proxy import Proxy
 from campaigns.benchmarks.faults.servers import DISK_BYTES, Servers, kill
+from campaigns.benchmarks.faults.traffic import Proxy
 from campaigns.benchmarks.harness import BenchmarkError
 
 OUTAGE_S = 30.0

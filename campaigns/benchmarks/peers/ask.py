@@ -11,8 +11,7 @@ from tempfile import TemporaryDirectory
 
 from campaigns.benchmarks.harness import BenchmarkError
 from campaigns.benchmarks.peers import contained
-from campaigns.benchmarks.peers.form import TURN
-from campaigns.benchmarks.peers.task import Opinion, PeerAnswer, PeerTask, read_answer
+from campaigns.benchmarks.peers.form import TURN, Opinion, PeerAnswer, PeerTask, read_answer
 from campaigns.benchmarks.trick import Trick
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import ROOT, clean_environment

@@ -10,8 +10,15 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from campaigns.benchmarks.peers.form import Form, in_turn, stand_in_for
-from campaigns.benchmarks.peers.task import Opinion, PeerAnswer, PeerTask, answer_with
+from campaigns.benchmarks.peers.form import (
+    Form,
+    Opinion,
+    PeerAnswer,
+    PeerTask,
+    answer_with,
+    in_turn,
+    stand_in_for,
+)
 from campaigns.evaluator.layout import Layout
 
 TRIALS, TIMED = 5, 100

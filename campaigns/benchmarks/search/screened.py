@@ -18,15 +18,19 @@ from pathlib import Path
 from random import Random
 
 from campaigns.benchmarks.harness import (
+    DEVICE,
+    Benchmark,
     BenchmarkError,
     BenchReport,
     Progress,
     ReportTable,
     Row,
     held,
+    option,
+    own_database,
     versions,
 )
-from campaigns.benchmarks.own_database import own_database
+from campaigns.benchmarks.search.replay import BATCH, BUDGET, SEEDS, measure_replay
 from campaigns.devices.discover import Device, ensure_platform, this_device
 from campaigns.devices.launch import EvaluatorService, clean_environment
 from campaigns.devices.sweep.build_cache import BuildCache
@@ -132,7 +136,7 @@ class Drawn:
             knobs=knobs,
             backend=job.backend,
             device=device.name,
-            versions=dict(versions(device, *VERSIONS)),
+            versions=versions(device, *VERSIONS),
             cases=tuple(case.name for case in job.cases),
             made="by `bench search`: each point checked once and timed in short bursts, "
             "one that is far behind only roughly",
@@ -171,10 +175,11 @@ def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
     least = min((float(str(row["a minute"])) for row in screened), default=0.0)
     return BenchReport(
         title="Search: what a minute tries",
-        device=device.name,
+        question="How many variants are tried in a minute, beside a plain loop with do_bench?",
+        device=device,
         verdict=f"With warm builds the slowest space is screened at {least:.0f} variants a minute.",
         tables=(ReportTable("Variants", rows, (NOTE,)),),
-        versions=versions(device, *VERSIONS),
+        packages=VERSIONS,
     )
 
 
@@ -297,8 +302,8 @@ def _plain(job: Job, drawn: Drawn, best_us: float) -> Row:
 
 
 def _row(job: Job, by: str, work: Drawn, best_us: float) -> Row:
-    """best_us: the best of all points in the screen; what the plain loop says is by its own clock,
-    so of it that counts which is within 2 % of its own best."""
+    """best_us: of all points in the screen. The plain loop uses its own clock; only its points
+    within 2 % of its own best count."""
     took_s = time.monotonic() - work.begun
     tried = sum(work.outcomes.values())
     base_us = next((us for number, us, _ in work.seen if number == 0), None)
@@ -315,3 +320,29 @@ def _row(job: Job, by: str, work: Drawn, best_us: float) -> Row:
         "best µs": f"{work.best_us():.2f}",
         "s to within 2 %": f"{near_s:.1f}" if near_s else "–",
     }
+
+
+def _run(options: Namespace, progress: Progress) -> BenchReport:
+    return (measure_replay if options.replay else measure_screens)(options, progress)
+
+
+SEARCH = Benchmark(
+    "search",
+    "how many variants are tried a minute, how many does a search need?",
+    (
+        DEVICE,
+        option("--space", action="append", help="problem:backend:case; default: some shipped ones"),
+        option("--points", type=int, default=POINTS, help="of each space"),
+        option("--keep", type=Path, help="a folder for what was screened, as landscapes"),
+        option(
+            "--replay", action="store_true", help="search recorded landscapes, without a device"
+        ),
+        option(
+            "--landscape", type=Path, action="append", help="a landscape; default: shipped ones"
+        ),
+        option("--seeds", type=int, default=SEEDS, help="searches of each strategy"),
+        option("--budget", type=int, default=BUDGET, help="evaluations of one search"),
+        option("--batch", type=int, default=BATCH, help="points that ours ask at a time"),
+    ),
+    _run,
+)

@@ -42,7 +42,7 @@ def test_it_replays_and_reports(small, capsys):
     words = ("--landscape", str(small), "--seeds", "4", "--batch", "3")
     call_command("bench", "search", "--replay", *words)
     shown = capsys.readouterr().out
-    assert "**The default, random, is within 5% after " in shown
+    assert "- found: The default, random, is within 5% after " in shown
     assert "Kernel Tuner is not installed." in shown
     assert "## small.csv: softmax, 8 points" in shown
     assert "3 of 8 points were measured, 1 within 5%, 1 within 2% of the best, 7.5 µs" in shown
@@ -126,7 +126,7 @@ def test_the_shipped_landscapes_say_how_they_were_made():
 
 
 def test_its_workers_need_no_web_framework():
-    code = "import sys, campaigns.benchmarks.search.runs; print('django.conf' in sys.modules)"
+    code = "import sys, campaigns.benchmarks.search.peer; print('django.conf' in sys.modules)"
     words = [sys.executable, "-c", code]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
