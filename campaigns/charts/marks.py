@@ -204,8 +204,6 @@ def arrows(marks: Sequence[Mark], gap: float = 9) -> tuple[Segment, ...]:
     return tuple(found)
 
 
-RADIUS = 6.5
-
 _DISC = "M-6.5 0a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0 -13 0Z"
 _TRIANGLE = "M-7 -6H7L0 6.5Z"
 _CROSS = "M-5.5 -5.5L5.5 5.5M5.5 -5.5L-5.5 5.5"

@@ -52,8 +52,8 @@ def control(request: HttpRequest, campaign_id: int, verb: str) -> HttpResponse:
     except IllegalTransition as error:
         messages.error(request, str(error))
     else:
-        told = {"stop": _stopped, "pause": _paused}.get(verb, lambda _: sentence)
-        messages.success(request, told(campaign))
+        sentences = {"stop": _stopped, "pause": _paused}.get(verb, lambda _: sentence)
+        messages.success(request, sentences(campaign))
         if verb in ("confirm", "resume"):
             warn_of_no_worker(request, campaign)
     return redirect("campaign", campaign.pk)
