@@ -104,7 +104,7 @@ class _Seen:
     writes_s: list[float] = field(default_factory=list)
     failures: Counter[str] = field(default_factory=Counter)
     sent: set[str] = field(default_factory=set)
-    taken: dict[str, set[int]] = field(default_factory=dict)
+    accepted: dict[str, set[int]] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
 
@@ -243,8 +243,8 @@ def _hand_in(site: _Site, seen: _Seen, n: int, draw: random.Random) -> None:
     key = f"{draw.getrandbits(64):016x}"
     path = f"kernels/{key}.py"
     patch = f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n"
-    said = {"title": key, "change": key, "rationale": "made up"}
-    body = json.dumps({**said, "patch": f"{patch}@@ -0,0 +1 @@\n+one = 2\n"}).encode()
+    fields = {"title": key, "change": key, "rationale": "made up"}
+    body = json.dumps({**fields, "patch": f"{patch}@@ -0,0 +1 @@\n+one = 2\n"}).encode()
     headers = {"Idempotency-Key": key, "Content-Type": "application/json", **site.bearer}
     seen.sent.add(key)
     for _ in range(2 if draw.random() < REPEATED else 1):
@@ -252,7 +252,7 @@ def _hand_in(site: _Site, seen: _Seen, n: int, draw: random.Random) -> None:
         answer = _ask(site, seen, ("POST", f"/api/v1/repositories/{n}/changes/"), headers, body)
         seen.writes_s.append(time.monotonic() - begun)
         if answer is not None and answer[0] == 201:
-            seen.taken.setdefault(key, set()).add(json.loads(answer[1])["id"])
+            seen.accepted.setdefault(key, set()).add(json.loads(answer[1])["id"])
 
 
 def _ask(
@@ -280,8 +280,10 @@ def _ask(
 
 
 def _report(options: Namespace, seen: _Seen, stored: Counter[str]) -> BenchReport:
-    doubled = sum(n > 1 for n in stored.values()) + sum(len(ids) > 1 for ids in seen.taken.values())
-    lost = len(seen.taken.keys() - stored.keys())
+    doubled = sum(n > 1 for n in stored.values()) + sum(
+        len(ids) > 1 for ids in seen.accepted.values()
+    )
+    lost = len(seen.accepted.keys() - stored.keys())
     broken = sum(n for status, n in seen.statuses.items() if status >= 500)
     unanswered = sum(seen.failures.values())
     p95_s = p95(seen.reads_s) if len(seen.reads_s) > 1 else float("inf")
@@ -304,7 +306,7 @@ def _report(options: Namespace, seen: _Seen, stored: Counter[str]) -> BenchRepor
     ]
     rows: Row = {
         "keys sent": len(seen.sent),
-        "answered 201": len(seen.taken),
+        "answered 201": len(seen.accepted),
         "stored": len(stored),
         "lost": lost,
         "doubled": doubled,

@@ -99,7 +99,7 @@ SOAK = Benchmark(
 )
 
 
-def kept(change: Gain) -> bool | None:
+def is_held(change: Gain) -> bool | None:
     """Whether at most LOST of throughput is lost; None where the interval cannot tell."""
     if change.low >= -LOST:
         return True
@@ -110,9 +110,9 @@ def report_of(
     device: Device, runs: Sequence[SoakRun], left: Leftovers, against_fresh: Gain
 ) -> BenchReport:
     """What was left behind, and the worn service against a fresh one."""
-    level = kept(against_fresh)
+    level = is_held(against_fresh)
     held = level is True and not left.leaks
-    said = "held" if held else "not held" if left.leaks or level is False else "not known"
+    answer = "held" if held else "not held" if left.leaks or level is False else "not known"
     outcomes = Counter(run.outcome for run in runs)
     unexpected = [f"{run.kind}: {run.outcome}" for run in runs if not run.expected]
     pairs = f"at least {against_fresh.pairs} pairs of each kind"
@@ -124,7 +124,7 @@ def report_of(
         title=f"{len(runs)} evaluations in a row",
         question="Does anything leak or become slower over many evaluations, some hostile?",
         device=device,
-        verdict=f"No leak, and at most {LOST:.0%} of throughput lost: {said}."
+        verdict=f"No leak, and at most {LOST:.0%} of throughput lost: {answer}."
         + (f" Left behind: {leaks}." if leaks else ""),
         held=held,
         notes=[
@@ -257,7 +257,7 @@ def _against_fresh(
                 continue
             change = interval(pairs, SEED)
             progress(f"{number + 1} pairs of each kind: {change.brief}")
-            if kept(change) is not None:
+            if is_held(change) is not None:
                 break
     return change
 

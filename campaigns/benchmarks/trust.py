@@ -281,12 +281,12 @@ def _total(judged: Sequence[Judged], name: str) -> Row:
 def _rows(judged: Iterable[Judged], names: Sequence[str]) -> list[Row]:
     return [
         {"candidate": one.trick.name, "what it does": one.trick.words["trick"]}
-        | {name: _said(one.answers.get(name)) for name in names}
+        | {name: _cell_of(one.answers.get(name)) for name in names}
         for one in judged
     ]
 
 
-def _said(answer: PeerAnswer | None) -> str | None:
+def _cell_of(answer: PeerAnswer | None) -> str | None:
     if answer is None:
         return None
     if answer.accepted and answer.time_us is not None and answer.reference_us:

@@ -74,7 +74,7 @@ def measure_wiki(options: Namespace, progress: Progress) -> BenchReport:
         progress(f"filling {size.documents:,} documents with {size.specs:,} values …")
         fill(size)
         progress("asking …")
-        return _asked(size, folder)
+        return _measured(size, folder)
 
 
 WIKI = Benchmark(
@@ -173,7 +173,7 @@ def made_up_folder(values: int, per_document: int = PER_IMPORTED) -> dict[str, s
     }
 
 
-def _asked(size: WikiSize, folder: Path) -> BenchReport:
+def _measured(size: WikiSize, folder: Path) -> BenchReport:
     draw = random.Random(SEED)
     keys = list(Spec.objects.values_list("pk", flat=True))
     asked = Spec.objects.select_related("platform").in_bulk(draw.sample(keys, LOOKUPS))

@@ -204,9 +204,9 @@ def _fill(servers: Servers, campaign: int, pid: int) -> str:
         # Else SQLite would go on for a while in the blocks that its log has already.
         servers.select("PRAGMA wal_checkpoint(TRUNCATE)")
     used = os.statvfs(servers.folder)
-    taken = (used.f_blocks - used.f_bfree) * used.f_frsize
+    used_bytes = (used.f_blocks - used.f_bfree) * used.f_frsize
     try:
-        _resize(servers, taken)
+        _resize(servers, used_bytes)
         time.sleep(OUTAGE_S)
     finally:
         _resize(servers, DISK_BYTES)

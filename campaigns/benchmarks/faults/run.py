@@ -135,7 +135,7 @@ def _each(
 
 def _try(started: Servers, fault: HostFault, visitor: Visitor, limit_s: float) -> Effect:
     """One campaign with this fault in it. Where not even the beginning works, all is lost."""
-    said, unmet = "", False
+    note, unmet = "", False
     try:
         campaign = loads.new_campaign(started)
         deadline = time.monotonic() + limit_s
@@ -146,13 +146,13 @@ def _try(started: Servers, fault: HostFault, visitor: Visitor, limit_s: float) -
         with Watch(started, campaign, visitor) as watch:
             deadline = time.monotonic() + limit_s
             try:
-                said = fault.inject(started, campaign, pid)
+                note = fault.inject(started, campaign, pid)
             except BenchmarkError as error:
-                said, unmet = str(error), True
+                note, unmet = str(error), True
             while not watch.finished and time.monotonic() < deadline:
                 time.sleep(LOOK_S)
             time.sleep(SETTLE_S)
-        found = effect_of(started, fault.name, campaign, watch.seen, said)
+        found = effect_of(started, fault.name, campaign, watch.seen, note)
         return replace(found, unmet=unmet)
     except (BenchmarkError, OSError) as error:
-        return Effect(fault.name, Seen(), f"{said} {error}".strip(), lost=loads.CANDIDATES)
+        return Effect(fault.name, Seen(), f"{note} {error}".strip(), lost=loads.CANDIDATES)

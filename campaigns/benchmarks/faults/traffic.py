@@ -147,7 +147,7 @@ class Visitor:
         csrf = {
             "csrfmiddlewaretoken": next((c.value or "" for c in self._jar if c.name == CSRF), "")
         }
-        parts = [f'{head}"{name}"\r\n\r\n{said}' for name, said in {**csrf, **fields}.items()]
+        parts = [f'{head}"{name}"\r\n\r\n{value}' for name, value in {**csrf, **fields}.items()]
         body = "\r\n".join(parts).encode()
         if file is not None:
             named = f'\r\n{head}"files"; filename="{file[0]}"\r\n\r\n'

@@ -164,16 +164,15 @@ ABORTED = "SELECT stop_sentence FROM campaigns_campaign WHERE id = {campaign} AN
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """lost: rounds and results without an end. held: devices of which somebody still has hold.
-    blamed: results that say a failure of the host of a candidate, each of which is right.
+    """What a fault did. lost: rounds and results without an end. held: devices still held.
 
-    unmet: something other than the campaign did not end well, as `said` says. skipped: why the
-    fault did not happen; the rest says nothing then.
+    blamed: results that call one of the candidates faulty, which all are right. unmet: something
+    besides the campaign ended badly; `note` says what. skipped: why the fault was not tried.
     """
 
     fault: str
     seen: Seen
-    said: str = ""
+    note: str = ""
     lost: int = 0
     doubled: int = 0
     held: int = 0
@@ -194,19 +193,20 @@ class Effect:
 
     def as_row(self, before: Mapping[str, Any] | None) -> Row:
         """before: the same fault in the table of an earlier run."""
-        seen, skipped = self.seen, bool(self.skipped)
-        return {
-            "fault": self.fault,
-            "noticed after s": NONE_YET if skipped else _seconds(seen.noticed_s),
-            "next result after s": NONE_YET if skipped else _seconds(seen.result_s),
-            "lost": NONE_YET if skipped else self.lost,
-            "doubled": NONE_YET if skipped else self.doubled,
-            "blamed": NONE_YET if skipped else self.blamed,
-            "held": NONE_YET if skipped else self.held,
-            "500s": NONE_YET if skipped else seen.broken,
-            "seen": self.skipped or self._words(),
-            **({"before": _brief(before)} if before is not None else {}),
+        seen = self.seen
+        values: dict[str, object] = {
+            "noticed after s": _seconds(seen.noticed_s),
+            "next result after s": _seconds(seen.result_s),
+            "lost": self.lost,
+            "doubled": self.doubled,
+            "blamed": self.blamed,
+            "held": self.held,
+            "500s": seen.broken,
         }
+        if self.skipped:
+            values = dict.fromkeys(values, NONE_YET)
+        earlier = {"before": _brief(before)} if before is not None else {}
+        return {"fault": self.fault, **values, "seen": self.skipped or self._words(), **earlier}
 
     def _words(self) -> str:
         seen = self.seen
@@ -215,7 +215,7 @@ class Effect:
         raised = ", ".join(f"{name} ×{n}" for name, n in seen.raised.most_common(4))
         silent = f"{seen.unanswered} pages unanswered" if seen.unanswered else ""
         words = [
-            self.said,
+            self.note,
             f"campaign {ended}",
             f"results after it: {counted or 'none'}",
             f"first sign: {_plain(seen.by)}" if seen.by else "",
@@ -226,19 +226,19 @@ class Effect:
         return "; ".join(filter(None, words))
 
 
-def effect_of(servers: Servers, fault: str, campaign: int, seen: Seen, said: str) -> Effect:
+def effect_of(servers: Servers, fault: str, campaign: int, seen: Seen, note: str) -> Effect:
     """Count what is in the rows and which locks are still taken, once the watch has ended."""
 
     def count(statement: str) -> int:
         return int(servers.select(statement.format(campaign=campaign))[0][0])
 
     if aborted := servers.select(ABORTED.format(campaign=campaign)):
-        said = "; ".join(filter(None, (said, f"aborted: {aborted[0][0]}")))
+        note = "; ".join(filter(None, (note, f"aborted: {aborted[0][0]}")))
     doubled = sum(len(servers.select(each.format(campaign=campaign))) for each in DOUBLED)
     held = 0
     if seen.state in FINISHED:
         held = count(HELD) + sum(map(_is_locked, servers.folder.glob("**/devices/*.lock")))
-    return Effect(fault, seen, said, sum(map(count, LOST)), doubled, held)
+    return Effect(fault, seen, note, sum(map(count, LOST)), doubled, held)
 
 
 def read_before(files: Sequence[Path]) -> dict[str, dict[str, Mapping[str, Any]]]:

@@ -9,18 +9,19 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import importlib.util
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from campaigns.evaluator.builds.signature import ENTRY, argument_types
 from campaigns.evaluator.contract import Case, Param
@@ -219,7 +220,7 @@ class PeerTask:
     out: str
 
     def dump(self) -> str:
-        return json.dumps(asdict(self))
+        return msgspec.json.encode(self).decode()
 
     @property
     def text(self) -> str:
@@ -232,8 +233,7 @@ class PeerTask:
 
 
 def load_task(text: str) -> PeerTask:
-    found = json.loads(text)
-    return PeerTask(**found | {"flags": tuple(found["flags"])})
+    return msgspec.json.decode(text, type=PeerTask)
 
 
 def answer_with(
@@ -255,13 +255,12 @@ def answer_with(
 
 
 def write_answer(path: Path, answer: PeerAnswer) -> None:
-    path.write_text(json.dumps(asdict(answer)))
+    path.write_bytes(msgspec.json.encode(answer))
 
 
 def read_answer(path: Path) -> PeerAnswer | None:
     """None where nothing that can be read was written."""
     try:
-        found = json.loads(path.read_text())
-        return PeerAnswer(**found | {"opinion": Opinion(found["opinion"])})
-    except (OSError, ValueError, KeyError, TypeError):
+        return msgspec.json.decode(path.read_bytes(), type=PeerAnswer)
+    except (OSError, msgspec.MsgspecError):
         return None

@@ -75,8 +75,8 @@ class SimulatedTuning:
                 quiet=True,
             )
         names = [knob.name for knob in header.knobs]
-        asked = dict.fromkeys(tuple(result[name] for name in names) for result in results)
-        times = (self._rows[values] for values in asked)
+        tried = dict.fromkeys(tuple(result[name] for name in names) for result in results)
+        times = (self._rows[values] for values in tried)
         return ReplayedSearch.of(
             (math.inf if time is None else time for time in times), self._landscape.best_us
         )

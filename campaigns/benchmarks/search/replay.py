@@ -167,16 +167,16 @@ def _verdict(standings: Sequence[Sequence[EvaluationsNeeded]]) -> tuple[str, boo
     """The default against the best of the other side on all landscapes, and on each."""
     means = {(of.side, of.strategy): mean for of, mean, _ in _means(standings)}
     ours = means[OURS, DEFAULT]
-    told = f"The default, {DEFAULT}, is within {MARGINS[0]:.0%} after {ours:.0f} evaluations"
+    lead = f"The default, {DEFAULT}, is within {MARGINS[0]:.0%} after {ours:.0f} evaluations"
     theirs = {name: mean for (side, name), mean in means.items() if side == PEERS}
     if not theirs:
-        return f"{told} (geometric mean of medians). {PEERS} is not installed.", True
+        return f"{lead} (geometric mean of medians). {PEERS} is not installed.", True
     best = min(theirs, key=lambda name: theirs[name])
     least = [min(one.median() for one in each if one.side == PEERS) for each in standings]
     mine = [one.median() for each in standings for one in each if one.strategy == DEFAULT]
     won = sum(own <= other for own, other in zip(mine, least, strict=True))
     verdict = (
-        f"{told}, the best of {PEERS}, {best}, after {theirs[best]:.0f} (geometric means of "
+        f"{lead}, the best of {PEERS}, {best}, after {theirs[best]:.0f} (geometric means of "
         f"medians). On {won} of {len(standings)} landscapes the default needs at most what the "
         f"best there of {PEERS}'s {len(theirs)} strategies needs."
     )

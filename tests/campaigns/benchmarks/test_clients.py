@@ -13,7 +13,7 @@ from campaigns.benchmarks.harness import BenchmarkError, BenchReport
 def seen(**more) -> _Seen:
     found = _Seen(Counter({200: 3, 201: 2}), [0.01, 0.02, 0.03], [0.05, 0.05])
     found.sent |= {"a", "b"}
-    found.taken |= {"a": {1}, "b": {2}}
+    found.accepted |= {"a": {1}, "b": {2}}
     for name, value in more.items():
         setattr(found, name, value)
     return found
@@ -34,7 +34,7 @@ def test_it_holds_where_every_answer_is_stored_once():
     [
         ({}, {"a": 1}, "1 submissions lost"),
         ({}, {"a": 2, "b": 1}, "1 doubled"),
-        ({"taken": {"a": {1, 3}, "b": {2}}}, {"a": 1, "b": 1}, "1 doubled"),
+        ({"accepted": {"a": {1, 3}, "b": {2}}}, {"a": 1, "b": 1}, "1 doubled"),
         ({"statuses": Counter({200: 3, 500: 1})}, {"a": 1, "b": 1}, "1 answers of 500"),
         ({"failures": Counter({"TimeoutError": 2})}, {"a": 1, "b": 1}, "2 requests without"),
         ({"reads_s": [0.5, 0.6, 0.7]}, {"a": 1, "b": 1}, "95 % of reads within"),

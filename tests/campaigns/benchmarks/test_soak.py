@@ -183,5 +183,5 @@ def test_it_compares_with_a_fresh_service_until_that_says_something(
     monkeypatch.setattr(soak, "EvaluatorService", nullcontext)
     tricks = [SimpleNamespace(name="cpp/a")]
     change = soak._against_fresh(worn, tricks, (CPU, Path()), told.append)
-    assert soak.kept(change) is held
+    assert soak.is_held(change) is held
     assert change.pairs == pairs == len(told) * soak.FRESH_PAIRS
