@@ -2,13 +2,10 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from campaigns.views.answer import answer
 from campaigns.views.campaign import campaign
 from campaigns.views.campaigns import campaigns
-from campaigns.views.compare import compare
-from campaigns.views.controls import STEPS, control
-from campaigns.views.health import health
-from campaigns.views.home import home
+from campaigns.views.controls import STEPS, answer, control, placeholder
+from campaigns.views.home import health, home, theme
 from campaigns.views.imported import (
     imported,
     imported_archive,
@@ -17,19 +14,13 @@ from campaigns.views.imported import (
     imported_round,
 )
 from campaigns.views.new_campaign import new_campaign
-from campaigns.views.placeholder import placeholder
+from campaigns.views.problem import new_problem, problem, problem_by_name
 from campaigns.views.problems.import_problem import import_problem
-from campaigns.views.problems.new_problem import new_problem
-from campaigns.views.problems.problem import problem, problem_by_name
 from campaigns.views.report import report, report_file, reproducer, trail
 from campaigns.views.round import round_, round_diff, round_source
-from campaigns.views.rounds import rounds
-from campaigns.views.submit.hand_in import hand_in
-from campaigns.views.submit.round_result import round_result
-from campaigns.views.submit.submission import submission
-from campaigns.views.sweeps.sweep_panel import sweep_panel
-from campaigns.views.sweeps.sweep_table import sweep
-from campaigns.views.theme import theme
+from campaigns.views.rounds import compare, rounds
+from campaigns.views.submit import hand_in, round_result, submission
+from campaigns.views.sweep import sweep, sweep_panel
 from campaigns.views.workers import ask_passport, workers
 
 CAMPAIGN = "c/<int:campaign_id>/"

@@ -1,10 +1,10 @@
-"""Write docs/commands.md from the parsers of the commands, and docs/settings.md from kopt/.
+"""Write docs/commands.md, docs/settings.md and docs/benchmarks/README.md from what they are about.
 
-Nothing of the two tables is written by hand: the help of an argument is its line, and the comment
-above a variable is what it means.
+Nothing of their tables is written by hand: the help of an argument is its line, the comment above a
+variable is what it means, and the list at the head of a measurement is its row.
 
-    python -m tools.reference          writes both
-    python -m tools.reference --check  says whether both are as the code says
+    python -m tools.reference          writes all three
+    python -m tools.reference --check  says whether they are as their sources say
 """
 
 from __future__ import annotations
@@ -147,6 +147,38 @@ goes through the database, up to 4 MiB a variant, and is removed there once it w
 whose compiler is another version takes nothing. On a CPU builds stay where they are, because they
 are made for that very CPU.
 """
+BENCHMARKS = DOCS / "benchmarks"
+# What every measurement says at its head; `campaigns.benchmarks.harness` writes it so.
+IN_THE_HEAD = ("question", "found", "measured", "device", "command")
+BENCHMARKS_HEAD = """\
+# Benchmarks
+
+What kopt measured about itself and with itself: one question, one current file.
+`.venv/bin/python -m tools.reference` writes this page from the list at the head of each file.
+
+Run a file's command, after `.venv/bin/python manage.py`, to repeat it; `--out FILE` (`.md` or
+`.json`) writes the report of a `bench`.
+
+"""
+BENCHMARKS_TAIL = """
+How to read them:
+
+- **Every ratio names its baseline,** the number of pairs and a 95 % interval. Both sides were
+  measured in one run, in alternation, so that a busy moment of the machine meets both.
+- **Layout.** Most files were written before the reports got one common layout; the figures are the
+  same that the command reports now. Only `soak.md` has its throughput judged against a fresh
+  service; `soak-h200.md` compares the end with the start.
+- **Candidates.** `trust*.md` list the candidates of their day. Those that do no more than prefetch
+  across calls are no longer among them.
+- **Device time is known in two ways, and neither is exact.** Events stand behind bursts that follow
+  each other without a pause, and the median of five is taken; the tracer slows some kernels down.
+  Medians of two sessions agree within 0.18 % for 17 of 18 kernels, and within 0.66 % for one whose
+  calls take one of two times (softmax by Triton, 4096x4096).
+"""
+
+
+class HeadFails(ValueError):
+    """A measurement whose head lacks something; the message names file and key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,22 +304,58 @@ def settings_page(folder: Path = ROOT / "kopt") -> str:
     return SETTINGS_HEAD + "\n".join(rows) + "\n" + SETTINGS_TAIL
 
 
+def benchmarks_page(folder: Path = BENCHMARKS) -> str:
+    """docs/benchmarks/README.md: what each measurement asks and found, then how to repeat it."""
+    files = sorted(path for path in folder.glob("*.md") if path.name != "README.md")
+    heads = {path.name: head_of(path) for path in files}
+    found = [
+        f"| {head['question']} | [{name}]({name}) | {head['found']} | {head['device']} | "
+        f"{head['measured'].partition(',')[0]} |"
+        for name, head in heads.items()
+    ]
+    commands = [f"| `{name}` | {head['command']} |" for name, head in heads.items()]
+    first = ["| question | file | found | device | measured |", "|---|---|---|---|---|", *found]
+    second = ["", "| file | command |", "|---|---|", *commands]
+    return BENCHMARKS_HEAD + "\n".join([*first, *second]) + "\n" + BENCHMARKS_TAIL
+
+
+def head_of(path: Path) -> dict[str, str]:
+    """The list below the title of a measurement. Raises HeadFails where a key is missing."""
+    below = path.read_text().partition("\n\n")[2].partition("\n\n")[0]
+    pairs = (line.removeprefix("- ").partition(": ") for line in below.splitlines())
+    head = {key: value.strip() for key, _, value in pairs}
+    for key in IN_THE_HEAD:
+        if not head.get(key):
+            raise HeadFails(f"docs/benchmarks/{path.name}: no `- {key}: …` below the title")
+    return head
+
+
 def pages() -> Mapping[Path, str]:
     """Each generated page with its text."""
-    return {DOCS / "commands.md": commands_page(), DOCS / "settings.md": settings_page()}
+    return {
+        DOCS / "commands.md": commands_page(),
+        DOCS / "settings.md": settings_page(),
+        BENCHMARKS / "README.md": benchmarks_page(),
+    }
 
 
 def main(arguments: list[str]) -> int:
     """Write or check; the exit code."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kopt.settings")
     django.setup()
-    stale = [p for p, text in pages().items() if not p.is_file() or p.read_text() != text]
+    try:
+        written = pages()
+    except HeadFails as error:
+        print(error, file=sys.stderr)
+        return 1
+    stale = [p for p, text in written.items() if not p.is_file() or p.read_text() != text]
     if arguments == ["--check"]:
         for path in stale:
-            told = f"docs/{path.name}: not as the code says; run `python -m tools.reference`"
+            place = os.path.relpath(path, ROOT)
+            told = f"{place}: not as the code says; run `python -m tools.reference`"
             print(told, file=sys.stderr)
         return 1 if stale else 0
-    for path, text in pages().items():
+    for path, text in written.items():
         path.write_text(text)
     return 0
 

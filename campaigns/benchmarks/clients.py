@@ -7,7 +7,6 @@ measured meanwhile, so that every submission has to be found again as one round 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import random
@@ -17,11 +16,14 @@ import sys
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from statistics import median, quantiles
+from threading import Lock
 from urllib.parse import quote
 
 from django.conf import settings
@@ -37,9 +39,11 @@ from campaigns.benchmarks.harness import (
     ReportTable,
     Row,
     option,
-    versions,
+    own_database,
+    p95,
+    require,
+    times_row,
 )
-from campaigns.benchmarks.own_database import own_database
 from campaigns.devices.discover import ensure_platform, this_device
 from campaigns.repositories.hand_in import add_repository
 from campaigns.repositories.models import RepositoryRound
@@ -82,6 +86,14 @@ class _Site:
     token: str
     session: str
 
+    @property
+    def cookie(self) -> dict[str, str]:
+        return {"Cookie": f"{settings.SESSION_COOKIE_NAME}={self.session}"}
+
+    @property
+    def bearer(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
 
 @dataclass(slots=True)
 class _Seen:
@@ -92,20 +104,20 @@ class _Seen:
     writes_s: list[float] = field(default_factory=list)
     failures: Counter[str] = field(default_factory=Counter)
     sent: set[str] = field(default_factory=set)
-    taken: dict[str, set[int]] = field(default_factory=dict)
+    accepted: dict[str, set[int]] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
 
 
 def measure_clients(options: Namespace, progress: Progress) -> BenchReport:
     """Fill a database, start the server, ask for a while, and look what is stored."""
-    if not 1 <= options.clients <= 2000 or not 1 <= options.seconds <= 3600:
-        raise BenchmarkError("--clients: 1 to 2000, --seconds: 1 to 3600 are accepted")
+    require(options, clients=(1, 2000), seconds=(1, 3600))
     with own_database() as folder, override_settings(DATA_DIR=folder / "data"):
         session, token = _fill(folder)
         with _server(folder) as port:
             progress(f"{options.clients} clients ask for {options.seconds} s …")
             seen = _Seen()
             site = _Site(port, token, session)
-            asyncio.run(_ask_all(site, seen, options.clients, options.seconds))
+            _ask_all(site, seen, options.clients, options.seconds)
         stored = Counter(
             RepositoryRound.objects.exclude(change="").values_list("change", flat=True)
         )
@@ -116,8 +128,8 @@ CLIENTS = Benchmark(
     "clients",
     "many clients at once against a server of its own: errors, times, lost or doubled rows",
     (
-        option("--clients", type=int, default=200, help="default: 200"),
-        option("--seconds", type=int, default=120, help="default: 120"),
+        option("--clients", type=int, default=200),
+        option("--seconds", type=int, default=120),
     ),
     measure_clients,
 )
@@ -126,12 +138,7 @@ CLIENTS = Benchmark(
 def _fill(folder: Path) -> tuple[str, str]:
     """Repositories to hand changes in; a session and a token of an engineer."""
     source = folder / "made-up"
-    (source / "kernels").mkdir(parents=True)
-    (source / "kernels" / "one.py").write_text("one = 1\n")
-    (source / "bench.py").write_text("print(1)\n")
-    who = ("-c", "user.name=kopt", "-c", "user.email=kopt@invalid")
-    for command in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "Begin")):
-        subprocess.run(["git", *who, *command], cwd=source, check=True, capture_output=True)
+    make_repository(source, {"bench.py": "print(1)\n"})
     person = User.objects.create_user("bench")
     person.groups.add(Group.objects.get(name="engineer"))
     platform = ensure_platform(this_device("cpu"))
@@ -141,6 +148,16 @@ def _fill(folder: Path) -> tuple[str, str]:
     client.force_login(person)
     token = new_token(person, "bench", [Scope.READ, Scope.SUBMIT])[1]
     return client.cookies[settings.SESSION_COOKIE_NAME].value, token
+
+
+def make_repository(folder: Path, files: Mapping[str, str]) -> None:
+    """A git repository with these files and one kernel that may be changed."""
+    (folder / "kernels").mkdir(parents=True)
+    for name, text in {"kernels/one.py": "one = 1\n", **files}.items():
+        (folder / name).write_text(text)
+    who = ("-c", "user.name=kopt", "-c", "user.email=kopt@invalid")
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "Begin")):
+        subprocess.run(["git", *who, *command], cwd=folder, check=True, capture_output=True)
 
 
 @contextmanager
@@ -189,65 +206,56 @@ def _await(process: subprocess.Popen[bytes], port: int) -> None:
     raise BenchmarkError("the server did not start")
 
 
-async def _ask_all(site: _Site, seen: _Seen, clients: int, seconds: float) -> None:
+def _ask_all(site: _Site, seen: _Seen, clients: int, seconds: float) -> None:
     # Once each, so that what a server loads at first is nobody's time.
     for path in PAGES:
-        await _read(site, _Seen(), path.format(n=1), _cookie(site))
+        _read(site, _Seen(), path.format(n=1), site.cookie)
     for path in LISTS:
-        await _read(site, _Seen(), path.format(n=1), _bearer(site))
+        _read(site, _Seen(), path.format(n=1), site.bearer)
     end = time.monotonic() + seconds
-    await asyncio.gather(*(_client(site, seen, number, end) for number in range(clients)))
+    with ThreadPoolExecutor(clients) as people:
+        list(people.map(partial(_client, site, seen, end), range(clients)))
 
 
-async def _client(site: _Site, seen: _Seen, number: int, end: float) -> None:
+def _client(site: _Site, seen: _Seen, end: float, number: int) -> None:
     """One person or agent: asks, thinks, asks again."""
     draw = random.Random(SEED * 100_000 + number)
-    await asyncio.sleep(draw.uniform(0, THINK_S[1]))
+    time.sleep(draw.uniform(0, THINK_S[1]))
     while time.monotonic() < end:
         n = draw.randint(1, REPOSITORIES)
         if draw.random() < WRITES:
-            await _hand_in(site, seen, n, draw)
+            _hand_in(site, seen, n, draw)
         elif draw.random() < 0.5:
-            await _read(site, seen, draw.choice(PAGES).format(n=n), _cookie(site))
+            _read(site, seen, draw.choice(PAGES).format(n=n), site.cookie)
         else:
-            await _read(site, seen, draw.choice(LISTS).format(n=n), _bearer(site))
-        await asyncio.sleep(draw.uniform(*THINK_S))
+            _read(site, seen, draw.choice(LISTS).format(n=n), site.bearer)
+        time.sleep(draw.uniform(*THINK_S))
 
 
-def _cookie(site: _Site) -> dict[str, str]:
-    return {"Cookie": f"{settings.SESSION_COOKIE_NAME}={site.session}"}
-
-
-def _bearer(site: _Site) -> dict[str, str]:
-    return {"Authorization": f"Bearer {site.token}"}
-
-
-async def _read(site: _Site, seen: _Seen, path: str, headers: dict[str, str]) -> None:
+def _read(site: _Site, seen: _Seen, path: str, headers: dict[str, str]) -> None:
     begun = time.monotonic()
-    if await _ask(site, seen, ("GET", path), headers) is not None:
+    if _ask(site, seen, ("GET", path), headers) is not None:
         seen.reads_s.append(time.monotonic() - begun)
 
 
-async def _hand_in(site: _Site, seen: _Seen, n: int, draw: random.Random) -> None:
+def _hand_in(site: _Site, seen: _Seen, n: int, draw: random.Random) -> None:
     """A change of its own, sometimes sent twice under one key."""
     key = f"{draw.getrandbits(64):016x}"
     path = f"kernels/{key}.py"
     patch = f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n"
-    said = {"title": key, "change": key, "rationale": "made up"}
-    body = json.dumps({**said, "patch": f"{patch}@@ -0,0 +1 @@\n+one = 2\n"}).encode()
-    headers = {"Idempotency-Key": key, "Content-Type": "application/json", **_bearer(site)}
+    fields = {"title": key, "change": key, "rationale": "made up"}
+    body = json.dumps({**fields, "patch": f"{patch}@@ -0,0 +1 @@\n+one = 2\n"}).encode()
+    headers = {"Idempotency-Key": key, "Content-Type": "application/json", **site.bearer}
     seen.sent.add(key)
     for _ in range(2 if draw.random() < REPEATED else 1):
         begun = time.monotonic()
-        answer = await _ask(
-            site, seen, ("POST", f"/api/v1/repositories/{n}/changes/"), headers, body
-        )
+        answer = _ask(site, seen, ("POST", f"/api/v1/repositories/{n}/changes/"), headers, body)
         seen.writes_s.append(time.monotonic() - begun)
         if answer is not None and answer[0] == 201:
-            seen.taken.setdefault(key, set()).add(json.loads(answer[1])["id"])
+            seen.accepted.setdefault(key, set()).add(json.loads(answer[1])["id"])
 
 
-async def _ask(
+def _ask(
     site: _Site,
     seen: _Seen,
     what: tuple[str, str],
@@ -255,41 +263,30 @@ async def _ask(
     body: bytes = b"",
 ) -> tuple[int, bytes] | None:
     """Status and body; None where there was no answer, which is counted with its cause."""
-    lines = [f"{what[0]} {what[1]} HTTP/1.1", "Host: localhost", "Connection: close"]
-    lines += [f"{name}: {value}" for name, value in headers.items()]
-    head = "\r\n".join([*lines, f"Content-Length: {len(body)}", "", ""]).encode()
+    connection = HTTPConnection("127.0.0.1", site.port, timeout=ANSWER_S)
     try:
-        async with asyncio.timeout(ANSWER_S):
-            reader, writer = await asyncio.open_connection("127.0.0.1", site.port)
-            writer.write(head + body)
-            answer = await reader.read()
-            writer.close()
-        top, _, rest = answer.partition(b"\r\n\r\n")
-        status = int(top.split(b" ", 2)[1])
-    except (OSError, TimeoutError, IndexError, ValueError) as error:
-        seen.failures[type(error).__name__] += 1
+        connection.request(*what, body, {"Host": "localhost", "Connection": "close", **headers})
+        answer = connection.getresponse()
+        found = answer.status, answer.read()
+    except (OSError, HTTPException) as error:
+        with seen.lock:
+            seen.failures[type(error).__name__] += 1
         return None
-    seen.statuses[status] += 1
-    chunked = b"transfer-encoding: chunked" in top.lower()
-    return status, _joined(rest) if chunked else rest
-
-
-def _joined(chunks: bytes) -> bytes:
-    """The body of an answer that came in chunks."""
-    found = b""
-    while chunks:
-        size, _, rest = chunks.partition(b"\r\n")
-        length = int(size, 16)
-        found, chunks = found + rest[:length], rest[length + 2 :] if length else b""
+    finally:
+        connection.close()
+    with seen.lock:
+        seen.statuses[found[0]] += 1
     return found
 
 
 def _report(options: Namespace, seen: _Seen, stored: Counter[str]) -> BenchReport:
-    doubled = sum(n > 1 for n in stored.values()) + sum(len(ids) > 1 for ids in seen.taken.values())
-    lost = len(seen.taken.keys() - stored.keys())
+    doubled = sum(n > 1 for n in stored.values()) + sum(
+        len(ids) > 1 for ids in seen.accepted.values()
+    )
+    lost = len(seen.accepted.keys() - stored.keys())
     broken = sum(n for status, n in seen.statuses.items() if status >= 500)
     unanswered = sum(seen.failures.values())
-    p95_s = quantiles(seen.reads_s, n=20)[-1] if len(seen.reads_s) > 1 else float("inf")
+    p95_s = p95(seen.reads_s) if len(seen.reads_s) > 1 else float("inf")
     held = not (doubled or lost or broken or unanswered) and p95_s < GOAL_S
     words = (
         f"{broken} answers of 500 or more, {unanswered} requests without an answer, {lost} "
@@ -302,10 +299,14 @@ def _report(options: Namespace, seen: _Seen, stored: Counter[str]) -> BenchRepor
         "requests": sum(seen.statuses.values()) + unanswered,
         "answers": ", ".join(f"{status}: {n}" for status, n in sorted(seen.statuses.items())),
     }
-    times = [_times("read", seen.reads_s), _times("hand in", seen.writes_s)]
+    limit = f"p95 under {1000 * GOAL_S:.0f} ms"
+    times = [
+        times_row("read", [1000 * s for s in seen.reads_s], limit),
+        times_row("hand in", [1000 * s for s in seen.writes_s]),
+    ]
     rows: Row = {
         "keys sent": len(seen.sent),
-        "answered 201": len(seen.taken),
+        "answered 201": len(seen.accepted),
         "stored": len(stored),
         "lost": lost,
         "doubled": doubled,
@@ -313,7 +314,8 @@ def _report(options: Namespace, seen: _Seen, stored: Counter[str]) -> BenchRepor
     how = f"Each client thinks {THINK_S[0]:g} to {THINK_S[1]:g} s between two requests"
     return BenchReport(
         title=f"Clients: {options.clients} at once on {connection.vendor}",
-        device=this_device("cpu").name,
+        question="Do many clients at once get their answers, and is nothing lost?",
+        device=this_device("cpu"),
         verdict=words,
         tables=[
             ReportTable("Requests", [answers], [f"{how}; the clients share the host's cores."]),
@@ -321,17 +323,5 @@ def _report(options: Namespace, seen: _Seen, stored: Counter[str]) -> BenchRepor
             ReportTable("Submissions", [rows], ["A third of the keys is sent twice."]),
         ],
         held=held,
-        versions=versions(None, "django", "uvicorn", "psycopg"),
+        packages=("django", "uvicorn", "psycopg"),
     )
-
-
-def _times(name: str, found_s: list[float]) -> Row:
-    if len(found_s) < 2:
-        return {"request": name, "n": len(found_s), "median": "–", "p95": "–", "most": "–"}
-    return {
-        "request": name,
-        "n": len(found_s),
-        "median": f"{1000 * median(found_s):.0f}",
-        "p95": f"{1000 * quantiles(found_s, n=20)[-1]:.0f}",
-        "most": f"{1000 * max(found_s):.0f}",
-    }

@@ -1,4 +1,4 @@
-"""What all benchmarks share: how one is declared, and the one form in which it reports."""
+"""The frame of every benchmark: how one is declared, what it runs in, and the report it writes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from django.db import connection
+
 from campaigns.devices.discover import Device
 from campaigns.devices.hold import hold
+from knowledge.lookup.migrations import ask_no_more
 
 Progress = Callable[[str], None]
 Row = Mapping[str, object]
@@ -35,6 +39,9 @@ class Option:
 
 
 def option(flag: str, **words: Any) -> Option:
+    """An option; its default stands in its help where the help does not name one."""
+    if words.get("default") not in (None, "") and "default" not in words.get("help", ""):
+        words["help"] = "; ".join(filter(None, (words.get("help"), f"default: {words['default']}")))
     return Option(flag, words)
 
 
@@ -49,14 +56,19 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class BenchReport:
-    """What a benchmark found. held: False where its verdict is bad, or could not be reached."""
+    """What a benchmark found.
+
+    device: None where no device has a part in it. held: False where the verdict is bad, or could
+    not be reached. packages: those whose versions matter.
+    """
 
     title: str
-    device: str
+    question: str
+    device: Device | None
     verdict: str
     tables: Sequence[ReportTable]
     held: bool = True
-    versions: Mapping[str, str] = field(default_factory=dict)
+    packages: Sequence[str] = ()
     notes: Sequence[str] = ()
 
 
@@ -73,6 +85,16 @@ class Benchmark:
 DEVICE = option("--device", help="cpu or cuda:<index>; default: the one measured on")
 
 
+def require(options: Namespace, **limits: tuple[int, int | None]) -> None:
+    """Raise BenchmarkError for an option outside of its least and most; None: no most."""
+    for name, (least, most) in limits.items():
+        given = getattr(options, name)
+        if given < least or (most is not None and given > most):
+            accepted = f"{least} or more" if most is None else f"{least} to {most}"
+            flag = name.replace("_", "-")
+            raise BenchmarkError(f"--{flag} {given}: {accepted} is accepted")
+
+
 @contextmanager
 def held(device: Device) -> Iterator[Path]:
     """The device for us alone, and a folder to work in. Raises DeviceBusy."""
@@ -80,24 +102,48 @@ def held(device: Device) -> Iterator[Path]:
         yield Path(folder)
 
 
-def versions(device: Device | None, *packages: str) -> dict[str, str]:
-    """Of Python, the host, the device and these packages."""
-    host = {
-        "python": platform.python_version(),
-        "kernel": platform.release(),
-        "cores": str(os.cpu_count()),
-        "load at the end": f"{os.getloadavg()[0]:.1f}",
+@contextmanager
+def own_database() -> Iterator[Path]:
+    """Point the connection at a fresh database with all tables, and back afterwards.
+
+    On SQLite it is a file, on PostgreSQL a database of the same server with `test_` before its
+    name. Also a folder to work in. Both are gone afterwards.
+    """
+    ask_no_more()
+    before = connection.settings_dict["NAME"]
+    test = connection.settings_dict["TEST"]
+    with TemporaryDirectory(prefix="kopt-bench-") as folder:
+        if connection.vendor == "sqlite":
+            test["NAME"] = str(Path(folder) / "bench.sqlite3")
+        connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+        try:
+            yield Path(folder)
+        finally:
+            connection.creation.destroy_test_db(str(before), verbosity=0)
+
+
+def database_name() -> str:
+    """The connected database with its version: "postgresql 15.20"."""
+    numbers = ".".join(map(str, connection.get_database_version()))
+    return f"{connection.vendor} {numbers}"
+
+
+def times_row(question: str, times_ms: Sequence[float], limit: str = "") -> Row:
+    """Median and 19 of 20 of what was timed; without two times there are none."""
+    known = len(times_ms) > 1
+    return {
+        "question": question,
+        "asked": len(times_ms),
+        "median ms": median(times_ms) if known else None,
+        "p95 ms": p95(times_ms) if known else None,
+        "max ms": max(times_ms) if known else None,
+        "held to": limit,
     }
-    found = {package: _version(package) for package in packages}
-    detail = device.detail.items() if device else ()
-    return host | {name: str(value) for name, value in detail} | found
 
 
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "missing"
+def p95(times: Sequence[float]) -> float:
+    """19 of 20 are faster."""
+    return quantiles(times, n=20)[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,33 +154,37 @@ class Finished:
     command: str
     measured_at: str
     seconds: float
+    versions: Mapping[str, str]
 
     def as_data(self) -> dict[str, Any]:
         """The same as JSON takes it."""
         report = self.report
         return {
             "benchmark": report.title,
-            "device": report.device,
+            "question": report.question,
+            "device": report.device.name if report.device else "",
             "measured_at": self.measured_at,
             "seconds": round(self.seconds, 1),
             "command": self.command,
-            "versions": dict(report.versions),
+            "versions": dict(self.versions),
             "verdict": report.verdict,
             "held": report.held,
             "tables": {table.title: [dict(row) for row in table.rows] for table in report.tables},
         }
 
     def as_markdown(self) -> str:
-        """The same for people."""
+        """The same for people; `tools.reference` reads the list at its head."""
         report = self.report
-        known = ", ".join(f"{name} {value}" for name, value in sorted(report.versions.items()))
-        where = f" on {report.device}" if report.device else ""
+        known = ", ".join(f"{name} {value}" for name, value in sorted(self.versions.items()))
         lines = [
-            f"# {report.title}{where}",
+            f"# {report.title}",
             "",
-            f"Measured {self.measured_at} in {self.seconds:.0f} s by `{self.command}`; {known}.",
-            "",
-            f"**{report.verdict}**",
+            f"- question: {report.question}",
+            f"- found: {report.verdict}",
+            f"- measured: {self.measured_at}, in {self.seconds:.0f} s",
+            f"- device: {report.device.name if report.device else 'any'}",
+            f"- command: `{self.command}`",
+            f"- versions: {known}",
         ]
         for note in report.notes:
             lines += ["", note]
@@ -148,7 +198,28 @@ def finish(benchmark: Benchmark, command: str, options: Namespace, progress: Pro
     begun = time.monotonic()
     report = benchmark.run(options, progress)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return Finished(report, command, now, time.monotonic() - begun)
+    known = versions(report.device, *report.packages)
+    return Finished(report, command, now, time.monotonic() - begun, known)
+
+
+def versions(device: Device | None, *packages: str) -> dict[str, str]:
+    """Of Python, the host, the device and these packages."""
+    host = {
+        "python": platform.python_version(),
+        "kernel": platform.release(),
+        "cores": str(os.cpu_count()),
+        "load at the end": f"{os.getloadavg()[0]:.1f}",
+    }
+    detail = device.detail.items() if device else ()
+    found = {package: _version(package) for package in packages}
+    return host | {name: str(value) for name, value in detail} | found
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "missing"
 
 
 def _written(table: ReportTable) -> list[str]:

@@ -30,7 +30,6 @@ from campaigns.benchmarks.harness import (
     Row,
     held,
     option,
-    versions,
 )
 from campaigns.benchmarks.trick import TRICKS
 from campaigns.devices.discover import Device, this_device
@@ -189,7 +188,8 @@ def report_of(
     found = sum(one.verdict is VerdictWord.ACCEPTED for one in known)
     return BenchReport(
         title="Precision of the judge's clock",
-        device=device.name,
+        question="Does the judge's clock agree with the device, and with itself?",
+        device=device,
         verdict=f"A/A: {quiet} of {len(same)} comparisons of a kernel with itself showed no "
         f"change. True gains of {GAIN:.0%}: {found} of {len(known)} found.{_clock(readings)}",
         tables=[
@@ -199,7 +199,7 @@ def report_of(
                 f"Compared with a kernel that takes {GAIN:.0%} longer", list(_by_kernel(known))
             ),
         ],
-        versions=versions(device, "torch", "triton"),
+        packages=("torch", "triton"),
     )
 
 
@@ -210,15 +210,10 @@ PRECISION = Benchmark(
         DEVICE,
         option("--backend", action="append", help="default: all that run on the device"),
         option("--problem", action="append", help="shipped name or folder; default: all"),
-        option("--sessions", type=int, default=SESSIONS, help=f"default: {SESSIONS}"),
-        option("--same", type=int, default=SAME, help=f"A/A comparisons; default: {SAME}"),
-        option("--known", type=int, default=KNOWN, help=f"true gains; default: {KNOWN}"),
-        option(
-            "--limit-s",
-            type=float,
-            default=LIMIT_S,
-            help=f"default: {LIMIT_S:.0f}; then what has been compared is reported",
-        ),
+        option("--sessions", type=int, default=SESSIONS),
+        option("--same", type=int, default=SAME, help="A/A comparisons"),
+        option("--known", type=int, default=KNOWN, help="true gains"),
+        option("--limit-s", type=float, default=LIMIT_S, help="then what was compared is reported"),
     ),
     measure_precision,
 )

@@ -22,7 +22,7 @@ from campaigns.benchmarks.harness import (
     Progress,
     ReportTable,
     option,
-    versions,
+    require,
 )
 from campaigns.benchmarks.trick import TRICKS, Trick, chosen, job_of
 from campaigns.devices.discover import Device, this_device
@@ -71,8 +71,7 @@ class Leftovers:
 def soak(options: Namespace, progress: Progress) -> BenchReport:
     """Honest and hostile candidates in turn, each list over and over; then the comparison."""
     count, every = options.evaluations, options.hostile_every
-    if not 2 <= every <= count:
-        raise BenchmarkError(f"--hostile-every {every}: 2 to {count} is accepted")
+    require(options, hostile_every=(2, count))
     device = this_device(options.device)
     backends = options.backend or [TIMED_BACKENDS[device.kind]]
     tricks = chosen(device, options.tricks, backends)
@@ -91,10 +90,8 @@ SOAK = Benchmark(
     "many evaluations in a row: leaks and slowness",
     (
         DEVICE,
-        option("--evaluations", type=int, default=EVALUATIONS, help=f"default: {EVALUATIONS}"),
-        option(
-            "--hostile-every", type=int, default=HOSTILE_EVERY, help=f"default: {HOSTILE_EVERY}"
-        ),
+        option("--evaluations", type=int, default=EVALUATIONS),
+        option("--hostile-every", type=int, default=HOSTILE_EVERY),
         option("--tricks", type=Path, default=TRICKS, help="folder; default: kopt's own"),
         option("--backend", action="append", help="default: the one that is timed"),
     ),
@@ -102,7 +99,7 @@ SOAK = Benchmark(
 )
 
 
-def kept(change: Gain) -> bool | None:
+def is_held(change: Gain) -> bool | None:
     """Whether at most LOST of throughput is lost; None where the interval cannot tell."""
     if change.low >= -LOST:
         return True
@@ -113,9 +110,9 @@ def report_of(
     device: Device, runs: Sequence[SoakRun], left: Leftovers, against_fresh: Gain
 ) -> BenchReport:
     """What was left behind, and the worn service against a fresh one."""
-    level = kept(against_fresh)
+    level = is_held(against_fresh)
     held = level is True and not left.leaks
-    said = "held" if held else "not held" if left.leaks or level is False else "not known"
+    answer = "held" if held else "not held" if left.leaks or level is False else "not known"
     outcomes = Counter(run.outcome for run in runs)
     unexpected = [f"{run.kind}: {run.outcome}" for run in runs if not run.expected]
     pairs = f"at least {against_fresh.pairs} pairs of each kind"
@@ -125,8 +122,9 @@ def report_of(
     before, after = left.before.counts(), left.after.counts()
     return BenchReport(
         title=f"{len(runs)} evaluations in a row",
-        device=device.name,
-        verdict=f"No leak, and at most {LOST:.0%} of throughput lost: {said}."
+        question="Does anything leak or become slower over many evaluations, some hostile?",
+        device=device,
+        verdict=f"No leak, and at most {LOST:.0%} of throughput lost: {answer}."
         + (f" Left behind: {leaks}." if leaks else ""),
         held=held,
         notes=[
@@ -148,7 +146,7 @@ def report_of(
                 ["After a first evaluation of each honest kind, and again after the last one."],
             ),
         ],
-        versions=versions(device, "torch"),
+        packages=("torch",),
     )
 
 
@@ -259,7 +257,7 @@ def _against_fresh(
                 continue
             change = interval(pairs, SEED)
             progress(f"{number + 1} pairs of each kind: {change.brief}")
-            if kept(change) is not None:
+            if is_held(change) is not None:
                 break
     return change
 

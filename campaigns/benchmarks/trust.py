@@ -28,12 +28,11 @@ from campaigns.benchmarks.harness import (
     Row,
     held,
     option,
-    versions,
 )
 from campaigns.benchmarks.peers import ask as peers
 from campaigns.benchmarks.peers import kernelbench
 from campaigns.benchmarks.peers.ask import Peer, PeerError
-from campaigns.benchmarks.peers.task import Opinion, PeerAnswer
+from campaigns.benchmarks.peers.form import Opinion, PeerAnswer
 from campaigns.benchmarks.trick import TRICKS, Trick, chosen, job_of
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.launch import EvaluatorService
@@ -131,9 +130,7 @@ def measure_trust(options: Namespace, progress: Progress) -> BenchReport:
                 found[trick.name][peer.name] = answer
     tricks.sort(key=lambda trick: trick.name)
     judged = [Judged(trick, found[trick.name]) for trick in tricks]
-    packages = (name for peer in others for name in peer.packages)
-    known = versions(device, "torch", "triton", *packages)
-    return report_of(device, others, judged, known)
+    return report_of(device, others, judged)
 
 
 TRUST = Benchmark(
@@ -146,8 +143,8 @@ TRUST = Benchmark(
         option("--tricks", type=Path, default=TRICKS, help="folder; default: kopt's own"),
         option("--backend", action="append", help="default: all that run on the device"),
         option("--only", help="only candidates whose backend/name holds this text"),
-        option("--jobs", type=int, default=JOBS, help=f"evaluations at once; default: {JOBS}"),
-        option("--limit-s", type=float, default=LIMIT_S, help=f"default: {LIMIT_S:.0f}"),
+        option("--jobs", type=int, default=JOBS, help="evaluations at once"),
+        option("--limit-s", type=float, default=LIMIT_S),
     ),
     measure_trust,
 )
@@ -168,12 +165,7 @@ def ask_kopt(trick: Trick, device: Device, service: EvaluatorService, scratch: P
     return PeerAnswer(opinion, "", _middle(case.candidate), _middle(case.incumbent), gain)
 
 
-def report_of(
-    device: Device,
-    others: Sequence[Peer],
-    judged: Sequence[Judged],
-    known: dict[str, str],
-) -> BenchReport:
+def report_of(device: Device, others: Sequence[Peer], judged: Sequence[Judged]) -> BenchReport:
     """Totals, what they mean, and a line per candidate."""
     names = [KOPT, *(peer.name for peer in others)]
     totals = [_total(judged, name) for name in names]
@@ -182,7 +174,9 @@ def report_of(
     notes = [f"{name}: not run, no folder was named or it needs a GPU." for name in sorted(absent)]
     return BenchReport(
         title=f"Trust: the same candidates through {len(names)} evaluators",
-        device=device.name,
+        question="Which dishonest kernels does an evaluator credit with a gain, which honest ones "
+        "does it refuse?",
+        device=device,
         verdict="Dishonest candidates that were credited: "
         + ", ".join(f"{t['evaluator']} {t['credited']} of {t['dishonest asked']}" for t in totals)
         + ".",
@@ -200,7 +194,7 @@ def report_of(
             ReportTable("Honest candidates", _rows((j for j in judged if j.trick.honest), names)),
             ReportTable("Options", [], [OPTIONS]),
         ],
-        versions=known,
+        packages=("torch", "triton", *(name for peer in others for name in peer.packages)),
     )
 
 
@@ -287,12 +281,12 @@ def _total(judged: Sequence[Judged], name: str) -> Row:
 def _rows(judged: Iterable[Judged], names: Sequence[str]) -> list[Row]:
     return [
         {"candidate": one.trick.name, "what it does": one.trick.words["trick"]}
-        | {name: _said(one.answers.get(name)) for name in names}
+        | {name: _cell_of(one.answers.get(name)) for name in names}
         for one in judged
     ]
 
 
-def _said(answer: PeerAnswer | None) -> str | None:
+def _cell_of(answer: PeerAnswer | None) -> str | None:
     if answer is None:
         return None
     if answer.accepted and answer.time_us is not None and answer.reference_us:

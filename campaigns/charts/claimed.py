@@ -15,7 +15,7 @@ FEWEST = 6
 
 @dataclass(frozen=True, slots=True)
 class ClaimedPoint:
-    """One attempt. kept: None if not stated."""
+    """One attempt of a trail. kept, masked: None if not stated."""
 
     ordinal: int
     name: str
@@ -26,12 +26,11 @@ class ClaimedPoint:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A point's place, and what it is told by beside its colour."""
+    """A point and its place."""
 
+    point: ClaimedPoint
     x: float
     y: float
-    text: str
-    shape: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class ClaimedChart:
     """Geometry; `templates/campaigns/charts/claimed.svg` draws it."""
 
     frame: Frame
-    y_title: str
+    unit: str
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     dots: tuple[Dot, ...]
@@ -54,13 +53,10 @@ def build(points: Sequence[ClaimedPoint], unit: str) -> ClaimedChart | None:
     y, ticks = _y([point.figure for point in points])
     return ClaimedChart(
         frame=FRAME,
-        y_title=f"claimed, {unit}" if unit else "claimed",
+        unit=unit,
         x_ticks=tuple(tick for tick in ticks_linear(x, 8) if tick.value == int(tick.value)),
         y_ticks=ticks,
-        dots=tuple(
-            Dot(x.position(p.ordinal), y.position(p.figure), _text(p, unit), _shape(p))
-            for p in points
-        ),
+        dots=tuple(Dot(p, x.position(p.ordinal), y.position(p.figure)) for p in points),
     )
 
 
@@ -72,13 +68,3 @@ def _y(figures: Sequence[float]) -> tuple[Scale, tuple[Tick, ...]]:
     room = (high - low) * 0.1 or abs(high) * 0.1 or 1.0
     scale = Scale(ScaleKind.LINEAR, low - room, high + room, FRAME.bottom, FRAME.top)
     return scale, ticks_linear(scale)
-
-
-def _text(point: ClaimedPoint, unit: str) -> str:
-    said = {True: "kept", False: "not kept", None: "not stated whether it was kept"}[point.kept]
-    masked = ", masked" if point.masked else ""
-    return f"{point.name}: claims {point.figure:g} {unit}, {said}{masked}"
-
-
-def _shape(point: ClaimedPoint) -> str:
-    return {True: "kept", False: "lost", None: "open"}[point.kept]

@@ -142,8 +142,8 @@ def _caption(points: Sequence[DeltaPoint]) -> str:
     pairs = sorted({point.gain.pairs for point in points})
     n = str(pairs[0]) if len(pairs) == 1 else f"{pairs[0]} to {pairs[-1]}"
     kinds = "; ".join(sorted({point.gain.kind for point in points}))
-    told = f"{accepted} of {len(points)} compared rounds were accepted against their incumbent."
-    return f"{told} Intervals: {kinds}, n={n} pairs a case."
+    lead = f"{accepted} of {len(points)} compared rounds were accepted against their incumbent."
+    return f"{lead} Intervals: {kinds}, n={n} pairs a case."
 
 
 def _row(point: DeltaPoint) -> Row:

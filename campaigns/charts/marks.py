@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
-from campaigns.charts.glyphs import GLYPHS, Glyph
 from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.charts.frame import Cell, Frame, Segment, full
 from knowledge.charts.scale import Scale, Tick
@@ -203,3 +202,37 @@ def arrows(marks: Sequence[Mark], gap: float = 9) -> tuple[Segment, ...]:
             ends = (old.x + dx, old.y + dy, new.x - dx, new.y - dy)
             found.append(Segment(*(round(end, 2) for end in ends)))
     return tuple(found)
+
+
+_DISC = "M-6.5 0a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0 -13 0Z"
+_TRIANGLE = "M-7 -6H7L0 6.5Z"
+_CROSS = "M-5.5 -5.5L5.5 5.5M5.5 -5.5L-5.5 5.5"
+_SQUARE = "M-4.5 -4.5h9v9h-9z"
+_EXCLAMATION = "M0 -3.8V1M0 3.2V4"
+
+
+@dataclass(frozen=True, slots=True)
+class Glyph:
+    """A shape around the origin. outline is painted by its class, mark lies on top of it."""
+
+    verdict: VerdictWord
+    css: str
+    words: str
+    outline: str
+    mark: str = ""
+
+
+_SHAPES: Mapping[VerdictWord, tuple[str, str, str]] = {
+    VerdictWord.ACCEPTED: ("v-accepted", _DISC, ""),
+    VerdictWord.NO_CHANGE: ("v-nochange", _DISC, ""),
+    VerdictWord.REJECTED: ("v-rejected", _TRIANGLE, ""),
+    VerdictWord.INVALID: ("v-invalid", _CROSS, ""),
+    VerdictWord.NEEDS_REVIEW: ("v-review", _DISC, _EXCLAMATION),
+    VerdictWord.NOT_JUDGED: ("v-unjudged", _SQUARE, ""),
+    VerdictWord.RUNNING: ("v-running", _DISC, ""),
+}
+
+GLYPHS: Mapping[VerdictWord, Glyph] = {
+    verdict: Glyph(verdict, css, verdict.words, outline, mark)
+    for verdict, (css, outline, mark) in _SHAPES.items()
+}

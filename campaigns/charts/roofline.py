@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from campaigns.charts.glyphs import GLYPHS
 from campaigns.charts.marks import (
+    GLYPHS,
     LINE_DISTANCE,
     MOST_ROWS,
     Chart,

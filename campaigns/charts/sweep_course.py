@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from campaigns.charts.glyphs import Glyph
-from campaigns.charts.marks import Label, Mark, merge_labels, thinned
+from campaigns.charts.marks import Glyph, Label, Mark, merge_labels, thinned
 from campaigns.charts.progress import ReferenceLine
 from campaigns.charts.swept import (
     SweptPoint,
@@ -91,9 +90,7 @@ def build(
         y_ticks=time_ticks(y, TICK_SPACING),
         dots=dots(place for p, place in timed if not p.is_early),
         early=dots(place for p, place in timed if p.is_early),
-        failed="".join(
-            f"M{x.position(p.number):g} {FAILED_Y - 4:g}v8" for p in shown if not p.time_us
-        ),
+        failed="".join(_tick(x.position(p.number)) for p in shown if not p.time_us),
         failed_y=FAILED_Y,
         best=_steps(firsts, x, y),
         source=_reference(source, y) if source else None,
@@ -152,12 +149,14 @@ def _caption(firsts: Sequence[tuple[int, float]], source: float | None) -> str:
     if number == 1:
         return f"No variant is faster than the source as it is, {duration(best)}."
     told = f"Variant {number} is the fastest, {duration(best)}"
-    beside = f"; the source as it is takes {duration(source)}" if source else ""
-    return f"{told}{beside}, both in the screen." if source else f"{told} in the screen."
+    against = f"; the source as it is takes {duration(source)}" if source else ""
+    return f"{told}{against}, both in the screen." if source else f"{told} in the screen."
 
 
 def _row(
     number: int, time_us: float, source_us: float | None, link: Callable[[int], str]
 ) -> TableRow:
-    beside = faster(source_us / time_us - 1) if source_us and number > 1 else "–"
-    return TableRow(str(number), link(number), (Cell(digits(time_us), full(time_us)), Cell(beside)))
+    against = faster(source_us / time_us - 1) if source_us and number > 1 else "–"
+    return TableRow(
+        str(number), link(number), (Cell(digits(time_us), full(time_us)), Cell(against))
+    )

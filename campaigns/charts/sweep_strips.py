@@ -49,7 +49,8 @@ class StripValue:
 
 @dataclass(frozen=True, slots=True)
 class KnobStrip:
-    """One knob's small chart. dots, early: paths of one dot a variant. words: what it shows."""
+    """One knob's small chart. dots, early: paths of one dot a variant. source, best: where they
+    lie; source_value, best_value: of the source as it is and of the fastest variant."""
 
     knob: str
     values: tuple[StripValue, ...]
@@ -57,7 +58,8 @@ class KnobStrip:
     early: str
     source: tuple[float, float] | None
     best: tuple[float, float] | None
-    words: str
+    source_value: str
+    best_value: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +163,9 @@ def _strip(knob: str, having: ByValue, drawn: Container[int], y: Scale) -> KnobS
         early=dots(place(p) for p in timed if p.is_early and p.number in drawn),
         source=place(source) if source else None,
         best=place(best) if best else None,
-        words=_words(knob, best, source),
+        source_value=source.values[knob] if source else "",
+        best_value=best.values[knob] if best else "",
     )
-
-
-def _words(knob: str, best: SweptPoint | None, source: SweptPoint | None) -> str:
-    said = [f"{name} has {p.values[knob]}" for name, p in
-            (("the fastest variant", best), ("the source as it is", source)) if p]  # fmt: skip
-    return f"Times by {knob}" + (f": {', '.join(said)}" if said else "")
 
 
 def _value(

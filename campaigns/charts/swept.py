@@ -84,10 +84,10 @@ def axis_words(scale: Scale) -> str:
 
 def drawn_words(points: Sequence[SweptPoint], scale: Scale) -> str:
     """What the caption adds about points that are left out, or beyond the axis."""
-    shown, said = len(shown_points(points)), ""
+    shown, text = len(shown_points(points)), ""
     beyond = sum(1 for p in points if p.time_us and p.time_us > scale.high)
     if beyond:
-        said += f" Beyond the axis, on its upper edge: {beyond:,}."
+        text += f" Beyond the axis, on its upper edge: {beyond:,}."
     if shown < len(points):
-        said += f" Drawn: {shown} of {len(points):,}, the fastest among them."
-    return said
+        text += f" Drawn: {shown} of {len(points):,}, the fastest among them."
+    return text

@@ -5,18 +5,31 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import Any, ClassVar, NoReturn, TypeVar
 
+from django.contrib.auth import get_user_model
 from django.core.management import base
 from django.core.management.base import CommandError, handle_default_options
 from django.db import DatabaseError, OperationalError, connection, connections
+from django.db.models import Model, QuerySet
 
-from knowledge.curation.errors import Conflict
+from campaigns.devices.discover import DeviceError
+from campaigns.devices.hold import DeviceBusy
+from campaigns.evaluator.problem import ProblemError
+from campaigns.models import IllegalTransition
+from campaigns.problems.shipped import UnknownProblem
+from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.lookup.full_disk import full_disk
+from knowledge.lookup.listing import FilterError, NotKnown
 from knowledge.lookup.migrations import MissingMigrations, require_migrations
+
+Row = TypeVar("Row", bound=Model)
+Exits = Mapping[type[Exception], "ExitCode"]
 
 
 class ExitCode(IntEnum):
@@ -28,6 +41,21 @@ class ExitCode(IntEnum):
     NOT_ALLOWED = 3
     NO_APPROVED_VALUE = 4
     NOT_ACCEPTED = 5
+
+
+# What is refused below a command → how the command ends, with the error's own words.
+EXITS: Exits = {
+    NotKnown: ExitCode.NOT_FOUND,
+    UnknownProblem: ExitCode.NOT_FOUND,
+    DeviceError: ExitCode.NOT_FOUND,
+    CurationError: ExitCode.USAGE,
+    FilterError: ExitCode.USAGE,
+    ImportRefused: ExitCode.USAGE,
+    DeviceBusy: ExitCode.USAGE,
+    ProblemError: ExitCode.USAGE,
+    Forbidden: ExitCode.NOT_ALLOWED,
+    IllegalTransition: ExitCode.NOT_ALLOWED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +90,12 @@ JSON = argument("--json", action="store_true", dest="as_json", help="print data 
 class BaseCommand(base.BaseCommand):
     """A command with verbs (`verbs`), or one without (`arguments` and `run`).
 
-    A command answers with `emit`, reports progress with `progress` and ends early with `fail`.
+    A command answers with `emit`, reports progress with `progress` and ends early with `fail`. What
+    its steps refuse ends it as `EXITS` says, or as its own `exits`, which count first.
     """
 
     requires_system_checks = []
+    exits: ClassVar[Exits] = {}
 
     def verbs(self) -> tuple[Verb, ...]:
         """The noun's verbs; empty for a command that is a verb itself."""
@@ -99,6 +129,8 @@ class BaseCommand(base.BaseCommand):
         try:
             with connection.execute_wrapper(_PreparedBefore()):
                 run(**wanted)
+        except tuple({**EXITS, **self.exits}) as error:
+            self.fail(self._exit_of(error), self.said_of(error))
         except MissingMigrations as error:
             self.fail(ExitCode.USAGE, str(error))
         except (DatabaseError, OSError) as error:
@@ -108,6 +140,39 @@ class BaseCommand(base.BaseCommand):
             self.fail(ExitCode.USAGE, f"wiki: {error}")
         except KeyboardInterrupt:
             self.fail(ExitCode.USAGE, "interrupted")
+
+    def said_of(self, error: Exception) -> str:
+        """What the command says of an error that ends it."""
+        return str(error)
+
+    def _exit_of(self, error: Exception) -> ExitCode:
+        exits = {**EXITS, **self.exits}
+        return next(exits[each] for each in type(error).__mro__ if each in exits)
+
+    def user(self, name: str | None) -> Any:
+        """The user of this name; None without a name. Ends the command for an unknown one."""
+        if name is None:
+            return None
+        found = get_user_model().objects.filter(username=name).first()
+        if found is None:
+            self.fail(ExitCode.NOT_FOUND, f"user '{name}': no such user")
+        return found
+
+    def row(self, rows: QuerySet[Row], otherwise: str, **wanted: Any) -> Row:
+        """The row; ends the command with `otherwise` where there is none."""
+        fits = all(abs(value) < 2**63 for value in wanted.values() if isinstance(value, int))
+        found = rows.filter(**wanted).first() if fits else None
+        if found is None:
+            self.fail(ExitCode.NOT_FOUND, otherwise)
+        return found
+
+    def write(self, out: Path, content: bytes, data: dict[str, Any]) -> None:
+        """Write a file and answer with its name."""
+        try:
+            out.write_bytes(content)
+        except OSError as error:
+            self.fail(ExitCode.USAGE, f"{out}: {error.strerror}")
+        self.emit({**data, "file": str(out)}, str(out))
 
     def emit(self, data: Any, text: str) -> None:
         """Print the answer: `data` as JSON with `--json`, else `text`."""

@@ -20,10 +20,10 @@ def percentage(text: str) -> float:
 
 def look_line(look: BisectProbe, good: int) -> str:
     """One measured round; the ratio names its baseline, interval and count (law 9)."""
-    told = look.why
+    text = look.why
     if look.gain:
-        told = look.gain.against(f"round {good}")
-    return f"round {look.round}: {look.answer}: {told}"
+        text = look.gain.against(f"round {good}")
+    return f"round {look.round}: {look.answer}: {text}"
 
 
 def found_words(found: BisectResult, question: BisectQuestion) -> str:

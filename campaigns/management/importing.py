@@ -26,7 +26,7 @@ IMPORTED = (
 
 
 class ImportVerbs(BaseCommand):
-    """The two verbs, and how a command writes a file."""
+    """The two verbs, for the command that has them."""
 
     def bring(self, *, path: Path, plan: bool, source: str | None) -> None:
         try:
@@ -56,14 +56,7 @@ class ImportVerbs(BaseCommand):
             self.emit(imported_details(row), imported_text(row))
         else:
             files = dict(row.files.values_list("path", "text"))
-            self._write({"imported": row.pk}, out, packed(row.name, files))
-
-    def _write(self, told: dict[str, int], out: Path, content: bytes) -> None:
-        try:
-            out.write_bytes(content)
-        except OSError as error:
-            self.fail(ExitCode.USAGE, f"{out}: {error.strerror}")
-        self.emit({**told, "file": str(out)}, str(out))
+            self.write(out, packed(row.name, files), {"imported": row.pk})
 
 
 def planned_facts(planned: PlannedImport) -> dict[str, Any]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from campaigns.evaluator.problem import ProblemError
-from campaigns.management.base_command import BaseCommand, ExitCode, argument
+from campaigns.management.base_command import BaseCommand, ExitCode, Exits, argument
 from campaigns.problems.import_.collection import SOLUTION, names_beside, read_collection
 from campaigns.problems.import_.draft import DraftError, ProblemDraft, Role
 from campaigns.problems.import_.given import Given
@@ -71,25 +70,17 @@ NEW = (
 
 
 class NewProblem(BaseCommand):
-    """The verb, for the command that has it."""
+    """The two verbs, for the command that has them."""
+
+    exits: ClassVar[Exits] = {DraftError: ExitCode.USAGE}
 
     def new(self, *, folder: Path | None, yes: bool, **options: Any) -> None:
         if options["kernel"] is None and options["reference"] is None:
             self.fail(ExitCode.USAGE, "kernel: a kernel's file, or --reference, is needed")
         self._offer(lambda: propose(self._given(options)), folder, yes=yes)
 
-    def bring(
-        self,
-        *,
-        definition: Path,
-        reference: Path | None,
-        workloads: Path | None,
-        solution: Path | None,
-        folder: Path | None,
-        yes: bool,
-    ) -> None:
-        own = (reference, workloads, solution)
-        self._offer(lambda: self._collected(definition, *own), folder, yes=yes)
+    def bring(self, *, definition: Path, folder: Path | None, yes: bool, **own: Any) -> None:
+        self._offer(lambda: self._collected(definition, **own), folder, yes=yes)
 
     def _collected(
         self,
@@ -119,7 +110,8 @@ class NewProblem(BaseCommand):
     ) -> None:
         try:
             found = propose_problem(read_in())
-        except (DraftError, OSError) as error:
+            kept = keep_problem(found.files) if yes and folder is None else None
+        except OSError as error:
             self.fail(ExitCode.USAGE, str(error))
         draft, files = found.draft, found.files
         facts: dict[str, Any] = {
@@ -132,10 +124,9 @@ class NewProblem(BaseCommand):
         if folder is not None and yes:
             self._write(folder, files)
             lines += ["", f"written to {folder}"]
-        elif yes:
-            problem = self._keep(files)
-            facts["key"] = problem.pk
-            lines += ["", f"kept; `campaign new --problem {problem.slug}` starts a campaign"]
+        elif kept is not None:
+            facts["key"] = kept.pk
+            lines += ["", f"kept; `campaign new --problem {kept.slug}` starts a campaign"]
         else:
             facts["files"] = dict(files)
             lines += ["", "nothing is kept yet; --yes keeps it"]
@@ -166,12 +157,6 @@ class NewProblem(BaseCommand):
             self.fail(ExitCode.NOT_FOUND, f"{path}: no such file")
         except (OSError, UnicodeDecodeError) as error:
             self.fail(ExitCode.USAGE, f"{path}: {error}")
-
-    def _keep(self, files: Mapping[str, str]) -> Any:
-        try:
-            return keep_problem(files)
-        except (ProblemError, OSError) as error:
-            self.fail(ExitCode.USAGE, str(error))
 
     def _write(self, folder: Path, files: Mapping[str, str]) -> None:
         if folder.exists() and any(folder.iterdir()):

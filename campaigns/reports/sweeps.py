@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from campaigns.charts import sweep_course, sweep_strips
-from campaigns.charts.glyphs import GLYPHS
+from campaigns.charts.marks import GLYPHS
 from campaigns.charts.sweep_course import CourseChart, Finalist
 from campaigns.charts.sweep_strips import StripsChart
 from campaigns.charts.swept import SweptPoint

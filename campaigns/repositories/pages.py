@@ -35,8 +35,7 @@ from campaigns.repositories.rounds import notify_next_round, stop_repository
 from campaigns.repositories.sheet import line_of, sheet_of, summaries_of
 from campaigns.rules.harness.description import LONGEST_TEXT
 from campaigns.rules.stop.ladder import MENDABLE
-from campaigns.views.download import download
-from campaigns.views.lookup import may_change, may_run, wants_fragment
+from campaigns.views.lookup import download, may_change, may_run, wants_fragment
 from knowledge.models import Platform
 
 

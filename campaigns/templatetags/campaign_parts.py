@@ -267,6 +267,12 @@ def time_or_unknown(value: float | None) -> str:
 
 
 @register.filter
+def figure(value: float) -> str:
+    """Write a figure of another system with the digits that it has: "12.5"."""
+    return f"{value:g}"
+
+
+@register.filter
 def small(value: Any) -> str:
     """Write an error: "0", "2.4e-07"."""
     return "–" if value in MISSING else f"{value:.2g}"

@@ -19,8 +19,7 @@ from campaigns.records.target.targets import target_of
 from campaigns.reports.rows import RoundRow, rows_of
 from campaigns.reports.tables import campaigns_table
 from campaigns.rules.verdict.decision import VerdictWord
-from campaigns.views.download import csv, wants_csv
-from campaigns.views.lookup import wants_fragment
+from campaigns.views.lookup import csv, wants_csv, wants_fragment
 
 PER_PAGE = 50
 STATES = {

@@ -1,4 +1,4 @@
-"""Pause, resume, restart and stop: one button, one step, back to the campaign."""
+"""Buttons and small forms of a campaign: one step each, then back to its page."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ from collections.abc import Callable
 from functools import partial
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from campaigns.models import Campaign, CampaignState, IllegalTransition, RestartAnswer, RoundState
+from campaigns.records.device_waits import no_worker_of
 from campaigns.steps.lifecycle.control import confirm, pause, resume, stop
 from campaigns.steps.lifecycle.restart import answer_restart
+from campaigns.steps.lifecycle.set_target import PlaceholderRefused, allow_placeholder
+from campaigns.steps.measuring.standings import AnswerRefused, answer_standing
 from campaigns.steps.notify import Next, notify
-from campaigns.views.lookup import campaign_at, may_change
-from campaigns.views.no_worker import warn_of_no_worker
+from campaigns.views.campaign import campaign_page
+from campaigns.views.lookup import campaign_at, may_change, round_at
+from knowledge.curation.errors import Forbidden
 
 STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
     "confirm": (confirm, "The campaign is confirmed and starts now."),
@@ -44,8 +49,8 @@ def control(request: HttpRequest, campaign_id: int, verb: str) -> HttpResponse:
     except IllegalTransition as error:
         messages.error(request, str(error))
     else:
-        told = {"stop": _stopped, "pause": _paused}.get(verb, lambda _: sentence)
-        messages.success(request, told(campaign))
+        sentences = {"stop": _stopped, "pause": _paused}.get(verb, lambda _: sentence)
+        messages.success(request, sentences(campaign))
         if verb in ("confirm", "resume"):
             warn_of_no_worker(request, campaign)
     return redirect("campaign", campaign.pk)
@@ -65,3 +70,43 @@ def _stopped(campaign: Campaign) -> str:
     if campaign.rounds.exclude(state=RoundState.CLOSED).exists():
         return "Stopping: the open round is finished first, then the report is written."
     return "Stopping: no round is open, so the report is written next."
+
+
+@may_change
+@require_POST
+def answer(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
+    """Store it, or say on the page why not."""
+    found = round_at(campaign_at(campaign_id), number)
+    said = request.POST.get("answer", ""), request.POST.get("why", "")
+    try:
+        answer_standing(found, *said, by=request.user)
+    except (AnswerRefused, Forbidden) as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "Your answer is stored, with your name.")
+    return redirect("round", campaign_id, number)
+
+
+@require_POST
+def placeholder(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """Store it, or show the page again with the message at its field and the input kept."""
+    found = campaign_at(campaign_id)
+    said = {name: request.POST.get(name, "") for name in ("question", "value", "reason")}
+    try:
+        allow_placeholder(found, by=request.user, **said)
+    except Forbidden as error:
+        raise PermissionDenied(str(error)) from error
+    except IllegalTransition as error:
+        messages.error(request, str(error))
+    except PlaceholderRefused as error:
+        form = {**said, "errors": {error.field: error.message}}
+        return campaign_page(request, found, {"placeholder_form": form}, status=422)
+    else:
+        messages.success(request, "The placeholder is stored, labelled with your name and reason.")
+    return redirect("campaign", found.pk)
+
+
+def warn_of_no_worker(request: HttpRequest, campaign: Campaign) -> None:
+    """Add a warning where no worker can run the campaign yet."""
+    if warning := no_worker_of(campaign):
+        messages.warning(request, warning)

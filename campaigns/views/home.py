@@ -1,18 +1,22 @@
-"""What needs me, what runs, what changed."""
+"""What needs me, what runs, what changed; and what belongs to the site, not to a campaign."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth.decorators import login_not_required
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, Event, Verdict
 from campaigns.reports.live import overview_version
 from campaigns.reports.sheet import campaign_sheet
+from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.views.lookup import wants_fragment
 from knowledge.curation.people import may_review
@@ -58,3 +62,34 @@ def _values_to_decide(person: Any) -> int:
     flags = Flag.objects.open().exclude(spec__state=SpecState.RETIRED).exclude(raised_by=person)
     flagged = flags.values_list("spec", flat=True)
     return len({*proposed.values_list("pk", flat=True), *flagged})
+
+
+@login_not_required
+@require_safe
+def health(request: HttpRequest) -> JsonResponse:
+    """Answer 200, or 503 when the database does not answer."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return JsonResponse({"database": "unreachable"}, status=503)
+    return JsonResponse({"database": "ok"})
+
+
+YEAR_S = 365 * 24 * 3600
+
+
+@login_not_required
+@require_POST
+def theme(request: HttpRequest) -> HttpResponse:
+    """Store the choice and go back to where it was made."""
+    back = request.POST.get("next", "/")
+    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure()):
+        back = "/"
+    response = HttpResponseRedirect(back)
+    chosen = Theme.read(request.POST.get("theme", ""))
+    response.set_cookie(
+        COOKIE, chosen.value, max_age=YEAR_S, samesite="Lax", httponly=True,
+        secure=request.is_secure(),
+    )  # fmt: skip
+    return response

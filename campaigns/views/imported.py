@@ -21,7 +21,7 @@ from campaigns.trails.exporters.archive import packed
 from campaigns.trails.importers.claims import System, TrailRefused
 from campaigns.trails.importers.experiences import METRIC as EXPERIENCE
 from campaigns.trails.importers.files import read_zip
-from campaigns.views.download import ZIP, download
+from campaigns.views.lookup import ZIP, download
 from knowledge.exchange.readers.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES
 from knowledge.specs.citation import split_lines
 

@@ -1,14 +1,21 @@
-"""The objects that addresses name, or 404; and who may change them."""
+"""What pages share: objects that addresses name, who may change them, fragments and files."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.contrib.auth.decorators import permission_required
 from django.db.models import Count
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
 from campaigns.models import Campaign, Candidate, Round
 from campaigns.reports.rows import with_standing
+from campaigns.reports.tables import as_csv
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 # No row and no file has more; int() refuses very long texts with an error of its own.
 MOST_DIGITS = 9
@@ -54,3 +61,23 @@ def wants_fragment(request: HttpRequest) -> bool:
     """Say whether only the changing part is asked for; never on Back or reload."""
     headers = request.headers
     return "HX-Request" in headers and headers.get("HX-History-Restore-Request") != "true"
+
+
+ZIP = "application/zip"
+
+
+def download(content: bytes | str, name: str, content_type: str | None = None) -> HttpResponse:
+    """A file under this name, which no foreign text may be in: it goes into a header."""
+    response = HttpResponse(content, content_type=content_type)
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def wants_csv(request: HttpRequest) -> bool:
+    """Whether the address asks for the table instead of the page."""
+    return request.GET.get("format") == "csv"
+
+
+def csv(table: DataFrame, name: str) -> HttpResponse:
+    """A table as a file, with every row and all digits."""
+    return download(as_csv(table), f"{name}.csv", "text/csv; charset=utf-8")

@@ -33,8 +33,8 @@ from campaigns.steps.lifecycle.create_campaign import (
 )
 from campaigns.steps.notify import notify
 from campaigns.steps.problems import known_problems
+from campaigns.views.controls import warn_of_no_worker
 from campaigns.views.lookup import may_run, wants_fragment
-from campaigns.views.no_worker import warn_of_no_worker
 from campaigns.views.offer import PlatformOffer, looked_up, platform_offers
 from knowledge.experience.others import others_learned
 

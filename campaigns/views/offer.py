@@ -52,11 +52,9 @@ class PlatformOffer:
         return "" if self.backends else "no backend of this problem is timed on it"
 
     @property
-    def group(self) -> str:
-        """The heading that it stands under."""
-        if self.is_served:
-            return "A worker is alive"
-        return "A worker was seen before" if self.has_worker else "No worker yet"
+    def served(self) -> str:
+        """How far its workers are: alive, seen or none."""
+        return "alive" if self.is_served else "seen" if self.has_worker else "none"
 
     @property
     def warning(self) -> str:

@@ -13,8 +13,7 @@ from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.tables import trend_table
 from campaigns.reports.totals import trend_of
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
-from campaigns.views.download import ZIP, csv, download, wants_csv
-from campaigns.views.lookup import campaign_at
+from campaigns.views.lookup import ZIP, campaign_at, csv, download, wants_csv
 
 
 @require_safe

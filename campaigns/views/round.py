@@ -30,9 +30,8 @@ from campaigns.reports.splits import splits_of
 from campaigns.rules.stop.intake import intake_from
 from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.rules.verdict.report_words import notes_of
-from campaigns.views.download import download
-from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
-from campaigns.views.sweeps.sweep_panel import panel_of
+from campaigns.views.lookup import campaign_at, candidate_of, download, number_in, round_at
+from campaigns.views.sweep import panel_of
 from knowledge.experience.others import RoundLearned, round_learned
 
 SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000

@@ -1,4 +1,4 @@
-"""All rounds of a campaign, filtered, sorted and paged by what the address says."""
+"""All rounds of a campaign, filtered, sorted and paged; and two of them side by side."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import math
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from campaigns.reports.comparison import compare_rounds
 from campaigns.reports.sheet import campaign_sheet
-from campaigns.reports.tables import rounds_table
-from campaigns.views.download import csv, wants_csv
-from campaigns.views.lookup import campaign_at, wants_fragment
+from campaigns.reports.tables import comparison_table, rounds_table
+from campaigns.views.lookup import campaign_at, csv, round_at, wants_csv, wants_fragment
 
 PER_PAGE = 50
 SORTS = {
@@ -48,3 +49,19 @@ def rounds(request: HttpRequest, campaign_id: int) -> HttpResponse:
     }
     part = "campaigns/partials/rounds_page.html"
     return render(request, part if wants_fragment(request) else "campaigns/rounds.html", context)
+
+
+@require_safe
+def compare(request: HttpRequest, campaign_id: int, first: int, second: int) -> HttpResponse:
+    """`?only=all` shows the equal rows too; `?format=csv` is the table of cases."""
+    campaign = campaign_at(campaign_id)
+    found = compare_rounds(campaign, round_at(campaign, first), round_at(campaign, second))
+    if wants_csv(request):
+        return csv(comparison_table(found), f"campaign-{campaign.pk}-rounds-{first}-{second}")
+    context = {
+        "campaign": campaign,
+        "comparison": found,
+        "only": "all" if request.GET.get("only") == "all" else "diff",
+        "swapped": reverse("compare", args=[campaign.pk, second, first]),
+    }
+    return render(request, "campaigns/compare.html", context)

@@ -1,4 +1,4 @@
-"""docs/commands.md and docs/settings.md are what the code says."""
+"""The generated pages of docs/ are what their sources say."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import argparse
 import pytest
 
 from tools import reference
-from tools.reference import _arguments, main, settings_page, variables
+from tools.reference import HeadFails, _arguments, benchmarks_page, main, settings_page, variables
 
 MODULE = """\
 # How often it beats,
@@ -55,9 +55,33 @@ def test_it_shows_each_argument_of_a_verb():
 
 
 def test_a_page_that_is_out_of_date_fails_the_check(tmp_path, monkeypatch, capsys):
-    page = tmp_path / "settings.md"
+    page = tmp_path / "docs" / "settings.md"
+    page.parent.mkdir()
     monkeypatch.setattr(reference, "pages", lambda: {page: "new\n"})
     assert main(["--check"]) == 1
     assert "docs/settings.md: not as the code says" in capsys.readouterr().err
     assert main([]) == 0
     assert main(["--check"]) == 0
+
+
+HEAD = {"question": "How quick?", "found": "2 s", "measured": "2026-11-27, in 9 s",
+        "device": "a card", "command": "`bench speed`"}  # fmt: skip
+
+
+def measurement(folder, **head):
+    listed = "".join(f"- {key}: {value}\n" for key, value in head.items())
+    (folder / "speed.md").write_text(f"# Speed\n\n{listed}\n## Times\n\n- device: no head\n")
+    return folder
+
+
+def test_a_measurement_has_a_row_from_its_own_head(tmp_path):
+    page = benchmarks_page(measurement(tmp_path, **HEAD))
+    assert "| How quick? | [speed.md](speed.md) | 2 s | a card | 2026-11-27 |" in page
+    assert "| `speed.md` | `bench speed` |" in page
+
+
+@pytest.mark.parametrize("missing", HEAD)
+def test_a_measurement_without_a_column_is_refused(tmp_path, missing):
+    head = {key: value for key, value in HEAD.items() if key != missing}
+    with pytest.raises(HeadFails, match=f"speed.md: no `- {missing}: "):
+        benchmarks_page(measurement(tmp_path, **head))

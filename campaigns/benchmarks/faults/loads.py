@@ -5,16 +5,15 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
 import time
 import zipfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from campaigns.benchmarks.clients import HARNESS_TABLE
+from campaigns.benchmarks.clients import HARNESS_TABLE, make_repository
 from campaigns.benchmarks.faults.servers import Servers
-from campaigns.benchmarks.faults.visitor import Visitor
+from campaigns.benchmarks.faults.traffic import Visitor
 from campaigns.benchmarks.harness import BenchmarkError
 from campaigns.problems.shipped import problem_folder
 
@@ -33,7 +32,7 @@ TRIED = "SELECT reason, sentence FROM campaigns_repositoryround WHERE state = 'd
 WISH = ("--problem", "softmax", "--case", "255x2051", "--backend", "cpp", "--no-baselines")
 # Twice the work of v0, so that every campaign takes the same course, whatever the last one learned.
 SLOWER = ("y[j] /= total;", "y[j] = expf(x[j] - peak) / total;")
-SAID = ("--title", "Exponentials twice", "--rationale", "none")
+HYPOTHESIS = ("--title", "Exponentials twice", "--rationale", "none")
 EXPECTED = ("--metric", "time per call", "--direction", "up", "--amount", "30%")
 CANDIDATES = 2
 AWAITS_S = 120.0
@@ -58,7 +57,7 @@ def new_campaign(servers: Servers) -> int:
         file = servers.folder / f"{number}.cpp"
         file.write_text(f"// {number}\n{plain.replace(*SLOWER)}")
         change = ("--change", f"They are computed again, as variant {number}")
-        servers.manage("round", "submit", str(campaign), str(file), *SAID, *change, *EXPECTED)
+        servers.manage("round", "submit", str(campaign), str(file), *HYPOTHESIS, *change, *EXPECTED)
 
     with ThreadPoolExecutor(CANDIDATES) as people:
         list(people.map(hand_in, range(CANDIDATES)))
@@ -81,12 +80,14 @@ def log_in_at_once(servers: Servers, campaign: int, pid: int) -> str:
         asked = [people.submit(Visitor(servers.address).log_in, LOGIN_S) for _ in range(LOGINS)]
         answers = [one.result() for one in asked]
     found = Counter(answer.status for answer in answers)
-    told = {0: "unanswered", 302: "logged in"}
-    words = [f"{n} {told.get(status, f'answered {status}')}" for status, n in sorted(found.items())]
-    said = f"{', '.join(words)}; the last after {max(a.seconds for a in answers):.0f} s"
+    names = {0: "unanswered", 302: "logged in"}
+    words = [
+        f"{n} {names.get(status, f'answered {status}')}" for status, n in sorted(found.items())
+    ]
+    note = f"{', '.join(words)}; the last after {max(a.seconds for a in answers):.0f} s"
     if any(status == 0 or status >= 500 for status in found):
-        raise BenchmarkError(said)
-    return said
+        raise BenchmarkError(note)
+    return note
 
 
 def import_wiki_files(servers: Servers, campaign: int, pid: int) -> str:
@@ -102,11 +103,11 @@ def import_wiki_files(servers: Servers, campaign: int, pid: int) -> str:
     sent = visitor.post(
         "/w/imports/", {"origin": "faults"}, IMPORT_S, ("faults.zip", packed.getvalue())
     )
-    said = [f"the upload was answered {sent.status or 'never'} after {sent.seconds:.1f} s"]
+    note = [f"the upload was answered {sent.status or 'never'} after {sent.seconds:.1f} s"]
     while sent.to and time.monotonic() < deadline:
         if 'id="confirm"' in visitor.get(sent.to, IMPORT_S).text:
             took = visitor.post(f"{sent.to}confirm/", {}, max(1.0, deadline - time.monotonic()))
-            said.append(f"the confirmation {took.status or 'never'} after {took.seconds:.1f} s")
+            note.append(f"the confirmation {took.status or 'never'} after {took.seconds:.1f} s")
             break
         time.sleep(0.5)
     stored = "SELECT count(*) FROM knowledge_document WHERE path LIKE 'docs/faults/%'"
@@ -114,21 +115,16 @@ def import_wiki_files(servers: Servers, campaign: int, pid: int) -> str:
     there = await_rows(servers, whole, max(1.0, deadline - time.monotonic()))
     took_s = time.monotonic() - begun
     if not there:
-        raise BenchmarkError(", ".join([*said, "not all documents came"]))
-    return ", ".join([*said, f"all documents were there after {took_s:.1f} s"])
+        raise BenchmarkError(", ".join([*note, "not all documents came"]))
+    return ", ".join([*note, f"all documents were there after {took_s:.1f} s"])
 
 
 def greedy_harness(servers: Servers, campaign: int, pid: int) -> str:
     """A repository whose benchmark writes to the disk for as long as it is let."""
     folder = servers.folder / "greedy"
-    (folder / "kernels").mkdir(parents=True)
-    (folder / "kernels" / "one.py").write_text("one = 1\n")
-    (folder / "fill.py").write_text(FILL)
+    make_repository(folder, {"fill.py": FILL})
     described = servers.folder / "greedy.toml"
     described.write_text(HARNESS)
-    who = ("-c", "user.name=kopt", "-c", "user.email=kopt@invalid")
-    for command in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "Begin")):
-        subprocess.run(["git", *who, *command], cwd=folder, check=True, capture_output=True)
     servers.manage("repository", "new", str(folder), "--harness", str(described))
     before = most = _used_mib(servers)
     begun = time.monotonic()
@@ -138,11 +134,11 @@ def greedy_harness(servers: Servers, campaign: int, pid: int) -> str:
         with suppress(OSError):
             ended = servers.select(TRIED)
         time.sleep(0.1)
-    said = f"at most {most - before} MiB more on the disk"
+    note = f"at most {most - before} MiB more on the disk"
     closed = ": ".join(ended[0]) if ended else f"its round did not end within {HARNESS_S:.0f} s"
     if not ended or most - before > MOST_MIB:
-        raise BenchmarkError(f"{said}; {closed}")
-    return f"{said}; {closed}"
+        raise BenchmarkError(f"{note}; {closed}")
+    return f"{note}; {closed}"
 
 
 def _used_mib(servers: Servers) -> int:

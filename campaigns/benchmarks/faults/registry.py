@@ -16,8 +16,8 @@ from enum import StrEnum
 from django.conf import settings
 
 from campaigns.benchmarks.faults import loads
-from campaigns.benchmarks.faults.proxy import Proxy
 from campaigns.benchmarks.faults.servers import DISK_BYTES, Servers, kill
+from campaigns.benchmarks.faults.traffic import Proxy
 from campaigns.benchmarks.harness import BenchmarkError
 
 OUTAGE_S = 30.0
@@ -204,9 +204,9 @@ def _fill(servers: Servers, campaign: int, pid: int) -> str:
         # Else SQLite would go on for a while in the blocks that its log has already.
         servers.select("PRAGMA wal_checkpoint(TRUNCATE)")
     used = os.statvfs(servers.folder)
-    taken = (used.f_blocks - used.f_bfree) * used.f_frsize
+    used_bytes = (used.f_blocks - used.f_bfree) * used.f_frsize
     try:
-        _resize(servers, taken)
+        _resize(servers, used_bytes)
         time.sleep(OUTAGE_S)
     finally:
         _resize(servers, DISK_BYTES)

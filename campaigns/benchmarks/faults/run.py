@@ -11,11 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from campaigns.benchmarks.faults import loads
-from campaigns.benchmarks.faults.effect import Effect, effect_of, read_before
 from campaigns.benchmarks.faults.registry import FAULTS, HostFault
 from campaigns.benchmarks.faults.servers import Servers, servers
-from campaigns.benchmarks.faults.visitor import Visitor
-from campaigns.benchmarks.faults.watch import LOOK_S, Seen, Watch
+from campaigns.benchmarks.faults.traffic import Visitor
+from campaigns.benchmarks.faults.watch import LOOK_S, Effect, Seen, Watch, effect_of, read_before
 from campaigns.benchmarks.harness import (
     Benchmark,
     BenchmarkError,
@@ -23,7 +22,7 @@ from campaigns.benchmarks.harness import (
     Progress,
     ReportTable,
     option,
-    versions,
+    require,
 )
 from campaigns.devices.discover import this_device
 
@@ -46,8 +45,7 @@ def measure_faults(options: Namespace, progress: Progress) -> BenchReport:
     """On the embedded default, and on the database and broker where they are given."""
     if bool(options.database) != bool(options.broker):
         raise BenchmarkError("--database and --broker: both or neither are accepted")
-    if not 30 <= options.limit_s <= 3600:
-        raise BenchmarkError(f"--limit-s {options.limit_s}: 30 to 3600 is accepted")
+    require(options, limit_s=(30, 3600))
     chosen = _chosen(options.only or ())
     before = read_before(options.against or ())
     # So that what was started and made here also goes when this process is told to end.
@@ -77,7 +75,7 @@ FAULT_BENCHMARK = Benchmark(
         option("--broker", default="", help="an empty number of a Redis: redis://host:6379/9"),
         option("--no-embedded", action="store_true", help="only with these servers"),
         option("--only", action="append", metavar="WORD", help="faults with this in their name"),
-        option("--limit-s", type=int, default=LIMIT_S, help=f"of each fault; default: {LIMIT_S}"),
+        option("--limit-s", type=int, default=LIMIT_S, help="of each fault"),
         option("--against", action="append", type=Path, help="JSON of an earlier run"),
     ),
     measure_faults,
@@ -98,7 +96,9 @@ def report_of(
     never = sum(one.seen.result_s is None for one in happened)
     return BenchReport(
         title="Faults: what happens to a campaign and its pages",
-        device=this_device("cpu").name,
+        question="What is lost when a process is killed, or the database, the queue or the disk "
+        "fails?",
+        device=this_device("cpu"),
         verdict=f"{len(happened) - len(bad)} of {len(happened)} faults left nothing behind: "
         f"{lost} rounds or results lost, {doubled} doubled, {blamed} blamed on a candidate, "
         f"{held} devices held, {broken} answers of 500 or more, {never} times no result within "
@@ -106,7 +106,7 @@ def report_of(
         tables=tables,
         held=not bad,
         notes=HOW,
-        versions=versions(None, "django", "celery", "psycopg", "redis"),
+        packages=("django", "celery", "psycopg", "redis"),
     )
 
 
@@ -135,7 +135,7 @@ def _each(
 
 def _try(started: Servers, fault: HostFault, visitor: Visitor, limit_s: float) -> Effect:
     """One campaign with this fault in it. Where not even the beginning works, all is lost."""
-    said, unmet = "", False
+    note, unmet = "", False
     try:
         campaign = loads.new_campaign(started)
         deadline = time.monotonic() + limit_s
@@ -146,13 +146,13 @@ def _try(started: Servers, fault: HostFault, visitor: Visitor, limit_s: float) -
         with Watch(started, campaign, visitor) as watch:
             deadline = time.monotonic() + limit_s
             try:
-                said = fault.inject(started, campaign, pid)
+                note = fault.inject(started, campaign, pid)
             except BenchmarkError as error:
-                said, unmet = str(error), True
+                note, unmet = str(error), True
             while not watch.finished and time.monotonic() < deadline:
                 time.sleep(LOOK_S)
             time.sleep(SETTLE_S)
-        found = effect_of(started, fault.name, campaign, watch.seen, said)
+        found = effect_of(started, fault.name, campaign, watch.seen, note)
         return replace(found, unmet=unmet)
     except (BenchmarkError, OSError) as error:
-        return Effect(fault.name, Seen(), f"{said} {error}".strip(), lost=loads.CANDIDATES)
+        return Effect(fault.name, Seen(), f"{note} {error}".strip(), lost=loads.CANDIDATES)

@@ -26,8 +26,7 @@ from urllib.parse import SplitResult, urlsplit
 from django.conf import settings
 
 from campaigns.benchmarks.census import descendants
-from campaigns.benchmarks.faults.proxy import LOCAL, Proxy
-from campaigns.benchmarks.faults.visitor import PASSWORD, USER, Visitor
+from campaigns.benchmarks.faults.traffic import LOCAL, PASSWORD, USER, Proxy, Visitor
 from campaigns.benchmarks.harness import BenchmarkError, Progress
 
 START_S, COMMAND_S = 300.0, 120.0

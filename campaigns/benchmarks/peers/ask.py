@@ -11,8 +11,7 @@ from tempfile import TemporaryDirectory
 
 from campaigns.benchmarks.harness import BenchmarkError
 from campaigns.benchmarks.peers import contained
-from campaigns.benchmarks.peers.form import TURN
-from campaigns.benchmarks.peers.task import Opinion, PeerAnswer, PeerTask, read_answer
+from campaigns.benchmarks.peers.form import TURN, Opinion, PeerAnswer, PeerTask, read_answer
 from campaigns.benchmarks.trick import Trick
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import ROOT, clean_environment
@@ -46,8 +45,8 @@ class Peer:
         if noted.is_file():
             return noted.read_text().strip()
         command = ["git", "-C", str(self.folder), "rev-parse", "HEAD"]
-        said = subprocess.run(command, capture_output=True, text=True, check=False)
-        return said.stdout.strip() or "unknown commit"
+        printed = subprocess.run(command, capture_output=True, text=True, check=False)
+        return printed.stdout.strip() or "unknown commit"
 
 
 PLAIN = Peer("do_bench", "plain")
@@ -96,17 +95,17 @@ def ask(peer: Peer, trick: Trick, device: Device, turn: Path) -> PeerAnswer:
 def _without_answer(ended: str, log: Path) -> PeerAnswer:
     if ended == contained.HUNG:
         return PeerAnswer(Opinion.HUNG, f"not done after {LIMIT_S:.0f} s")
-    said = log.read_text(errors="replace")[-4000:].strip().splitlines()
-    if ended == "exit status 1" and any("Traceback" in line for line in said):
-        return PeerAnswer(Opinion.REFUSED, f"raised: {said[-1][:200]}")
+    printed = log.read_text(errors="replace")[-4000:].strip().splitlines()
+    if ended == "exit status 1" and any("Traceback" in line for line in printed):
+        return PeerAnswer(Opinion.REFUSED, f"raised: {printed[-1][:200]}")
     return PeerAnswer(Opinion.DIED, ended)
 
 
 def _environment(peer: Peer, device: Device, work: Path) -> dict[str, str]:
     """As of our own evaluator, with nothing kept from one evaluation to the next."""
-    kept = clean_environment()
+    inherited = clean_environment()
     sources = [str(peer.folder / "src")] if peer.folder else []
-    paths = [*sources, str(ROOT), *filter(None, [kept.get("PYTHONPATH")])]
+    paths = [*sources, str(ROOT), *filter(None, [inherited.get("PYTHONPATH")])]
     own = {
         "PYTHONPATH": os.pathsep.join(paths),
         "HOME": str(work),
@@ -115,5 +114,5 @@ def _environment(peer: Peer, device: Device, work: Path) -> dict[str, str]:
         "TORCH_EXTENSIONS_DIR": str(work / "extensions"),
     }
     if device.kind == "gpu":
-        return kept | own | {"CUDA_VISIBLE_DEVICES": device.uuid}
-    return kept | own | {"TRITON_INTERPRET": "1"}
+        return inherited | own | {"CUDA_VISIBLE_DEVICES": device.uuid}
+    return inherited | own | {"TRITON_INTERPRET": "1"}

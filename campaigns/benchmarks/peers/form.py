@@ -13,11 +13,15 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from campaigns.evaluator.builds.signature import ENTRY, argument_types
 from campaigns.evaluator.contract import Case, Param
@@ -77,7 +81,7 @@ class Form:
         return self.call(self._right, *inputs)
 
     def call(self, run: Callable[..., None], *inputs: torch.Tensor) -> Any:
-        """`run` with keywords, on outputs allocated here: one tensor, or a tuple of them."""
+        """Run a kernel on new outputs and return them: one tensor, or a tuple."""
         outputs = self.blank(inputs[0].device)
         self.into(run, inputs, outputs)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
@@ -163,3 +167,100 @@ def _attribute(name: str) -> Callable[..., None]:
     if name.startswith("__"):
         raise AttributeError(name)
     return lambda *given, **more: None
+
+
+class Opinion(StrEnum):
+    """How one evaluation ended. The last two say nothing about the evaluator."""
+
+    CORRECT = "correct"
+    REFUSED = "refused"
+    FLAGGED = "flagged"
+    DIED = "died"
+    HUNG = "hung"
+    NO_FORM = "no form"
+    NOT_RUN = "not run"
+
+
+@dataclass(frozen=True, slots=True)
+class PeerAnswer:
+    """opinion: `FLAGGED` is correct by the numbers, and suspected. time_us, reference_us: as the
+    evaluator measured them, of the candidate and of what it calls the reference; None where not.
+    gain: whether its own rule grants a gain; None where it took no time."""
+
+    opinion: Opinion
+    reason: str = ""
+    time_us: float | None = None
+    reference_us: float | None = None
+    gain: bool | None = None
+
+    @property
+    def accepted(self) -> bool:
+        return self.opinion is Opinion.CORRECT
+
+    @property
+    def credited(self) -> bool:
+        """Accepted and not slower than its incumbent."""
+        return self.accepted and self.gain is not False
+
+
+@dataclass(frozen=True, slots=True)
+class PeerTask:
+    """source: the candidate's file. problem: its folder. device: "cpu" or "cuda:<index>".
+
+    out: where the process writes a `PeerAnswer`. folder: a fresh one to work in.
+    """
+
+    source: str
+    backend: str
+    problem: str
+    params: dict[str, Param]
+    flags: tuple[str, ...]
+    device: str
+    folder: str
+    out: str
+
+    def dump(self) -> str:
+        return msgspec.json.encode(self).decode()
+
+    @property
+    def text(self) -> str:
+        return Path(self.source).read_text()
+
+    @property
+    def form(self) -> str:
+        """The expression that makes this candidate's `Form`."""
+        return f"Form({self.problem!r}, {self.params!r})"
+
+
+def load_task(text: str) -> PeerTask:
+    return msgspec.json.decode(text, type=PeerTask)
+
+
+def answer_with(
+    evaluate: Callable[[PeerTask, Form], PeerAnswer], no_form: Callable[[Layout], str | None]
+) -> None:
+    """What an evaluator's process does: read its task from the command line, write the answer.
+
+    no_form: why the evaluator cannot be asked about such a problem; None where it can.
+    """
+    task = load_task(sys.argv[1])
+    form = Form(task.problem, task.params)
+    if any(arg.update for arg in form.layout.outputs):
+        # None of them hands a call the contents that its outputs start with.
+        reason: str | None = "it has no outputs that are updated in place"
+    else:
+        reason = no_form(form.layout)
+    answer = PeerAnswer(Opinion.NO_FORM, reason) if reason else evaluate(task, form)
+    write_answer(Path(task.out), answer)
+
+
+def write_answer(path: Path, answer: PeerAnswer) -> None:
+    path.write_bytes(msgspec.json.encode(answer))
+
+
+def read_answer(path: Path) -> PeerAnswer | None:
+    """None where nothing that can be read was written."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=PeerAnswer)
+    except (OSError, msgspec.MsgspecError):
+        return None

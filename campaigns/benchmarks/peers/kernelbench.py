@@ -10,8 +10,15 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from campaigns.benchmarks.peers.form import Form, in_turn, stand_in_for
-from campaigns.benchmarks.peers.task import Opinion, PeerAnswer, PeerTask, answer_with
+from campaigns.benchmarks.peers.form import (
+    Form,
+    Opinion,
+    PeerAnswer,
+    PeerTask,
+    answer_with,
+    in_turn,
+    stand_in_for,
+)
 from campaigns.evaluator.layout import Layout
 
 TRIALS, TIMED = 5, 100
@@ -117,8 +124,8 @@ def _answer(result: Any, errors: list[str]) -> PeerAnswer:
     metadata = {name: str(value) for name, value in result.metadata.items()}
     if not result.correctness:
         keys = ("compilation_error", "runtime_error", "correctness_issue")
-        said = [metadata[key] for key in keys if key in metadata]
-        return PeerAnswer(Opinion.REFUSED, (said or ["not correct"])[0][:200])
+        reasons = [metadata[key] for key in keys if key in metadata]
+        return PeerAnswer(Opinion.REFUSED, (reasons or ["not correct"])[0][:200])
     time_us, reference_us = result.runtime * 1e3, result.ref_runtime * 1e3
     gain = reference_us > time_us > 0
     found = sorted(errors)

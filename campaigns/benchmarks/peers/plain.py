@@ -13,8 +13,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from campaigns.benchmarks.peers.form import Form, turn_to_time
-from campaigns.benchmarks.peers.task import Opinion, PeerAnswer, PeerTask, answer_with
+from campaigns.benchmarks.peers.form import (
+    Form,
+    Opinion,
+    PeerAnswer,
+    PeerTask,
+    answer_with,
+    turn_to_time,
+)
 from campaigns.evaluator.backends import cpp, cuda
 
 CALLS, WARM_UP = 50, 5

@@ -17,8 +17,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from campaigns.benchmarks.peers.form import Form, in_turn, stand_in_for
-from campaigns.benchmarks.peers.task import Opinion, PeerAnswer, PeerTask, answer_with
+from campaigns.benchmarks.peers.form import (
+    Form,
+    Opinion,
+    PeerAnswer,
+    PeerTask,
+    answer_with,
+    in_turn,
+    stand_in_for,
+)
 from campaigns.evaluator.builds.signature import read_parameters
 from campaigns.evaluator.layout import Layout, ScalarArg, TensorArg
 

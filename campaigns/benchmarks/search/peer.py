@@ -7,9 +7,12 @@ failure costs it an evaluation as it costs us one; a point that it asks for agai
 from __future__ import annotations
 
 import math
+import os
 import random
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -19,7 +22,10 @@ import numpy as np
 from campaigns.evaluator.contract import Param
 from campaigns.landscapes.kernel_tuner import write_cache
 from campaigns.landscapes.landscape import Landscape, RecordedKnob
-from campaigns.landscapes.replay import ReplayedSearch
+from campaigns.landscapes.read import read_any
+from campaigns.landscapes.recorded import RecordedSpace
+from campaigns.landscapes.replay import ReplayedSearch, ReplayLimits, replay
+from campaigns.strategies.registry import strategy_named
 
 PACKAGE = "kernel_tuner"
 # Not a search, not installed with it, or for several objectives.
@@ -69,8 +75,8 @@ class SimulatedTuning:
                 quiet=True,
             )
         names = [knob.name for knob in header.knobs]
-        asked = dict.fromkeys(tuple(result[name] for name in names) for result in results)
-        times = (self._rows[values] for values in asked)
+        tried = dict.fromkeys(tuple(result[name] for name in names) for result in results)
+        times = (self._rows[values] for values in tried)
         return ReplayedSearch.of(
             (math.inf if time is None else time for time in times), self._landscape.best_us
         )
@@ -98,3 +104,48 @@ def _codes(knob: RecordedKnob) -> dict[Param, Param]:
     if any(isinstance(value, str) for value in values):
         return {value: at for at, value in enumerate(values)}
     return {value: value for value in values}
+
+
+MARGINS = (0.05, 0.02)
+OURS, PEERS = "kopt", "Kernel Tuner"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRun:
+    """One search to replay. side: whose strategy it is."""
+
+    path: Path
+    side: str
+    strategy: str
+    seed: int
+    budget: int
+    batch: int
+    folder: Path
+
+
+def limit_threads() -> None:
+    """One thread of linear algebra in a worker: there is a worker for each core."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
+
+
+def replayed(run: SearchRun) -> tuple[float, ...]:
+    """Evaluations to within each margin."""
+    if run.side == OURS:
+        maker = strategy_named(run.strategy)
+        limits = ReplayLimits(run.budget, run.batch, min(MARGINS))
+        found = replay(_space(run.path), maker, run.seed, limits)
+    else:
+        found = _tuning(run.path, run.folder).run(run.strategy, run.seed, run.budget)
+    return tuple(found.evaluations_to(margin) or math.inf for margin in MARGINS)
+
+
+@cache
+def _space(path: Path) -> RecordedSpace:
+    return RecordedSpace(read_any(path))
+
+
+@cache
+def _tuning(path: Path, folder: Path) -> SimulatedTuning:
+    return SimulatedTuning(read_any(path), folder / f"{path.name}-{os.getpid()}.json")

@@ -16,17 +16,17 @@ from typing import Any
 
 
 def main() -> int:
-    asked = json.load(sys.stdin)
+    task = json.load(sys.stdin)
     import torch
     from triton.testing import do_bench
 
-    folder = Path(asked["folder"])
+    folder = Path(task["folder"])
     ref = _module(folder / "ref.py", "ref")
-    made = ref.setup(**asked["params"], seed=1, device="cuda")
+    made = ref.setup(**task["params"], seed=1, device="cuda")
     inputs, outputs = made["inputs"], made["outputs"]
     want = {k: v.clone() if isinstance(v, torch.Tensor) else v for k, v in inputs.items()}
     ref.reference(**want)
-    for number, text in enumerate(asked["sources"]):
+    for number, text in enumerate(task["sources"]):
         time_us = None
         try:
             with tempfile.TemporaryDirectory() as place:

@@ -23,15 +23,16 @@ from campaigns.benchmarks.harness import (
     Progress,
     ReportTable,
     Row,
-    versions,
+    require,
 )
-from campaigns.benchmarks.search.peer import PACKAGE, peer_strategies
-from campaigns.benchmarks.search.runs import (
+from campaigns.benchmarks.search.peer import (
     MARGINS,
     OURS,
+    PACKAGE,
     PEERS,
     SearchRun,
     limit_threads,
+    peer_strategies,
     replayed,
 )
 from campaigns.landscapes.landscape import TIME_US, Landscape, LandscapeError
@@ -67,9 +68,7 @@ class EvaluationsNeeded:
 
 def measure_replay(options: Namespace, progress: Progress) -> BenchReport:
     """Raises BenchmarkError."""
-    for name in ("seeds", "budget", "batch"):
-        if getattr(options, name) < 1:
-            raise BenchmarkError(f"--{name} {getattr(options, name)}: 1 or more is accepted")
+    require(options, seeds=(1, None), budget=(1, None), batch=(1, None))
     paths = options.landscape or sorted(SHIPPED.glob("*.csv.gz"))
     try:
         landscapes = {path: read_any(path) for path in paths}
@@ -107,7 +106,8 @@ def _report(
     verdict, held = _verdict(list(standings.values()))
     return BenchReport(
         title="Search strategies by replay",
-        device="",
+        question="Which strategy finds a fast variant in the fewest evaluations?",
+        device=None,
         verdict=verdict,
         held=held,
         notes=[
@@ -117,7 +117,7 @@ def _report(
             f"a time, and start from no seeds."
         ],
         tables=tables,
-        versions=versions(None, "scikit-learn", PACKAGE),
+        packages=("scikit-learn", PACKAGE),
     )
 
 
@@ -167,16 +167,16 @@ def _verdict(standings: Sequence[Sequence[EvaluationsNeeded]]) -> tuple[str, boo
     """The default against the best of the other side on all landscapes, and on each."""
     means = {(of.side, of.strategy): mean for of, mean, _ in _means(standings)}
     ours = means[OURS, DEFAULT]
-    told = f"The default, {DEFAULT}, is within {MARGINS[0]:.0%} after {ours:.0f} evaluations"
+    lead = f"The default, {DEFAULT}, is within {MARGINS[0]:.0%} after {ours:.0f} evaluations"
     theirs = {name: mean for (side, name), mean in means.items() if side == PEERS}
     if not theirs:
-        return f"{told} (geometric mean of medians). {PEERS} is not installed.", True
+        return f"{lead} (geometric mean of medians). {PEERS} is not installed.", True
     best = min(theirs, key=lambda name: theirs[name])
     least = [min(one.median() for one in each if one.side == PEERS) for each in standings]
     mine = [one.median() for each in standings for one in each if one.strategy == DEFAULT]
     won = sum(own <= other for own, other in zip(mine, least, strict=True))
     verdict = (
-        f"{told}, the best of {PEERS}, {best}, after {theirs[best]:.0f} (geometric means of "
+        f"{lead}, the best of {PEERS}, {best}, after {theirs[best]:.0f} (geometric means of "
         f"medians). On {won} of {len(standings)} landscapes the default needs at most what the "
         f"best there of {PEERS}'s {len(theirs)} strategies needs."
     )

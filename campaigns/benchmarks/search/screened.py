@@ -13,33 +13,32 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from random import Random
 
 from campaigns.benchmarks.harness import (
+    DEVICE,
+    Benchmark,
     BenchmarkError,
     BenchReport,
     Progress,
     ReportTable,
     Row,
     held,
+    option,
+    own_database,
     versions,
 )
-from campaigns.benchmarks.own_database import own_database
+from campaigns.benchmarks.search.replay import BATCH, BUDGET, SEEDS, measure_replay
 from campaigns.devices.discover import Device, ensure_platform, this_device
 from campaigns.devices.launch import EvaluatorService, clean_environment
 from campaigns.devices.sweep.build_cache import BuildCache
 from campaigns.devices.sweep.loop import SweepLoop, SweepOptions
 from campaigns.devices.sweep.search_work import FAILURES, SearchWork, TriedPoint
 from campaigns.evaluator.contract import (
-    BuildFacts,
-    BuildResult,
     Case,
     Job,
     Outcome,
     Protocol,
-    ScreenResult,
     Source,
 )
 from campaigns.evaluator.problem import load_problem
@@ -52,6 +51,7 @@ from campaigns.spaces.render import render
 from campaigns.spaces.space import Point, Space
 from campaigns.steps.measuring.sweep import screening_protocol
 from campaigns.strategies.base import SearchTrial, TrialFailure
+from campaigns.strategies.random_sampling import RandomSampling
 from campaigns.strategies.registry import DEFAULT, strategy_named
 from campaigns.strategies.stop import StopRule
 from knowledge.exchange.importer import import_wiki
@@ -76,53 +76,27 @@ BACKENDS = {"triton"}  # of the plain loop
 
 
 @dataclass
-class Drawn:
-    """Points of one space as work, in a fixed order.
-
-    seen: of each that was timed its number, its time in µs, and how many seconds had passed. rows:
-    of each that was tried, also those that failed or ended early.
-    """
+class PointLog:
+    """What became of points of one space. done: each with how many seconds had passed."""
 
     base: Source
     space: Space
     points: Sequence[Point]
-    outcomes: Counter[str] = field(default_factory=Counter)
-    seen: list[tuple[int, float, float]] = field(default_factory=list)
-    rows: list[LandscapeRow] = field(default_factory=list)
-    facts: dict[int, BuildFacts] = field(default_factory=dict)
-    at: int = 0
+    done: list[tuple[TriedPoint, float]] = field(default_factory=list)
     begun: float = field(default_factory=time.monotonic)
 
-    def sources(self) -> list[Source]:
-        return [render(self.base, self.space, point) for point in self.points]
+    def note(self, point: TriedPoint) -> None:
+        self.done.append((point, time.monotonic() - self.begun))
 
-    def ask(self, most: int) -> list[tuple[int, Source]]:
-        asked = list(islice(enumerate(self.sources()), self.at, self.at + most))
-        self.at += len(asked)
-        return asked
+    def again(self) -> PointLog:
+        return PointLog(self.base, self.space, self.points)
 
-    def built(self, result: BuildResult) -> bool:
-        if result.outcome is not Outcome.PASSED:
-            self.outcomes[result.outcome] += 1
-            self._keep(result, None)
-        elif result.facts is not None:
-            self.facts[result.number] = result.facts
-        return True
+    def timed(self) -> list[tuple[TriedPoint, float, float]]:
+        """Points that were timed to the end, with their time in µs and the seconds passed."""
+        return [(p, p.time_us, s) for p, s in self.done if p.time_us and not p.ended_early]
 
-    def screened(self, result: ScreenResult) -> None:
-        self.outcomes["ended early" if result.ended_early else result.outcome] += 1
-        time_us = next(iter(result.times_us.values()), None)
-        self._keep(result, time_us)
-        if time_us is not None and not result.ended_early:
-            self.note(result.number, time_us)
-
-    def _keep(self, result: BuildResult | ScreenResult, time_us: float | None) -> None:
-        failure = FAILURES.get(result.outcome, TrialFailure.CRASHED) if time_us is None else None
-        point, facts = self.points[result.number], self.facts.get(result.number)
-        listed = asdict(facts) if facts else {}
-        known = {name: float(value) for name, value in listed.items() if value is not None}
-        values = tuple(point[knob.name] for knob in self.space.knobs)
-        self.rows.append(LandscapeRow(values, SearchTrial(time_us, failure), known))
+    def best_us(self) -> float:
+        return min((time_us for _, time_us, _ in self.timed()), default=math.inf)
 
     def landscape(self, job: Job, device: Device) -> Landscape:
         """What was tried, as a file that `--replay` reads."""
@@ -132,21 +106,21 @@ class Drawn:
             knobs=knobs,
             backend=job.backend,
             device=device.name,
-            versions=dict(versions(device, *VERSIONS)),
+            versions=versions(device, *VERSIONS),
             cases=tuple(case.name for case in job.cases),
             made="by `bench search`: each point checked once and timed in short bursts, "
             "one that is far behind only roughly",
         )
-        return Landscape.of(header, self.rows)
+        return Landscape.of(header, [self._row(point) for point, _ in self.done])
 
-    def note(self, number: int, time_us: float) -> None:
-        self.seen.append((number, time_us, time.monotonic() - self.begun))
-
-    def again(self) -> Drawn:
-        return Drawn(self.base, self.space, self.points)
-
-    def best_us(self) -> float:
-        return min((time_us for _, time_us, _ in self.seen), default=math.inf)
+    def _row(self, tried: TriedPoint) -> LandscapeRow:
+        values = tuple(tried.point[knob.name] for knob in self.space.knobs)
+        listed = asdict(tried.facts) if tried.facts else {}
+        known = {name: float(value) for name, value in listed.items() if value is not None}
+        if tried.time_us is not None:
+            return LandscapeRow(values, SearchTrial(tried.time_us), known)
+        failure = FAILURES.get(Outcome(tried.outcome), TrialFailure.CRASHED)
+        return LandscapeRow(values, SearchTrial(failure=failure), known)
 
 
 def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
@@ -161,7 +135,7 @@ def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
             progress(f"{name} …")
             place = folder / str(number)
             place.mkdir()
-            job, drawn = _asked(name, device, limits, options.points, place)
+            job, drawn = _job_and_points(name, device, limits, options.points, place)
             file = f"{job.problem.name}-{job.backend}-{job.cases[0].name}.csv.gz"
             keep = options.keep and partial(_save, options.keep / file, job, device)
             for row in _rows(service, job, drawn, place, keep):
@@ -171,10 +145,11 @@ def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
     least = min((float(str(row["a minute"])) for row in screened), default=0.0)
     return BenchReport(
         title="Search: what a minute tries",
-        device=device.name,
+        question="How many variants are tried in a minute, beside a plain loop with do_bench?",
+        device=device,
         verdict=f"With warm builds the slowest space is screened at {least:.0f} variants a minute.",
         tables=(ReportTable("Variants", rows, (NOTE,)),),
-        versions=versions(device, *VERSIONS),
+        packages=VERSIONS,
     )
 
 
@@ -187,9 +162,9 @@ NOTE = (
 )
 
 
-def _asked(
+def _job_and_points(
     name: str, device: Device, limits: DeviceLimits, points: int, place: Path
-) -> tuple[Job, Drawn]:
+) -> tuple[Job, PointLog]:
     try:
         problem, backend, case = name.split(":")
     except ValueError:
@@ -213,20 +188,12 @@ def _asked(
         scratch=place / "scratch",
         protocol=screening_protocol(Protocol(), device.kind, PLAIN_LIMIT_S),
     )
-    return job, Drawn(base, space, _points(space, points))
+    # The source as it is, and others by chance.
+    chosen = RandomSampling(space, SEED, (space.defaults,)).ask(points)
+    return job, PointLog(base, space, chosen)
 
 
-def _points(space: Space, most: int) -> list[Point]:
-    """The source as it is, and others by chance."""
-    draw, found = Random(SEED), {tuple(space.defaults.values()): space.defaults}
-    for _ in range(20 * most):
-        point = space.sample(draw)
-        if point is not None and len(found) < most:
-            found.setdefault(tuple(point.values()), point)
-    return list(found.values())
-
-
-def _save(file: Path, job: Job, device: Device, work: Drawn) -> None:
+def _save(file: Path, job: Job, device: Device, work: PointLog) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     work.landscape(job, device).save(file)
 
@@ -234,45 +201,46 @@ def _save(file: Path, job: Job, device: Device, work: Drawn) -> None:
 def _rows(
     service: EvaluatorService,
     job: Job,
-    drawn: Drawn,
+    drawn: PointLog,
     place: Path,
-    keep: Callable[[Drawn], None] | None,
+    keep: Callable[[PointLog], None] | None,
 ) -> Iterator[Row]:
     """Screened from nothing, again with the builds, by a search from nothing, by the plain loop."""
     options = SweepOptions(place, max(1, (os.cpu_count() or 2) - (job.device != "cpu")))
-    cold, warm, found = drawn.again(), drawn.again(), drawn.again()
-    for work, by in ((cold, "screen, builds cold"), (warm, WARM)):
-        work.begun = time.monotonic()
-        SweepLoop(service, job, BuildCache(place / "builds", job), options).run(work)
-        if keep and work is cold:
+    most = len(drawn.points)
+    by_search = f"search by {DEFAULT}, builds cold"
+    cold = drawn.again()
+    for log, by, builds in (
+        (cold, "screen, builds cold", "builds"),
+        (drawn.again(), WARM, "builds"),
+        (drawn.again(), by_search, "found"),
+    ):
+        if by == by_search:
+            strategy = strategy_named(DEFAULT)(drawn.space, SEED, (drawn.space.defaults,))
+            stop = StopRule(most_trials=most, most_s=PLAIN_LIMIT_S)
+        else:
+            strategy = RandomSampling(drawn.space, SEED, drawn.points)
+            stop = StopRule(most_trials=most, least_trials=most)
+        work = SearchWork(drawn.base, drawn.space, strategy, stop, log.note)
+        log.begun = time.monotonic()
+        SweepLoop(service, job, BuildCache(place / builds, job), options).run(work)
+        if keep and log is cold:
             keep(cold)
-        yield _row(job, by, work, cold.best_us())
-    stop = StopRule(most_trials=len(drawn.points), most_s=PLAIN_LIMIT_S)
-    strategy = strategy_named(DEFAULT)(drawn.space, SEED, (drawn.space.defaults,))
-    search = SearchWork(drawn.base, drawn.space, strategy, stop, partial(_note, found))
-    found.begun = time.monotonic()
-    SweepLoop(service, job, BuildCache(place / "found", job), options).run(search)
-    yield _row(job, f"search by {DEFAULT}, builds cold", found, cold.best_us())
+        yield _row(job, by, log, cold.best_us())
     # The plain loop has no locks, so it runs no reference but ours.
     if job.backend in BACKENDS and job.device != "cpu" and is_shipped(job.problem):
         yield _plain(job, drawn, cold.best_us())
 
 
-def _note(work: Drawn, point: TriedPoint) -> None:
-    work.outcomes["ended early" if point.ended_early else point.outcome] += 1
-    if point.time_us is not None and not point.ended_early:
-        work.note(point.number - 1, point.time_us)
-
-
-def _plain(job: Job, drawn: Drawn, best_us: float) -> Row:
+def _plain(job: Job, drawn: PointLog, best_us: float) -> Row:
     """The same points, as many as the limit allows."""
-    asked = {
+    task = {
         "folder": str(job.problem),
         "params": dict(job.cases[0].params),
-        "sources": [source.text for source in drawn.sources()],
+        "sources": [render(drawn.base, drawn.space, point).text for point in drawn.points],
     }
     program = Path(__file__).with_name("plain_loop.py")
-    work = drawn.again()
+    log = drawn.again()
     with subprocess.Popen(
         [sys.executable, str(program)],
         stdin=subprocess.PIPE,
@@ -283,35 +251,61 @@ def _plain(job: Job, drawn: Drawn, best_us: float) -> Row:
     ) as loop:
         assert loop.stdin is not None  # both are pipes, as asked for above
         assert loop.stdout is not None
-        loop.stdin.write(json.dumps(asked))
+        loop.stdin.write(json.dumps(task))
         loop.stdin.close()
-        for number, line in enumerate(loop.stdout):
+        for number, (point, line) in enumerate(zip(drawn.points, loop.stdout, strict=False), 1):
             time_us = json.loads(line)
-            work.outcomes["passed" if time_us else "failed"] += 1
-            if time_us:
-                work.note(number, time_us)
-            if time.monotonic() - work.begun > PLAIN_LIMIT_S:
+            outcome = "passed" if time_us else "failed"
+            log.note(TriedPoint(number, point, outcome, time_us=time_us))
+            if time.monotonic() - log.begun > PLAIN_LIMIT_S:
                 loop.kill()
                 break
-    return _row(job, "plain loop", work, best_us)
+    return _row(job, "plain loop", log, best_us)
 
 
-def _row(job: Job, by: str, work: Drawn, best_us: float) -> Row:
-    """best_us: the best of all points in the screen; what the plain loop says is by its own clock,
-    so of it that counts which is within 2 % of its own best."""
-    took_s = time.monotonic() - work.begun
-    tried = sum(work.outcomes.values())
-    base_us = next((us for number, us, _ in work.seen if number == 0), None)
-    near_us = NEAR * (work.best_us() if by == "plain loop" else best_us)
-    near_s = next((s for _, us, s in work.seen if us <= near_us), None)
+def _row(job: Job, by: str, log: PointLog, best_us: float) -> Row:
+    """best_us: of all points in the screen. The plain loop uses its own clock; only its points
+    within 2 % of its own best count."""
+    took_s = time.monotonic() - log.begun
+    timed = log.timed()
+    base_us = next((us for one, us, _ in timed if one.point == log.space.defaults), None)
+    near_us = NEAR * (log.best_us() if by == "plain loop" else best_us)
+    near_s = next((s for _, us, s in timed if us <= near_us), None)
+    outcomes = Counter("ended early" if p.ended_early else p.outcome for p, _ in log.done)
     return {
         "space": f"{job.problem.name} {job.backend} {job.cases[0].name}",
-        "points": f"{len(work.points):,} of {work.space.size:,}",
+        "points": f"{len(log.points):,} of {log.space.size:,}",
         "by": by,
         "s": f"{took_s:.1f}",
-        "a minute": f"{tried / took_s * 60:.0f}",
-        "outcomes": ", ".join(f"{n} {what}" for what, n in work.outcomes.items() if n),
+        "a minute": f"{len(log.done) / took_s * 60:.0f}",
+        "outcomes": ", ".join(f"{n} {what}" for what, n in outcomes.items()),
         "as it is µs": f"{base_us:.2f}" if base_us else "–",
-        "best µs": f"{work.best_us():.2f}",
+        "best µs": f"{log.best_us():.2f}",
         "s to within 2 %": f"{near_s:.1f}" if near_s else "–",
     }
+
+
+def _run(options: Namespace, progress: Progress) -> BenchReport:
+    return (measure_replay if options.replay else measure_screens)(options, progress)
+
+
+SEARCH = Benchmark(
+    "search",
+    "how many variants are tried a minute, how many does a search need?",
+    (
+        DEVICE,
+        option("--space", action="append", help="problem:backend:case; default: some shipped ones"),
+        option("--points", type=int, default=POINTS, help="of each space"),
+        option("--keep", type=Path, help="a folder for what was screened, as landscapes"),
+        option(
+            "--replay", action="store_true", help="search recorded landscapes, without a device"
+        ),
+        option(
+            "--landscape", type=Path, action="append", help="a landscape; default: shipped ones"
+        ),
+        option("--seeds", type=int, default=SEEDS, help="searches of each strategy"),
+        option("--budget", type=int, default=BUDGET, help="evaluations of one search"),
+        option("--batch", type=int, default=BATCH, help="points that ours ask at a time"),
+    ),
+    _run,
+)

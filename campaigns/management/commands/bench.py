@@ -7,22 +7,18 @@ import sys
 from argparse import Namespace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from campaigns.benchmarks.clients import CLIENTS
 from campaigns.benchmarks.experience import EXPERIENCE
 from campaigns.benchmarks.faults.run import FAULT_BENCHMARK
 from campaigns.benchmarks.harness import Benchmark, BenchmarkError, finish
 from campaigns.benchmarks.precision import PRECISION
-from campaigns.benchmarks.search.command import SEARCH
+from campaigns.benchmarks.search.screened import SEARCH
 from campaigns.benchmarks.soak import SOAK
 from campaigns.benchmarks.trust import TRUST
 from campaigns.benchmarks.wiki import WIKI
-from campaigns.devices.discover import DeviceError
-from campaigns.devices.hold import DeviceBusy
-from campaigns.evaluator.problem import ProblemError
-from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
-from campaigns.problems.shipped import UnknownProblem
+from campaigns.management.base_command import BaseCommand, ExitCode, Exits, Verb, argument
 
 BENCHMARKS = (TRUST, PRECISION, SOAK, WIKI, EXPERIENCE, SEARCH, CLIENTS, FAULT_BENCHMARK)
 OUT = argument("--out", type=Path, help="write a report here; .json or .md")
@@ -30,6 +26,7 @@ OUT = argument("--out", type=Path, help="write a report here; .json or .md")
 
 class Command(BaseCommand):
     help = "Measure kopt itself: whom it believes, how precise it is, what it costs."
+    exits: ClassVar[Exits] = {BenchmarkError: ExitCode.USAGE}
 
     def verbs(self) -> tuple[Verb, ...]:
         return tuple(
@@ -45,12 +42,7 @@ class Command(BaseCommand):
     def _measure(self, benchmark: Benchmark, *, out: Path | None, **options: Any) -> None:
         if out is not None and out.suffix not in (".json", ".md"):
             self.fail(ExitCode.USAGE, f"--out {out}: a name ending in .json or .md is accepted")
-        try:
-            finished = finish(benchmark, _command(), Namespace(**options), self.progress)
-        except (DeviceError, UnknownProblem) as error:
-            self.fail(ExitCode.NOT_FOUND, str(error))
-        except (BenchmarkError, DeviceBusy, ProblemError) as error:
-            self.fail(ExitCode.USAGE, str(error))
+        finished = finish(benchmark, _command(), Namespace(**options), self.progress)
         data, text = finished.as_data(), finished.as_markdown()
         if out is not None:
             out.write_text(json.dumps(data, indent=1) + "\n" if out.suffix == ".json" else text)

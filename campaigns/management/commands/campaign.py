@@ -7,19 +7,17 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from campaigns.devices.discover import DeviceError, ensure_platform, this_device
-from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.problem import ProblemError, load_problem
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.records import branch_of
 from campaigns.lineage.repository import repository_of
-from campaigns.management.base_command import ExitCode, Verb, argument
+from campaigns.management.base_command import ExitCode, Exits, Verb, argument
 from campaigns.management.bisecting import found_facts, found_words, look_line, percentage
 from campaigns.management.campaign_options import (
     ASSUMED,
@@ -52,10 +50,8 @@ from campaigns.models import (
     AbortReason,
     Campaign,
     CampaignState,
-    IllegalTransition,
     RestartAnswer,
 )
-from campaigns.problems.shipped import UnknownProblem
 from campaigns.records.device_waits import no_worker_of
 from campaigns.reports.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
@@ -83,17 +79,24 @@ from campaigns.steps.worker import WorkerContext, choose_device, worker_beat
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
 from campaigns.trails.importers.claims import TrailRefused
 from campaigns.trails.importers.manifest import ManifestDefaults
-from knowledge.curation.errors import Forbidden
 from knowledge.models import Platform
 
 WATCH_EVERY_S, PATIENCE_S = 1.0, 600.0
 INTAKE = tuple(Intake().stored)
 GOAL_PERCENT = 90.0
-REFUSALS = (CampaignRefused, IntakeError, PolicyError, ProposersError)
+# The option stands in these in the place of the field.
+OF_OPTIONS = (CampaignRefused, IntakeError, PolicyError, ProposersError)
 
 
 class Command(ImportVerbs):
     help = "Campaigns: one problem on one platform with one backend and one goal"
+    exits: ClassVar[Exits] = {
+        UnknownPlatform: ExitCode.NOT_FOUND,
+        TargetUnknown: ExitCode.NO_APPROVED_VALUE,
+        **dict.fromkeys(OF_OPTIONS, ExitCode.USAGE),
+        **dict.fromkeys((DeviceError, GoalError, LineageError, TrailRefused), ExitCode.USAGE),
+        **dict.fromkeys((BisectRefused, PlaceholderRefused), ExitCode.USAGE),
+    }
 
     def verbs(self) -> tuple[Verb, ...]:
         draft = argument("--draft", action="store_true", help="do not confirm it yet")
@@ -149,7 +152,7 @@ class Command(ImportVerbs):
             try:
                 confirm(campaign)
             except TargetUnknown as error:
-                self.fail(ExitCode.NO_APPROVED_VALUE, f"{campaign.pk} stays a draft: {error}")
+                raise TargetUnknown(f"{campaign.pk} stays a draft: {error}") from None
             self._run_local(campaign)
         else:
             campaign = self._start(wish)
@@ -188,7 +191,7 @@ class Command(ImportVerbs):
         if out is None:
             self.emit({"campaign": row.pk, "html": html}, html)
         else:
-            self._write({"campaign": row.pk}, out, html.encode())
+            self.write(out, html.encode(), {"campaign": row.pk})
 
     def export(self, *, campaign: int, out: Path | None, number: int | None) -> None:
         row = self._get(campaign)
@@ -198,16 +201,14 @@ class Command(ImportVerbs):
             except LookupError as error:
                 self.fail(ExitCode.NOT_FOUND, str(error))
             file = out or Path(f"{trail_name(row)}_round-{number}.zip")
-            self._write({"campaign": row.pk, "round": number}, file, content)
+            self.write(file, content, {"campaign": row.pk, "round": number})
             return
-        self._write({"campaign": row.pk}, out or Path(f"{trail_name(row)}.zip"), trail_archive(row))
+        file = out or Path(f"{trail_name(row)}.zip")
+        self.write(file, trail_archive(row), {"campaign": row.pk})
 
     def lineage(self, *, campaign: int) -> None:
         row = self._get(campaign)
-        try:
-            commits = rebuild(row)
-        except LineageError as error:
-            self.fail(ExitCode.USAGE, str(error))
+        commits = rebuild(row)
         branch, repository = branch_of(row), str(repository_of(row.pk)) if commits else None
         told = {"branch": branch, "repository": repository}
         lines = [f"branch: {branch}", f"repository: {repository or 'none, nothing is accepted'}"]
@@ -228,23 +229,13 @@ class Command(ImportVerbs):
             with EvaluatorService() as service:
                 place = BisectDevice(service, device, PATIENCE_S)
                 found = bisect(question, place, lambda one: self.progress(look_line(one, good)))
-        except (BisectRefused, DeviceBusy, DeviceError) as error:
-            self.fail(ExitCode.USAGE, str(error))
         except OSError as error:
             self.fail(ExitCode.USAGE, f"{error.filename or 'scratch'}: {error.strerror}")
         self.emit(found_facts(found, question), found_words(found, question))
 
     def assume(self, *, campaign: int, question: str, value: str, why: str, by: str) -> None:
         row = self._get(campaign)
-        person = get_user_model().objects.filter(username=by).first()
-        if person is None:
-            self.fail(ExitCode.NOT_FOUND, f"user '{by}': no such user")
-        try:
-            made = allow_placeholder(row, question, value, why, person)
-        except (Forbidden, IllegalTransition) as error:
-            self.fail(ExitCode.NOT_ALLOWED, str(error))
-        except PlaceholderRefused as error:
-            self.fail(ExitCode.USAGE, str(error))
+        made = allow_placeholder(row, question, value, why, self.user(by))
         said = {name: getattr(made, name) for name in ("question", "value", "unit", "shown")}
         words = f"{question} {value}: {PLACEHOLDER}, allowed by {by}"
         self.emit({"campaign": row.pk, **said, "reason": why, "allowed_by": by}, words)
@@ -255,38 +246,26 @@ class Command(ImportVerbs):
 
     def unmask(self, *, campaign: int, round: int) -> None:
         row = self._get(campaign)
-        try:
-            unmask(row, round)
-        except IllegalTransition as error:
-            self.fail(ExitCode.NOT_ALLOWED, str(error))
+        unmask(row, round)
         self.emit({"campaign": row.pk, "unmasked": round}, f"round {round} is no longer hidden")
 
     def _control(self, step: Callable[[Campaign], Next]) -> Callable[..., None]:
         def run(*, campaign: int) -> None:
             row = self._get(campaign)
-            try:
-                notify(row, step(row))
-            except IllegalTransition as error:
-                unknown = isinstance(error, TargetUnknown)
-                code = ExitCode.NO_APPROVED_VALUE if unknown else ExitCode.NOT_ALLOWED
-                self.fail(code, str(error))
+            notify(row, step(row))
             self.emit(campaign_facts(row), campaign_line(row))
 
         return run
 
     def _get(self, key: int) -> Campaign:
-        row = Campaign.objects.for_list().filter(pk=key).first()
-        if row is None:
-            self.fail(ExitCode.NOT_FOUND, f"campaign {key}: no such campaign")
-        return row
+        otherwise = f"campaign {key}: no such campaign"
+        return self.row(Campaign.objects.for_list(), otherwise, pk=key)
 
     def _offered(self, manifest: Path) -> ManifestDefaults:
         try:
             return offered_in(manifest)
         except FileNotFoundError:
             self.fail(ExitCode.NOT_FOUND, f"{manifest}: no such file")
-        except TrailRefused as error:
-            self.fail(ExitCode.USAGE, str(error))
 
     def _start(self, wish: dict[str, Any]) -> Campaign:
         """A confirmed campaign, or the end of the command with nothing stored."""
@@ -296,7 +275,7 @@ class Command(ImportVerbs):
                 notify(campaign, confirm(campaign))
         except TargetUnknown as error:
             draft = "Or `campaign new --draft`, and a curator assumes it: `campaign placeholder`"
-            self.fail(ExitCode.NO_APPROVED_VALUE, f"{error} {draft}")
+            raise TargetUnknown(f"{error} {draft}") from None
         if warning := no_worker_of(campaign):
             self.progress(warning)
         return campaign
@@ -308,32 +287,31 @@ class Command(ImportVerbs):
             if wish[name] is None:
                 self.fail(ExitCode.USAGE, f"{name}: is needed; accepted: --{name}, or a manifest")
         policy, goal = self._policy(wish), self._goal(wish)
-        try:
-            findings = parse_choices(wish["findings"])
-            folder = find_problem(wish["problem"])
-            load_problem(folder)
-            return create_campaign(
-                Wish(
-                    problem=folder,
-                    platform=self._platform(wish["platform"], here=here),
-                    backend=wish["backend"],
-                    cases=tuple(wish["case"]),
-                    policy=policy,
-                    goal=goal,
-                    findings=findings,
-                    own_kernels=tuple(wish["own_kernel"]),
-                    require_sanitizers=wish["require_sanitizers"],
-                    baselines=not wish["no_baselines"],
-                    proposers=parse_budgets(wish["proposers"]),
-                    intake=Intake(**{name: wish[name] for name in INTAKE}),
-                    title=wish["title"],
-                    seed=wish["seed"],
-                )
+        findings = parse_choices(wish["findings"])
+        folder = find_problem(wish["problem"])
+        load_problem(folder)
+        return create_campaign(
+            Wish(
+                problem=folder,
+                platform=self._platform(wish["platform"], here=here),
+                backend=wish["backend"],
+                cases=tuple(wish["case"]),
+                policy=policy,
+                goal=goal,
+                findings=findings,
+                own_kernels=tuple(wish["own_kernel"]),
+                require_sanitizers=wish["require_sanitizers"],
+                baselines=not wish["no_baselines"],
+                proposers=parse_budgets(wish["proposers"]),
+                intake=Intake(**{name: wish[name] for name in INTAKE}),
+                title=wish["title"],
+                seed=wish["seed"],
             )
-        except (UnknownProblem, UnknownPlatform) as error:
-            self.fail(ExitCode.NOT_FOUND, str(error))
-        except (*REFUSALS, ProblemError, DeviceError) as error:
-            self.fail(ExitCode.USAGE, as_typed(error))
+        )
+
+    def said_of(self, error: Exception) -> str:
+        """The error, with the option in place of the field that it came from."""
+        return as_typed(error) if isinstance(error, (*OF_OPTIONS, ProblemError)) else str(error)
 
     def _platform(self, wanted: str | None, *, here: bool) -> str:
         """The slug to create with; a run in this process is one on this host's device."""
@@ -366,10 +344,7 @@ class Command(ImportVerbs):
             return None
         if wish["goal"] is not None:
             self.fail(ExitCode.USAGE, "target and goal are both given; accepted: one of them")
-        try:
-            return parse_goal(wish["target"])
-        except GoalError as error:
-            self.fail(ExitCode.USAGE, str(error))
+        return parse_goal(wish["target"])
 
     def _run_local(self, campaign: Campaign) -> None:
         name = f"local-{campaign.pk}"
@@ -377,10 +352,7 @@ class Command(ImportVerbs):
         worker = worker_beat(name, device)
         with EvaluatorService() as service:
             context = WorkerContext(service, device, worker, patience_s=PATIENCE_S)
-            try:
-                run_here(campaign.pk, context, self.progress)
-            except DeviceBusy as busy:
-                self.fail(ExitCode.USAGE, str(busy))
+            run_here(campaign.pk, context, self.progress)
 
     def _follow_events(self, campaign: Campaign, tell: Callable[[dict[str, Any]], None]) -> None:
         told, finished = 0, False

@@ -5,8 +5,8 @@ from __future__ import annotations
 import platform as host
 from typing import Any
 
-from campaigns.devices.discover import Device, DeviceError, devices, this_device, watched
-from campaigns.devices.hold import DeviceBusy, holder
+from campaigns.devices.discover import Device, devices, this_device, watched
+from campaigns.devices.hold import holder
 from campaigns.devices.idle import is_gated, look_at_all
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.judge.integrity.process_hold import below
@@ -55,25 +55,22 @@ class Command(BaseCommand):
         if worker is not None:
             self._ask(worker, device)
             return
-        found = self._device(device)
+        found = this_device(device)
         own = worker_beat(LOCAL, found)
         self.progress(f"comparing a kernel with itself on {found.device}; a minute or a few")
         with EvaluatorService() as service:
-            try:
-                taken = take_passport("asked for by a command", WorkerContext(service, found, own))
-            except DeviceBusy as busy:
-                self.fail(ExitCode.USAGE, str(busy))
-        if taken is None:
+            passport = take_passport("asked for by a command", WorkerContext(service, found, own))
+        if passport is None:
             self.fail(
                 ExitCode.USAGE, "a campaign is using the device; try again when it has finished"
             )
-        if taken.error:
-            self.fail(ExitCode.USAGE, taken.error)
+        if passport.error:
+            self.fail(ExitCode.USAGE, passport.error)
         state = state_of(own)
         self.emit(passport_facts(state), _passport_text(state))
 
     def passports(self, *, device: str | None, **options: Any) -> None:
-        found = self._device(device)
+        found = this_device(device)
         rows = list(Passport.objects.filter(card=card_of(found)).select_related("worker"))
         self.emit([taken_facts(row) for row in rows], "\n".join(map(_history_line, rows)))
         if not rows:
@@ -94,12 +91,6 @@ class Command(BaseCommand):
             passport_facts(state_of(worker)),
             f"asked {name}; it takes the passport when no campaign needs its device",
         )
-
-    def _device(self, choice: str | None) -> Device:
-        try:
-            return this_device(choice)
-        except DeviceError as error:
-            self.fail(ExitCode.NOT_FOUND, str(error))
 
     def list_all(self, **options: Any) -> None:
         measured = devices()

@@ -6,12 +6,12 @@ import errno
 import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 
 from campaigns.devices.discover import Device, DeviceError, this_device
-from campaigns.devices.hold import DeviceBusy, hold
+from campaigns.devices.hold import hold
 from campaigns.devices.launch import Beat, EvaluatorService
 from campaigns.evaluator.backends import base as backends
 from campaigns.evaluator.backends.base import BACKEND_OF
@@ -26,8 +26,7 @@ from campaigns.evaluator.contract import (
     Source,
 )
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
-from campaigns.management.base_command import Argument, BaseCommand, ExitCode, argument
-from campaigns.problems.shipped import UnknownProblem
+from campaigns.management.base_command import Argument, BaseCommand, ExitCode, Exits, argument
 from campaigns.records.cases import case_rows
 from campaigns.records.findings import stored_findings
 from campaigns.records.target.targets import Floors, floors_here
@@ -66,6 +65,7 @@ class Command(BaseCommand):
         "1: the command or the problem has a fault. With KOPT_SANDBOX=all a host "
         "without every layer of the sandbox evaluates nothing."
     )
+    exits: ClassVar[Exits] = {DeviceError: ExitCode.USAGE}
 
     def arguments(self) -> tuple[Argument, ...]:
         return (
@@ -109,22 +109,21 @@ class Command(BaseCommand):
         )
 
     def run(self, **options: Any) -> None:
-        job_facts = self._read(options)
-        device = job_facts["device"]
-        self.progress(f"{options['candidate'].name} on {device.name}")
+        spec = load_problem(find_problem(options["problem"]))
+        device = this_device(options["device"])
+        job = self._job(options, spec, device)
+        self.progress(f"{job.candidate.name} on {device.name}")
         scratch = Path(settings.DATA_DIR) / "scratch"
         try:
             scratch.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix="evaluate-", dir=scratch) as folder:
-                job = self._job(options, job_facts, Path(folder) / "scratch")
+                job = replace(job, scratch=Path(folder) / "scratch")
                 with hold(device, wait_s=PATIENCE_S), EvaluatorService() as service:
-                    report = service.evaluate(job, self._tells())
+                    report = service.evaluate(job, self._phase_printer())
                     if options["sanitize"]:
                         report = replace(report, sanitized=sanitize(job, service))
                     if options["machine_code"]:
                         report = replace(report, machine_code=read_code(job, service))
-        except DeviceBusy as busy:
-            self.fail(ExitCode.USAGE, str(busy))
         except OSError as error:
             words = "disk full" if error.errno == errno.ENOSPC else error.strerror
             self.fail(ExitCode.USAGE, f"{words}: {error.filename or scratch}")
@@ -134,7 +133,7 @@ class Command(BaseCommand):
             findings_of(job.candidate),
             dict.fromkeys(FindingKind, Stance.FLAGGED),
         )
-        floors, lesser = self._floors(report, job_facts)
+        floors, lesser = self._floors(report, job, spec, device)
         standard = Standard(
             job.incumbent is not None, examined=examined, floors=floors, lesser_floors=lesser
         )
@@ -147,76 +146,56 @@ class Command(BaseCommand):
         if options["sanitize"]:
             self._hold_to(report.sanitized)
 
-    def _floors(self, report: Report, facts: dict[str, Any]) -> Floors:
+    def _floors(self, report: Report, job: Job, spec: ProblemSpec, device: Device) -> Floors:
         """What no kernel can beat on this device, where its ceilings are known (law 6)."""
         if not any(case.candidate for case in report.cases):
             return {}, {}
         try:
-            return floors_here(facts["device"].name, facts["spec"], facts["cases"])
+            return floors_here(device.name, spec, job.cases)
         except ProblemError as error:
             self.fail(ExitCode.USAGE, f"problem: {error}")
 
-    def _tells(self) -> Beat:
+    def _phase_printer(self) -> Beat:
         """A callback that prints each phase and case that takes a second or more, once."""
-        said = ""
+        last = ""
 
         def beat(phase: str) -> None:
-            nonlocal said
-            if phase not in (said, Phase.DONE):
-                said = phase
+            nonlocal last
+            if phase not in (last, Phase.DONE):
+                last = phase
                 name, _, case = phase.partition(" ")
                 self.progress(f"  {DOING[Phase(name)]} {case}".rstrip())
 
         return beat
 
-    def _hold_to(self, said: tuple[Sanitized, ...]) -> None:
+    def _hold_to(self, sanitized: tuple[Sanitized, ...]) -> None:
         """End with what the sanitizers found, or with why none could look."""
-        if passed(said) is None:
-            self.fail(ExitCode.USAGE, f"sanitize: {found_words(said)}")
-        if not passed(said):
-            self.fail(ExitCode.NOT_ACCEPTED, f"sanitize: {found_words(said)}")
+        if passed(sanitized) is None:
+            self.fail(ExitCode.USAGE, f"sanitize: {found_words(sanitized)}")
+        if not passed(sanitized):
+            self.fail(ExitCode.NOT_ACCEPTED, f"sanitize: {found_words(sanitized)}")
 
-    def _read(self, options: dict[str, Any]) -> dict[str, Any]:
+    def _job(self, options: dict[str, Any], spec: ProblemSpec, device: Device) -> Job:
         """Check everything that can be wrong before a process is started."""
-        try:
-            spec = load_problem(find_problem(options["problem"]))
-            device = this_device(options["device"])
-        except UnknownProblem as error:
-            self.fail(ExitCode.NOT_FOUND, str(error))
-        except (ProblemError, DeviceError) as error:
-            self.fail(ExitCode.USAGE, str(error))
-        backend = self._backend(options["backend"], options["candidate"])
+        candidate, against = options["candidate"], options["against"]
+        backend = self._backend(options["backend"], candidate)
         other = options["against_backend"] or backend
-        if options["against"] and other != backend:
-            other = self._backend(other, options["against"])
+        if against and other != backend:
+            other = self._backend(other, against)
         for one in {backend, other}:
             self._refuse_without_device(one, device)
-        return {
-            "spec": spec,
-            "device": device,
-            "backend": backend,
-            "cases": self._cases(options["case"], spec, backend, device),
-            "candidate": self._source(options["candidate"], tuple(options["flag"])),
-            "incumbent": self._source(options["against"], tuple(options["against_flag"]))
-            if options["against"]
-            else None,
-            "incumbent_backend": other,
-        }
-
-    def _job(self, options: dict[str, Any], facts: dict[str, Any], scratch: Path) -> Job:
-        device: Device = facts["device"]
-        spec: ProblemSpec = facts["spec"]
+        flags = tuple(options["against_flag"])
         return Job(
-            job_id=f"evaluate-{options['candidate'].name}",
+            job_id=f"evaluate-{candidate.name}",
             problem=spec.folder,
-            backend=facts["backend"],
+            backend=backend,
             device=device.device,
-            target=options["target"] or _target(device, facts["backend"]),
-            cases=facts["cases"],
-            candidate=facts["candidate"],
-            incumbent=facts["incumbent"],
-            incumbent_backend=facts["incumbent_backend"],
-            scratch=scratch,
+            target=options["target"] or _target(device, backend),
+            cases=self._cases(options["case"], spec, backend, device),
+            candidate=self._source(candidate, tuple(options["flag"])),
+            incumbent=self._source(against, flags) if against else None,
+            incumbent_backend=other,
+            scratch=Path(settings.DATA_DIR),
             protocol=CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL,
             timed=not options["no_timing"],
         )
@@ -345,5 +324,5 @@ def _code_lines(code: MachineCode | None) -> list[str]:
         return []
     if not code.functions:
         return [f"  machine code: {code_words(code)}"]
-    told = [f"    {one.name}: {function_words(one)}" for one in code.functions]
-    return [f"  machine code ({code.tool}):", *told]
+    lines = [f"    {one.name}: {function_words(one)}" for one in code.functions]
+    return [f"  machine code ({code.tool}):", *lines]

@@ -11,7 +11,7 @@ from campaigns.evaluator.contract import Case
 from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
 from campaigns.management.base_command import ExitCode, Verb, argument
 from campaigns.management.new_problem import DEFINITION, NEW, NewProblem
-from campaigns.problems.shipped import UnknownProblem, shipped_folders
+from campaigns.problems.shipped import shipped_folders
 from campaigns.steps.problems import find_problem, known_problems
 
 T = TypeVar("T")
@@ -40,32 +40,27 @@ class Command(NewProblem):
         )
 
     def list_known(self) -> None:
-        try:
-            for folder in shipped_folders():
-                load_problem(folder)
-        except ProblemError as error:
-            self.fail(ExitCode.USAGE, str(error))
+        for folder in shipped_folders():
+            load_problem(folder)
         specs = known_problems()
         rows = [f"{s.name:12} {s.title:20} {', '.join(sorted(s.files))}" for s in specs]
         self.emit([_facts(spec) for spec in specs], "\n".join(rows))
 
     def show(self, *, problem: str) -> None:
-        spec, read = self._asked(problem, described_problem)
+        spec, read = self._described(problem, described_problem)
         self.emit(_facts(spec) | {"read": read}, "\n".join(_lines(spec, read)))
 
     def check_folder(self, *, problem: str) -> None:
-        spec, notes = self._asked(problem, problem_notes)
-        told = [f"  note: {note}" for note in notes] or ["  nothing to note"]
-        text = "\n".join([f"{spec.name}: it can be used", *told])
+        spec, notes = self._described(problem, problem_notes)
+        lines = [f"  note: {note}" for note in notes] or ["  nothing to note"]
+        text = "\n".join([f"{spec.name}: it can be used", *lines])
         self.emit({"name": spec.name, "notes": notes}, text)
 
-    def _asked(self, problem: str, ask: Callable[[Path, Case], T]) -> tuple[ProblemSpec, T]:
+    def _described(self, problem: str, ask: Callable[[Path, Case], T]) -> tuple[ProblemSpec, T]:
         """The problem, and what its own code says of its smallest case."""
         try:
             spec = load_problem(find_problem(problem))
             return spec, ask(spec.folder, min(spec.cases, key=lambda case: case.size).case)
-        except UnknownProblem as error:
-            self.fail(ExitCode.NOT_FOUND, str(error))
         except ProblemError as error:
             self.fail(ExitCode.USAGE, f"problem: {error}")
 

@@ -6,11 +6,9 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from django.contrib.auth import get_user_model
-
-from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
+from campaigns.management.base_command import BaseCommand, ExitCode, Exits, Verb, argument
 from campaigns.management.facts import case_line, round_facts, round_line, round_text
 from campaigns.models import Answer, Campaign, Round, RoundState, Submission, Submitter
 from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn, SubmissionRefused
@@ -22,7 +20,6 @@ from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.measuring.standings import AnswerRefused, answer_standing
 from campaigns.steps.notify import AGAIN, notify
 from campaigns.steps.rounds.submit import submit
-from knowledge.curation.errors import Forbidden
 
 FOLLOW_EVERY_S = 1.0
 COMMAND_LINE = "command line"
@@ -57,6 +54,7 @@ SUBMIT = (
 
 class Command(BaseCommand):
     help = "Rounds: one hypothesis tried"
+    exits: ClassVar[Exits] = {AnswerRefused: ExitCode.USAGE}
 
     def verbs(self) -> tuple[Verb, ...]:
         key = argument("campaign", type=int)
@@ -87,20 +85,19 @@ class Command(BaseCommand):
         wait: bool,
         **said: Any,
     ) -> None:
-        row = Campaign.objects.filter(pk=campaign).first()
-        if row is None:
-            self.fail(ExitCode.NOT_FOUND, f"campaign {campaign}: no such campaign")
-        person = self._person(by) if by else None
+        otherwise = f"campaign {campaign}: no such campaign"
+        row = self.row(Campaign.objects.all(), otherwise, pk=campaign)
+        person = self.user(by or None)
         kind = Submitter.AGENT if agent is not None else Submitter.PERSON
         name = by or COMMAND_LINE if agent is None else agent
         try:
-            made = submit(row, handed_in(row, file, said), kind, name, person)
-        except Forbidden as error:
-            self.fail(ExitCode.NOT_ALLOWED, str(error))
+            candidate = handed_in(row, file, said)
         except FileNotFoundError:
             self.fail(ExitCode.NOT_FOUND, f"{file}: no such file")
         except (OSError, UnicodeDecodeError) as error:
             self.fail(ExitCode.USAGE, f"{file}: {error}; accepted: text in UTF-8")
+        try:
+            made = submit(row, candidate, kind, name, person)
         except SubmissionRefused as error:
             of_campaign = error.field == "campaign"
             self.fail(ExitCode.NOT_ALLOWED if of_campaign else ExitCode.USAGE, str(error))
@@ -142,28 +139,14 @@ class Command(BaseCommand):
 
     def answer(self, *, campaign: int, round: int, answer: str, why: str, by: str) -> None:
         row = self._get(campaign, round)
-        person = self._person(by)
-        try:
-            made = answer_standing(row, answer, why, person)
-        except Forbidden as error:
-            self.fail(ExitCode.NOT_ALLOWED, str(error))
-        except AnswerRefused as error:
-            self.fail(ExitCode.USAGE, str(error))
+        made = answer_standing(row, answer, why, self.user(by))
         self.emit(round_facts(row), f"round {round}: {made.words}, says {by}")
-
-    def _person(self, name: str) -> Any:
-        person = get_user_model().objects.filter(username=name).first()
-        if person is None:
-            self.fail(ExitCode.NOT_FOUND, f"user '{name}': no such user")
-        return person
 
     def _get(self, campaign: int, number: int) -> Round:
         related = ("verdict", "against__round", "chosen", "submission")
         rows = with_standing(Round.objects.select_related(*related))
-        row: Round | None = rows.filter(campaign=campaign, number=number).first()
-        if row is None:
-            self.fail(ExitCode.NOT_FOUND, f"round {number} of campaign {campaign}: no such round")
-        return row
+        otherwise = f"round {number} of campaign {campaign}: no such round"
+        return self.row(rows, otherwise, campaign=campaign, number=number)
 
 
 def _lines(round_: Round) -> list[str]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
-from django.contrib.auth import get_user_model
-
-from campaigns.management.base_command import Argument, BaseCommand, ExitCode, Verb, argument
-from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from campaigns.management.base_command import Argument, BaseCommand, ExitCode, Exits, Verb, argument
+from knowledge.curation.errors import Conflict
 from knowledge.curation.proposal import Proposal, submit
 from knowledge.curation.review import approve, give_back
-from knowledge.lookup.listing import FilterError, Filters, NotKnown, platform_named, specs_matching
+from knowledge.lookup.listing import Filters, platform_named, specs_matching
 from knowledge.lookup.spec_json import answer_record, spec_records
 from knowledge.lookup.value import UNKNOWN
 from knowledge.models import Platform, Spec, SpecState
@@ -59,6 +57,10 @@ DECISIONS: dict[str, Callable[[Spec, Any, str], Spec]] = {"approve": approve, "r
 
 class Command(BaseCommand):
     help = "Values with the lines they rest on: look up, list, propose and review."
+    exits: ClassVar[Exits] = {
+        MetricError: ExitCode.NOT_FOUND,
+        Conflict: ExitCode.NOT_ALLOWED,
+    }
 
     def verbs(self) -> tuple[Verb, ...]:
         return (
@@ -78,51 +80,32 @@ class Command(BaseCommand):
         self.emit(record["citation"], str(spec.citation))
 
     def list_all(self, **filters: str) -> None:
-        try:
-            found = list(specs_matching(Filters(**filters)))
-        except (NotKnown, MetricError) as error:
-            self.fail(ExitCode.NOT_FOUND, str(error))
-        except FilterError as error:
-            self.fail(ExitCode.USAGE, str(error))
+        found = list(specs_matching(Filters(**filters)))
         records = spec_records(found)
         self.emit(records, "\n".join(map(_marked, found, records)))
 
     def propose(self, *, platform: str, replaces: int | None, by: str | None, **said: Any) -> None:
         qualifiers = {name: value for name in QUALIFIERS if (value := said.pop(name))}
         proposal = Proposal(
-            platform=self._platform(platform),
+            platform=platform_named(platform),
             qualifiers=qualifiers,
             replaces=self._spec(replaces) if replaces is not None else None,
             **said,
         )
-        author = self._user(by) if by else None
-        spec = self._curated(lambda: submit(proposal, author))
+        spec = submit(proposal, self.user(by or None))
         self.emit(spec_records([spec])[0], _line(spec))
 
     def review(self, *, spec: int, decisions: list[str] | None, why: str, by: str) -> None:
         if decisions is None or len(decisions) != 1:
             self.fail(ExitCode.USAGE, "decision: accepted: either --approve or --return")
-        found, person = self._spec(spec), self._user(by)
-        decided = self._curated(lambda: DECISIONS[decisions[0]](found, person, why))
+        decided = DECISIONS[decisions[0]](self._spec(spec), self.user(by), why)
         self.emit(spec_records([decided])[0], _line(decided))
-
-    def _curated(self, step: Callable[[], Spec]) -> Spec:
-        """What a step of curation gives, or the end of the command with what it says."""
-        try:
-            return step()
-        except CurationError as error:
-            self.fail(ExitCode.USAGE, str(error))
-        except (Forbidden, Conflict) as error:
-            self.fail(ExitCode.NOT_ALLOWED, str(error))
 
     def _find(self, platform: str, metric: str, **options: Any) -> tuple[Spec, dict[str, Any]]:
         """The answer, or the end of the command."""
         asked = {name: options[name] for name in QUALIFIERS if options.get(name)}
-        row = self._platform(platform)
-        try:
-            spec, record = answer_record(row, metric, asked)
-        except MetricError as error:
-            self.fail(ExitCode.NOT_FOUND, str(error))
+        row = platform_named(platform)
+        spec, record = answer_record(row, metric, asked)
         if spec is None:
             self._unknown(row, record)
         return spec, record
@@ -137,23 +120,9 @@ class Command(BaseCommand):
         how = record["how_to_obtain"]
         self.fail(ExitCode.NO_APPROVED_VALUE, f"{words} of {platform.slug} is unknown: {how}")
 
-    def _platform(self, slug: str) -> Platform:
-        try:
-            return platform_named(slug)
-        except NotKnown as error:
-            self.fail(ExitCode.NOT_FOUND, str(error))
-
     def _spec(self, key: int) -> Spec:
-        spec = Spec.objects.for_sheet().filter(pk=key).first() if abs(key) < 2**63 else None
-        if spec is None:
-            self.fail(ExitCode.NOT_FOUND, f"{key}: no such value; `spec list` shows them")
-        return spec
-
-    def _user(self, name: str) -> Any:
-        user = get_user_model().objects.filter(username=name).first()
-        if user is None:
-            self.fail(ExitCode.NOT_FOUND, f"user '{name}': no such user")
-        return user
+        otherwise = f"{key}: no such value; `spec list` shows them"
+        return self.row(Spec.objects.for_sheet(), otherwise, pk=key)
 
 
 def _marked(spec: Spec, record: dict[str, Any]) -> str:

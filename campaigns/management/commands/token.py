@@ -43,10 +43,7 @@ class Command(BaseCommand):
         )  # fmt: skip
 
     def new(self, *, name: str, user: str, scopes: list[str], days: int, **options: Any) -> None:
-        try:
-            made, text = new_token(self._person(user), name, scopes, days)
-        except CurationError as error:
-            self.fail(ExitCode.USAGE, str(error))
+        made, text = new_token(self._person(user), name, scopes, days)
         self.emit(token_record(made) | {"token": text}, text)
         self.progress(f"keep it now, it is not stored; it expires at {made.expiry:%Y-%m-%d %H:%M}")
 

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -17,7 +17,7 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from campaigns.devices.discover import Device, DeviceError, this_device
-from campaigns.management.base_command import Argument, BaseCommand, ExitCode, argument
+from campaigns.management.base_command import Argument, BaseCommand, ExitCode, Exits, argument
 from campaigns.management.children import Child, ChildFails, end_all, web, worker
 from campaigns.management.prepare import Tell, prepare_database, prepare_platform
 from campaigns.models import Campaign, Worker
@@ -44,6 +44,7 @@ PARTS = (WEB, FLOW, MEASURE, BUILDS)
 
 class Command(BaseCommand):
     help = "Start the web server and the workers of this machine, or one of them alone"
+    exits: ClassVar[Exits] = {DeviceError: ExitCode.USAGE, ChildFails: ExitCode.USAGE}
 
     def arguments(self) -> tuple[Argument, ...]:
         return (
@@ -65,7 +66,7 @@ class Command(BaseCommand):
         parts = tuple(options["only"] or (WEB, FLOW, MEASURE))
         if WEB in parts:
             self._require_free(host, port)
-        device = self._device() if MEASURE in parts else None
+        device = this_device() if MEASURE in parts else None
         settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
         if options["only"]:
             require_migrations()
@@ -82,12 +83,6 @@ class Command(BaseCommand):
         self._supervise(
             children, _readiness(address, platform), lambda: self._greet(address, password)
         )
-
-    def _device(self) -> Device:
-        try:
-            return this_device()
-        except DeviceError as error:
-            self.fail(ExitCode.USAGE, str(error))
 
     def _require_free(self, host: str, port: int) -> None:
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
@@ -144,8 +139,6 @@ class Command(BaseCommand):
                 if ungreeted and is_ready():
                     greet()
                     ungreeted = False
-        except ChildFails as error:
-            self.fail(ExitCode.USAGE, str(error))
         finally:
             self.progress("stopping")
             end_all(children)

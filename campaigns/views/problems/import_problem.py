@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods
 from campaigns.problems.import_.collection import read_collection
 from campaigns.problems.import_.draft import DraftError, ProblemDraft
 from campaigns.views.lookup import may_run
-from campaigns.views.problems.offer_problem import (
+from campaigns.views.problem import (
     LARGEST,
     MOST_FILES,
     offer_problem,

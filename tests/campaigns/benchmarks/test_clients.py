@@ -6,14 +6,14 @@ from collections import Counter
 import pytest
 
 from campaigns.benchmarks import clients
-from campaigns.benchmarks.clients import _joined, _report, _Seen
+from campaigns.benchmarks.clients import _report, _Seen
 from campaigns.benchmarks.harness import BenchmarkError, BenchReport
 
 
 def seen(**more) -> _Seen:
     found = _Seen(Counter({200: 3, 201: 2}), [0.01, 0.02, 0.03], [0.05, 0.05])
     found.sent |= {"a", "b"}
-    found.taken |= {"a": {1}, "b": {2}}
+    found.accepted |= {"a": {1}, "b": {2}}
     for name, value in more.items():
         setattr(found, name, value)
     return found
@@ -34,7 +34,7 @@ def test_it_holds_where_every_answer_is_stored_once():
     [
         ({}, {"a": 1}, "1 submissions lost"),
         ({}, {"a": 2, "b": 1}, "1 doubled"),
-        ({"taken": {"a": {1, 3}, "b": {2}}}, {"a": 1, "b": 1}, "1 doubled"),
+        ({"accepted": {"a": {1, 3}, "b": {2}}}, {"a": 1, "b": 1}, "1 doubled"),
         ({"statuses": Counter({200: 3, 500: 1})}, {"a": 1, "b": 1}, "1 answers of 500"),
         ({"failures": Counter({"TimeoutError": 2})}, {"a": 1, "b": 1}, "2 requests without"),
         ({"reads_s": [0.5, 0.6, 0.7]}, {"a": 1, "b": 1}, "95 % of reads within"),
@@ -46,10 +46,6 @@ def test_it_does_not_hold_otherwise(more, stored, words):
     assert words in found.verdict
 
 
-def test_it_joins_an_answer_that_came_in_chunks():
-    assert _joined(b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n") == b"abcde"
-
-
 def test_it_refuses_a_number_of_clients_that_no_host_has():
-    with pytest.raises(BenchmarkError, match="--clients: 1 to 2000"):
+    with pytest.raises(BenchmarkError, match="--clients 0: 1 to 2000"):
         clients.measure_clients(Namespace(clients=0, seconds=1), print)

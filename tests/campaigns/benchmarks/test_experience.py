@@ -7,11 +7,10 @@ import pytest
 from django.db import IntegrityError
 from django.forms import model_to_dict
 
-from campaigns.benchmarks.experience import measure
-from campaigns.benchmarks.experience.asking import TimedAsk, questions, searches
-from campaigns.benchmarks.experience.load import fill
-from campaigns.benchmarks.experience.made_up import Imagination, MadeUpPlatform
+from campaigns.benchmarks import experience
+from campaigns.benchmarks.experience import TimedAsk, questions, searches
 from campaigns.benchmarks.harness import BenchmarkError
+from campaigns.benchmarks.made_up import Imagination, MadeUpPlatform, fill
 from knowledge.experience.indexed.entries import entry_row, track_row
 from knowledge.experience.recommend.ask import recommend
 from knowledge.experience.track import refresh
@@ -32,7 +31,7 @@ def imagined(seed=1):
 
 @pytest.fixture
 def filled(transactional_db):
-    fill(imagined().attempts(400), 400)
+    fill(imagined().attempts(400))
 
 
 def test_the_same_seed_gives_the_same_attempts():
@@ -93,7 +92,7 @@ def test_queries_are_of_every_kind():
     ("search_ms", "recommend_ms", "held"), [(20, 10, True), (151, 10, False), (20, 51, False)]
 )
 def test_a_limit_that_is_passed_is_told_and_not_held(search_ms, recommend_ms, held):
-    report = measure.report_of(
+    report = experience.report_of(
         400, 1.0, [TimedAsk("words", search_ms)] * 20, [TimedAsk("without", recommend_ms)] * 20
     )
     assert report.held is held
@@ -108,4 +107,4 @@ def test_a_limit_that_is_passed_is_told_and_not_held(search_ms, recommend_ms, he
 
 def test_too_few_entries_are_refused():
     with pytest.raises(BenchmarkError, match="--entries 5: 100 or more is accepted"):
-        measure.measure_experience(Namespace(entries=5, queries=100), print)
+        experience.measure_experience(Namespace(entries=5, queries=100), print)

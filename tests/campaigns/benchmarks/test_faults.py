@@ -11,12 +11,10 @@ from types import SimpleNamespace
 import pytest
 
 from campaigns.benchmarks.faults import run
-from campaigns.benchmarks.faults.effect import Effect, read_before
-from campaigns.benchmarks.faults.proxy import LOCAL, Proxy
 from campaigns.benchmarks.faults.registry import FAULTS, HostFault, Needs
 from campaigns.benchmarks.faults.servers import _through
-from campaigns.benchmarks.faults.visitor import PageAnswer
-from campaigns.benchmarks.faults.watch import RAISED, Seen, Watch
+from campaigns.benchmarks.faults.traffic import LOCAL, PageAnswer, Proxy
+from campaigns.benchmarks.faults.watch import RAISED, Effect, Seen, Watch, read_before
 from campaigns.benchmarks.harness import BenchmarkError
 
 

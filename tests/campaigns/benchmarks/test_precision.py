@@ -52,7 +52,7 @@ def reading(**changes):
 
 def written(readings, same=(), known=()):
     report = precision.report_of(this_device("cpu"), readings, same, known)
-    return Finished(report, "python manage.py bench precision", "today", 1.0).as_markdown()
+    return Finished(report, "python manage.py bench precision", "today", 1.0, {}).as_markdown()
 
 
 def test_it_counts_and_sizes_what_was_found():

@@ -11,10 +11,11 @@ from django.core.management import CommandError, call_command
 
 from campaigns.benchmarks.search import replay as bench
 from campaigns.benchmarks.search.peer import SimulatedTuning
-from campaigns.benchmarks.search.screened import Drawn
+from campaigns.benchmarks.search.screened import PointLog
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import ROOT
-from campaigns.evaluator.contract import BuildFacts, BuildResult, Outcome, ScreenResult, Source
+from campaigns.devices.sweep.search_work import TriedPoint
+from campaigns.evaluator.contract import BuildFacts, Outcome, Source
 from campaigns.landscapes.csv_file import read_landscape
 from campaigns.landscapes.landscape import Landscape
 from campaigns.management.base_command import ExitCode
@@ -42,7 +43,7 @@ def test_it_replays_and_reports(small, capsys):
     words = ("--landscape", str(small), "--seeds", "4", "--batch", "3")
     call_command("bench", "search", "--replay", *words)
     shown = capsys.readouterr().out
-    assert "**The default, random, is within 5% after " in shown
+    assert "- found: The default, random, is within 5% after " in shown
     assert "Kernel Tuner is not installed." in shown
     assert "## small.csv: softmax, 8 points" in shown
     assert "3 of 8 points were measured, 1 within 5%, 1 within 2% of the best, 7.5 µs" in shown
@@ -51,15 +52,16 @@ def test_it_replays_and_reports(small, capsys):
 def test_what_was_screened_can_be_searched_again(tmp_path):
     knob = Knob("TILE", (8, 16, 32), 8)
     points = [{"TILE": value} for value in knob.values]
-    work = Drawn(Source("v0.cpp", ""), Space((knob,), ()), points)
-    work.built(BuildResult(0, Outcome.BUILD_FAILED, "error"))
-    work.built(BuildResult(1, Outcome.PASSED, facts=BuildFacts(registers=40)))
-    work.screened(ScreenResult(1, Outcome.PASSED, times_us={"rows": 7.0}))
-    work.screened(ScreenResult(2, Outcome.WRONG_RESULT))
+    log = PointLog(Source("v0.cpp", ""), Space((knob,), ()), points)
+    outcomes = (Outcome.BUILD_FAILED, Outcome.PASSED, Outcome.WRONG_RESULT)
+    for number, (point, outcome) in enumerate(zip(points, outcomes, strict=True), 1):
+        log.note(TriedPoint(number, point, outcome))
+    timed, _ = log.done[1]
+    timed.time_us, timed.facts = 7.0, BuildFacts(registers=40)
     job = SimpleNamespace(
         problem=Path("softmax"), backend="cpp", cases=(SimpleNamespace(name="rows"),)
     )
-    kept = work.landscape(job, this_device("cpu"))
+    kept = log.landscape(job, this_device("cpu"))
     kept.save(tmp_path / "kept.csv.gz")
     found = read_landscape(tmp_path / "kept.csv.gz")
     assert found.trials() == [
@@ -68,6 +70,7 @@ def test_what_was_screened_can_be_searched_again(tmp_path):
         ({"TILE": 32}, SearchTrial(failure=TrialFailure.WRONG)),
     ]
     assert found.rows()[1].facts == {"registers": 40.0}
+    assert log.best_us() == 7.0
 
 
 @pytest.mark.parametrize(
@@ -126,7 +129,7 @@ def test_the_shipped_landscapes_say_how_they_were_made():
 
 
 def test_its_workers_need_no_web_framework():
-    code = "import sys, campaigns.benchmarks.search.runs; print('django.conf' in sys.modules)"
+    code = "import sys, campaigns.benchmarks.search.peer; print('django.conf' in sys.modules)"
     words = [sys.executable, "-c", code]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

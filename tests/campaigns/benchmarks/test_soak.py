@@ -145,7 +145,7 @@ SLOW, LEVEL = Gain(-0.2, -0.3, -0.1, 9), Gain(-0.01, -0.02, 0.01, 9)
 def test_it_judges_by_the_fresh_service_and_without_a_leak(gain, leaks, said):
     report = soak.report_of(CPU, runs([1.0], "a"), Leftovers(NOTHING, NOTHING, leaks), gain)
     assert report.held is (said == "held")
-    text = Finished(report, "python manage.py bench soak", "now", 1.0).as_markdown()
+    text = Finished(report, "python manage.py bench soak", "now", 1.0, {}).as_markdown()
     assert f"of throughput lost: {said}." in text
     assert f"a fresh one: {gain.gain:+.1%}" in text
     assert "| open files | 6 | 6 |" in text
@@ -183,5 +183,5 @@ def test_it_compares_with_a_fresh_service_until_that_says_something(
     monkeypatch.setattr(soak, "EvaluatorService", nullcontext)
     tricks = [SimpleNamespace(name="cpp/a")]
     change = soak._against_fresh(worn, tricks, (CPU, Path()), told.append)
-    assert soak.kept(change) is held
+    assert soak.is_held(change) is held
     assert change.pairs == pairs == len(told) * soak.FRESH_PAIRS

@@ -15,13 +15,15 @@ from campaigns.benchmarks import trust
 from campaigns.benchmarks.harness import Finished
 from campaigns.benchmarks.peers import ask as peers
 from campaigns.benchmarks.peers import contained, kernelbench, sol
-from campaigns.benchmarks.peers.form import TURN, Form, stand_in_for
-from campaigns.benchmarks.peers.task import (
+from campaigns.benchmarks.peers.form import (
+    TURN,
+    Form,
     Opinion,
     PeerAnswer,
     PeerTask,
     load_task,
     read_answer,
+    stand_in_for,
     write_answer,
 )
 from campaigns.benchmarks.trick import TRICKS, every, read
@@ -300,7 +302,7 @@ REFUSED, NO_FORM = PeerAnswer(Opinion.REFUSED), PeerAnswer(Opinion.NO_FORM)
 QUICK = PeerAnswer(Opinion.CORRECT, "", 1.0, 3.0, True)
 SLOW = PeerAnswer(Opinion.CORRECT, "", 3.0, 1.0, False)
 FLAGGED = PeerAnswer(Opinion.FLAGGED, "excessive speedup", 1.0, 30.0, True)
-KERNELBENCH = SimpleNamespace(name="KernelBench", commit=lambda: "abc")
+KERNELBENCH = SimpleNamespace(name="KernelBench", commit=lambda: "abc", packages=())
 JUDGED = [
     Judged(trick, {"kopt": ours, "KernelBench": theirs})
     for trick, ours, theirs in (
@@ -330,8 +332,8 @@ def test_it_leaves_out_what_was_not_asked_or_aims_elsewhere():
 
 
 def test_it_writes_totals_and_a_line_per_candidate():
-    report = trust.report_of(CPU, [KERNELBENCH], JUDGED, {})
-    text = Finished(report, "python manage.py bench trust", "now", 9.0).as_markdown()
+    report = trust.report_of(CPU, [KERNELBENCH], JUDGED)
+    text = Finished(report, "python manage.py bench trust", "now", 9.0, {}).as_markdown()
     assert "credited: kopt 0 of 6, KernelBench 1 of 4." in text
     assert "| kopt | 6 | 0 | 0 | 0 | 0 | 1 | 0 |" in text
     assert "| KernelBench | 4 | 2 | 1 | 1 | 1 | 1 | 1 |" in text

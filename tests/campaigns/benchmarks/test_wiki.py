@@ -38,7 +38,7 @@ def test_it_reports_limits_beside_times(made_up, monkeypatch, tmp_path):
     monkeypatch.setattr(wiki, "SHEETS", 2)
     monkeypatch.setattr(wiki, "IMPORTS", (10, 20))
     monkeypatch.setattr(wiki, "FILES", (5, 10))
-    report = wiki._asked(WikiSize(95, 10), tmp_path)
+    report = wiki._measured(WikiSize(95, 10), tmp_path)
     questions, imports, files = report.tables
     assert [row["held to"] for row in questions.rows] == ["p95 under 20 ms", "under 200 ms", ""]
     assert all(row["median ms"] > 0 for row in questions.rows)

@@ -1,5 +1,4 @@
-from campaigns.charts.glyphs import GLYPHS
-from campaigns.charts.marks import Label, Mark, apart, arrows, merge_labels, thinned
+from campaigns.charts.marks import GLYPHS, Label, Mark, apart, arrows, merge_labels, thinned
 from campaigns.rules.verdict.decision import VerdictWord
 
 

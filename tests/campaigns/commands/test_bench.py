@@ -21,7 +21,8 @@ def found(monkeypatch):
     def run(options, progress):
         asked["options"] = vars(options)
         rows = [{"n": 2.5}]
-        return BenchReport("Speed", "CPU", "Quick.", [ReportTable("Times", rows)], asked["held"])
+        tables = [ReportTable("Times", rows)]
+        return BenchReport("Speed", "How quick?", None, "Quick.", tables, asked["held"])
 
     monkeypatch.setattr(bench, "BENCHMARKS", (Benchmark("speed", "how quick", (), run),))
     return asked
@@ -37,7 +38,7 @@ def test_it_writes_the_report_and_names_the_command(found, monkeypatch, tmp_path
     assert data["command"] == "python manage.py bench speed --sol sol"
     assert data["tables"] == {"Times": [{"n": 2.5}]}
     written = out.read_text()
-    assert json.loads(written) == data if suffix == "json" else "**Quick.**" in written
+    assert json.loads(written) == data if suffix == "json" else "found: Quick." in written
 
 
 def test_it_exits_with_what_a_benchmark_held(found, tmp_path):
@@ -45,7 +46,7 @@ def test_it_exits_with_what_a_benchmark_held(found, tmp_path):
     out = tmp_path / "speed.md"
     with pytest.raises(CommandError, match=r"^Quick\.$"):
         call_command("bench", "speed", "--out", str(out))
-    assert "**Quick.**" in out.read_text()
+    assert "found: Quick." in out.read_text()
 
 
 @pytest.mark.parametrize(

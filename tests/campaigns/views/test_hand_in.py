@@ -24,7 +24,7 @@ SAID = {
 @pytest.fixture(autouse=True)
 def rung(monkeypatch):
     bells = []
-    monkeypatch.setattr("campaigns.views.submit.hand_in.notify", lambda *a: bells.append(a))
+    monkeypatch.setattr("campaigns.views.submit.notify", lambda *a: bells.append(a))
     return bells
 
 

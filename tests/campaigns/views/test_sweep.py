@@ -12,7 +12,7 @@ from campaigns.charts.sweep_strips import MOST_STRIPS
 from campaigns.models import Campaign, Evaluation, SweepPoint
 from campaigns.models.transitions import claim
 from campaigns.spaces.space import Knob, Space
-from campaigns.views.sweeps.sweep_table import PER_PAGE
+from campaigns.views.sweep import PER_PAGE
 from tests.around import built_around
 from tests.campaigns.sample import HOSTILE
 from tests.campaigns.swept import (

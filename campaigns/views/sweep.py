@@ -1,4 +1,4 @@
-"""Every point of a sweep, filtered, sorted and paged by what the address says."""
+"""A sweep: the table of every point, and the panel of its round while it runs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from campaigns.models import Campaign, Round
 from campaigns.records.sweeps import (
     FACTS,
     ScreenedPoint,
     SweepRecord,
     case_times_of,
+    is_live,
     reasons_of,
     sweep_of,
 )
@@ -26,12 +30,13 @@ from campaigns.reports.sweeps import (
     coverage_of,
     gain_over_source,
     outcome_counts,
+    sweep_sheet,
+    sweep_version,
     value_words,
     words_of,
 )
 from campaigns.reports.tables import sweep_table
-from campaigns.views.download import csv, wants_csv
-from campaigns.views.lookup import campaign_at, number_in, round_at, wants_fragment
+from campaigns.views.lookup import campaign_at, csv, number_in, round_at, wants_csv, wants_fragment
 
 PER_PAGE = 50
 Key = Callable[[ScreenedPoint], Any]
@@ -143,4 +148,35 @@ def _form(record: SweepRecord, asked: QueryDict) -> dict[str, Any]:
         "sort": asked.get("sort", "number"),
         "baseline": AS_IT_IS,
         "is_filtered": any(asked.get(name) for name in ("outcome", "number", *names)),
+    }
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def sweep_panel(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
+    """For htmx alone: the panel, or 204 where nothing has changed since `?since=`.
+
+    The last one, which asks for no other, is read out too.
+    """
+    campaign = campaign_at(campaign_id)
+    found = round_at(campaign, number)
+    if not wants_fragment(request):
+        return redirect(reverse("round", args=[campaign_id, number]) + "#sweep")
+    record = sweep_of(found)
+    if record is None:
+        raise Http404(f"round {number} has no sweep")
+    if request.GET.get("since") == sweep_version(record, timezone.now()):
+        return HttpResponse(status=204)
+    context = {"campaign": campaign, "round": found, **panel_of(campaign, found, record)}
+    return render(request, "campaigns/partials/sweep_news.html", context)
+
+
+def panel_of(campaign: Campaign, round_: Round, record: SweepRecord | None) -> dict[str, Any]:
+    """What the panel's template wants; `sweep` is None in a round without one."""
+    if record is None:
+        return {"sweep": None}
+    table = reverse("sweep", args=[campaign.pk, round_.number])
+    return {
+        "sweep": sweep_sheet(record, timezone.now(), table),
+        "sweep_live": is_live(campaign, round_),
     }

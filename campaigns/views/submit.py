@@ -1,4 +1,4 @@
-"""Hand in a candidate: the incumbent's source to edit, or a file, and the hypothesis beneath."""
+"""Handing in a candidate: the form, its place in the queue, and its round until the verdict."""
 
 from __future__ import annotations
 
@@ -9,21 +9,27 @@ from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.vary import vary_on_headers
 
-from campaigns.models import Campaign, Submission, Submitter
+from campaigns.models import Campaign, Evaluation, Submission, Submitter
 from campaigns.proposers.base import MetricDirection
 from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn, SubmissionRefused
 from campaigns.proposers.situation import facts_about
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.submissions import closed_to
+from campaigns.records.target.targets import target_of
+from campaigns.reports.diff import diff
+from campaigns.reports.proposers import submission_sheet
+from campaigns.reports.rows import some_rows
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.expectation import DOWN
 from campaigns.steps.notify import AGAIN, notify
 from campaigns.steps.rounds.submit import submit
-from campaigns.views.lookup import campaign_at, may_change
-from campaigns.views.no_worker import warn_of_no_worker
+from campaigns.views.controls import warn_of_no_worker
+from campaigns.views.lookup import campaign_at, may_change, round_at, wants_fragment
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Strategy
 
@@ -167,3 +173,44 @@ def _say(form: CandidateForm, field: str, message: str) -> None:
             form.add_error(field, message)
     else:
         form.add_error(None, f"This campaign {message}")
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def submission(request: HttpRequest, campaign_id: int, key: int) -> HttpResponse:
+    """The page while it waits, else a redirect to its round; for htmx the place in the queue."""
+    campaign = campaign_at(campaign_id)
+    found = get_object_or_404(
+        campaign.submissions.select_related("against__round", "campaign"), pk=key
+    )
+    sheet, live = submission_sheet(found), wants_fragment(request)
+    if sheet.round is not None:
+        if not live:
+            return redirect("round", campaign_id, sheet.round.number)
+        target = reverse("round", args=[campaign_id, sheet.round.number])
+        return HttpResponse(headers={"HX-Redirect": target})
+    context = {"campaign": campaign, "sheet": sheet, "submission": found}
+    if live:
+        return render(request, "campaigns/submit/place.html", context)
+    context["diff"] = diff(found.against.text, found.text, found.file_name, context=3, space=True)
+    return render(request, "campaigns/submit/submission.html", context)
+
+
+@require_safe
+def round_result(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
+    """For htmx alone; the whole page for whoever opens it."""
+    campaign = campaign_at(campaign_id)
+    found = round_at(campaign, number)
+    if not wants_fragment(request):
+        return redirect("round", campaign_id, number)
+    if hasattr(found, "verdict"):
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    newest = Evaluation.objects.filter(candidate__round=found).order_by("-pk")
+    context = {
+        "campaign": campaign,
+        "round": found,
+        "row": some_rows(campaign, [number], target_of(campaign))[number],
+        "no_worker": no_worker_of(campaign),
+        "measured": newest.select_related("candidate", "worker").first(),
+    }
+    return render(request, "campaigns/submit/round_result.html", context)

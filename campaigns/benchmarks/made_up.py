@@ -1,4 +1,4 @@
-"""PURE: attempts that nobody made, as skewed as real ones: few operations, chips and ideas do most.
+"""Attempts that nobody made, as skewed as real ones: few operations, chips and ideas do most.
 
 Ranks are drawn by Zipf's law, gains are log-normal around an effect that each strategy has for each
 bottleneck, and the texts come from few frequent and many rare words. The same seed gives the same.
@@ -6,16 +6,25 @@ bottleneck, and the texts come from few frequent and many rare words. The same s
 
 from __future__ import annotations
 
+import datetime
 import math
 import random
 import uuid
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Generic, TypeVar
 
-from knowledge.experience.terms import AttemptLabel, Bottleneck, label_of
+from django.db import connection, transaction
+
+from knowledge.experience.families import family_of
+from knowledge.experience.spread import spread_of
+from knowledge.experience.terms import AttemptLabel, Bottleneck, idea_key, label_of, shape_class
+from knowledge.experience.track import COLUMNS, RECENT
+from knowledge.models import Experience, ExperienceOrigin, TrackRecord
+from knowledge.search.rebuild import rebuild
 
 OPS = (
     "matmul", "softmax", "attention", "layernorm", "rmsnorm", "grouped_gemm", "reduction",
@@ -49,7 +58,8 @@ still small large odd even power two four eight sixteen thirty sixty hundred tho
 SIZES = (24, 20, 28, 16, 32, 12)  # log2 of elements
 RARE = 20_000  # words, each in a few attempts
 FLOOR = 0.01
-AT_ONCE = 10_000
+AT_ONCE = 5_000
+BEGUN = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 T = TypeVar("T")
 
 
@@ -188,3 +198,75 @@ def _shuffled(by: random.Random, things: Sequence[T]) -> list[T]:
 
 def _some(words: Iterator[str], n: int) -> str:
     return " ".join(next(words) for _ in range(n))
+
+
+@dataclass(slots=True)
+class _Totals:
+    """A context with the labels of its attempts, oldest first, and their gains."""
+
+    track: TrackRecord
+    labels: list[AttemptLabel] = field(default_factory=list)
+    gains: list[float] = field(default_factory=list)
+
+
+def fill(attempts: Iterable[MadeUpAttempt]) -> None:
+    """Write these attempts and their contexts, and the search index over both."""
+    totals: dict[MadeUpContext, _Totals] = {}
+    entries = (_entry(number, each, totals) for number, each in enumerate(attempts, 1))
+    with transaction.atomic():
+        while part := list(islice(entries, AT_ONCE)):
+            Experience.objects.bulk_create(part)
+        TrackRecord.objects.bulk_create(map(_counted, totals.values()), batch_size=AT_ONCE)
+    rebuild()
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
+
+
+def _entry(number: int, attempt: MadeUpAttempt, totals: dict[MadeUpContext, _Totals]) -> Experience:
+    """The attempt as a row, counted in its context."""
+    at = BEGUN + datetime.timedelta(seconds=20 * number)
+    made_up = attempt.context
+    if made_up not in totals:
+        totals[made_up] = _Totals(_context(len(totals) + 1, made_up))
+    context = totals[made_up]
+    context.labels.append(attempt.label)
+    context.track.last_at = at
+    if attempt.gain is not None:
+        context.gains.append(attempt.gain)
+    same = ("label", "title", "change", "params", "precondition", "gain", "notes")
+    return Experience(
+        pk=number,
+        uuid=attempt.key,
+        track=context.track,
+        origin=ExperienceOrigin.IMPORTED,
+        pairs=40,
+        baseline="the incumbent",
+        happened_at=at,
+        strategy_name=made_up.strategy,
+        params_key=idea_key(made_up.strategy, attempt.params),
+        gain_low=attempt.low,
+        gain_high=attempt.high,
+        **{name: getattr(attempt, name) for name in same},
+    )
+
+
+def _context(key: int, made_up: MadeUpContext) -> TrackRecord:
+    same = ("strategy", "op", "dtype", "backend", "platform", "vendor", "arch", "bottleneck")
+    return TrackRecord(
+        pk=key,
+        family=family_of(made_up.op),
+        shape_class=shape_class(made_up.size),
+        size_log2=made_up.size,
+        **{name: getattr(made_up, name) for name in same},
+    )
+
+
+def _counted(totals: _Totals) -> TrackRecord:
+    """The context with its totals, as `knowledge.experience.track` would count them."""
+    track, spread = totals.track, spread_of(totals.gains)
+    track.tried, track.gains = len(totals.labels), spread.n
+    for label, n in Counter(totals.labels).items():
+        setattr(track, COLUMNS[label], n)
+    track.recent_failures = sum(not label.worked for label in totals.labels[-RECENT:])
+    track.gain_median, track.gain_low, track.gain_high = spread.median, spread.low, spread.high
+    return track

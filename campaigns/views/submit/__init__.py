@@ -1,1 +1,0 @@
-"""Handing in a candidate: the form, its place in the queue, and its round until the verdict."""
