@@ -25,8 +25,8 @@ from knowledge.specs.constraints import (
     bare_number,
     check_constraints,
 )
-from knowledge.specs.markup import sections
 from knowledge.specs.reader import platform_named_in
+from knowledge.specs.tracking import sections
 
 
 def warnings_of(specs: Sequence[Spec]) -> dict[int, list[ConstraintWarning]]:

@@ -3,8 +3,8 @@
 import pytest
 
 from knowledge.specs.citation import CitationLine, CitationState, split_lines
-from knowledge.specs.markup.sections import Text
 from knowledge.specs.tracking.anchoring import Reanchor
+from knowledge.specs.tracking.sections import Text
 from tests.knowledge.effort import no_hang
 
 OK, MOVED, CHANGED = CitationState.OK, CitationState.MOVED, CitationState.CHANGED

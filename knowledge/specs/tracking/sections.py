@@ -11,8 +11,7 @@ from functools import cached_property
 
 from knowledge.specs.citation import split_lines
 from knowledge.specs.json.around import JsonAround
-from knowledge.specs.markup.context import Above, read_outline, sentence_of
-from knowledge.specs.markup.context_parts import ContextPart, plain
+from knowledge.specs.tracking.context import Above, ContextPart, plain, read_outline, sentence_of
 
 WORD = re.compile(r"\w+(?:\.\w+)*")
 DIGITS = re.compile(r"\d+")
@@ -72,7 +71,8 @@ class Text:
         self.trails: list[Trail] = [trails[above] for above in self.outline.above]
 
     def _of_section(self, above: Above) -> Above:
-        title = self.outline.title if self.outline.lone_title else None
+        titles = self.outline.titles
+        title = titles[0] if len(titles) == 1 else None
         headings = tuple(number for number in above.headings if number != title)
         return Above(headings, above.leads, above.heads, above.group)
 
@@ -80,7 +80,7 @@ class Text:
         """What gives the lines of a place their meaning, as it reads, without those lines."""
         spoken = (number for number in range(place.first, place.end) if self.keys[number])
         above = self.outline.above[next(spoken, place.first)]
-        title = self.outline.title
+        title = next(iter(self.outline.titles), None)
         parts = {
             ContextPart.TITLE: () if title is None else (title,),
             ContextPart.HEADING: tuple(number for number in above.headings if number != title),

@@ -3,9 +3,9 @@
 import pytest
 
 from knowledge.specs.citation import CitationLine, CitationState, split_lines
-from knowledge.specs.markup.context_parts import ContextPart, change, plain
-from knowledge.specs.markup.sections import LineSpan, Text
 from knowledge.specs.tracking.anchoring import Reanchor
+from knowledge.specs.tracking.context import ContextPart, change, plain
+from knowledge.specs.tracking.sections import LineSpan, Text
 from tests.knowledge.effort import no_hang
 
 ROW = "| bf16 | 989 |"
