@@ -19,7 +19,7 @@ from campaigns.records.round.case_shapes import shapes_of
 from campaigns.records.round.incumbent_evidence import evidence_of
 from campaigns.records.round.measured_on import COMPILER_PATH
 from knowledge.experience.recommend.ask import recommend
-from knowledge.experience.recommend.question import Hit, Question
+from knowledge.experience.recommend.score import Hit, Question
 from knowledge.experience.terms import AttemptLabel, shape_class, size_log2
 from knowledge.experience.wording import gain_words
 from knowledge.models import EntryStanding, Experience, Strategy

@@ -36,7 +36,7 @@ from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.no_worker import warn_of_no_worker
 from campaigns.views.offer import PlatformOffer, looked_up, platform_offers
 from campaigns.workers.notify import notify
-from knowledge.experience.others import others_learned
+from knowledge.experience.recommend.others import others_learned
 
 GOAL_PERCENT, ROUNDS = 90, 20
 HOURS = ("hours", "device_hours")

@@ -37,7 +37,7 @@ from campaigns.rules.verdict.copied import notes_of
 from campaigns.views.download import download
 from campaigns.views.lookup import campaign_at, candidate_of, number_in, round_at
 from campaigns.views.sweeps.sweep_panel import panel_of
-from knowledge.experience.others import RoundLearned, round_learned
+from knowledge.experience.recommend.others import RoundLearned, round_learned
 
 SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000
 RIVALS = ("incumbent", "previous", "baseline")

@@ -17,18 +17,19 @@ from knowledge.api.records import RecordSerializer
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import CurationError
 from knowledge.experience.exchange.naming import our_question
-from knowledge.experience.gaps import NewGap, ask_gap
-from knowledge.experience.note_attempt import note_attempt
+from knowledge.experience.exchange.note_attempt import note_attempt
+from knowledge.experience.lessons.gaps import NewGap, ask_gap
 from knowledge.experience.recommend.ask import recommend
 from knowledge.experience.terms import Bottleneck
-from knowledge.experience.writers.records import (
+from knowledge.experience.writers.selection import (
+    OUTCOMES,
     SCOPE,
     TEXTS,
+    Selection,
     entry_record,
     gap_record,
     lesson_record,
 )
-from knowledge.experience.writers.selection import OUTCOMES, Selection
 from knowledge.lookup.listing import FilterError
 from knowledge.models import EntryStanding, Experience, Gap, GapState, Lesson, LessonState
 from knowledge.models.token import Scope

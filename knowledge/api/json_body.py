@@ -7,7 +7,7 @@ from typing import IO, Any
 
 from rest_framework.parsers import JSONParser
 
-from knowledge.specs.json.strict import RecordError, load_strict
+from knowledge.specs.json_text import RecordError, load_strict
 
 MOST_BYTES = 200_000
 

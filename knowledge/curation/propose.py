@@ -22,10 +22,10 @@ from knowledge.models import (
     Spec,
     SpecState,
 )
-from knowledge.specs.beside import other_unit
 from knowledge.specs.citation import contains, split_lines
 from knowledge.specs.facts import SpecFacts
 from knowledge.specs.hedges import hedged_number
+from knowledge.specs.quantity import other_unit
 
 
 @dataclass(frozen=True, slots=True)

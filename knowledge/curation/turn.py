@@ -14,7 +14,7 @@ from django.db import OperationalError, connection, transaction
 
 from knowledge.curation.errors import Conflict
 from knowledge.models import Batch, Flag, Spec
-from knowledge.models.actor import COMMAND
+from knowledge.models.guarded import COMMAND
 
 Seen: TypeAlias = Spec | Flag | Batch
 

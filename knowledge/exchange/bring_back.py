@@ -25,7 +25,7 @@ from knowledge.models import (
     SpecState,
     Waiver,
 )
-from knowledge.models.actor import COMMAND
+from knowledge.models.guarded import COMMAND
 from knowledge.search.sources import index_specs
 from knowledge.specs.facts import SpecFacts
 

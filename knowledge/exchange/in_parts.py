@@ -43,7 +43,7 @@ from knowledge.exchange.take_documents import (
 )
 from knowledge.exchange.undo import undo
 from knowledge.models import Batch, BatchState
-from knowledge.models.batch import WORKED_ON
+from knowledge.models.document import WORKED_ON
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from knowledge.forms.decide import (
     RetireForm,
 )
 from knowledge.models import DRIFT, Flag, Spec, SpecChange, SpecState
-from knowledge.models.actor import COMMAND
+from knowledge.models.guarded import COMMAND
 from knowledge.specs.facts import Rank
 
 # In which states a step makes sense; anything else means that somebody else was first.

@@ -17,7 +17,7 @@ from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.propose import CitedLines
 from knowledge.forms.decide import DecisionForm, ExplainForm, ReciteForm, add_refusal
 from knowledge.models import DRIFT, Document, Flag, FlagAnswer, Revision
-from knowledge.models.actor import COMMAND
+from knowledge.models.guarded import COMMAND
 from knowledge.views.actions import flag_forms
 from knowledge.views.refusals import refusing, spec_of_flag
 from knowledge.views.spec import spec_at, spec_page

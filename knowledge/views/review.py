@@ -21,7 +21,7 @@ from knowledge.curation.review import approve
 from knowledge.curation.seen import newest_changes
 from knowledge.curation.turn import turn
 from knowledge.curation.warn import warnings_of
-from knowledge.experience.lessons.waiting import open_disagreements, proposed_lessons
+from knowledge.experience.lessons.listing import open_disagreements, proposed_lessons
 from knowledge.lookup.cite_notes import notes_of
 from knowledge.lookup.standing import standings
 from knowledge.lookup.usage import Replacement, SpecUse, uses

@@ -16,8 +16,7 @@ from knowledge.lookup.health import never_reviewed
 from knowledge.lookup.listing import FilterError, Filters, specs_matching
 from knowledge.lookup.standing import standings
 from knowledge.models import Flag, FlagKind, Spec, SpecState
-from knowledge.models.flag import FlagQuerySet
-from knowledge.models.spec import SpecQuerySet
+from knowledge.models.spec import FlagQuerySet, SpecQuerySet
 from knowledge.specs.citation import CitationError, CitationLine, parse_citation
 
 PER_PAGE = 50

@@ -13,7 +13,7 @@ from typing import Any
 from campaigns.benchmarks.experience.made_up import FREQUENT, Imagination, Skewed
 from campaigns.benchmarks.harness import Row
 from knowledge.experience.recommend.ask import recommend
-from knowledge.experience.recommend.question import Question
+from knowledge.experience.recommend.score import Question
 from knowledge.search.find import ask, search
 
 SEARCH_LIMIT_MS, RECOMMEND_LIMIT_MS = 150, 50

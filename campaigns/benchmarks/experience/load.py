@@ -16,11 +16,10 @@ from django.db import connection, models, transaction
 from django.db.models import Max
 
 from campaigns.benchmarks.experience.made_up import MadeUpAttempt, MadeUpContext
-from knowledge.experience.families import family_of
-from knowledge.experience.indexed.entries import entry_row, track_row
-from knowledge.experience.spread import spread_of
-from knowledge.experience.terms import AttemptLabel, idea_key, shape_class
-from knowledge.experience.track import COLUMNS, RECENT
+from knowledge.experience.attempts.index import entry_row, track_row
+from knowledge.experience.attempts.standing import COLUMNS, RECENT
+from knowledge.experience.terms import AttemptLabel, family_of, idea_key, shape_class
+from knowledge.experience.wording import spread_of
 from knowledge.models import (
     Experience,
     ExperienceOrigin,
@@ -127,7 +126,7 @@ def _context(key: int, made_up: MadeUpContext) -> TrackRecord:
 
 
 def _track(totals: _Totals) -> TrackRecord:
-    """The context with its totals, as `knowledge.experience.track` would count them."""
+    """The context with its totals, as `knowledge.experience.attempts.standing` would count them."""
     track, spread = totals.track, spread_of(totals.gains)
     track.tried, track.gains = len(totals.labels), spread.n
     for label, n in Counter(totals.labels).items():

@@ -17,8 +17,8 @@ from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.expectation import DOWN, TIMES
 from campaigns.rules.verdict.taught import is_decided, taught
+from knowledge.experience.attempts.record import NewExperience
 from knowledge.experience.catalogue.names import catalogue_slug
-from knowledge.experience.record import NewExperience
 from knowledge.experience.terms import AttemptLabel
 from knowledge.models import ExperienceOrigin, Strategy
 

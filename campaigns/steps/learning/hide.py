@@ -7,7 +7,7 @@ from collections.abc import Collection
 from campaigns.models import Campaign, Verdict
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.taught import is_decided
-from knowledge.experience.masking import mask, unmask
+from knowledge.experience.attempts.merging import mask, unmask
 from knowledge.models import EntryStanding, Experience
 
 

@@ -15,10 +15,10 @@ from campaigns.rules.verdict.expectation import Borne
 from campaigns.rules.verdict.taught import TRICKS
 from campaigns.steps.learning.attempt import attempt_of
 from campaigns.steps.learning.told import clipped, seen_in, shown_for
+from knowledge.experience.attempts.record import record_attempts
 from knowledge.experience.lessons import NewLesson, propose_lesson, record_anti_pattern
 from knowledge.experience.lessons.propose import MOST_OF_CAMPAIGN, rest_on
 from knowledge.experience.lessons.weigh import covers
-from knowledge.experience.record import record_attempts
 from knowledge.experience.terms import AttemptLabel
 from knowledge.experience.wording import gain_words
 from knowledge.models import EntryStanding, Experience, Lesson, LessonSource, LessonState

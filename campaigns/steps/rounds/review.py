@@ -16,8 +16,8 @@ from campaigns.records.round.decisions import streak_of, verdicts_of
 from campaigns.records.round.hypotheses import tried_in
 from campaigns.rules.stop.ladder import directions
 from campaigns.workers.notify import AGAIN, NOTHING, Next
+from knowledge.experience.catalogue.names import Place
 from knowledge.experience.catalogue.store import stored_catalogue
-from knowledge.experience.names import Place
 
 
 def review(campaign: Campaign) -> Next:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from knowledge.specs.citation import split_lines
-from knowledge.specs.json.around import JsonAround
 from knowledge.specs.tracking.context import Above, ContextPart, plain, read_outline, sentence_of
+from knowledge.specs.tracking.json_around import JsonAround
 
 WORD = re.compile(r"\w+(?:\.\w+)*")
 DIGITS = re.compile(r"\d+")

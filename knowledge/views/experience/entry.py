@@ -12,9 +12,9 @@ from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_safe
 
 from knowledge.curation.people import may_review
-from knowledge.experience.merging import MOST_OF_GROUP, are_opposite
-from knowledge.experience.staleness import stale_words
-from knowledge.experience.summary import strategy_urls
+from knowledge.experience.attempts.merging import MOST_OF_GROUP, are_opposite
+from knowledge.experience.attempts.summary import strategy_urls
+from knowledge.experience.lessons.listing import stale_words
 from knowledge.experience.wording import gain_words
 from knowledge.models import Disagreement, EntryStanding, Experience, Platform
 

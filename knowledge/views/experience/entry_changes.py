@@ -12,8 +12,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.experience.masking import mask, unmask
-from knowledge.experience.merging import merge, unmerge
+from knowledge.experience.attempts.merging import mask, merge, unmask, unmerge
 from knowledge.models import Experience
 from knowledge.views.experience.entry import entry_at, entry_page
 from knowledge.views.refusals import refused

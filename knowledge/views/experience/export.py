@@ -7,10 +7,8 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from knowledge.experience.writers.csv_text import csv_text
-from knowledge.experience.writers.json_text import json_text
-from knowledge.experience.writers.markdown_text import markdown_text
 from knowledge.experience.writers.selection import Selection
+from knowledge.experience.writers.texts import csv_text, json_text, markdown_text
 from knowledge.lookup.listing import FilterError
 from knowledge.views.refusals import refused
 

@@ -7,8 +7,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from knowledge.experience.ledger import ledger
-from knowledge.experience.summary import WORKED, scope_choices, totals
+from knowledge.experience.attempts.summary import WORKED, ledger, scope_choices, totals
 from knowledge.models import (
     ConflictState,
     Disagreement,

@@ -11,9 +11,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.experience.lessons.listing import entry_words
+from knowledge.experience.lessons.listing import entry_words, lesson_stale_words
 from knowledge.experience.lessons.new import LONGEST
-from knowledge.experience.lessons.stale import lesson_stale_words
 from knowledge.forms.decide import DecisionForm, add_refusal
 from knowledge.models import ConflictState, Lesson, LessonState
 from knowledge.views.experience.lesson_offers import (

@@ -16,7 +16,7 @@ from knowledge.experience.lessons import (
     retract_lesson,
     return_lesson,
 )
-from knowledge.experience.lessons.hold import brought_by
+from knowledge.experience.lessons.decide import brought_by
 from knowledge.forms.decide import ApproveForm, DecisionForm, ReasonForm
 from knowledge.models import IN_USE, Lesson, LessonState
 

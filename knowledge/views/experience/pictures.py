@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from knowledge.charts import forest, heatmap
 from knowledge.charts.table import TableTwin
-from knowledge.experience.summary import ChartScope, effects_of, places_of, strategy_urls
+from knowledge.experience.attempts.summary import ChartScope, effects_of, places_of, strategy_urls
 from knowledge.views.tables import csv_answer
 
 

@@ -13,9 +13,10 @@ from knowledge.experience.catalogue.listing import (
     CHOICES,
     StrategyFilterError,
     StrategyFilters,
+    Tally,
     strategies_matching,
+    tallies,
 )
-from knowledge.experience.catalogue.standing import Tally, tallies
 from knowledge.models import Strategy
 from knowledge.views.tables import csv_answer
 

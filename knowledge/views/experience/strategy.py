@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from knowledge.experience.catalogue.standing import StrategyRecord, Tally, record_of
+from knowledge.experience.catalogue.listing import StrategyRecord, Tally, record_of
 from knowledge.models import Adoption, Lesson, LessonState, Platform, Strategy
 from knowledge.views.tables import csv_answer
 

@@ -12,9 +12,9 @@ from campaigns.benchmarks.experience.asking import TimedAsk, questions, searches
 from campaigns.benchmarks.experience.load import fill
 from campaigns.benchmarks.experience.made_up import Imagination, MadeUpPlatform
 from campaigns.benchmarks.harness import BenchmarkError
-from knowledge.experience.indexed.entries import entry_row, track_row
+from knowledge.experience.attempts.index import entry_row, track_row
+from knowledge.experience.attempts.standing import refresh
 from knowledge.experience.recommend.ask import recommend
-from knowledge.experience.track import refresh
 from knowledge.models import Experience, SearchRow, SearchWord, TrackRecord
 from knowledge.search.find import ask, search
 from knowledge.search.index import counted_words, search_row

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from knowledge.exchange.importer import import_wiki
-from knowledge.experience.indexed.lessons import index_lessons
-from knowledge.experience.record import NewExperience, record_attempts
+from knowledge.experience.attempts.record import NewExperience, record_attempts
+from knowledge.experience.lessons.weigh import index_lessons
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.lookup.listing import FilterError
 from knowledge.models import (

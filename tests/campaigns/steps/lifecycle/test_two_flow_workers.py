@@ -18,7 +18,7 @@ from campaigns.steps.rounds.open_round import open_round
 from campaigns.steps.sharing.ask_for_help import ask_for_help
 from campaigns.workers.context import WorkerContext
 from campaigns.workers.notify import AGAIN, NOTHING
-from knowledge.experience import record as recording
+from knowledge.experience.attempts import record as recording
 from knowledge.models import Experience
 from tests.campaigns.steps import cast
 from tests.knowledge.racing import at_once, several_connections, slow

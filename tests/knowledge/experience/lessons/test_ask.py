@@ -3,7 +3,7 @@
 import pytest
 
 from knowledge.experience.lessons import lessons_for, similar_lessons
-from knowledge.experience.lessons.stale import lesson_stale_words
+from knowledge.experience.lessons.listing import lesson_stale_words
 from knowledge.models import Lesson
 from tests.knowledge.experience.lessons.conftest import SCOPE, attempt
 

@@ -6,8 +6,8 @@ import pytest
 
 from knowledge.exchange.readers.foreign import json_document
 from knowledge.specs.citation import CitationLine, CitationState, split_lines
-from knowledge.specs.json.around import JsonAround
 from knowledge.specs.tracking.anchoring import Reanchor
+from knowledge.specs.tracking.json_around import JsonAround
 
 SHEET = {
     "schema": "hw-1.0",

@@ -11,13 +11,12 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from knowledge.experience.catalogue.names import StrategyNames, load_names
-from knowledge.experience.disagreements import find_disagreements
-from knowledge.experience.indexed.entries import index_entries
+from knowledge.experience.attempts.disagreements import find_disagreements
+from knowledge.experience.attempts.index import index_entries
+from knowledge.experience.attempts.standing import refresh
+from knowledge.experience.catalogue.names import StrategyNames, family_of, load_names, place_of
 from knowledge.experience.lessons.weigh import weigh_lessons
-from knowledge.experience.names import family_of, place_of
 from knowledge.experience.terms import AttemptLabel, Bottleneck, idea_key, shape_class, size_log2
-from knowledge.experience.track import refresh
 from knowledge.models import (
     EntryStanding,
     Experience,

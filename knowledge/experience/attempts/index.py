@@ -1,4 +1,4 @@
-"""Experience as it stands in the search index: its contexts and its single attempts."""
+"""Attempts and their contexts in the search index."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from django.utils import timezone
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_review, require_proposer
 from knowledge.curation.wording import require_reason, require_storable
-from knowledge.experience.indexed.lessons import index_gaps
-from knowledge.experience.nearness import nearest
+from knowledge.experience.lessons.ask import nearest
+from knowledge.experience.lessons.weigh import index_gaps
 from knowledge.models import EntryStanding, Experience, Gap, GapState, Lesson
 
 LONGEST_QUESTION, LONGEST_QUERY = 1000, 500

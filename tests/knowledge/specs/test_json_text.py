@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from knowledge.specs.json.positions import line_of, records_of, value_lines
+from knowledge.specs.json_text import line_of, records_of, value_lines
 
 TEXT = """{"a": 1,
  "b": [

@@ -1,14 +1,23 @@
-"""What was learned as a page for people; its lessons import again."""
+"""Experience as a file: CSV, JSON or Markdown."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
+from typing import Any
 
+from knowledge.experience.readers.own_csv import NESTED
+from knowledge.experience.readers.own_json import ENTRY_FIELDS, FORMAT
 from knowledge.experience.terms import Bottleneck
-from knowledge.experience.writers.selection import Selection
+from knowledge.experience.writers.selection import (
+    Selection,
+    entry_record,
+    gap_record,
+    lesson_record,
+)
 from knowledge.experience.writers.statistics import OpStatistics, Statistics, statistics
-from knowledge.models import Gap, GapState, Lesson
+from knowledge.models import Experience, Gap, GapState, Lesson
 
 MOST_ROWS = 50
 HARMLESS = re.compile(r"^(\s*)([#*\-+>]|\d+[.)])", re.MULTILINE)
@@ -44,7 +53,7 @@ def _table(rows: Iterable[OpStatistics]) -> list[str]:
     for row in list(rows)[:MOST_ROWS]:
         counts = (row.tried, row.worked, row.gain.words)
         cells = (row.op or "–", row.backend or "–", *counts, row.best or "–")
-        lines.append(f"| {' | '.join(_cell(str(cell)) for cell in cells)} |")
+        lines.append(f"| {' | '.join(_count_cell(str(cell)) for cell in cells)} |")
     return lines
 
 
@@ -88,5 +97,41 @@ def _escaped(found: re.Match[str]) -> str:
     return f"{found[1]}\\{found[2]}"
 
 
-def _cell(text: str) -> str:
+def _count_cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
+
+
+def json_text(selection: Selection) -> str:
+    """The oldest first, so that what is exported again differs at the end alone."""
+    everything = {
+        "format": FORMAT,
+        "experience": [entry_record(each) for each in selection.entries().order_by("pk")],
+        "lessons": [lesson_record(each) for each in selection.lessons().order_by("pk")],
+        "gaps": [gap_record(each) for each in selection.gaps().order_by("pk")],
+    }
+    return json.dumps(everything, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+# A spreadsheet takes a text that begins with one of these for a formula; with the apostrophe
+# itself, so that the reader can take one away from every text.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+
+
+def csv_text(entries: Iterable[Experience]) -> str:
+    """A row an attempt; lists and objects as JSON, nothing for what is not known."""
+    # Only here: pandas takes a second to load, which no other page waits for.
+    from pandas import DataFrame
+
+    rows = [{name: _cell(name, said) for name, said in entry_record(e).items()} for e in entries]
+    # As objects: numbers keep all their digits, and whole ones stay whole beside empty cells.
+    table = DataFrame(rows, columns=list(ENTRY_FIELDS), dtype=object)
+    text: str = table.to_csv(index=False, lineterminator="\n")
+    return text
+
+
+def _cell(name: str, said: Any) -> Any:
+    if name in NESTED:
+        return json.dumps(said, ensure_ascii=False) if said else None
+    if isinstance(said, str):
+        return f"'{said}" if said.startswith(FORMULA) else said
+    return said

@@ -8,12 +8,11 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from knowledge.experience.catalogue.names import catalogue_slug
+from knowledge.experience.attempts.summary import strategy_urls
+from knowledge.experience.catalogue.names import catalogue_slug, place_of
 from knowledge.experience.lessons.ask import lessons_for
-from knowledge.experience.names import place_of
 from knowledge.experience.recommend.ask import recommend
-from knowledge.experience.recommend.question import Hit, Question
-from knowledge.experience.summary import strategy_urls
+from knowledge.experience.recommend.score import Hit, Question
 from knowledge.experience.wording import gain_words
 from knowledge.models import Adoption, Experience, Gap, GapState, Lesson, TrackRecord
 

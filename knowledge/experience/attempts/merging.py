@@ -1,4 +1,4 @@
-"""Count two records of one attempt once: by a pointer that can be taken back (R39)."""
+"""Merging attempts that are the same one (R39), and masking attempts from recommendations (R40)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from django.db.models import Count, Q
 
 from knowledge.curation.errors import CurationError
 from knowledge.curation.wording import require_storable
-from knowledge.experience.standing import StandingChange, change_standing, listed, permitted
+from knowledge.experience.attempts.standing import (
+    StandingChange,
+    change_standing,
+    listed,
+    permitted,
+)
 from knowledge.experience.terms import AttemptLabel
 from knowledge.models import EntryStanding, Experience, ExperienceAction, TrackRecord
 
@@ -129,3 +134,35 @@ def _require_mergeable(entry: Experience) -> None:
     _require_counting(entry, "entries")
     if entry.merged.exists():
         raise CurationError("entries", f"others are merged into {entry.uuid}; take them out first")
+
+
+MASK = StandingChange(ExperienceAction.MASKED, EntryStanding.COUNTS, EntryStanding.MASKED)
+UNMASK = StandingChange(ExperienceAction.UNMASKED, EntryStanding.MASKED, EntryStanding.COUNTS)
+
+
+def mask(entry: Experience | Iterable[Experience], by: Any, why: str) -> list[Experience]:
+    """Hide one entry, or all of several: records, recommendations and dedup no longer see them.
+
+    by: None for the flow itself. Raises CurationError naming the entry that does not count now.
+    """
+    return _change(entry, MASK, by, why)
+
+
+def unmask(entry: Experience | Iterable[Experience], by: Any, why: str) -> list[Experience]:
+    """Let one masked entry, or all of several, count again. Raises as `mask` does."""
+    return _change(entry, UNMASK, by, why)
+
+
+@transaction.atomic
+def _change(
+    entry: Experience | Iterable[Experience], change: StandingChange, by: Any, why: str
+) -> list[Experience]:
+    reason = permitted(by, why)
+    entries = listed(entry)
+    for each in entries:
+        if each.standing != change.before:
+            accepted = EntryStanding(change.before).label
+            raise CurationError(
+                "entry", f"{each.uuid} is {each.get_standing_display()}; accepted: {accepted}"
+            )
+    return change_standing(entries, change, by, reason)

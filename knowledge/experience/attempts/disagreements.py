@@ -16,10 +16,9 @@ from django.utils import timezone
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import require_reviewer
 from knowledge.curation.wording import require_reason
-from knowledge.experience.lessons.decide import retract_lesson
-from knowledge.experience.lessons.hold import brought_by
+from knowledge.experience.attempts.merging import mask
+from knowledge.experience.lessons.decide import brought_by, retract_lesson
 from knowledge.experience.lessons.weigh import FAILED
-from knowledge.experience.masking import mask
 from knowledge.experience.terms import AttemptLabel
 from knowledge.models import ConflictState, Disagreement, EntryStanding, Experience
 

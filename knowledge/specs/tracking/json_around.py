@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from knowledge.specs.json.positions import TOKEN
+from knowledge.specs.json_text import TOKEN
 
 # Fields that say what the other values of their object are values of.
 IDENTITY = frozenset(
