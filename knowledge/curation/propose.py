@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from knowledge.curation.errors import Conflict, CurationError
-from knowledge.curation.history import record
+from knowledge.curation.errors import Conflict, CurationError, require_storable
 from knowledge.curation.people import require_proposer
-from knowledge.curation.store import NewSpec, store_specs
+from knowledge.curation.store import NewSpec, record, store_specs
 from knowledge.curation.turn import turn
-from knowledge.curation.wording import require_storable
 from knowledge.models import (
     Action,
     Citation,

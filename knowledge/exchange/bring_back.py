@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 
 from django.utils import timezone
 
-from knowledge.curation.history import record
-from knowledge.curation.store import fields_of
+from knowledge.curation.store import fields_of, record
 from knowledge.exchange.exported_specs import ExportedChange, ExportedFlag, ExportedSpec
 from knowledge.models import (
     Action,

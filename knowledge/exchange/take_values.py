@@ -13,8 +13,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from knowledge.curation.recheck import recheck
-from knowledge.curation.revise import store_text
+from knowledge.curation.revise import recheck, store_text
 from knowledge.curation.store import NewSpec, store_specs
 from knowledge.exchange.bring_back import bring_back, waive_again
 from knowledge.exchange.exported_specs import ExportedSpec

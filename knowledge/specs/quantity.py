@@ -1,8 +1,7 @@
 """Numbers with units: only spellings on a closed list, decimal and binary prefixes apart.
 
 Conversion is pint's, over a registry of our own: its stock one makes bits and hertz dimensionless,
-so that bytes per second and operations per second would convert into each other.
-"""
+so that bytes per second and operations per second would convert into each other."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from knowledge.exchange.readers.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BY
 from knowledge.exchange.undo import undo
 from knowledge.models import Batch, BatchState
 from knowledge.models.document import WORKED_ON
-from knowledge.views.refusals import refused
+from knowledge.views.actions import refused
 
 BATCHES_PER_PAGE = 50
 DOCUMENTS_PER_PAGE = 200

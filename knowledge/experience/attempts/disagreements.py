@@ -13,9 +13,8 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.curation.errors import Conflict, CurationError, Forbidden, require_reason
 from knowledge.curation.people import require_reviewer
-from knowledge.curation.wording import require_reason
 from knowledge.experience.attempts.merging import mask
 from knowledge.experience.lessons.decide import brought_by, retract_lesson
 from knowledge.experience.lessons.weigh import FAILED

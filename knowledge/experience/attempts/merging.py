@@ -9,8 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Q
 
-from knowledge.curation.errors import CurationError
-from knowledge.curation.wording import require_storable
+from knowledge.curation.errors import CurationError, require_storable
 from knowledge.experience.attempts.standing import (
     StandingChange,
     change_standing,

@@ -13,9 +13,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet
 
-from knowledge.curation.errors import Conflict, CurationError
+from knowledge.curation.errors import Conflict, CurationError, require_reason
 from knowledge.curation.people import require_reviewer
-from knowledge.curation.wording import require_reason
 from knowledge.experience.attempts.index import index_entries
 from knowledge.experience.catalogue.names import load_names
 from knowledge.experience.lessons.weigh import reweigh

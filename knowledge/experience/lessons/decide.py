@@ -9,9 +9,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from knowledge.curation.errors import Conflict, Forbidden
+from knowledge.curation.errors import Conflict, Forbidden, require_reason, require_storable
 from knowledge.curation.people import require_proposer, require_reviewer
-from knowledge.curation.wording import require_reason, require_storable
 from knowledge.experience.lessons.weigh import index_lessons
 from knowledge.models import EntryStanding, Lesson, LessonChange, LessonSource, LessonState
 

@@ -8,9 +8,14 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.curation.errors import (
+    Conflict,
+    CurationError,
+    Forbidden,
+    require_reason,
+    require_storable,
+)
 from knowledge.curation.people import may_review, require_proposer
-from knowledge.curation.wording import require_reason, require_storable
 from knowledge.experience.lessons.ask import nearest
 from knowledge.experience.lessons.weigh import index_gaps
 from knowledge.models import EntryStanding, Experience, Gap, GapState, Lesson

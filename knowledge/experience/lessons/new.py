@@ -7,8 +7,7 @@ from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from uuid import UUID
 
-from knowledge.curation.errors import CurationError
-from knowledge.curation.wording import require_storable
+from knowledge.curation.errors import CurationError, require_storable
 from knowledge.experience.catalogue.names import FAMILIES, catalogue_slug, place_of
 from knowledge.models import (
     EntryStanding,

@@ -8,9 +8,8 @@ from typing import Any
 
 from django.db import transaction
 
-from knowledge.curation.errors import CurationError, Forbidden
+from knowledge.curation.errors import CurationError, Forbidden, require_reason, require_storable
 from knowledge.curation.people import require_proposer
-from knowledge.curation.wording import require_reason, require_storable
 from knowledge.experience.lessons.decide import enter, held, require_state
 from knowledge.experience.lessons.new import NewLesson, checked, entries_of, rewritten
 from knowledge.experience.lessons.weigh import index_lessons, recount

@@ -23,7 +23,7 @@ from knowledge.experience.lessons.listing import entry_words
 from knowledge.forms.decide import add_refusal
 from knowledge.forms.lesson import DecideForm
 from knowledge.models import ConflictState, Disagreement, Experience
-from knowledge.views.refusals import refused
+from knowledge.views.actions import refused
 
 PER_PAGE = 30
 EFFECTS = ("result", "pairs", "measured")  # what differs there is no condition

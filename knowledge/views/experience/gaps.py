@@ -24,7 +24,7 @@ from knowledge.experience.lessons.new import known_values
 from knowledge.forms.decide import DecisionForm, ReasonForm, add_refusal
 from knowledge.forms.lesson import AnswerForm, GapForm
 from knowledge.models import Gap, GapState
-from knowledge.views.refusals import refused
+from knowledge.views.actions import refused
 
 PER_PAGE = 30
 ANYWAY = "anyway"  # the button that stores a question beside those that ask nearly the same

@@ -18,9 +18,8 @@ from knowledge.experience.lessons.new import LONGEST, known_values
 from knowledge.forms.decide import add_refusal
 from knowledge.forms.lesson import UUID_IN_TEXT, LessonForm
 from knowledge.models import IN_USE, Experience, Lesson
-from knowledge.views.experience.lesson import lesson_at
-from knowledge.views.experience.lesson_offers import refusal_of
-from knowledge.views.refusals import refused
+from knowledge.views.actions import refused
+from knowledge.views.experience.lesson import lesson_at, refusal_of
 
 ANYWAY = "anyway"  # the button that stores a lesson beside those that say nearly the same
 MOST_KNOWN = 3
