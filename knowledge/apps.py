@@ -13,8 +13,7 @@ class KnowledgeConfig(AppConfig):
         from knowledge.experience.attempts.index import all_entries, all_tracks
         from knowledge.experience.catalogue.store import all_strategies
         from knowledge.experience.lessons.weigh import all_gaps, all_lessons
-        from knowledge.search.rebuild import fill_when_empty, register
-        from knowledge.search.sources import all_documents, all_specs
+        from knowledge.search.index import all_documents, all_specs, fill_when_empty, register
 
         for source in (
             *(all_tracks, all_entries, all_lessons, all_gaps),

@@ -19,7 +19,7 @@ from knowledge.experience.writers.selection import Selection
 from knowledge.experience.writers.texts import csv_text, json_text, markdown_text
 from knowledge.lookup.listing import NotKnown
 from knowledge.models import Experience, TrackRecord
-from knowledge.search.rebuild import rebuild
+from knowledge.search.index import rebuild
 
 WRITERS = {
     "json": json_text,

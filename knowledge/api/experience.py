@@ -34,9 +34,9 @@ from knowledge.experience.writers.selection import (
 from knowledge.lookup.listing import FilterError
 from knowledge.models import EntryStanding, Experience, Gap, GapState, Lesson, LessonState
 from knowledge.models.token import Scope
-from knowledge.search.aliases import FACETS
 from knowledge.search.find import KindHits, SearchResults, ask, search
 from knowledge.search.query import SearchQuery
+from knowledge.search.tokens import FACETS
 
 FILTERS = ("op", "dtype", "backend", "platform", "strategy")
 MOST_HITS = 50

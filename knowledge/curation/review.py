@@ -33,8 +33,7 @@ from knowledge.models import (
     SpecState,
 )
 from knowledge.models.spec import SpecQuerySet
-from knowledge.search.index import remove
-from knowledge.search.sources import index_specs
+from knowledge.search.index import index_specs, remove
 from knowledge.specs.citation import CitationState
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
 

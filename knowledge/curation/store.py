@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from knowledge.models import Action, Citation, Platform, Revision, Spec, SpecChange, SpecState
-from knowledge.search.sources import index_specs
+from knowledge.search.index import index_specs
 from knowledge.specs.facts import Rank, SpecFacts
 
 

@@ -25,7 +25,7 @@ from knowledge.models import (
     Waiver,
 )
 from knowledge.models.guarded import COMMAND
-from knowledge.search.sources import index_specs
+from knowledge.search.index import index_specs
 from knowledge.specs.facts import SpecFacts
 
 LONGEST_REASON = 500  # characters; the column of a waiver's reason

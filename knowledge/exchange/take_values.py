@@ -21,7 +21,7 @@ from knowledge.exchange.readers.bundle import Bundle, title_of
 from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.exchange.readers.foreign import CitedValue, LineFate, LineOutcome
 from knowledge.models import Batch, Flag, Platform, Revision, Spec, SpecState
-from knowledge.search.sources import index_documents
+from knowledge.search.index import index_documents
 from knowledge.specs.citation import split_lines
 from knowledge.specs.facts import Rank, SpecFacts
 

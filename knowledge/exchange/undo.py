@@ -36,7 +36,7 @@ from knowledge.models import (
 )
 from knowledge.models.document import SHIPPED_ORIGIN
 from knowledge.models.spec import SpecQuerySet
-from knowledge.search.sources import index_documents
+from knowledge.search.index import index_documents
 from knowledge.specs.tracking.anchoring import Reanchor
 
 NAMED = 8  # things that a refusal lists

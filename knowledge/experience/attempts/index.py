@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.models import EntryStanding, Experience, Kind, Strategy, TrackRecord
-from knowledge.search.aliases import FAILED, WORKED
 from knowledge.search.index import Entry, put, remove
+from knowledge.search.tokens import FAILED, WORKED
 
 AT_ONCE = 2_000
 

@@ -19,8 +19,8 @@ from knowledge.experience.catalogue.read import (
 from knowledge.experience.terms import FAMILIES
 from knowledge.models import Kind, Revision, Strategy
 from knowledge.models.document import SHIPPED_ORIGIN
-from knowledge.search.aliases import ARCHS, BACKENDS
 from knowledge.search.index import Entry, put, remove
+from knowledge.search.tokens import ARCHS, BACKENDS
 
 SCOPES = {
     "op": tuple(op for ops in FAMILIES.values() for op in ops),

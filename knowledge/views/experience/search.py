@@ -15,11 +15,11 @@ from django.views.decorators.http import require_safe
 from knowledge.experience.wording import gain_words
 from knowledge.lookup.listing import FilterError
 from knowledge.models import Kind
-from knowledge.search.aliases import FACETS
 from knowledge.search.find import KindHits, SearchResults, ask
 from knowledge.search.find import search as find
 from knowledge.search.hits import SearchHit
 from knowledge.search.query import SearchQuery, parse_query
+from knowledge.search.tokens import FACETS
 from knowledge.views import tables
 from knowledge.views.tables import csv_answer
 
