@@ -115,7 +115,7 @@ def flag_kept_citation(spec: Spec, replaced: Spec, citation: Citation, by: Any) 
 def proof(shown: str, place: CitedLines, *, known: bool) -> str:
     """The quoted lines, which hold the value as it is written; CurationError where they do not.
 
-    Of UNKNOWN and NONE they are those that were searched, or that say that there is none.
+    For UNKNOWN and NONE: the lines that were searched, or that say that there is none.
     """
     document = Document.objects.get(pk=place.revision.document_id)  # as it is now
     if document.withdrawn_at is not None:

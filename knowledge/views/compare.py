@@ -25,7 +25,7 @@ CELL_COLUMNS = ("value", "unit", "shown", "evidence", "citation", "citation_stat
 
 @dataclass(frozen=True, slots=True)
 class CompareQuery:
-    """What the address asks for: slugs as typed, the platforms that there are, what is wrong."""
+    """The query of the address: slugs as typed, all platforms by slug, and the error."""
 
     slugs: list[str]
     known: dict[str, Platform]

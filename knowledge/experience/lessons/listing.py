@@ -103,11 +103,20 @@ def cards(lessons: Iterable[Lesson]) -> list[LessonCard]:
 VERSIONS = ("compiler", "driver")
 
 
-def stale_words(entry: Experience) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class NewerVersion:
+    """A compiler or driver that newer attempts on the platform use in place of the entry's own."""
+
+    name: str
+    own: str
+    platform: str
+    newest: str
+
+
+def newer_versions(entry: Experience) -> list[NewerVersion]:
     """What differs from the newest measured attempt on the same platform and backend.
 
-    A sentence each: "measured with driver 550.54; newer attempts on h200 use 580.65". Empty where
-    nothing differs, nothing newer was measured, or the versions are not known.
+    Empty where nothing differs, nothing newer was measured, or the versions are not known.
     """
     track = entry.track
     if not track.platform:
@@ -123,9 +132,7 @@ def stale_words(entry: Experience) -> list[str]:
         own = getattr(entry, name)
         now = newer.exclude(**{name: ""}).values_list(name, flat=True).first() if own else None
         if now and now != own:
-            found.append(
-                f"measured with {name} {own}; the newest attempt on {track.platform} used {now}"
-            )
+            found.append(NewerVersion(name, own, track.platform, now))
     return found
 
 
@@ -149,8 +156,8 @@ def to_decide(person: Any) -> int:
     return lessons + open_disagreements().exclude(lesson__proposed_by=person).count()
 
 
-def lesson_stale_words(lesson: Lesson) -> list[str]:
-    """Why the newest attempt that supports the lesson asks to be tried again; empty where none."""
+def newer_versions_of_lesson(lesson: Lesson) -> list[NewerVersion]:
+    """What has changed since the newest attempt that supports the lesson; empty where nothing."""
     rests = lesson.evidence.filter(agrees=True, entry__standing=EntryStanding.COUNTS)
     newest = rests.select_related("entry__track").order_by("-entry__happened_at").first()
-    return stale_words(newest.entry) if newest else []
+    return newer_versions(newest.entry) if newest else []

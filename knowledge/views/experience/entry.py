@@ -24,7 +24,7 @@ from knowledge.experience.attempts.merging import (
     unmerge,
 )
 from knowledge.experience.attempts.summary import strategy_urls
-from knowledge.experience.lessons.listing import stale_words
+from knowledge.experience.lessons.listing import newer_versions
 from knowledge.experience.wording import gain_words
 from knowledge.models import Disagreement, EntryStanding, Experience, Platform
 from knowledge.views.actions import refused
@@ -56,7 +56,7 @@ def entry_page(
         "track": track,
         "strategy_url": strategy_urls([track.strategy])[track.strategy],
         "platform": Platform.objects.filter(slug=track.platform).first(),
-        "stale": stale_words(found),
+        "stale": newer_versions(found),
         "prediction": _prediction(found),
         "metrics": _metrics(found),
         "evidence": found.lessons.select_related("lesson"),

@@ -23,7 +23,7 @@ from knowledge.experience.lessons import (
     return_lesson,
 )
 from knowledge.experience.lessons.decide import brought_by
-from knowledge.experience.lessons.listing import entry_words, lesson_stale_words
+from knowledge.experience.lessons.listing import entry_words, newer_versions_of_lesson
 from knowledge.experience.lessons.new import LONGEST
 from knowledge.forms.decide import ApproveForm, DecisionForm, ReasonForm, add_refusal
 from knowledge.models import IN_USE, ConflictState, Lesson, LessonState
@@ -161,7 +161,7 @@ def lesson_page(
         "decided": [each for each in asked if each.state == ConflictState.DECIDED],
         "uses": found.adoptions.all()[:MOST_USES],
         "used": found.adoptions.count(),
-        "stale": lesson_stale_words(found),
+        "stale": newer_versions_of_lesson(found),
         "history": history,
         "steps": steps,
         "own": OWN if waits and refusal_of("approve", found, request.user) == OWN else "",
