@@ -22,7 +22,7 @@ class CampaignsConfig(AppConfig):
         from campaigns.records.target.target_drift import uses_in_campaigns
         from campaigns.reports.found import all_rounds
         from knowledge.lookup.usage import register
-        from knowledge.search.rebuild import register as register_source
+        from knowledge.search.index import register as register_source
 
         post_migrate.connect(grant_campaign_permissions, sender=self)
         post_migrate.connect(learn_earlier_rounds, sender=self)

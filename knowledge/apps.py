@@ -10,11 +10,10 @@ class KnowledgeConfig(AppConfig):
 
     def ready(self) -> None:
         from knowledge.curation.people import ensure_roles
-        from knowledge.experience.indexed.entries import all_entries, all_tracks
-        from knowledge.experience.indexed.lessons import all_gaps, all_lessons
-        from knowledge.experience.indexed.strategies import all_strategies
-        from knowledge.search.rebuild import fill_when_empty, register
-        from knowledge.search.sources import all_documents, all_specs
+        from knowledge.experience.attempts.index import all_entries, all_tracks
+        from knowledge.experience.catalogue.store import all_strategies
+        from knowledge.experience.lessons.weigh import all_gaps, all_lessons
+        from knowledge.search.index import all_documents, all_specs, fill_when_empty, register
 
         for source in (
             *(all_tracks, all_entries, all_lessons, all_gaps),

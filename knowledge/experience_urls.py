@@ -3,11 +3,16 @@
 from django.urls import path
 
 from knowledge.views.experience.disagreements import disagreement, disagreements
-from knowledge.views.experience.entry import entry
-from knowledge.views.experience.entry_changes import STEPS, change_entry
-from knowledge.views.experience.export import export_csv, export_json, export_md
+from knowledge.views.experience.entry import STEPS, change_entry, entry
 from knowledge.views.experience.gaps import gap_answer, gap_close, gaps
-from knowledge.views.experience.home import home
+from knowledge.views.experience.home import (
+    effects_csv,
+    export_csv,
+    export_json,
+    export_md,
+    home,
+    places_csv,
+)
 from knowledge.views.experience.import_page import (
     answer_import,
     confirm,
@@ -19,10 +24,8 @@ from knowledge.views.experience.imports import imports
 from knowledge.views.experience.lesson import lesson, lesson_step
 from knowledge.views.experience.lesson_new import lesson_edit, lesson_new
 from knowledge.views.experience.lessons import lessons
-from knowledge.views.experience.pictures import effects_csv, places_csv
 from knowledge.views.experience.search import search
-from knowledge.views.experience.strategies import strategies
-from knowledge.views.experience.strategy import strategy
+from knowledge.views.experience.strategies import strategies, strategy
 from knowledge.views.experience.track import track
 
 __all__ = ["search"]

@@ -37,7 +37,7 @@ from campaigns.benchmarks.made_up import FREQUENT, Imagination, MadeUpPlatform, 
 from campaigns.devices.discover import this_device
 from knowledge.exchange.importer import import_wiki
 from knowledge.experience.recommend.ask import recommend
-from knowledge.experience.recommend.question import Question
+from knowledge.experience.recommend.score import Question
 from knowledge.models import (
     Experience,
     Platform,

@@ -19,12 +19,18 @@ from typing import Generic, TypeVar
 
 from django.db import connection, transaction
 
-from knowledge.experience.families import family_of
-from knowledge.experience.spread import spread_of
-from knowledge.experience.terms import AttemptLabel, Bottleneck, idea_key, label_of, shape_class
-from knowledge.experience.track import COLUMNS, RECENT
+from knowledge.experience.attempts.standing import COLUMNS, RECENT
+from knowledge.experience.terms import (
+    AttemptLabel,
+    Bottleneck,
+    family_of,
+    idea_key,
+    label_of,
+    shape_class,
+)
+from knowledge.experience.wording import spread_of
 from knowledge.models import Experience, ExperienceOrigin, TrackRecord
-from knowledge.search.rebuild import rebuild
+from knowledge.search.index import rebuild
 
 OPS = (
     "matmul", "softmax", "attention", "layernorm", "rmsnorm", "grouped_gemm", "reduction",

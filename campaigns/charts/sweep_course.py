@@ -18,9 +18,8 @@ from campaigns.charts.swept import (
     time_ticks,
 )
 from campaigns.rules.wording import digits, duration, faster
-from knowledge.charts.frame import Cell, Frame, full
+from knowledge.charts.frame import Cell, Frame, TableRow, TableTwin, full
 from knowledge.charts.scale import Scale, ScaleKind, Tick, ticks_linear
-from knowledge.charts.table import TableRow, TableTwin
 
 TITLE = "Best so far"
 # Narrower than other charts, so that its letters stay readable on a phone.

@@ -18,9 +18,8 @@ from campaigns.charts.swept import (
     time_ticks,
 )
 from campaigns.rules.wording import counted, digits
-from knowledge.charts.frame import Cell, Frame, Segment, full
+from knowledge.charts.frame import Cell, Frame, Segment, TableRow, TableTwin, full, number
 from knowledge.charts.scale import Scale, Tick
-from knowledge.charts.table import TableRow, TableTwin, number
 
 TITLE = "Time by knob"
 FRAME = Frame(width=320, height=186, left=50, right=312, top=34, bottom=150)

@@ -10,19 +10,16 @@ from uuid import UUID
 from campaigns.management.experience_options import METRICS
 from campaigns.steps.lifecycle.reconcile import catch_up
 from knowledge.curation.errors import CurationError
-from knowledge.experience.catalogue.resolve import resolve_names
+from knowledge.experience.attempts.merging import merge
+from knowledge.experience.attempts.standing import refresh, resolve_names
 from knowledge.experience.exchange.naming import KEEP, our_question
-from knowledge.experience.merging import merge
-from knowledge.experience.recommend.question import Question
+from knowledge.experience.recommend.score import Question
 from knowledge.experience.terms import AttemptLabel
-from knowledge.experience.track import refresh
-from knowledge.experience.writers.csv_text import csv_text
-from knowledge.experience.writers.json_text import json_text
-from knowledge.experience.writers.markdown_text import markdown_text
 from knowledge.experience.writers.selection import Selection
+from knowledge.experience.writers.texts import csv_text, json_text, markdown_text
 from knowledge.lookup.listing import NotKnown
 from knowledge.models import Experience, TrackRecord
-from knowledge.search.rebuild import rebuild
+from knowledge.search.index import rebuild
 
 WRITERS = {
     "json": json_text,

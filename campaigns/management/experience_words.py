@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from knowledge.experience.recommend.question import Hit, Recommendation
+from knowledge.experience.recommend.score import Hit, Recommendation
 from knowledge.experience.terms import Bottleneck
 from knowledge.experience.wording import gain_words
 from knowledge.experience.writers.statistics import Statistics

@@ -14,8 +14,8 @@ from campaigns.devices.measuring import measure_ceilings
 from campaigns.evaluator.ceilings.result import CeilingsError
 from knowledge.exchange.importer import import_wiki
 from knowledge.exchange.readers.folder import ImportRefused
-from knowledge.lookup.measured import measured_here
 from knowledge.lookup.migrations import ask_no_more
+from knowledge.lookup.usage import measured_here
 from knowledge.lookup.value import MEASURED_BANDWIDTHS, bandwidth_ceilings
 from knowledge.models import Platform
 from knowledge.specs.cited import UNKNOWN

@@ -19,7 +19,7 @@ from campaigns.records.cases import shapes_of
 from campaigns.records.evaluations import COMPILER_PATH
 from campaigns.records.rounds import evidence_of
 from knowledge.experience.recommend.ask import recommend
-from knowledge.experience.recommend.question import Hit, Question
+from knowledge.experience.recommend.score import Hit, Question
 from knowledge.experience.terms import AttemptLabel, shape_class, size_log2
 from knowledge.experience.wording import gain_words
 from knowledge.models import EntryStanding, Experience, Strategy

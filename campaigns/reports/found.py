@@ -11,8 +11,8 @@ from campaigns.models import Round, RoundState
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.models import Kind
-from knowledge.search.aliases import FAILED, WORKED
 from knowledge.search.index import Entry
+from knowledge.search.tokens import FAILED, WORKED
 
 AT_ONCE = 500
 # What a verdict says of the idea; the others leave it open.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from knowledge.charts.digits import digits as digits
+from knowledge.experience.wording import digits as digits
 from knowledge.experience.wording import faster as faster
 from knowledge.experience.wording import gain_words as gain_words
 

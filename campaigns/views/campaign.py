@@ -38,7 +38,7 @@ from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.views.lookup import campaign_at, wants_fragment
 from knowledge.curation.people import may_review
-from knowledge.experience.others import others_learned
+from knowledge.experience.recommend.others import others_learned
 
 SHOWN_ROUNDS, SHOWN_EVENTS, SPOKEN = 15, 20, 10
 STOP_POLLING = 286

@@ -20,7 +20,7 @@ from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.views.lookup import wants_fragment
 from knowledge.curation.people import may_review
-from knowledge.experience.lessons.waiting import to_decide
+from knowledge.experience.lessons.listing import to_decide
 from knowledge.models import Flag, Spec, SpecState
 
 REVIEWS, RUNNING, CHANGES = 20, 10, 12

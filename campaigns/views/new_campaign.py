@@ -36,7 +36,7 @@ from campaigns.steps.problems import known_problems
 from campaigns.views.controls import warn_of_no_worker
 from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.offer import PlatformOffer, looked_up, platform_offers
-from knowledge.experience.others import others_learned
+from knowledge.experience.recommend.others import others_learned
 
 GOAL_PERCENT, ROUNDS = 90, 20
 HOURS = ("hours", "device_hours")

@@ -32,7 +32,7 @@ from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.rules.verdict.report_words import notes_of
 from campaigns.views.lookup import campaign_at, candidate_of, download, number_in, round_at
 from campaigns.views.sweep import panel_of
-from knowledge.experience.others import RoundLearned, round_learned
+from knowledge.experience.recommend.others import RoundLearned, round_learned
 
 SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000
 RIVALS = ("incumbent", "previous", "baseline")

@@ -1,8 +1,9 @@
-"""/api/v1/experience/, lessons/, gaps/ and recommend/: what was learned, and what to try next."""
+"""/api/v1/experience/, lessons/, gaps/, recommend/, search/: what was learned and found."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, fields
+from typing import Any
 
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
@@ -11,27 +12,31 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from knowledge.api.json_body import number_at
 from knowledge.api.lists import ListView, OneView, Selected
-from knowledge.api.parameters import number_at
 from knowledge.api.records import RecordSerializer
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import CurationError
 from knowledge.experience.exchange.naming import our_question
-from knowledge.experience.gaps import NewGap, ask_gap
-from knowledge.experience.note_attempt import note_attempt
+from knowledge.experience.exchange.note_attempt import note_attempt
+from knowledge.experience.lessons.gaps import NewGap, ask_gap
 from knowledge.experience.recommend.ask import recommend
 from knowledge.experience.terms import Bottleneck
-from knowledge.experience.writers.records import (
+from knowledge.experience.writers.selection import (
+    OUTCOMES,
     SCOPE,
     TEXTS,
+    Selection,
     entry_record,
     gap_record,
     lesson_record,
 )
-from knowledge.experience.writers.selection import OUTCOMES, Selection
 from knowledge.lookup.listing import FilterError
 from knowledge.models import EntryStanding, Experience, Gap, GapState, Lesson, LessonState
 from knowledge.models.token import Scope
+from knowledge.search.find import KindHits, SearchResults, ask, search
+from knowledge.search.query import SearchQuery
+from knowledge.search.tokens import FACETS
 
 FILTERS = ("op", "dtype", "backend", "platform", "strategy")
 MOST_HITS = 50
@@ -233,3 +238,60 @@ def _one_of(asked: dict[str, str], name: str, accepted: list[str]) -> str:
     if value and value not in accepted:
         raise FilterError(name, f"'{value[:60]}'; accepted: {', '.join(accepted)}")
     return value
+
+
+USUAL, MOST = 10, 100  # hits of each section
+
+
+class SearchView(ApiView):
+    """GET what is found by words and facets, `n` hits of each section."""
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("q"),
+            OpenApiParameter("n", OpenApiTypes.INT),
+            *map(OpenApiParameter, FACETS),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request) -> Response:
+        asked = self.asked("q", "n", *FACETS)
+        most = number_at(request, "n", USUAL)
+        if not 1 <= most <= MOST:
+            raise FilterError("n", f"{most}; accepted: 1 to {MOST}")
+        facets = {name: asked[name] for name in FACETS if name in asked}
+        return Response(results_record(search(ask(asked.get("q", ""), facets), most)))
+
+
+def results_record(found: SearchResults) -> dict[str, Any]:
+    """Everything that a search found, in the order of the page."""
+    return {
+        "query": query_record(found.query),
+        "sections": {name: _section(name, hits) for name, hits in found.sections.items()},
+        "excluded": [
+            {"facet": each.facet.name, "value": each.facet.value, "count": each.count,
+             "more": each.more, "values": dict(each.values)}
+            for each in found.excluded
+        ],
+        "facets": {name: dict(values) for name, values in found.facets.items()},
+        "near": {each.word: list(each.instead) for each in found.near},
+    }  # fmt: skip
+
+
+def query_record(query: SearchQuery) -> dict[str, Any]:
+    """What was understood. said: the words that a facet was read from; "" if it was given."""
+    return {
+        "text": query.text,
+        "words": list(query.words),
+        "scope": [asdict(each) for each in query.facets],
+        "notes": list(query.notes),
+    }
+
+
+def _section(name: str, hits: KindHits) -> dict[str, Any]:
+    return {
+        "count": hits.count,
+        "more": hits.more,
+        "partial": hits.partial,
+        "hits": [hit.record(name) | {"facets": dict(hit.facets)} for hit in hits],
+    }

@@ -1,4 +1,4 @@
-"""Request bodies as JSON that every database and every answer can hold."""
+"""What a request says: its parameters, and its body as JSON that every database can hold."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
 
-from knowledge.specs.json.strict import RecordError, load_strict
+from knowledge.lookup.listing import FilterError
+from knowledge.specs.json_text import RecordError, load_strict
 
 MOST_BYTES = 200_000
 
@@ -83,3 +85,31 @@ def _encodes(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+LONGEST_PARAMETER = 500  # characters
+MOST_DIGITS = 9
+NUL = "\0"  # PostgreSQL compares no text with it
+FORMAT = "format"
+
+
+def number_at(request: Request, name: str, default: int) -> int:
+    """The number that a parameter holds. FilterError for what is none."""
+    asked = request.query_params.get(name, str(default))
+    if not (asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS):
+        raise FilterError(name, f"'{asked}'; accepted: a number from 1")
+    return int(asked)
+
+
+def parameters(request: Request, accepted: tuple[str, ...]) -> dict[str, str]:
+    """The parameters of an address. FilterError for one that is unknown, empty or given twice."""
+    found: dict[str, str] = {}
+    for name, values in request.query_params.lists():
+        if name not in accepted:
+            raise FilterError(name, f"unknown parameter; accepted: {', '.join(accepted)}")
+        if len(values) != 1 or not values[0] or NUL in values[0]:
+            raise FilterError(name, "accepted: one value, not empty, without NUL characters")
+        if len(values[0]) > LONGEST_PARAMETER:
+            raise FilterError(name, f"accepted: up to {LONGEST_PARAMETER} characters")
+        found[name] = values[0]
+    return found

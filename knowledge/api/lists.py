@@ -25,9 +25,9 @@ from rest_framework.serializers import Serializer
 from rest_framework.utils.encoders import JSONEncoder
 from rest_framework.utils.urls import replace_query_param
 
-from knowledge.api.parameters import number_at
+from knowledge.api.json_body import number_at
 from knowledge.api.view import ApiView
-from knowledge.experience.writers.csv_text import FORMULA
+from knowledge.experience.writers.texts import FORMULA
 from knowledge.lookup.listing import FilterError
 
 AFTER, PAGE_SIZE = "after", "page_size"

@@ -14,9 +14,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from knowledge.api.answered_once import HEADER, LONGEST_KEY
 from knowledge.api.lists import CsvTable, JsonLines
-from knowledge.api.view import ApiView
+from knowledge.api.view import HEADER, LONGEST_KEY, ApiView
 
 PREFIX = "/api/v1"
 REFUSAL = {

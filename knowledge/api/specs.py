@@ -1,10 +1,11 @@
-"""/api/v1/specs/: list, look up, propose and review values."""
+"""/api/v1/specs/ and documents/: list, look up, propose and review values; read their sources."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import django_filters as filters
 from django.db.models import QuerySet
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
@@ -17,13 +18,19 @@ from rest_framework.response import Response
 from knowledge.api.lists import ListView, OneView, Selected
 from knowledge.api.records import RecordSerializer
 from knowledge.api.view import ApiView
-from knowledge.curation.errors import CurationError
+from knowledge.curation.errors import LONGEST_REASON, CurationError
 from knowledge.curation.proposal import Proposal, submit
 from knowledge.curation.review import approve, give_back, retire
-from knowledge.curation.wording import LONGEST_REASON
-from knowledge.lookup.listing import FilterError, Filters, NotKnown, platform_named, specs_matching
+from knowledge.lookup.listing import (
+    FilterError,
+    Filters,
+    NotKnown,
+    documents_with,
+    platform_named,
+    specs_matching,
+)
 from knowledge.lookup.spec_json import answer_record, spec_records
-from knowledge.models import Flag, Spec
+from knowledge.models import Document, Flag, Platform, Revision, Spec
 from knowledge.models.token import Scope
 from knowledge.specs.facts import MOST, QUALIFIERS
 
@@ -250,3 +257,85 @@ def _spec_at(pk: int) -> Spec:
     if found is None:
         raise Http404("no such spec")
     return found
+
+
+class PlatformSerializer(serializers.ModelSerializer):
+    """One exact product. aliases: the names that drivers report."""
+
+    aliases = serializers.ListField(child=serializers.CharField())
+
+    class Meta:
+        model = Platform
+        fields = ("id", "slug", "name", "vendor", "arch", "kind", "target", "aliases")
+
+
+class PlatformFilters(filters.FilterSet):
+    vendor = filters.CharFilter("vendor")
+    arch = filters.CharFilter("arch")
+    kind = filters.CharFilter("kind")
+
+
+class Platforms(ListView):
+    """GET lists platforms."""
+
+    queryset = Platform.objects.all()
+    serializer_class = PlatformSerializer
+    filterset_class = PlatformFilters
+    order = "pk"
+
+
+class OnePlatform(OneView):
+    """GET one platform by its slug."""
+
+    queryset = Platform.objects.all()
+    serializer_class = PlatformSerializer
+    lookup_field = "slug"
+
+
+class DocumentSerializer(serializers.ModelSerializer):
+    changed_at = serializers.DateTimeField()
+
+    class Meta:
+        model = Document
+        fields = ("id", "path", "title", "origin", "withdrawn_at", "changed_at")
+
+
+class RevisionSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Revision
+        fields = ("number", "sha256", "text", "created_at")
+
+
+class WholeDocumentSerializer(serializers.ModelSerializer):
+    """With its newest text."""
+
+    latest = RevisionSerializer()
+
+    class Meta:
+        model = Document
+        fields = ("id", "path", "title", "origin", "withdrawn_at", "latest")
+
+
+class DocumentFilters(filters.FilterSet):
+    q = filters.CharFilter(method="with_words", label="words in path, title or newest text")
+    origin = filters.CharFilter("origin")
+    path = filters.CharFilter("path")
+
+    def with_words(self, rows: QuerySet[Any], name: str, text: str) -> QuerySet[Any]:
+        return rows.filter(pk__in=documents_with(text).order_by().values("pk"))
+
+
+class Documents(ListView):
+    """GET lists documents, without their texts."""
+
+    queryset = documents_with("")
+    serializer_class = DocumentSerializer
+    filterset_class = DocumentFilters
+    order = "pk"
+
+
+class OneDocument(OneView):
+    """GET one document with its newest text."""
+
+    queryset = Document.objects.all()
+    serializer_class = WholeDocumentSerializer

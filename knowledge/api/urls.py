@@ -2,7 +2,6 @@
 
 from django.urls import path
 
-from knowledge.api.documents import Documents, OneDocument, OnePlatform, Platforms
 from knowledge.api.experience import (
     ExperienceView,
     GapsView,
@@ -11,11 +10,21 @@ from knowledge.api.experience import (
     OneGapView,
     OneLessonView,
     RecommendView,
+    SearchView,
 )
 from knowledge.api.problems import no_such_address
 from knowledge.api.schema import SchemaView, docs_page
-from knowledge.api.search import SearchView
-from knowledge.api.specs import VERBS, LookupView, OneSpecView, ReviewView, SpecsView
+from knowledge.api.specs import (
+    VERBS,
+    Documents,
+    LookupView,
+    OneDocument,
+    OnePlatform,
+    OneSpecView,
+    Platforms,
+    ReviewView,
+    SpecsView,
+)
 
 __all__ = ["docs_page", "no_such_address"]
 

@@ -1,12 +1,19 @@
-"""What every address under /api/v1/ shares: a session with CSRF or a token, JSON, refusals."""
+"""What every address under /api/v1/ shares: a session with CSRF or a token, JSON, refusals.
+
+A call that is repeated under the same key gets the answer of the first one."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, ClassVar
 
 from django.conf import settings
+from django.db import IntegrityError, transaction
 from django.http import Http404, HttpResponseBase
+from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_cache_control, set_response_etag
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication
@@ -19,14 +26,64 @@ from rest_framework.response import Response
 from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
-from knowledge.api.answered_once import Answered, claim, keep
-from knowledge.api.json_body import StrictJson, require_short
-from knowledge.api.parameters import FORMAT, parameters
+from knowledge.api.json_body import FORMAT, StrictJson, parameters, require_short
 from knowledge.api.problems import problem
-from knowledge.curation.errors import CurationError
+from knowledge.curation.errors import Conflict, CurationError
 from knowledge.lookup.listing import FilterError
 from knowledge.models import KeptAnswer
 from knowledge.models.token import Scope, Token
+
+HEADER = "Idempotency-Key"
+KEPT_FOR = timedelta(days=1)
+LONGEST_KEY = 200
+
+
+class Answered(Exception):
+    """The request was answered before: `response` is that answer."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__("answered before")
+        self.response = response
+
+
+def claim(request: Request) -> KeptAnswer | None:
+    """Take the request's key for this request; None where it has none.
+
+    Raises Answered, CurationError where the key was used for another request, and Conflict while
+    that one is under way.
+    """
+    key = request.headers.get(HEADER)
+    if request.method != "POST" or key is None:
+        return None
+    if not key.isprintable() or not key.isascii() or not 0 < len(key) <= LONGEST_KEY:
+        raise CurationError(HEADER, f"accepted: 1 to {LONGEST_KEY} printable ASCII characters")
+    KeptAnswer.objects.filter(at__lt=timezone.now() - KEPT_FOR).delete()
+    digest = _digest(request)
+    try:
+        with transaction.atomic():
+            return KeptAnswer.objects.create(user=request.user, key=key, request=digest)
+    except IntegrityError:
+        kept = KeptAnswer.objects.filter(user=request.user, key=key).first()
+    if kept is None or (kept.request == digest and kept.status is None):
+        raise Conflict(f"{HEADER}: the first request with it is under way; ask again later")
+    if kept.request != digest:
+        raise CurationError(HEADER, "it was used for another request; accepted: a new key")
+    raise Answered(Response(json.loads(kept.content), kept.status, headers={"Idempotent": "1"}))
+
+
+def keep(claimed: KeptAnswer, response: Any) -> None:
+    """Keep the rendered answer; a refusal leaves the key free, for it stored nothing."""
+    if response.status_code >= 400:
+        claimed.delete()
+        return
+    claimed.status, claimed.content = response.status_code, response.content.decode()
+    claimed.save(update_fields=["status", "content"])
+
+
+def _digest(request: Request) -> str:
+    body = json.dumps(request.data, sort_keys=True, default=str)
+    said = f"{request.method} {request.get_full_path()} {body}"
+    return hashlib.sha256(said.encode(errors="surrogatepass")).hexdigest()
 
 
 class BearerToken(TokenAuthentication):

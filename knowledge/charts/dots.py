@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from knowledge.charts.frame import Frame, full
+from knowledge.charts.frame import Frame, TableRow, TableTwin, full, number
 from knowledge.charts.scale import Scale, ScaleKind, Tick, ticks_linear
-from knowledge.charts.table import TableRow, TableTwin, number
 
 COLUMNS = ("Attempt", "Effect, %")
 WIDTH, LEFT, RIGHT, TOP, BELOW = 720, 12, 708, 14, 46

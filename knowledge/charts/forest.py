@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from knowledge.charts.frame import Frame, Segment, full
+from knowledge.charts.frame import Frame, Segment, TableRow, TableTwin, cut, full, number
 from knowledge.charts.scale import Scale, ScaleKind, Tick, ticks_linear
-from knowledge.charts.table import TableRow, TableTwin, cut, number
-from knowledge.experience.spread import GainSpread
+from knowledge.experience.wording import GainSpread
 
 COLUMNS = ("Strategy", "Median, %", "Low, %", "High, %", "n", "Worked", "Tried")
 WIDTH, LEFT, RIGHT, TOP, ROW, BELOW = 720, 176, 560, 30, 32, 52

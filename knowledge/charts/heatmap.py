@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from knowledge.charts.frame import Frame
-from knowledge.charts.table import TableRow, TableTwin, cut, number
+from knowledge.charts.frame import Frame, TableRow, TableTwin, cut, number
 
 COLUMNS = ("Platform and operation", "Worked, %", "Worked", "Tried")
 WIDTH, LEFT, TOP, HEIGHT, BELOW = 720, 156, 74, 34, 8

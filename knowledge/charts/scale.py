@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from knowledge.charts.digits import digits
+from knowledge.experience.wording import digits
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 

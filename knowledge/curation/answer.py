@@ -7,13 +7,17 @@ from typing import Any
 
 from django.utils import timezone
 
-from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.curation.history import entry_of, record
+from knowledge.curation.errors import (
+    Conflict,
+    CurationError,
+    Forbidden,
+    require_reason,
+    require_storable,
+)
 from knowledge.curation.people import require_proposer, require_reviewer
 from knowledge.curation.propose import CitedLines, cite, proof
-from knowledge.curation.store import chunks
+from knowledge.curation.store import chunks, entry_of, record
 from knowledge.curation.turn import turn
-from knowledge.curation.wording import require_reason, require_storable
 from knowledge.models import (
     DRIFT,
     Action,

@@ -11,10 +11,9 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Subquery
 
-from knowledge.curation.errors import CurationError
+from knowledge.curation.errors import CurationError, require_storable
 from knowledge.curation.revise import LIVE
 from knowledge.curation.store import chunks
-from knowledge.curation.wording import require_storable
 from knowledge.models import Citation, Document, Revision
 from knowledge.models.document import MEASURED_ORIGIN, OWN_ORIGINS, text_hash
 from knowledge.specs.citation import LONGEST_ORIGIN

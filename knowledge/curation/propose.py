@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from knowledge.curation.errors import Conflict, CurationError
-from knowledge.curation.history import record
+from knowledge.curation.errors import Conflict, CurationError, require_storable
 from knowledge.curation.people import require_proposer
-from knowledge.curation.store import NewSpec, store_specs
+from knowledge.curation.store import NewSpec, record, store_specs
 from knowledge.curation.turn import turn
-from knowledge.curation.wording import require_storable
 from knowledge.models import (
     Action,
     Citation,
@@ -22,10 +20,10 @@ from knowledge.models import (
     Spec,
     SpecState,
 )
-from knowledge.specs.beside import other_unit
 from knowledge.specs.citation import contains, split_lines
 from knowledge.specs.facts import SpecFacts
 from knowledge.specs.hedges import hedged_number
+from knowledge.specs.quantity import other_unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +115,7 @@ def flag_kept_citation(spec: Spec, replaced: Spec, citation: Citation, by: Any) 
 def proof(shown: str, place: CitedLines, *, known: bool) -> str:
     """The quoted lines, which hold the value as it is written; CurationError where they do not.
 
-    Of UNKNOWN and NONE they are those that were searched, or that say that there is none.
+    For UNKNOWN and NONE: the lines that were searched, or that say that there is none.
     """
     document = Document.objects.get(pk=place.revision.document_id)  # as it is now
     if document.withdrawn_at is not None:

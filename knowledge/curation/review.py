@@ -10,13 +10,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from knowledge.curation.answer import close_all, require_not_raised_by
-from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.curation.history import entry_of, record
+from knowledge.curation.errors import (
+    Conflict,
+    CurationError,
+    Forbidden,
+    require_reason,
+    require_storable,
+)
 from knowledge.curation.people import require_proposer, require_reviewer
-from knowledge.curation.recheck import recheck
-from knowledge.curation.store import chunks
+from knowledge.curation.revise import recheck
+from knowledge.curation.store import chunks, entry_of, record
 from knowledge.curation.turn import turn, who_was_first
-from knowledge.curation.wording import require_reason, require_storable
 from knowledge.lookup.standing import standings
 from knowledge.models import (
     DRIFT,
@@ -29,8 +33,7 @@ from knowledge.models import (
     SpecState,
 )
 from knowledge.models.spec import SpecQuerySet
-from knowledge.search.index import remove
-from knowledge.search.sources import index_specs
+from knowledge.search.index import index_specs, remove
 from knowledge.specs.citation import CitationState
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
 

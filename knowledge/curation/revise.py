@@ -10,8 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from knowledge.curation.answer import close_all
-from knowledge.curation.history import entry_of
-from knowledge.curation.store import chunks
+from knowledge.curation.store import chunks, entry_of
 from knowledge.models import (
     DRIFT,
     Action,
@@ -206,3 +205,22 @@ def _moved(drift: CitationChange, by: Any) -> SpecChange:
     before, after = drift.citation.line.locator, _place(drift).locator
     words = f"moved with its text {drift.anchor.note}"
     return entry_of(drift.spec, Action.CITED, by, words, before=before, after=after)
+
+
+def recheck(spec: Spec, by: Any) -> bool:
+    """Follow a citation whose text has moved, and flag one that does not hold; whether it did that.
+
+    by: who brings the value back, and may therefore not answer the flag. Run it in a turn.
+    """
+    citation = spec.citation
+    if citation is None:
+        return False
+    document = citation.revision.document
+    newest = None if document.withdrawn_at is not None else document.latest
+    found = Reanchor(citation.revision.text, None if newest is None else newest.text)
+    anchor = found.anchor(citation.line, citation.quote, spec.platform.slug)
+    drift = CitationChange(spec, citation, anchor)
+    if drift.anchor.state is CitationState.OK and drift.anchor.quote == citation.quote:
+        return False
+    settle([drift], newest, by)
+    return not drift.holds

@@ -6,10 +6,35 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from knowledge.curation.history import entry_of
 from knowledge.models import Action, Citation, Platform, Revision, Spec, SpecChange, SpecState
-from knowledge.search.sources import index_specs
+from knowledge.search.index import index_specs
 from knowledge.specs.facts import Rank, SpecFacts
+
+
+def record(
+    spec: Spec, action: Action, by: Any, why: str = "", *, before: str = "", after: str = ""
+) -> SpecChange:
+    """Write one line of history with the state and rank that the spec has now."""
+    entry = entry_of(spec, action, by, why, before=before, after=after)
+    entry.save(force_insert=True)
+    return entry
+
+
+def entry_of(
+    spec: Spec, action: Action, by: Any, why: str = "", *, before: str = "", after: str = ""
+) -> SpecChange:
+    """The same line, not stored yet, for many at once."""
+    return SpecChange(
+        spec=spec,
+        action=action,
+        by=by,
+        why=why,
+        state=spec.state,
+        rank=spec.rank,
+        before=before[:300],
+        after=after[:300],
+    )
+
 
 Row = TypeVar("Row")
 ROWS_AT_ONCE = 500  # keys that one query names

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from knowledge.curation.errors import Conflict, CurationError
-from knowledge.curation.history import record
+from knowledge.curation.errors import Conflict, CurationError, require_storable
 from knowledge.curation.people import require_reviewer
 from knowledge.curation.propose import CitedLines
 from knowledge.curation.review import require_second_person
 from knowledge.curation.revise import LIVE
+from knowledge.curation.store import record
 from knowledge.curation.turn import turn
-from knowledge.curation.wording import require_storable
 from knowledge.lookup.platform_names import PlatformNames
 from knowledge.models import Action, Batch, Platform, Revision, Spec, Waiver
 from knowledge.specs.constraints import (
@@ -25,8 +24,8 @@ from knowledge.specs.constraints import (
     bare_number,
     check_constraints,
 )
-from knowledge.specs.markup import sections
 from knowledge.specs.reader import platform_named_in
+from knowledge.specs.tracking import sections
 
 
 def warnings_of(specs: Sequence[Spec]) -> dict[int, list[ConstraintWarning]]:

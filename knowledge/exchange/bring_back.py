@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 
 from django.utils import timezone
 
-from knowledge.curation.history import record
-from knowledge.curation.store import fields_of
+from knowledge.curation.store import fields_of, record
 from knowledge.exchange.exported_specs import ExportedChange, ExportedFlag, ExportedSpec
 from knowledge.models import (
     Action,
@@ -25,8 +24,8 @@ from knowledge.models import (
     SpecState,
     Waiver,
 )
-from knowledge.models.actor import COMMAND
-from knowledge.search.sources import index_specs
+from knowledge.models.guarded import COMMAND
+from knowledge.search.index import index_specs
 from knowledge.specs.facts import SpecFacts
 
 LONGEST_REASON = 500  # characters; the column of a waiver's reason

@@ -9,11 +9,16 @@ from typing import Any
 from django.db.models import Max
 from django.utils import timezone
 
-from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.curation.errors import (
+    LONGEST_BATCH_REASON,
+    Conflict,
+    CurationError,
+    Forbidden,
+    require_storable,
+)
 from knowledge.curation.owners import brought_by_other, own_measurements
 from knowledge.curation.people import may_review, require_proposer
 from knowledge.curation.turn import turn, who_was_first
-from knowledge.curation.wording import LONGEST_BATCH_REASON, require_storable
 from knowledge.exchange.importer import take_bundle
 from knowledge.exchange.plan import Row, bases, counts, row
 from knowledge.exchange.platform_rows import platform_columns

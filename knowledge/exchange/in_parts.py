@@ -23,10 +23,9 @@ from django.urls import reverse
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from knowledge.curation.errors import Conflict, CurationError
+from knowledge.curation.errors import LONGEST_BATCH_REASON, Conflict, CurationError
 from knowledge.curation.owners import not_owned
 from knowledge.curation.turn import turn
-from knowledge.curation.wording import LONGEST_BATCH_REASON
 from knowledge.exchange.confirm import before_import, decide_to_take, intake_of, note_import
 from knowledge.exchange.importer import take_bundle
 from knowledge.exchange.plan import Row, plan_of, require_plannable, try_import
@@ -43,7 +42,7 @@ from knowledge.exchange.take_documents import (
 )
 from knowledge.exchange.undo import undo
 from knowledge.models import Batch, BatchState
-from knowledge.models.batch import WORKED_ON
+from knowledge.models.document import WORKED_ON
 
 log = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from knowledge.exchange.readers.foreign import LineFate, LineOutcome
 from knowledge.lookup.needs import Question, question_of
 from knowledge.models import Batch, Document, Flag, FlagAnswer, Platform, Revision, Spec, SpecState
 from knowledge.models.document import MEASURED_ORIGIN, SHIPPED_ORIGIN
-from knowledge.search.sources import index_documents
+from knowledge.search.index import index_documents
 from knowledge.specs.facts import Rank
 from knowledge.specs.reader import Page, SpecLine
 

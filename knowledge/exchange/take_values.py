@@ -13,8 +13,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from knowledge.curation.recheck import recheck
-from knowledge.curation.revise import store_text
+from knowledge.curation.revise import recheck, store_text
 from knowledge.curation.store import NewSpec, store_specs
 from knowledge.exchange.bring_back import bring_back, waive_again
 from knowledge.exchange.exported_specs import ExportedSpec
@@ -22,7 +21,7 @@ from knowledge.exchange.readers.bundle import Bundle, title_of
 from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.exchange.readers.foreign import CitedValue, LineFate, LineOutcome
 from knowledge.models import Batch, Flag, Platform, Revision, Spec, SpecState
-from knowledge.search.sources import index_documents
+from knowledge.search.index import index_documents
 from knowledge.specs.citation import split_lines
 from knowledge.specs.facts import Rank, SpecFacts
 

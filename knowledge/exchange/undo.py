@@ -11,13 +11,12 @@ from typing import Any
 from django.db.models import OuterRef, Q, Subquery
 from django.utils import timezone
 
-from knowledge.curation.errors import Conflict
-from knowledge.curation.history import record
+from knowledge.curation.errors import LONGEST_BATCH_REASON, Conflict, require_reason
 from knowledge.curation.people import require_reviewer
 from knowledge.curation.review import enter, put_out_of_use
 from knowledge.curation.revise import LIVE, CitationChange, settle, store_text, withdraw
+from knowledge.curation.store import record
 from knowledge.curation.turn import turn
-from knowledge.curation.wording import LONGEST_BATCH_REASON, require_reason
 from knowledge.exchange.importer import check_preferred, require_catalogue
 from knowledge.exchange.platform_rows import platform_columns
 from knowledge.exchange.readers.bundle import read_document
@@ -37,7 +36,7 @@ from knowledge.models import (
 )
 from knowledge.models.document import SHIPPED_ORIGIN
 from knowledge.models.spec import SpecQuerySet
-from knowledge.search.sources import index_documents
+from knowledge.search.index import index_documents
 from knowledge.specs.tracking.anchoring import Reanchor
 
 NAMED = 8  # things that a refusal lists

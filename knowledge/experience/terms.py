@@ -1,4 +1,4 @@
-"""PURE: the words that experience is described with: labels, bottlenecks, shape classes."""
+"""PURE: the terms of experience: labels, bottlenecks, shape classes, families of chips."""
 
 from __future__ import annotations
 
@@ -105,3 +105,19 @@ def idea_key(strategy: str, params: Mapping[str, Any]) -> str:
 def _log2(shape: Mapping[str, Any]) -> float | None:
     sizes = [v for v in shape.values() if isinstance(v, int) and not isinstance(v, bool) and v > 0]
     return sum(map(math.log2, sizes)) if sizes else None
+
+
+FAMILIES = {
+    "matmul": ("matmul", "gemm", "batched_matmul", "grouped_gemm", "linear"),
+    "normalisation": ("softmax", "layernorm", "rmsnorm", "groupnorm", "batchnorm", "log_softmax"),
+    "reduction": ("reduction", "sum", "mean", "max", "argmax", "cross_entropy", "topk"),
+    "elementwise": ("elementwise", "vector_add", "gelu", "silu", "relu", "rope", "dropout", "copy"),
+    "attention": ("attention", "flash_attention", "mha", "gqa", "mla", "paged_attention"),
+    "convolution": ("convolution", "conv2d", "depthwise_conv", "pooling", "max_pool"),
+}
+_FAMILY = {op: family for family, ops in FAMILIES.items() for op in ops}
+
+
+def family_of(op: str) -> str:
+    """The family of an operation; the operation itself where it is in none."""
+    return _FAMILY.get(op, op)

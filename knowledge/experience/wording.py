@@ -1,8 +1,19 @@
-"""PURE: how every page, sentence and table writes a gain."""
+"""PURE: gains and their spread over attempts, as numbers and in words."""
 
 from __future__ import annotations
 
-from knowledge.charts.digits import digits
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+def digits(value: float, figures: int = 3) -> str:
+    """Write a number with so many significant figures and never with an exponent: 34.3, 0.0042."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    rounded = float(f"{value:.{figures - 1}e}")
+    places = max(0, figures - 1 - math.floor(math.log10(abs(rounded))))
+    return f"{rounded:,.{places}f}"
 
 
 def faster(gain: float) -> str:
@@ -40,3 +51,46 @@ def signed_percent(fraction: float) -> str:
 def _factor(ratio: float) -> str:
     """Three figures, and near one the third place behind it, where small gains differ."""
     return f"{ratio:.3f}" if abs(round(ratio, 3) - 1) < 0.1 else digits(ratio)
+
+
+Z_95 = 1.96
+
+
+@dataclass(frozen=True, slots=True)
+class GainSpread:
+    """n gains, 0.05 is 5 %. median: None without any; low, high: None of one alone."""
+
+    n: int = 0
+    median: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def words(self) -> str:
+        return gain_words(self.median, self.low, self.high)
+
+
+NONE_MEASURED = GainSpread()
+
+
+def spread_of(gains: Iterable[float]) -> GainSpread:
+    """The median gain with the order statistics that hold it 95 times of 100; see `ranks`."""
+    rising = sorted(gains)
+    n = len(rising)
+    if n < 2:
+        return GainSpread(n, *rising)
+    middle, low, high = ranks(n)
+    return GainSpread(n, rising[middle], rising[low], rising[high])
+
+
+def ranks(n: int) -> tuple[int, int, int]:
+    """The ranks, from 0, of the lower median of n values and of its 95 % interval.
+
+    By the binomial's normal approximation; below six values it is the whole range, which holds the
+    median less often than that.
+    """
+    middle = (n - 1) // 2
+    if n < 6:
+        return middle, 0, n - 1
+    reach = Z_95 * math.sqrt(n) / 2
+    return middle, max(0, math.floor(n / 2 - reach)), min(n - 1, math.ceil(n / 2 + reach) - 1)

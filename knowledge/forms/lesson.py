@@ -9,10 +9,9 @@ from typing import Any
 from django import forms
 
 from knowledge.curation.errors import CurationError
-from knowledge.experience.disagreements import Consequence
-from knowledge.experience.gaps import LONGEST_QUERY, LONGEST_QUESTION, NewGap
-from knowledge.experience.lessons.new import LONGEST, MEANS, NewLesson
-from knowledge.experience.lessons.scopes import known_value
+from knowledge.experience.attempts.disagreements import Consequence
+from knowledge.experience.lessons.gaps import LONGEST_QUERY, LONGEST_QUESTION, NewGap
+from knowledge.experience.lessons.new import LONGEST, MEANS, NewLesson, known_value
 from knowledge.forms.decide import REASON, DecisionForm, ReasonForm, why_field
 from knowledge.models import Experience, Lesson
 

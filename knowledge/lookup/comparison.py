@@ -14,7 +14,7 @@ from knowledge.lookup.needs import Question, question_of
 from knowledge.lookup.standing import standings
 from knowledge.models import Platform, Spec
 from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE, Rank
-from knowledge.specs.groups import ORDER, Group, group_of
+from knowledge.specs.metrics import ORDER, Group, group_of
 
 FEWEST, MOST = 2, 4
 

@@ -1,15 +1,26 @@
-"""Lists of specs: what may be asked for, in which words, and the rows that answer."""
+"""Lists of specs and documents: what may be asked for, in which words, and the rows that answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from django.db.models import Case, IntegerField, Q, Value, When
+from django.db.models import (
+    Case,
+    F,
+    IntegerField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 from django.db.models.expressions import Combinable
 
 from knowledge.lookup.platform_names import PlatformNames, of_architecture
-from knowledge.models import Flag, Platform, Spec, SpecState
+from knowledge.models import Document, Flag, Platform, Revision, Spec, SpecState
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import Rank
@@ -137,3 +148,54 @@ def _inexact(words: Iterable[str]) -> Combinable:
 
 def _one_if(condition: Q) -> Case:
     return Case(When(condition, then=Value(1)), default=Value(0), output_field=IntegerField())
+
+
+CHARACTERS_IN_TEXTS, WORDS_IN_TEXTS = 200, 20
+SNIPPET = 160  # characters
+
+
+def documents_with(text: str) -> QuerySet[Document]:
+    """Documents that hold every word, those with all of them in path or title first.
+
+    Each has `changed_at`, the time of its newest text. An empty text asks for all. None holds more
+    words than WORDS_IN_TEXTS or more characters than CHARACTERS_IN_TEXTS.
+    """
+    found = Document.objects.annotate(changed_at=Max("revisions__created_at")).order_by("path")
+    words = text.split()
+    if len(text) > CHARACTERS_IN_TEXTS or len(words) > WORDS_IN_TEXTS:
+        return found.none()
+    if not words:
+        return found
+    newest = Revision.objects.filter(document=OuterRef("pk")).order_by("-number")
+    named = Q()
+    for word in words:
+        named &= Q(path__icontains=word) | Q(title__icontains=word)
+    texts = found.annotate(text=Subquery(newest.values("text")[:1]), named=named)
+    for word in words:
+        texts = texts.filter(
+            Q(path__icontains=word) | Q(title__icontains=word) | Q(text__icontains=word)
+        )
+    return texts.order_by(F("named").desc(), "path")
+
+
+def snippets(documents: Iterable[Document], text: str) -> dict[int, tuple[int, str]]:
+    """Key of a document → number and words of the line with most of the words; none without."""
+    words = [word.casefold() for word in text.split()]
+    found = {}
+    for document in documents:
+        lines = str(vars(document).get("text", "")).splitlines()
+        held = [sum(word in line.casefold() for word in words) for line in lines]
+        if any(held):
+            best = held.index(max(held))
+            found[document.pk] = (best + 1, _around(lines[best].strip(), words))
+    return found
+
+
+def _around(line: str, words: Iterable[str]) -> str:
+    """The part of a long line around the first of the words."""
+    if len(line) <= SNIPPET:
+        return line
+    first = min(at for word in words if (at := line.casefold().find(word)) >= 0)
+    start = max(0, min(first - SNIPPET // 3, len(line) - SNIPPET))
+    cut = line[start : start + SNIPPET]
+    return f"{'…' if start else ''}{cut}{'…' if start + SNIPPET < len(line) else ''}"

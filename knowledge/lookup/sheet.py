@@ -19,8 +19,7 @@ from knowledge.models.change import approved_at
 from knowledge.models.spec import CITATIONS_READ
 from knowledge.specs.citation import CitationState
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
-from knowledge.specs.groups import ORDER, Group, group_of
-from knowledge.specs.metrics import TEXT, metric_named
+from knowledge.specs.metrics import ORDER, TEXT, Group, group_of, metric_named
 
 RANKS = {Rank.PREFERRED: 0, Rank.NORMAL: 1, Rank.DEPRECATED: 2}
 SPARSITY = {"_dense": "dense", "_sparse": "2:4 sparse"}

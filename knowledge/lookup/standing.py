@@ -7,11 +7,21 @@ newest text nor under a flag, as rows of an earlier version may, is judged as an
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.db.models import Exists, OuterRef
 
-from knowledge.models import DRIFT, Citation, Flag, FlagAnswer, Revision, Spec, SpecState
+from knowledge.models import (
+    DRIFT,
+    Action,
+    Citation,
+    Flag,
+    FlagAnswer,
+    Revision,
+    Spec,
+    SpecChange,
+    SpecState,
+)
 from knowledge.specs.citation import CitationError, CitationState, resolve
 from knowledge.specs.tracking.anchoring import Reanchor
 
@@ -105,3 +115,18 @@ def _recited(keys: Iterable[int]) -> set[int]:
 
 def _bare(quote: str) -> list[str]:
     return [line.rstrip() for line in quote.split("\n")]
+
+
+def notes_of(standings: Mapping[int, CitationState]) -> dict[int, str]:
+    """Spec key → the note, for those whose citation moved or drifted. At most two queries."""
+    found: dict[int, str] = {}
+    moved = [key for key, state in standings.items() if state is CitationState.MOVED]
+    followed = SpecChange.objects.filter(spec__in=moved, action=Action.CITED).order_by("pk")
+    if moved:
+        found |= dict(followed.values_list("spec_id", "why"))
+    drifts = {kind.value for kind in DRIFT}
+    drifted = [key for key, state in standings.items() if state.value in drifts]
+    flags = Flag.objects.open().filter(spec__in=drifted, kind__in=DRIFT).order_by("pk")
+    if drifted:
+        found |= dict(flags.values_list("spec_id", "note"))
+    return {key: note for key, note in found.items() if note}

@@ -1,8 +1,7 @@
 """What we know, one noun a file."""
 
-from knowledge.models.batch import Batch, BatchState
-from knowledge.models.change import Action, SpecChange
-from knowledge.models.document import Document, Revision
+from knowledge.models.change import Action, SpecChange, Waiver
+from knowledge.models.document import Batch, BatchState, Document, Revision
 from knowledge.models.experience import (
     Adoption,
     EntryStanding,
@@ -12,11 +11,11 @@ from knowledge.models.experience import (
     ExperienceImport,
     ExperienceOrigin,
     ImportState,
+    Strategy,
+    StrategyKind,
     TrackRecord,
 )
-from knowledge.models.flag import DRIFT, Flag, FlagAnswer, FlagKind
 from knowledge.models.guarded import Immutable
-from knowledge.models.kept_answer import KeptAnswer
 from knowledge.models.lesson import (
     IN_USE,
     ConflictState,
@@ -29,13 +28,18 @@ from knowledge.models.lesson import (
     LessonSource,
     LessonState,
 )
-from knowledge.models.login_attempt import LoginAttempt
-from knowledge.models.platform import Platform
 from knowledge.models.search import Kind, SearchRow, SearchWord
-from knowledge.models.spec import Citation, Spec, SpecState
-from knowledge.models.strategy import Strategy, StrategyKind
-from knowledge.models.token import Scope, Token
-from knowledge.models.waiver import Waiver
+from knowledge.models.spec import (
+    DRIFT,
+    Citation,
+    Flag,
+    FlagAnswer,
+    FlagKind,
+    Platform,
+    Spec,
+    SpecState,
+)
+from knowledge.models.token import KeptAnswer, LoginAttempt, Scope, Token
 
 __all__ = [
     "DRIFT",

@@ -1,4 +1,4 @@
-"""SpecChange: who did what to a spec, when and why. The history of a value, never rewritten."""
+"""The history of a value, never rewritten: its changes, and the warnings that were waived."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import models
 
-from knowledge.models.actor import actor
-from knowledge.models.guarded import ALWAYS, Guarded
+from knowledge.models.guarded import ALWAYS, Guarded, actor
 from knowledge.models.spec import Spec, SpecQuerySet, SpecState
 
 
@@ -78,3 +77,37 @@ def approved_at(specs: SpecQuerySet, when: datetime) -> models.QuerySet[Spec]:
     known = then.filter(state_then=SpecState.APPROVED)
     unwritten = then.filter(state_then=None, state=SpecState.APPROVED)
     return known | unwritten
+
+
+class Waiver(Guarded):
+    """A reasoned exception; it stays beside the spec and silences one constraint there.
+
+    by: null of one that was imported. elsewhere: its `by`, `at` and `reason` as they were there;
+    null for one made here.
+    """
+
+    SEALED = ALWAYS
+
+    spec = models.ForeignKey(Spec, models.PROTECT, related_name="waivers")
+    constraint = models.CharField(max_length=40)
+    reason = models.CharField(max_length=500)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    at = models.DateTimeField(auto_now_add=True)
+    elsewhere = models.JSONField(null=True, blank=True, editable=False)
+
+    class Meta:
+        base_manager_name = "objects"
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["spec", "constraint"], name="waiver_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.spec}: {self.constraint} waived"
+
+    @property
+    def who(self) -> str:
+        """Who made it, in words."""
+        return actor(self.by, self.elsewhere)

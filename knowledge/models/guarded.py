@@ -2,15 +2,29 @@
 
 Law 7 is held three times: here for every ORM path (save, delete, update, bulk calls, the admin),
 by database triggers against what goes round the ORM (knowledge.models.triggers), and by PROTECT
-on the foreign keys, so that no cascade can reach a sealed row.
-"""
+on the foreign keys, so that no cascade can reach a sealed row. Such rows name their actor."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 from django.db import IntegrityError, models
+
+COMMAND = "a command"
+
+
+def actor(person: Any, elsewhere: Mapping[str, str] | None, name: str = "by") -> str:
+    """ "alice" is a user of this installation; "alice, imported" is a name in a file.
+
+    elsewhere: what a file says of the row, null of one that was made here; name: its key.
+    """
+    if person is not None:
+        return str(person.get_username())
+    if elsewhere is None or name not in elsewhere:
+        return COMMAND
+    return f"{elsewhere[name] or COMMAND}, imported"
+
 
 Row = TypeVar("Row", bound="Guarded")
 

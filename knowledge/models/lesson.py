@@ -8,9 +8,8 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from knowledge.models.actor import actor
 from knowledge.models.experience import Experience, ExperienceImport
-from knowledge.models.guarded import ALWAYS, Guarded
+from knowledge.models.guarded import ALWAYS, Guarded, actor
 
 
 class Scoped(models.Model):

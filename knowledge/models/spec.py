@@ -1,25 +1,45 @@
-"""Spec and Citation: one value of one metric of one platform, and the lines it rests on."""
+"""What is known of a platform: values, the lines that they rest on, and flags on those lines."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
-from knowledge.models.actor import actor
 from knowledge.models.document import Revision
-from knowledge.models.guarded import ALWAYS, Guarded, GuardedQuerySet
-from knowledge.models.platform import Platform
+from knowledge.models.guarded import ALWAYS, Guarded, GuardedQuerySet, actor
 from knowledge.specs.citation import CitationLine
 from knowledge.specs.cited import is_known
 from knowledge.specs.facts import Rank
 
-if TYPE_CHECKING:
-    from knowledge.models.flag import Flag
+
+class Platform(models.Model):
+    """A GPU product or this CPU.
+
+    `target` is the compiler's name for it (sm_90a, gfx942, native). `aliases` are the names that
+    drivers report, such as "NVIDIA H200"; a host is recognised by them and by nothing looser.
+    """
+
+    slug = models.SlugField(max_length=80, unique=True)
+    name = models.CharField(max_length=200)
+    vendor = models.CharField(max_length=80)
+    arch = models.CharField(max_length=80)
+    kind = models.CharField(max_length=8)
+    target = models.CharField(max_length=40)
+    aliases = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        ordering = ["kind", "vendor", "name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("knowledge:platform", args=[self.slug])
 
 
 class SpecState(models.TextChoices):
@@ -203,3 +223,92 @@ class Citation(Guarded):
 
     def get_absolute_url(self) -> str:
         return f"{self.revision.get_absolute_url()}#L{self.first_line}"
+
+
+class FlagKind(models.TextChoices):
+    """What is wrong."""
+
+    CHANGED = "changed", "changed"
+    LOST = "lost", "lost"
+    SOURCE_MISSING = "source_missing", "source missing"
+    SAME_CITATION = "same_citation", "value changed, citation kept"
+
+
+class FlagAnswer(models.TextChoices):
+    """What a second person said."""
+
+    RECITED = "recited", "cited again"
+    REPLACED = "replaced", "a new value replaces it"
+    RETIRED = "retired", "retired"
+    TYPO_FIX = "typo_fix", "typo fix"
+    MISREAD = "misread", "same line, misread before"
+    WITHDRAWN = "withdrawn", "the change was taken back"
+
+
+DRIFT = frozenset({FlagKind.CHANGED, FlagKind.LOST, FlagKind.SOURCE_MISSING})
+
+
+class FlagQuerySet(GuardedQuerySet["Flag"]):
+    """The questions that pages and reviews ask."""
+
+    def open(self) -> FlagQuerySet:
+        return self.filter(answered_at__isnull=True)
+
+
+class Flag(Guarded):
+    """One citation and what became of it; sealed once answered.
+
+    revision: the text in which it was noticed (null where the document is gone). first_line,
+    last_line, quote: where its place is now and what stands there, where that is known.
+    raised_by: who brought the text or value in, who may therefore not answer; null for a command,
+    and like answered_by for what was imported.
+    elsewhere: of a flag that was imported with its value, `by` and `at`, and once answered there
+    `answered_by`, `answered_at` and `why`; null for one that was raised here.
+    """
+
+    SEALED = models.Q(answered_at__isnull=False)
+
+    spec = models.ForeignKey(Spec, models.PROTECT, related_name="flags")
+    kind = models.CharField(max_length=16, choices=FlagKind.choices)
+    revision = models.ForeignKey(
+        Revision, models.PROTECT, null=True, blank=True, related_name="flags"
+    )
+    first_line = models.PositiveIntegerField(null=True, blank=True)
+    last_line = models.PositiveIntegerField(null=True, blank=True)
+    quote = models.TextField(blank=True)
+    note = models.TextField(blank=True)
+    raised_at = models.DateTimeField(auto_now_add=True)
+    raised_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    answer = models.CharField(max_length=16, choices=FlagAnswer.choices, blank=True)
+    answered_at = models.DateTimeField(null=True, blank=True)
+    answered_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    why = models.TextField(blank=True)
+    elsewhere = models.JSONField(null=True, blank=True, editable=False)
+
+    objects = FlagQuerySet.as_manager()  # type: ignore[misc]
+
+    class Meta:
+        base_manager_name = "objects"
+        ordering = ["pk"]
+        indexes = [
+            models.Index(
+                fields=["spec"], name="flag_open", condition=models.Q(answered_at__isnull=True)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.spec}: {self.get_kind_display()}"
+
+    @property
+    def raiser(self) -> str:
+        """Who brought in what it is about, in words."""
+        return actor(self.raised_by, self.elsewhere)
+
+    @property
+    def answerer(self) -> str:
+        """Who answered it, in words."""
+        return actor(self.answered_by, self.elsewhere, "answered_by")

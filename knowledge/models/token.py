@@ -1,7 +1,8 @@
-"""A token: what a program shows instead of a session, for one person and some scopes."""
+"""What callers identify themselves with: tokens, answers to repeated calls, wrong logins."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from knox.models import AbstractAuthToken
@@ -41,3 +42,36 @@ class Token(AbstractAuthToken):
 
     def allows(self, scope: Scope) -> bool:
         return scope == Scope.READ or scope in self.scopes
+
+
+class KeptAnswer(models.Model):
+    """One key of one person. request: a digest of method, address and body.
+
+    status: None while the request is under way. content: the answer's JSON.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    key = models.CharField(max_length=200)
+    request = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField(null=True)
+    content = models.TextField(blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["user", "key"], name="one_answer_per_key"),)
+
+    def __str__(self) -> str:
+        return f"answer to {self.key}"
+
+
+class LoginAttempt(models.Model):
+    """One attempt that was not right, by address or by name. key: a digest of which."""
+
+    key = models.CharField(max_length=64)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes = (models.Index(fields=["key", "at"], name="attempts_of_a_key"),)
+
+    def __str__(self) -> str:
+        return f"attempt at {self.at:%H:%M:%S}"

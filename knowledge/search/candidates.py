@@ -1,30 +1,31 @@
-"""The rows that may answer a query: found by the index, few enough to be ranked in full.
+"""The rows that may answer a query, found by the index, and what its scope leaves out.
 
 Contexts, lessons, strategies, values and documents are few, and the best proven of them are
-ranked. Single attempts and rounds are many: of those the newest are.
-"""
+ranked. Single attempts and rounds are many: of those the newest are."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from knowledge.models import Kind, SearchRow
-from knowledge.search.aliases import rows_of
-from knowledge.search.engine.expression import (
-    AllOf,
-    AnyOf,
-    Expression,
-    Holds,
+from knowledge.search.engine import (
+    RowPart,
     all_of,
+    any_of,
+    but_not,
+    holds,
     holds_any,
+    is_few,
+    newest_asked,
+    rows_asked,
 )
-from knowledge.search.engine.rows import RowPart, is_few, newest_asked, rows_asked
 from knowledge.search.index import PROVEN
 from knowledge.search.query import QueryFacet, SearchQuery
 from knowledge.search.rank import RankedRow, RankRow, RankTerm, ranked
-from knowledge.search.tokens import PLACE, place_word, words_of
+from knowledge.search.tokens import FACETS, PLACE, place_word, rows_of, shown_value, words_of
 
 MOST = 1_000  # rows of one group that are ranked; beyond it a count says "more than"
 MOST_PROVEN = 500  # contexts, of which the best proven come first already
@@ -118,16 +119,16 @@ def group_rows(query: SearchQuery, asked: AskedWords, group: RowGroup, wanted: i
         rows = _fetched(every, group, asked, asked.at_most())
         found.more = len(rows) > group.most
     if len(rows) < wanted and (some := _some(asked, group)):
-        rows |= _fetched(AllOf((*inside, some)), group, asked, sum(asked.rows))
+        rows |= _fetched(all_of((*inside, some)), group, asked, sum(asked.rows))
     listed = list(rows.values())[: group.most]
     found.rows = ranked(listed, asked.terms, asked.least, count_all=group.unstated_holds)
     return found
 
 
-def scope_of(query: SearchQuery, group: RowGroup) -> list[Expression]:
+def scope_of(query: SearchQuery, group: RowGroup) -> list[str]:
     """The conditions of a query's scope on the rows of a group."""
     place = "" if group.unstated_holds or group.text_holds else place_of_scope(query.scope)
-    parts: list[Expression] = [Holds(place)] if place else []
+    parts: list[str] = [holds(place)] if place else []
     for facet in query.facets:
         if facet.name == "kind" or (facet.name == "outcome" and _soft(facet, group)):
             continue
@@ -148,18 +149,18 @@ def _soft(facet: QueryFacet, group: RowGroup) -> bool:
     return bool(facet.said) and (group.unstated_holds or group.text_holds)
 
 
-def _holds(facet: QueryFacet, group: RowGroup) -> Expression:
+def _holds(facet: QueryFacet, group: RowGroup) -> str:
     words = list(rows_of(facet.name, facet.value))
     if group.unstated_holds:
         words.append(f"{facet.name}=any")
     held = holds_any(words)
     if group.text_holds and facet.said:
         said = [word for word in words_of(facet.said) if word != facet.name]
-        return AnyOf((held, all_of(Holds(word) for word in said)))
+        return any_of((held, all_of(map(holds, said))))
     return held
 
 
-def _some(asked: AskedWords, group: RowGroup) -> Expression | None:
+def _some(asked: AskedWords, group: RowGroup) -> str | None:
     """Rows of which some may hold `least` words; None where none can, or too many may.
 
     What holds k of n words holds one of any n - k + 1: the rarest of them are asked for.
@@ -177,9 +178,7 @@ def _some(asked: AskedWords, group: RowGroup) -> Expression | None:
     return holds_any(forms) if forms and len(together) > 1 else None
 
 
-def _fetched(
-    wanted: Expression, group: RowGroup, asked: AskedWords, at_most: int
-) -> dict[int, RankRow]:
+def _fetched(wanted: str, group: RowGroup, asked: AskedWords, at_most: int) -> dict[int, RankRow]:
     """At most one more than are ranked, so that it shows whether there are more.
 
     at_most: rows that can be asked for. A few are read and sorted; of many the index gives the
@@ -197,14 +196,92 @@ def _fetched(
     return {key: RankRow(*rows[key]) for key in keys if key in rows}
 
 
-def _proven(wanted: Expression, most: int, asked: AskedWords, at_most: int) -> list[int]:
+def _proven(wanted: str, most: int, asked: AskedWords, at_most: int) -> list[int]:
     """The keys of contexts, the best proven first."""
     parts = asked.parts.get(Kind.TRACK, ())
     keys: list[int] = []
     for step in PROVEN:
-        reached = AllOf((wanted, Holds(f"proven={step}")))
+        reached = all_of((wanted, holds(f"proven={step}")))
         few = min(at_most, asked.proven.get(step, 0))
         keys += newest_asked(reached, most - len(keys), parts=parts, at_most=few)
         if len(keys) >= most:
             break
     return keys
+
+
+CONTEXTS = GROUPS[0]
+MOST_VALUES = 5
+MOST_EXCLUDED = 100  # contexts that are counted
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludedByFacet:
+    """What the same words find in contexts that one facet of the scope leaves out.
+
+    values: the values of that facet that would find it, with how many contexts each.
+    """
+
+    facet: QueryFacet
+    count: int
+    more: bool = False
+    values: tuple[tuple[str, int], ...] = ()
+
+
+def excluded_by(query: SearchQuery, asked: AskedWords) -> tuple[ExcludedByFacet, ...]:
+    """For each facet what it alone excludes: contexts with all words and the rest of the scope."""
+    scope = [facet for facet in query.facets if facet.name != "kind"]
+    if not asked.all_known:
+        return tuple(ExcludedByFacet(facet, 0) for facet in scope)
+    return tuple(_excluded(facet, query, asked) for facet in scope)
+
+
+def _excluded(facet: QueryFacet, query: SearchQuery, asked: AskedWords) -> ExcludedByFacet:
+    rest = replace(query, facets=tuple(f for f in query.facets if f is not facet))
+    parts = [
+        holds_any(["kind=track"]),
+        *scope_of(rest, CONTEXTS),
+        *(holds_any(sorted(term.forms)) for term in asked.needed),
+    ]
+    outside = but_not(all_of(parts), holds_any(rows_of(facet.name, facet.value)))
+    keys = newest_asked(
+        outside,
+        MOST_EXCLUDED + 1,
+        parts=asked.parts.get(Kind.TRACK, ()),
+        at_most=asked.at_most(without=facet.name),
+    )
+    held = SearchRow.objects.filter(pk__in=keys).values_list("facets", flat=True)
+    counted = Counter(value for facets in held if (value := facets.get(facet.name)))
+    return ExcludedByFacet(
+        facet,
+        min(len(keys), MOST_EXCLUDED),
+        len(keys) > MOST_EXCLUDED,
+        tuple(counted.most_common(MOST_VALUES)),
+    )
+
+
+FacetCounts = dict[str, tuple[tuple[str, int], ...]]
+
+
+def facet_counts(rows: Iterable[RankedRow]) -> FacetCounts:
+    """Facet → its values in these rows with how many have each, the most frequent first."""
+    counted: Counter[str] = Counter()
+    for each in rows:
+        # A strategy fits many scopes; what was tried is counted.
+        fits = each.row.kind == Kind.STRATEGY
+        counted.update(mark for mark in each.marks if not fits or mark.startswith("kind="))
+    found: dict[str, list[tuple[str, int]]] = {name: [] for name in FACETS}
+    for word, count in sorted(counted.items(), key=lambda each: (-each[1], each[0])):
+        name, value = shown_value(word)
+        if name in found and value != "any":
+            found[name].append((value, count))
+    return {name: tuple(values) for name, values in found.items()}
+
+
+def values_in_scope(
+    query: SearchQuery, asked: AskedWords
+) -> dict[str, tuple[tuple[str, int], ...]]:
+    """What the scope holds without the words: the values of the facets that it leaves open."""
+    everything = group_rows(query, replace(asked, terms=(), rows=()), CONTEXTS, 0)
+    counts = facet_counts(everything.rows)
+    open_ones = (name for name in counts if name not in query.scope and name != "kind")
+    return {name: counts[name][:MOST_VALUES] for name in open_ones if counts[name]}

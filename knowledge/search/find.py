@@ -8,15 +8,23 @@ from typing import Any
 
 from knowledge.lookup.listing import FilterError
 from knowledge.models import Kind, Platform, SearchRow, SearchWord
-from knowledge.search.aliases import FACETS, FAILED, SAID, WORKED, rows_of
-from knowledge.search.candidates import GROUPS, AskedWords, GroupRows, group_rows, place_of_scope
-from knowledge.search.engine.rows import by_index
+from knowledge.search.candidates import (
+    GROUPS,
+    AskedWords,
+    ExcludedByFacet,
+    GroupRows,
+    excluded_by,
+    facet_counts,
+    group_rows,
+    place_of_scope,
+    values_in_scope,
+)
+from knowledge.search.engine import by_index
 from knowledge.search.hits import SearchHit, hits_of
 from knowledge.search.index import PROVEN
 from knowledge.search.query import SearchQuery, parse_query
 from knowledge.search.rank import RankedRow, RankTerm, term_of, with_neighbours
-from knowledge.search.scope import ExcludedByFacet, excluded_by, facet_counts, values_in_scope
-from knowledge.search.tokens import words_of
+from knowledge.search.tokens import FACETS, FAILED, SAID, WORKED, rows_of, words_of
 from knowledge.search.vocabulary import facet_values, words_known
 
 WORKED_SECTION, DID_NOT_SECTION = "worked", "did_not"

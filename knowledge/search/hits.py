@@ -22,8 +22,7 @@ from knowledge.models import (
     SpecState,
     TrackRecord,
 )
-from knowledge.search.lines import around, best_line
-from knowledge.search.rank import RankedRow, RankTerm
+from knowledge.search.rank import RankedRow, RankTerm, around, best_line
 
 FACTS = ("tried", "worked", "confirmed", "contradicted", "gain", "gain_low", "gain_high")
 

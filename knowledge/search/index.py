@@ -1,15 +1,22 @@
-"""What stands in the search index. Every writer of something that can be found calls this."""
+"""What stands in the search index. Every writer of something that can be found calls this.
+
+A rebuild writes all of it anew. This app does not know all that can be found: whoever has more
+registers a source when it is loaded (in `AppConfig.ready`)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
 
-from django.db import connection
-from django.db.models import Q
+from django.db import connection, connections, transaction
+from django.db.migrations.executor import MigrationExecutor
+from django.db.models import OuterRef, Q, Subquery
+from django.urls import reverse
 
-from knowledge.models import Kind, SearchRow, SearchWord
+from knowledge.models import Document, Kind, Revision, SearchRow, SearchWord, Spec, SpecState
 from knowledge.search.tokens import LONGEST_WORD, facet_word, index_words, place_words
 
 AT_ONCE = 500
@@ -125,3 +132,108 @@ def _count(rows: Sequence[SearchRow], step: int) -> None:
             f"ON CONFLICT (word) DO UPDATE SET rows = {least}(0, {table}.rows + %s)",
             [(word, step * n, step * n) for word, n in sorted(counts.items())],
         )
+
+
+Source = Callable[[], Iterable[Entry]]
+
+_sources: list[Source] = []
+
+
+def register(source: Source) -> Source:
+    """Index what `source` gives too, from the next rebuild on; once is enough."""
+    if source not in _sources:
+        _sources.append(source)
+    return source
+
+
+def rebuild() -> int:
+    """Empty the index and fill it from all sources; how many rows it has now. All or nothing."""
+    counts: Counter[str] = Counter()
+    total = 0
+    with transaction.atomic():
+        for model in (SearchRow, SearchWord):
+            model.objects.all().delete()
+        for entries in _parts(entry for source in _sources for entry in source()):
+            rows = [search_row(entry) for entry in entries]
+            SearchRow.objects.bulk_create(rows)
+            counts.update(counted_words(rows))
+            total += len(rows)
+        for words in _parts(sorted(counts.items())):
+            SearchWord.objects.bulk_create(SearchWord(word=word, rows=n) for word, n in words)
+    return total
+
+
+def fill_when_empty(**signal: Any) -> None:
+    """After `migrate`: rows of before there was an index go into it. Runs with the newest tables.
+
+    A flush sends the same signal, and a migration to an older state has other tables.
+    """
+    if "plan" not in signal:
+        return
+    executor = MigrationExecutor(connections[signal["using"]])
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        return
+    if not SearchRow.objects.exists():
+        rebuild()
+
+
+def _parts(rows: Iterable[Any]) -> Iterator[list[Any]]:
+    rows = iter(rows)
+    while part := list(islice(rows, AT_ONCE)):
+        yield part
+
+
+ROWS_READ = 2_000
+
+
+def index_specs(specs: Iterable[Spec]) -> None:
+    """Put these values into the index. What review makes of them is read when they are shown."""
+    put(_spec(spec) for spec in specs)
+
+
+def index_documents(newest: Iterable[tuple[Document, str]]) -> None:
+    """Put documents into the index, each with its newest text."""
+    put(_document(document, text) for document, text in newest)
+
+
+def all_specs() -> Iterator[Entry]:
+    """Every value that is not retired."""
+    rows = Spec.objects.exclude(state=SpecState.RETIRED).select_related("platform")
+    for spec in rows.iterator(ROWS_READ):
+        yield _spec(spec)
+
+
+def all_documents() -> Iterator[Entry]:
+    """Every document with its newest text."""
+    newest = Revision.objects.filter(document=OuterRef("pk")).order_by("-number")
+    rows = Document.objects.annotate(newest=Subquery(newest.values("text")[:1]))
+    for document in rows.iterator(100):
+        yield _document(document, document.newest or "")
+
+
+def _spec(spec: Spec) -> Entry:
+    platform = spec.platform
+    return Entry(
+        kind=Kind.SPEC,
+        key=str(spec.pk),
+        url=spec.get_absolute_url(),
+        title=f"{spec.metric} of {platform.name}: {spec.shown}",
+        body="\n".join(filter(None, (" ".join(spec.qualifiers.values()), spec.source, spec.note))),
+        facets={
+            "platform": platform.slug,
+            "arch": platform.target,
+            "dtype": spec.qualifiers.get("dtype", ""),
+        },
+        also=f"{platform.vendor} {platform.arch} {spec.evidence}",
+    )
+
+
+def _document(document: Document, text: str) -> Entry:
+    # Its own address may be longer than the column; the hit asks the document for it.
+    return Entry(
+        kind=Kind.DOCUMENT,
+        key=str(document.pk),
+        url=reverse("knowledge:documents"),
+        title=document.title,
+        also=f"{document.path} {text}",
+    )

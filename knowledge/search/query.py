@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote_plus
 
-from knowledge.search.aliases import FACETS, PLAIN, SAID, STANDS_FOR, STOP, said_words
-from knowledge.search.tokens import words_of
+from knowledge.search.tokens import FACETS, PLAIN, SAID, STANDS_FOR, STOP, said_words, words_of
 
 MOST_CHARACTERS, MOST_WORDS = 500, 32
 LONGEST_ENCODED = 1_500  # characters of an address, which holds 2,000 in all

@@ -10,8 +10,8 @@ from django.db.models import Q
 
 from knowledge.experience.terms import Bottleneck
 from knowledge.models import Kind, SearchWord
-from knowledge.search.aliases import FACETS, FAILED, STANDS_FOR, WORKED, likenesses, shown_value
-from knowledge.search.engine.rows import RowPart
+from knowledge.search.engine import RowPart
+from knowledge.search.tokens import FACETS, FAILED, STANDS_FOR, WORKED, likenesses, shown_value
 
 ANY = "any"
 # What a facet may be whether a row has it or not.

@@ -18,8 +18,8 @@ from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE, SpecFacts
 from knowledge.specs.hedges import hedged, hedged_number
 from knowledge.specs.metrics import metric_named
-from knowledge.specs.naming import names_metric, names_unit
 from knowledge.specs.quantity import Quantity, QuantityError, canonical_unit
+from knowledge.specs.spellings import names_metric, names_unit
 
 SPARSE_LOW, SPARSE_HIGH = 1.5, 2.2  # what 2:4 sparsity makes of a dense peak
 BANDWIDTH_TOLERANCE = 0.1

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from knowledge.specs import qualifiers
+from knowledge.specs import metrics
 from knowledge.specs.cited import ABSENT_VALUE as ABSENT_VALUE
 from knowledge.specs.cited import UNKNOWN_VALUE as UNKNOWN_VALUE
 from knowledge.specs.cited import EvidenceClass, is_known
@@ -16,7 +16,7 @@ from knowledge.specs.hedges import hedged
 from knowledge.specs.metrics import TEXT, MetricDefinition, MetricError, metric_named
 from knowledge.specs.quantity import Quantity
 
-QUALIFIERS = tuple(qualifiers.QUALIFIERS)
+QUALIFIERS = tuple(metrics.QUALIFIERS)
 QUALIFIER_VALUE = re.compile(r"[A-Za-z0-9_.:+-]+")
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 ADDRESS = re.compile(r"https?://[^\W_](?:[\w.-]*[^\W_])?(?::\d{1,5})?(?:[/?#][^\s<>|]*)?", re.I)

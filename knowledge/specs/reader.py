@@ -25,7 +25,7 @@ from knowledge.specs.facts import (
     SourceKind,
     SpecFacts,
 )
-from knowledge.specs.markup.html_lines import Comments
+from knowledge.specs.html_lines import Comments
 from knowledge.specs.metrics import MetricError
 from knowledge.specs.quantity import QuantityError
 

@@ -10,7 +10,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from knowledge.experience.wording import gain_words
-from knowledge.search.lines import is_form
+from knowledge.search.rank import is_form
 from knowledge.search.tokens import WORD
 
 register = template.Library()

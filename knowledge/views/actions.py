@@ -1,18 +1,21 @@
-"""What a person may do to a value now: which buttons a page shows, and why others are missing."""
+"""What a person may do to a value now, why other buttons are missing, and how a page refuses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from knowledge.curation.errors import Conflict
+from knowledge.curation.errors import Conflict, Forbidden
 from knowledge.curation.people import may_propose, may_review
-from knowledge.curation.seen import newest_change
+from knowledge.curation.turn import newest_change
 from knowledge.forms.decide import (
     ApproveForm,
     DecisionForm,
@@ -23,8 +26,51 @@ from knowledge.forms.decide import (
     RetireForm,
 )
 from knowledge.models import DRIFT, Flag, Spec, SpecChange, SpecState
-from knowledge.models.actor import COMMAND
+from knowledge.models.guarded import COMMAND
 from knowledge.specs.facts import Rank
+
+View = Callable[..., HttpResponse]
+
+
+def refused(
+    request: HttpRequest,
+    error: Exception,
+    *,
+    spec: Spec | None = None,
+    back: str = "",
+    status: int,
+) -> HttpResponse:
+    """One page for both: what was not done, the last change of the value, and the way back.
+
+    back: the address of the page that is about what was not changed, if it is no value.
+    """
+    last = spec.changes.select_related("by").first() if spec is not None else None
+    context = {"message": str(error), "spec": spec, "last": last, "back": back, "status": status}
+    return render(request, "knowledge/conflict.html", context, status=status)
+
+
+def refusing(find: Callable[[int], Spec]) -> Callable[[View], View]:
+    """Decorate a view of one key: Forbidden → 403, Conflict → 409; `find` gives the value."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, pk: int, **kwargs: Any) -> HttpResponse:
+            try:
+                return view(request, pk, **kwargs)
+            except Forbidden as error:
+                return refused(request, error, spec=find(pk), status=403)
+            except Conflict as error:
+                return refused(request, error, spec=find(pk), status=409)
+
+        return guarded
+
+    return decorate
+
+
+def spec_of_flag(pk: int) -> Spec:
+    """The value that a flag is about."""
+    return Flag.objects.select_related("spec__platform").get(pk=pk).spec
+
 
 # In which states a step makes sense; anything else means that somebody else was first.
 STATES: dict[str, frozenset[str]] = {

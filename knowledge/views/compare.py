@@ -9,13 +9,13 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from knowledge.lookup.cite_notes import notes_of
 from knowledge.lookup.comparison import FEWEST, MOST, ComparedRow, PlatformComparison, compare
 from knowledge.lookup.listing import unknown_platform
+from knowledge.lookup.standing import notes_of
 from knowledge.lookup.value import SWEPT
 from knowledge.models import Platform
 from knowledge.specs.citation import CitationState
-from knowledge.views import markdown
+from knowledge.views import tables
 from knowledge.views.tables import csv_answer, qualifier_words
 
 ALL, DIFF = "all", "diff"
@@ -25,7 +25,7 @@ CELL_COLUMNS = ("value", "unit", "shown", "evidence", "citation", "citation_stat
 
 @dataclass(frozen=True, slots=True)
 class CompareQuery:
-    """What the address asks for: slugs as typed, the platforms that there are, what is wrong."""
+    """The query of the address: slugs as typed, all platforms by slug, and the error."""
 
     slugs: list[str]
     known: dict[str, Platform]
@@ -93,24 +93,24 @@ def compare_md(request: HttpRequest) -> HttpResponse:
     asked, found = _read(request)
     if found is None:
         return _refused(asked)
-    names = [markdown.plain(platform.name) for platform in found.platforms]
+    names = [tables.plain(platform.name) for platform in found.platforms]
     rows = [row.record(found.platforms) for row in asked.rows(found)]
     cells = [cell for row in rows for cell in row["values"].values() if cell is not None]
     equal = f"{found.equal} equal rows are left out." if asked.only == DIFF else ""
-    table = markdown.table(("Metric", "Qualifiers", *names, "Result"), map(_line, rows))
-    said = markdown.citations(cell["citation"] for cell in cells)
+    table = tables.table(("Metric", "Qualifiers", *names, "Result"), map(_line, rows))
+    said = tables.citations(cell["citation"] for cell in cells)
     parts = (f"# {', '.join(names)}", equal, table or "No row differs.", said)
-    return markdown.markdown_answer("compare", parts)
+    return tables.markdown_answer("compare", parts)
 
 
 def _line(record: dict[str, Any]) -> tuple[str, ...]:
     """One row of the Markdown table."""
     result = ": ".join(part for part in (record["relation"], record["reason"]) if part)
     return (
-        markdown.code(record["metric"]),
-        markdown.code(qualifier_words(record["qualifiers"])),
+        tables.code(record["metric"]),
+        tables.code(qualifier_words(record["qualifiers"])),
         *(_cell(cell) for cell in record["values"].values()),
-        markdown.plain(result),
+        tables.plain(result),
     )
 
 
@@ -119,7 +119,7 @@ def _cell(cell: dict[str, Any] | None) -> str:
         return "unknown"
     broken = cell["citation_state"] not in (CitationState.OK, CitationState.MOVED)
     state = f", citation {cell['citation_state']}" if broken else ""
-    return markdown.plain(f"{cell['shown']} ({cell['evidence']}{state})")
+    return tables.plain(f"{cell['shown']} ({cell['evidence']}{state})")
 
 
 def _refused(asked: CompareQuery) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""The document viewer: numbered source lines with their citations, the rendered page, a diff."""
+"""The document viewer: numbered lines with their citations, the rendered page, a diff; the list."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import markdown
 import nh3
+from django.core.paginator import Paginator
 from django.db.models import Prefetch, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -19,8 +20,8 @@ from django.views.decorators.http import require_safe
 
 from knowledge.curation.people import may_propose
 from knowledge.curation.revise import LIVE
-from knowledge.lookup.cite_notes import notes_of
-from knowledge.lookup.standing import standings
+from knowledge.lookup.listing import documents_with, snippets
+from knowledge.lookup.standing import notes_of, standings
 from knowledge.models import DRIFT, Citation, Document, Flag, Revision, Spec
 from knowledge.specs.citation import CitationState, split_lines
 from knowledge.specs.tracking.anchoring import Anchor, Reanchor
@@ -195,3 +196,23 @@ def render_markdown(text: str) -> SafeString:
         link_rel="noopener noreferrer nofollow",
     )
     return mark_safe(clean)  # nh3 has just cleaned it
+
+
+PER_PAGE = 50
+
+
+@require_safe
+def documents(request: HttpRequest) -> HttpResponse:
+    """`?q=` words in path, title or newest text, `&page=`."""
+    # PostgreSQL refuses NUL in any text.
+    q = request.GET.get("q", "").replace("\0", "").strip()
+    page = Paginator(documents_with(q), PER_PAGE).get_page(request.GET.get("page"))
+    rows = list(page.object_list)
+    lines = snippets(rows, q)
+    context = {
+        "page": page,
+        "rows": [(document, lines.get(document.pk)) for document in rows],
+        "q": q,
+        "may_propose": may_propose(request.user),
+    }
+    return render(request, "knowledge/documents.html", context)

@@ -1,4 +1,4 @@
-"""Wiki home: its health first, then the platforms and what is known of each, then what changed."""
+"""Wiki home: its health first, then the platforms, then what changed; and the export."""
 
 from __future__ import annotations
 
@@ -14,10 +14,15 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from knowledge.curation.people import may_propose, may_review
+from knowledge.exchange.readers.archive import write_archive
+from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.exchange.snapshot import snapshot
+from knowledge.exchange.writers.export import ExportRefused, export_files
 from knowledge.lookup.health import happenings, health
 from knowledge.lookup.needs import Coverage, coverage
 from knowledge.models import Document, Platform, SpecState
 from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE
+from knowledge.views.actions import refused
 
 HAPPENINGS = 12
 
@@ -68,3 +73,19 @@ def _folders() -> list[tuple[str, int]]:
     paths = Document.objects.filter(withdrawn_at=None).values_list("path", flat=True)
     parents = Counter(str(PurePosixPath(path).parent) for path in paths)
     return sorted(("" if parent == "." else f"{parent}/", n) for parent, n in parents.items())
+
+
+@require_safe
+def export(request: HttpRequest) -> HttpResponse:
+    """A plain folder of documents and specs.json; the same bytes for the same records.
+
+    409 where a document is stored under a path that no folder takes.
+    """
+    try:
+        with snapshot():
+            packed = write_archive(export_files())
+    except (ExportRefused, ImportRefused) as error:
+        return refused(request, error, status=409)
+    answer = HttpResponse(packed, content_type="application/zip")
+    answer["Content-Disposition"] = 'attachment; filename="kopt-wiki.zip"'
+    return answer

@@ -29,8 +29,8 @@ from knowledge.exchange.readers.archive import read_uploads
 from knowledge.exchange.readers.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES, ImportRefused
 from knowledge.exchange.undo import undo
 from knowledge.models import Batch, BatchState
-from knowledge.models.batch import WORKED_ON
-from knowledge.views.refusals import refused
+from knowledge.models.document import WORKED_ON
+from knowledge.views.actions import refused
 
 BATCHES_PER_PAGE = 50
 DOCUMENTS_PER_PAGE = 200

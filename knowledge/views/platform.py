@@ -13,12 +13,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from knowledge.curation.people import may_propose
-from knowledge.lookup.cite_notes import notes_of
 from knowledge.lookup.sheet import PlatformSheet, SheetFilter, sheet_of
+from knowledge.lookup.standing import notes_of
 from knowledge.models import Platform, SpecState
 from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import UNKNOWN_VALUE
-from knowledge.views import markdown
+from knowledge.views import tables
 from knowledge.views.tables import csv_answer, qualifier_words
 
 HEADS = ("Metric", "Qualifiers", "Value", "Evidence", "State", "Source")
@@ -87,9 +87,9 @@ def sheet_md(request: HttpRequest, slug: str) -> HttpResponse:
     day = f"As approved at the end of {asked.asof} (UTC)." if asked.choice.asof else ""
     rows = [_cells(record) for record in records]
     said = [(record["citation"] or {}).get("text", "") for record in records]
-    title = f"# {markdown.plain(found.platform.name)}"
-    parts = (title, day, markdown.table(HEADS, rows) or "No value.", markdown.citations(said))
-    return markdown.markdown_answer(slug, parts)
+    title = f"# {tables.plain(found.platform.name)}"
+    parts = (title, day, tables.table(HEADS, rows) or "No value.", tables.citations(said))
+    return tables.markdown_answer(slug, parts)
 
 
 def _notes(sheet: PlatformSheet) -> dict[int, str]:
@@ -144,12 +144,12 @@ def _cells(record: dict[str, Any]) -> tuple[str, ...]:
     how = record["note"] if record["shown"] == UNKNOWN_VALUE else ""
     place = citation.get("text", "").partition(" <- ")[2]
     return (
-        markdown.code(record["metric"]),
-        markdown.code(qualifier_words(record["qualifiers"])),
-        markdown.plain(f"{record['shown']}: {how}" if how else record["shown"]),
-        markdown.plain(record.get("evidence", "")),
-        markdown.plain(", ".join([state, *flags])),
-        f"{markdown.code(place)} {citation['state']}" if citation else "",
+        tables.code(record["metric"]),
+        tables.code(qualifier_words(record["qualifiers"])),
+        tables.plain(f"{record['shown']}: {how}" if how else record["shown"]),
+        tables.plain(record.get("evidence", "")),
+        tables.plain(", ".join([state, *flags])),
+        f"{tables.code(place)} {citation['state']}" if citation else "",
     )
 
 

@@ -18,18 +18,15 @@ from django.views.decorators.http import require_http_methods
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_review
 from knowledge.curation.review import approve
-from knowledge.curation.seen import newest_changes
-from knowledge.curation.turn import turn
+from knowledge.curation.turn import newest_changes, turn
 from knowledge.curation.warn import warnings_of
-from knowledge.experience.lessons.waiting import open_disagreements, proposed_lessons
-from knowledge.lookup.cite_notes import notes_of
-from knowledge.lookup.standing import standings
+from knowledge.experience.lessons.listing import open_disagreements, proposed_lessons
+from knowledge.lookup.standing import notes_of, standings
 from knowledge.lookup.usage import Replacement, SpecUse, uses
 from knowledge.models import Action, Flag, Spec, SpecState
 from knowledge.specs.citation import CitationState
 from knowledge.specs.constraints import ConstraintWarning
-from knowledge.views.actions import refusal, require_as_seen
-from knowledge.views.refusals import refused
+from knowledge.views.actions import refusal, refused, require_as_seen
 
 PER_PAGE = 100
 MOST_LEARNED = 50  # lessons, and disagreements; deciding on one makes room for the next

@@ -14,8 +14,7 @@ from django.views.decorators.http import require_safe
 from knowledge.curation.people import may_propose
 from knowledge.curation.warn import warnings_of
 from knowledge.forms.decide import DecisionForm, WaiveForm
-from knowledge.lookup.cite_notes import notes_of
-from knowledge.lookup.standing import standings
+from knowledge.lookup.standing import notes_of, standings
 from knowledge.lookup.usage import Replacement, uses
 from knowledge.models import DRIFT, Flag, Spec, SpecState, Waiver
 from knowledge.specs.citation import CitationState

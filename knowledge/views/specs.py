@@ -10,14 +10,11 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from knowledge.lookup.cite_notes import notes_of
-from knowledge.lookup.documents import documents_with
 from knowledge.lookup.health import never_reviewed
-from knowledge.lookup.listing import FilterError, Filters, specs_matching
-from knowledge.lookup.standing import standings
+from knowledge.lookup.listing import FilterError, Filters, documents_with, specs_matching
+from knowledge.lookup.standing import notes_of, standings
 from knowledge.models import Flag, FlagKind, Spec, SpecState
-from knowledge.models.flag import FlagQuerySet
-from knowledge.models.spec import SpecQuerySet
+from knowledge.models.spec import FlagQuerySet, SpecQuerySet
 from knowledge.specs.citation import CitationError, CitationLine, parse_citation
 
 PER_PAGE = 50

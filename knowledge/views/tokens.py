@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -11,9 +12,29 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from knowledge.curation.errors import CurationError
-from knowledge.curation.tokens import new_token, revoke, tokens_of
+from knowledge.curation.tokens import (
+    LONGEST_NAME,
+    MOST_DAYS,
+    USUAL_DAYS,
+    new_token,
+    revoke,
+    tokens_of,
+)
 from knowledge.forms.decide import add_refusal
-from knowledge.forms.token import TokenForm
+from knowledge.models.token import Scope
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=LONGEST_NAME, label="What it is for")
+    scopes = forms.MultipleChoiceField(
+        choices=[(scope.value, scope.label) for scope in Scope if scope != Scope.READ],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="What it may do beside reading",
+    )
+    days = forms.IntegerField(
+        min_value=1, max_value=MOST_DAYS, initial=USUAL_DAYS, label="Days until it expires"
+    )
 
 
 @never_cache

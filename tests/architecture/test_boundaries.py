@@ -13,7 +13,7 @@ from tests.architecture.source_tree import ROOT
 
 WEB = {"django", "celery", "kombu", "rest_framework", "django_htmx", "whitenoise", "uvicorn"}
 PURE = {
-    "knowledge.specs": {"pint"},
+    "knowledge.specs": {"pint", "markdown_it"},
     "campaigns.rules": {"pint"},
     "campaigns.spaces": {"libcst", "tree_sitter", "tree_sitter_cpp", "tree_sitter_cuda"},
     "knowledge.charts": set(),
@@ -24,7 +24,6 @@ PURE_MAY_USE = (
     "knowledge.charts",
     "knowledge.experience.terms",
     "knowledge.experience.wording",
-    "knowledge.experience.spread",
     "campaigns.rules",
     "campaigns.spaces",
     "campaigns.syntax",

@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 from playwright.sync_api import expect
 
-from knowledge.experience.gaps import NewGap, ask_gap
 from knowledge.experience.lessons import approve_lesson, propose_lesson
+from knowledge.experience.lessons.gaps import NewGap, ask_gap
 from knowledge.models import Lesson
 from tests.browser.test_axe import NARROW, RULES, held_against
 from tests.knowledge.conftest import person

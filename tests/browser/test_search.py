@@ -6,8 +6,8 @@ Checks 1, 2, 3, 8, 24, 25 and 29 of the acceptance list, as far as they concern 
 import pytest
 from playwright.sync_api import expect
 
-from knowledge.experience.indexed.lessons import index_lessons
-from knowledge.experience.record import record_attempts
+from knowledge.experience.attempts.record import record_attempts
+from knowledge.experience.lessons.weigh import index_lessons
 from knowledge.models import Lesson
 from tests.browser.test_axe import NARROW, RULES, held_against
 from tests.browser.test_wiki_reading import OVER, SMALL

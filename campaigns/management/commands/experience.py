@@ -31,16 +31,15 @@ from campaigns.management.experience_words import (
 )
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.experience.attempts.merging import MergeGroup, candidates, unmerge
 from knowledge.experience.exchange.confirm import confirm_import
+from knowledge.experience.exchange.note_attempt import note_attempt
 from knowledge.experience.exchange.plan import answer_questions, drop_import, plan_import
 from knowledge.experience.exchange.undo import undo_import
 from knowledge.experience.exchange.uploads import read_path
 from knowledge.experience.lessons.ask import lessons_for
-from knowledge.experience.merging import MergeGroup, candidates, unmerge
-from knowledge.experience.note_attempt import note_attempt
 from knowledge.experience.recommend.ask import recommend
-from knowledge.experience.writers.records import entry_record, lesson_record
-from knowledge.experience.writers.selection import Selection
+from knowledge.experience.writers.selection import Selection, entry_record, lesson_record
 from knowledge.experience.writers.statistics import statistics
 from knowledge.lookup.listing import FilterError, NotKnown
 from knowledge.models import ExperienceImport, ImportState

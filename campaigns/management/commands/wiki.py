@@ -25,7 +25,7 @@ from knowledge.exchange.readers.foreign import LineFate
 from knowledge.exchange.take_documents import ImportSummary
 from knowledge.exchange.undo import undo
 from knowledge.exchange.writers.export import ExportRefused, export_folder
-from knowledge.lookup.documents import documents_with, snippets
+from knowledge.lookup.listing import documents_with, snippets
 from knowledge.lookup.migrations import EmptyDatabase
 from knowledge.models import Batch, BatchState, Document
 from knowledge.specs.citation import CitationState, resolve

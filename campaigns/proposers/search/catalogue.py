@@ -16,9 +16,8 @@ from campaigns.proposers.search.repairs import repairs
 from campaigns.proposers.search.space_idea import space_ideas
 from campaigns.rules.stop.ladder import Way
 from knowledge.experience.catalogue.applies import applies, is_for
-from knowledge.experience.catalogue.names import StrategyNames, names_in
+from knowledge.experience.catalogue.names import Place, StrategyNames, names_in
 from knowledge.experience.catalogue.read import TECHNIQUE, StrategyFacts
-from knowledge.experience.names import Place
 from knowledge.experience.terms import Bottleneck
 
 # What a roofline tells apart; the other limits show only in a profile.

@@ -10,7 +10,7 @@ from campaigns.models import PitfallKind
 from campaigns.rules.target.ceilings import Ceilings
 from campaigns.rules.target.roofline import LEAST_MEASURED, below_peak
 from campaigns.rules.wording import share
-from knowledge.lookup.measured import measured_elsewhere
+from knowledge.lookup.usage import measured_elsewhere
 from knowledge.lookup.value import of_whole_module
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited

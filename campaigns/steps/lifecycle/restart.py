@@ -26,7 +26,7 @@ from campaigns.rules.stop.policy import should_stop
 from campaigns.rules.verdict.decision import UNJUDGED, Reason
 from campaigns.rules.verdict.expectation import is_decided
 from campaigns.steps.notify import AGAIN, NOTHING, Next
-from knowledge.experience import masking
+from knowledge.experience.attempts import merging
 from knowledge.models import EntryStanding, Experience
 
 
@@ -83,7 +83,7 @@ def hide_rounds(campaign: Campaign, numbers: Collection[int], why: str) -> None:
     """Mask the entries of these rounds that count. Inside the caller's transaction."""
     found = _entries(campaign, numbers, EntryStanding.COUNTS)
     if found:
-        masking.mask(found, None, why)
+        merging.mask(found, None, why)
 
 
 def show_rounds(campaign: Campaign, numbers: Collection[int], why: str) -> None:
@@ -93,7 +93,7 @@ def show_rounds(campaign: Campaign, numbers: Collection[int], why: str) -> None:
     decided = {number for number, reason in reasons if is_decided(Reason(reason))}
     found = _entries(campaign, decided, EntryStanding.MASKED)
     if found:
-        masking.unmask(found, None, why)
+        merging.unmask(found, None, why)
 
 
 def _entries(

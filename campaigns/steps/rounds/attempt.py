@@ -15,8 +15,8 @@ from campaigns.records.verdicts import borne_of, classes_of, gain_of, noise_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.expectation import DOWN, TIMES, is_decided, taught
+from knowledge.experience.attempts.record import NewExperience
 from knowledge.experience.catalogue.names import catalogue_slug
-from knowledge.experience.record import NewExperience
 from knowledge.experience.terms import AttemptLabel
 from knowledge.models import ExperienceOrigin, Strategy
 

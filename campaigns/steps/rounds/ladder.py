@@ -23,8 +23,8 @@ from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.report_words import code_words, launch_words
 from campaigns.rules.wording import duration
 from campaigns.steps.notify import AGAIN, NOTHING, Next
+from knowledge.experience.catalogue.names import Place
 from knowledge.experience.catalogue.store import stored_catalogue
-from knowledge.experience.names import Place
 
 NOT_READ = "it was measured before machine code was read, so nothing is known of it"
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from knowledge.specs.json.strict import printable
+from knowledge.specs.json_text import printable
 
 Value = str | int | float | bool
 SPEEDUP = "speedup"

@@ -11,8 +11,7 @@ from typing import Any
 import yaml
 
 from campaigns.trails.importers.claims import Claim, TrailRefused, Value, refused
-from knowledge.specs.json.positions import value_lines
-from knowledge.specs.json.strict import MAX_DEPTH, JsonNumber, RecordError, parse_json
+from knowledge.specs.json_text import MAX_DEPTH, JsonNumber, RecordError, parse_json, value_lines
 
 # What Python writes for numbers that JSON does not have.
 NO_NUMBER = re.compile(r"(?<![\w\"])-?(?:NaN|Infinity)\b")

@@ -16,14 +16,12 @@ from knowledge.exchange.exported_specs import ExportedSpec
 from knowledge.exchange.readers.plain_lines import Statement, StatementState, read_list
 from knowledge.exchange.readers.spec_records import SpecRecord, read_records
 from knowledge.lookup.platform_names import PlatformNames
-from knowledge.specs.beside import other_unit
 from knowledge.specs.citation import CitationError, CitationLine, quoted, split_lines
 from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import FactsError, SourceKind, SpecFacts
-from knowledge.specs.json.positions import records_of, value_lines
-from knowledge.specs.json.strict import RecordError, parse_json, printable
+from knowledge.specs.json_text import RecordError, parse_json, printable, records_of, value_lines
 from knowledge.specs.metrics import MetricError
-from knowledge.specs.quantity import QuantityError
+from knowledge.specs.quantity import QuantityError, other_unit
 
 CITES = re.compile(r"<gpu-wiki>/(?P<path>[^\s:|`,;)]+)(?::L(?P<first>\d+)(?:-L(?P<last>\d+))?)?")
 SHOWN = 160  # characters of a line that an outcome repeats

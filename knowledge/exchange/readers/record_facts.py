@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import UNKNOWN_VALUE, FactsError, SourceKind, SpecFacts
 from knowledge.specs.hedges import hedged
-from knowledge.specs.json.strict import JsonNumber, Node
+from knowledge.specs.json_text import JsonNumber, Node
 from knowledge.specs.metrics import MetricDefinition, MetricError, resolve_metric
 from knowledge.specs.quantity import QuantityError, parse_number
 from knowledge.specs.spellings import our_qualifier, our_unit

@@ -24,7 +24,7 @@ from knowledge.exchange.readers.record_facts import (
 )
 from knowledge.exchange.readers.spec_sheets import SCHEMA, LeftOut, read_sheet
 from knowledge.specs.facts import SpecFacts
-from knowledge.specs.json.strict import JsonNumber, Node, parse_json
+from knowledge.specs.json_text import JsonNumber, Node, parse_json
 
 FIELDS = (
     *("platform", "metric", "value", "unit", "evidence_class", "source"),

@@ -18,7 +18,7 @@ from knowledge.exchange.readers.record_facts import (
     unknown_facts,
 )
 from knowledge.specs.facts import SpecFacts
-from knowledge.specs.json.strict import Node, RecordError
+from knowledge.specs.json_text import Node, RecordError
 from knowledge.specs.metrics import METRICS
 
 SCHEMA = "hw-1.0"

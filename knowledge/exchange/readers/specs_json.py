@@ -50,8 +50,14 @@ from knowledge.specs.facts import (
     SourceKind,
     SpecFacts,
 )
-from knowledge.specs.json.positions import line_of, value_lines
-from knowledge.specs.json.strict import JsonNumber, Node, RecordError, parse_json
+from knowledge.specs.json_text import (
+    JsonNumber,
+    Node,
+    RecordError,
+    line_of,
+    parse_json,
+    value_lines,
+)
 
 T = TypeVar("T")
 OF_A_PLATFORM = ("slug", "name", "vendor", "arch", "kind", "target", "aliases")

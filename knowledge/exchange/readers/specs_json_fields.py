@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from knowledge.specs.citation import MAX_PATH, CitationError, check_path
-from knowledge.specs.json.strict import JsonNumber, Node, RecordError
+from knowledge.specs.json_text import JsonNumber, Node, RecordError
 
 Fields = Mapping[str, Node]
 

@@ -1,11 +1,12 @@
-"""From the name that a source gives a strategy to the catalogue's."""
+"""The names that experience is recorded under: strategies, operations, types, platforms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from knowledge.models import Strategy
+from knowledge.experience.terms import FAMILIES, family_of
+from knowledge.models import Platform, Strategy
 
 LONGEST = 120
 
@@ -58,3 +59,29 @@ def names_in(rows: Iterable[tuple[str, str, Iterable[str]]]) -> StrategyNames:
 
 def _matches(name: str, alias: str) -> bool:
     return name == alias or (alias.endswith("*") and name.startswith(alias[:-1]))
+
+
+__all__ = ["FAMILIES", "Place", "family_of", "place_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an attempt ran."""
+
+    platform: str = ""
+    arch: str = ""
+    vendor: str = ""
+
+
+def place_of(platform: str, arch: str = "") -> Place:
+    """A platform of the wiki by its slug; else what was given, with the vendor that arch tells."""
+    known = Platform.objects.filter(slug=platform).first() if platform else None
+    if known is not None:
+        return Place(known.slug, known.target, known.vendor)
+    return Place(platform, arch, _vendor(arch))
+
+
+def _vendor(arch: str) -> str:
+    if arch.startswith("sm_"):
+        return "NVIDIA"
+    return "AMD" if arch.startswith("gfx") else ""

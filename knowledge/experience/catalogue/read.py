@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from knowledge.experience.catalogue.reach import Reach, ReachError, read_reach
+from knowledge.experience.catalogue.applies import Reach, ReachError, read_reach
 
 TECHNIQUE, ANTI_PATTERN, DISCIPLINE = "technique", "anti_pattern", "discipline"
 ID = re.compile(r"[a-z][\w.>-]{0,79}")

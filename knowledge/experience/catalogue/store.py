@@ -1,23 +1,60 @@
-"""The strategies of the wiki's newest texts as rows, which pages, search and proposers read."""
+"""The catalogue in the database and in the search index; which guides mention a technique."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from django.db.models import F, OuterRef, Q, Subquery
 
+from knowledge.experience.catalogue.applies import applies
 from knowledge.experience.catalogue.read import (
     CatalogueFault,
     ReadCatalogue,
     StrategyFacts,
     read_catalogue,
 )
-from knowledge.experience.indexed.strategies import strategy_row
+from knowledge.experience.terms import FAMILIES
 from knowledge.models import Kind, Revision, Strategy
 from knowledge.models.document import SHIPPED_ORIGIN
-from knowledge.search.index import put, remove
+from knowledge.search.index import Entry, put, remove
+from knowledge.search.tokens import ARCHS, BACKENDS
+
+SCOPES = {
+    "op": tuple(op for ops in FAMILIES.values() for op in ops),
+    "backend": BACKENDS,
+    "arch": ARCHS,
+}
+
+
+def all_strategies() -> Iterator[Entry]:
+    """Every strategy that the wiki has."""
+    for row in Strategy.objects.filter(withdrawn=False):
+        yield strategy_row(row)
+
+
+def strategy_row(row: Strategy) -> Entry:
+    """A strategy as it stands in the index, within the scopes that it can fit."""
+    said = (row.use_when, row.what, row.verify, row.failure, row.instead)
+    return Entry(
+        kind=Kind.STRATEGY,
+        key=row.slug,
+        url=row.get_absolute_url(),
+        title=f"{row.slug}: {row.title}",
+        body="\n".join(filter(None, said)),
+        facets={"strategy": row.slug},
+        fits={name: fitting for name in SCOPES if (fitting := _fitting(row, name))},
+        also=" ".join((*row.aliases, *row.limits, *row.vendors, *row.archs, *row.ops)),
+    )
+
+
+def _fitting(row: Strategy, name: str) -> list[str]:
+    """The values of a facet that it fits; none where it fits all."""
+    fitting = [value for value in SCOPES[name] if applies(row, **{name: value})]
+    return fitting if len(fitting) < len(SCOPES[name]) else []
+
 
 # Only documents with these words can hold a table of the catalogue.
 MARKS = ("what to do", "why it fails", "catalogue")
@@ -89,3 +126,36 @@ def _store(wanted: Iterable[StrategyFacts]) -> None:
 def _columns(facts: StrategyFacts) -> dict[str, Any]:
     values = asdict(facts) | {"withdrawn": False}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+
+
+CODE = re.compile(r"`([a-z]+)\.([\w.>]*\w)`")
+FILE_ENDINGS = (".md", ".json", ".py", ".cu", ".cpp", ".hip", ".toml")
+
+
+def unknown_mentions(texts: Mapping[str, str], found: ReadCatalogue) -> Iterator[CatalogueFault]:
+    """What looks like an id of the catalogue, a recipe or a sweep, and is none.
+
+    "ge.1" stands for all that begin so. path → text.
+    """
+    names = {*found.strategies}
+    for strategy in found.strategies.values():
+        names |= {*strategy.aliases, *strategy.recipes}
+    begins = {name.partition(".")[0] for name in names if "." in name}
+    for path, text in texts.items():
+        for number, line in enumerate(text.splitlines(), start=1):
+            for begin, rest in CODE.findall(line):
+                code = f"{begin}.{rest}"
+                if (
+                    begin in begins
+                    and not code.endswith(FILE_ENDINGS)
+                    and not _is_known(code, names)
+                ):
+                    message = f"`{code}` is no strategy, recipe or sweep; accepted: one that is"
+                    yield CatalogueFault(path, number, message)
+
+
+def _is_known(code: str, names: set[str]) -> bool:
+    return code in names or any(
+        name.startswith(f"{code}.") or (name.endswith("*") and code.startswith(name[:-1]))
+        for name in names
+    )

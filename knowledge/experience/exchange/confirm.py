@@ -8,16 +8,14 @@ from typing import Any
 from django.utils import timezone
 
 from knowledge.curation.people import may_review
+from knowledge.experience.attempts.index import index_entries
+from knowledge.experience.attempts.record import record_attempts
+from knowledge.experience.attempts.standing import StandingChange, change_standing, refresh
 from knowledge.experience.exchange.plan import deciding, require_ready, settle
 from knowledge.experience.exchange.work_out import WorkedOut, work_out
-from knowledge.experience.indexed.entries import index_entries
-from knowledge.experience.indexed.lessons import index_gaps, index_lessons
 from knowledge.experience.lessons.new import NewLesson
-from knowledge.experience.lessons.weigh import recount, reweigh
+from knowledge.experience.lessons.weigh import index_gaps, index_lessons, recount, reweigh
 from knowledge.experience.readers.drafts import AttemptDraft, GapDraft, LessonDraft
-from knowledge.experience.record import record_attempts
-from knowledge.experience.standing import StandingChange, change_standing
-from knowledge.experience.track import refresh
 from knowledge.models import (
     EntryStanding,
     Experience,

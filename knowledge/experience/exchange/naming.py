@@ -20,7 +20,7 @@ from knowledge.experience.readers.spellings import (
     our_name,
     our_names,
 )
-from knowledge.experience.recommend.question import Question
+from knowledge.experience.recommend.score import Question
 from knowledge.experience.terms import Bottleneck
 from knowledge.lookup.platform_names import PlatformNames, of_architecture
 from knowledge.models import Platform, Strategy, TrackRecord

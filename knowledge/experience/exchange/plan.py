@@ -9,9 +9,14 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.curation.errors import (
+    LONGEST_BATCH_REASON,
+    Conflict,
+    CurationError,
+    Forbidden,
+    require_storable,
+)
 from knowledge.curation.people import may_propose, may_review, require_proposer
-from knowledge.curation.wording import LONGEST_BATCH_REASON, require_storable
 from knowledge.experience.exchange.naming import KEEP, require_answer
 from knowledge.experience.exchange.work_out import WorkedOut, work_out
 from knowledge.experience.readers.recognise import ACCEPTED

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from knowledge.curation.errors import CurationError
+from knowledge.experience.attempts.record import NewExperience
 from knowledge.experience.exchange.naming import AVOID, LEAVE_OUT, LONGEST, NameBook
 from knowledge.experience.lessons.new import NewLesson, checked
 from knowledge.experience.readers.drafts import (
@@ -17,7 +18,6 @@ from knowledge.experience.readers.drafts import (
     ReadFiles,
     SkippedRow,
 )
-from knowledge.experience.record import NewExperience
 from knowledge.experience.terms import Bottleneck
 from knowledge.models import ExperienceOrigin, LessonSource
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from knowledge.experience.catalogue.names import load_names
-from knowledge.experience.names import place_of
-from knowledge.experience.record import NewExperience
+from knowledge.experience.attempts.record import NewExperience
+from knowledge.experience.catalogue.names import load_names, place_of
 from knowledge.experience.terms import idea_key
 from knowledge.models import EntryStanding, Experience, Gap, Lesson, LessonState
 

@@ -9,12 +9,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from knowledge.curation.errors import Conflict, Forbidden
+from knowledge.curation.errors import LONGEST_BATCH_REASON, Conflict, Forbidden, require_reason
 from knowledge.curation.people import may_review
-from knowledge.curation.wording import LONGEST_BATCH_REASON, require_reason
-from knowledge.experience.indexed.lessons import index_gaps, index_lessons
-from knowledge.experience.lessons.weigh import reweigh
-from knowledge.experience.standing import StandingChange, change_standing
+from knowledge.experience.attempts.standing import StandingChange, change_standing
+from knowledge.experience.lessons.weigh import index_gaps, index_lessons, reweigh
 from knowledge.models import (
     Adoption,
     EntryStanding,

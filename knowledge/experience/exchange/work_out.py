@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from knowledge.experience.attempts.record import NewExperience
 from knowledge.experience.exchange.naming import NameBook, NameQuestion
 from knowledge.experience.exchange.resolve import ResolvedImport, resolve
 from knowledge.experience.exchange.twins import (
@@ -21,7 +22,6 @@ from knowledge.experience.exchange.twins import (
 from knowledge.experience.lessons.new import NewLesson
 from knowledge.experience.readers.drafts import AttemptDraft, GapDraft, LessonDraft
 from knowledge.experience.readers.recognise import read_files
-from knowledge.experience.record import NewExperience
 from knowledge.models import EntryStanding, Experience
 
 UNNAMED = 100  # attempts without a strategy that a plan offers to name

@@ -1,6 +1,5 @@
 """Lessons: written, proposed, approved by another person, weighed by what is measured later."""
 
-from knowledge.experience.lessons.anti_pattern import record_anti_pattern
 from knowledge.experience.lessons.ask import lessons_for, similar_lessons
 from knowledge.experience.lessons.decide import (
     approve_lesson,
@@ -9,7 +8,12 @@ from knowledge.experience.lessons.decide import (
     return_lesson,
 )
 from knowledge.experience.lessons.new import NewLesson
-from knowledge.experience.lessons.propose import edit_lesson, propose_lesson, resubmit
+from knowledge.experience.lessons.propose import (
+    edit_lesson,
+    propose_lesson,
+    record_anti_pattern,
+    resubmit,
+)
 from knowledge.experience.lessons.weigh import weigh_lessons
 
 __all__ = [

@@ -1,16 +1,27 @@
-"""Lessons as a list: by scope, state and words, each with the newest attempt it rests on."""
+"""Lessons as pages list them: their state, who must act next, whether their hardware changed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
+from knowledge.curation.people import may_review
 from knowledge.experience.lessons.ask import holding
 from knowledge.experience.lessons.new import LONGEST
 from knowledge.experience.wording import gain_words
-from knowledge.models import IN_USE, Experience, Lesson, LessonEvidence, LessonState
+from knowledge.models import (
+    IN_USE,
+    ConflictState,
+    Disagreement,
+    EntryStanding,
+    Experience,
+    Lesson,
+    LessonEvidence,
+    LessonState,
+)
 from knowledge.search.tokens import words_of
 
 ALL = "all"
@@ -87,3 +98,66 @@ def cards(lessons: Iterable[Lesson]) -> list[LessonCard]:
     keys = dict(rows.order_by().values_list("pk", Subquery(newest.values("entry")[:1])))
     entries = Experience.objects.select_related("track").in_bulk(filter(None, keys.values()))
     return [LessonCard(each, entries.get(keys.get(each.pk) or 0)) for each in listed]
+
+
+VERSIONS = ("compiler", "driver")
+
+
+@dataclass(frozen=True, slots=True)
+class NewerVersion:
+    """A compiler or driver that newer attempts on the platform use in place of the entry's own."""
+
+    name: str
+    own: str
+    platform: str
+    newest: str
+
+
+def newer_versions(entry: Experience) -> list[NewerVersion]:
+    """What differs from the newest measured attempt on the same platform and backend.
+
+    Empty where nothing differs, nothing newer was measured, or the versions are not known.
+    """
+    track = entry.track
+    if not track.platform:
+        return []
+    newer = Experience.objects.filter(
+        track__platform=track.platform,
+        track__backend=track.backend,
+        standing=EntryStanding.COUNTS,
+        happened_at__gt=entry.happened_at,
+    ).order_by("-happened_at")
+    found = []
+    for name in VERSIONS:
+        own = getattr(entry, name)
+        now = newer.exclude(**{name: ""}).values_list(name, flat=True).first() if own else None
+        if now and now != own:
+            found.append(NewerVersion(name, own, track.platform, now))
+    return found
+
+
+def proposed_lessons() -> QuerySet[Lesson]:
+    """The oldest first."""
+    rows = Lesson.objects.filter(state=LessonState.PROPOSED)
+    return rows.select_related("proposed_by").order_by("pk")
+
+
+def open_disagreements() -> QuerySet[Disagreement]:
+    """The oldest first, each with its two sides."""
+    rows = Disagreement.objects.filter(state=ConflictState.OPEN)
+    return rows.select_related("first__track", "second__track", "lesson").order_by("pk")
+
+
+def to_decide(person: Any) -> int:
+    """How many of both this person may decide."""
+    if not may_review(person):
+        return 0
+    lessons = proposed_lessons().exclude(proposed_by=person).count()
+    return lessons + open_disagreements().exclude(lesson__proposed_by=person).count()
+
+
+def newer_versions_of_lesson(lesson: Lesson) -> list[NewerVersion]:
+    """What has changed since the newest attempt that supports the lesson; empty where nothing."""
+    rests = lesson.evidence.filter(agrees=True, entry__standing=EntryStanding.COUNTS)
+    newest = rests.select_related("entry__track").order_by("-entry__happened_at").first()
+    return newer_versions(newest.entry) if newest else []

@@ -1,16 +1,25 @@
-"""A lesson as somebody writes it: four fields, all mandatory, a scope, and its evidence."""
+"""A lesson as it is written: four fields (R41), and the contexts that it speaks of."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from uuid import UUID
 
-from knowledge.curation.errors import CurationError
-from knowledge.curation.wording import require_storable
-from knowledge.experience.catalogue.names import catalogue_slug
-from knowledge.experience.names import place_of
-from knowledge.models import EntryStanding, Experience, Lesson, LessonSource
+from knowledge.curation.errors import CurationError, require_storable
+from knowledge.experience.catalogue.names import FAMILIES, catalogue_slug, place_of
+from knowledge.models import (
+    EntryStanding,
+    Experience,
+    Lesson,
+    LessonSource,
+    Platform,
+    Strategy,
+    TrackRecord,
+)
+from knowledge.specs.metrics import DTYPES
+from knowledge.specs.spellings import our_qualifier
 
 # Field → the most characters, and what it says. Short records help more than long texts.
 LONGEST = {"takeaway": 600, "context": 2000, "signal": 2000, "applicability": 1000}
@@ -114,3 +123,48 @@ def _text(name: str, text: str, most: int) -> str:
 
 def _scope(name: str, text: str) -> str:
     return require_storable(name, " ".join(text.split()), Lesson.longest(name))
+
+
+MOST_LISTED = 8
+
+
+def known_values(name: str) -> list[str]:
+    """What a field of a scope usually is, sorted."""
+    return sorted({value for value in _values(name) if value})
+
+
+def known_value(name: str, value: str) -> str:
+    """Our spelling of the value; CurationError lists the near ones where nothing has this name.
+
+    A scope that nothing can be in would never be found.
+    """
+    plain = our_qualifier(name, " ".join(value.split()))
+    if name == "strategy":
+        plain = catalogue_slug(plain, "")
+    if not plain or TrackRecord.objects.filter(**{name: plain}).exists():
+        return plain
+    known = known_values(name)
+    if plain in known:
+        return plain
+    near = get_close_matches(plain, known, MOST_LISTED) or known[:MOST_LISTED]
+    more = ", …" if len(known) > len(near) else ""
+    accepted = ", ".join(near) + more if near else f"a {name} of a recorded attempt"
+    raise CurationError(name, f"nothing is known of '{plain[:60]}'; accepted: {accepted}")
+
+
+def lesson_values(name: str) -> list[str]:
+    """What the scopes of stored lessons name, for filters."""
+    rows = Lesson.objects.order_by(name).values_list(name, flat=True).distinct()
+    return [value for value in rows if value]
+
+
+def _values(name: str) -> Iterable[str]:
+    if name == "op":
+        return [op for ops in FAMILIES.values() for op in ops]
+    if name == "dtype":
+        return DTYPES
+    if name in ("platform", "arch"):
+        column = "slug" if name == "platform" else "target"
+        return Platform.objects.values_list(column, flat=True)
+    column = "backend" if name == "backend" else "slug"
+    return Strategy.objects.filter(withdrawn=False).values_list(column, flat=True)

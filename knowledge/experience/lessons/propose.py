@@ -1,19 +1,18 @@
-"""Propose a lesson, edit it and propose it again. It counts for nothing until approved."""
+"""Propose a lesson, edit it and propose it again; a refused trick is proposed by itself (R41)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
 
-from knowledge.curation.errors import CurationError, Forbidden
+from knowledge.curation.errors import CurationError, Forbidden, require_reason, require_storable
 from knowledge.curation.people import require_proposer
-from knowledge.curation.wording import require_reason, require_storable
-from knowledge.experience.indexed.lessons import index_lessons
-from knowledge.experience.lessons.hold import enter, held, require_state
+from knowledge.experience.lessons.decide import enter, held, require_state
 from knowledge.experience.lessons.new import NewLesson, checked, entries_of, rewritten
-from knowledge.experience.lessons.weigh import recount
+from knowledge.experience.lessons.weigh import index_lessons, recount
 from knowledge.models import (
     Experience,
     ExperienceImport,
@@ -124,3 +123,25 @@ def _changes(lesson: Lesson, new: NewLesson) -> tuple[dict[str, Any], dict[str, 
 def _fresh(lesson: Lesson, entries: Sequence[Experience]) -> list[Experience]:
     known = set(lesson.evidence.values_list("entry", flat=True))
     return [entry for entry in entries if entry.pk not in known]
+
+
+def record_anti_pattern(new: NewLesson, why: str) -> Lesson:
+    """Store it, or add its evidence to the one of the same strategy and scope.
+
+    One that a person has retracted stays retracted. why: what refused it.
+    """
+    reason = require_reason(why)
+    plain = checked(replace(new, avoid=True, source=LessonSource.REFUSED_TRICK))
+    entries = entries_of(plain.evidence)
+    with transaction.atomic():
+        lesson, is_new = Lesson.objects.get_or_create(
+            source=plain.source,
+            **plain.scope,
+            defaults=plain.columns
+            | {"state": LessonState.ANTI_PATTERN, "campaign": plain.campaign},
+        )
+        if is_new:
+            LessonChange.objects.create(lesson=lesson, state=lesson.state, why=reason)
+        rest_on(lesson, entries, None)
+        index_lessons([lesson])
+    return lesson

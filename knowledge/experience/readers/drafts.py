@@ -39,7 +39,7 @@ class AttemptDraft:
     """One attempt as a file has it.
 
     names: field → name, of `NAMED`; "" is not said. values: further fields of
-    `knowledge.experience.record.NewExperience`, in our words. ours: the names are ours already.
+    `NewExperience`, in our words. ours: the names are ours already.
     merged_into: the uuid that it is merged into.
     """
 

@@ -9,8 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from knowledge.experience.readers.drafts import ReadRefused
-from knowledge.specs.json.positions import value_lines
-from knowledge.specs.json.strict import JsonNumber, Node, RecordError, parse_json
+from knowledge.specs.json_text import JsonNumber, Node, RecordError, parse_json, value_lines
 
 LONGEST_TEXT = 20_000  # characters of one field
 LARGEST = 2**31 - 1  # of a count, as a column holds it

@@ -25,7 +25,7 @@ from knowledge.experience.readers.drafts import (
     SkippedRow,
 )
 from knowledge.experience.readers.json_rows import JsonRow, Lines, json_root, rows_of
-from knowledge.specs.json.strict import Node
+from knowledge.specs.json_text import Node
 
 TAKEN = (".json", ".jsonl", ".md", ".csv")
 ACCEPTED = (

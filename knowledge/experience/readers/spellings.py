@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 
 from knowledge.experience.terms import Bottleneck
-from knowledge.specs import qualifiers
+from knowledge.specs import metrics
 
 MOST_NEAR = 5
 LEAST_LIKENESS = 0.5
@@ -77,7 +77,7 @@ _DTYPES: dict[str, tuple[str, ...]] = {
     "int8": ("i8",),
     "int4": ("i4",),
 }
-DTYPES = {name: _DTYPES.get(name, ()) for name in qualifiers.DTYPES}
+DTYPES = {name: _DTYPES.get(name, ()) for name in metrics.DTYPES}
 BOTTLENECKS: dict[str, tuple[str, ...]] = {
     Bottleneck.MEMORY: ("memory_bound", "bandwidth", "bandwidth_bound", "mem", "hbm",
                         "store_bandwidth_bound"),

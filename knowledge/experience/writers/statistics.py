@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Count, Sum
 
-from knowledge.experience.spread import NONE_MEASURED, GainSpread, spread_of
+from knowledge.experience.wording import NONE_MEASURED, GainSpread, spread_of
 from knowledge.experience.writers.selection import Selection
 from knowledge.models import EntryStanding, TrackRecord
 

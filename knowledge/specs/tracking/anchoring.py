@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from knowledge.specs.citation import CitationError, CitationLine, CitationState
-from knowledge.specs.markup.context_parts import ContextPart
-from knowledge.specs.markup.sections import LineSpan, listed
 from knowledge.specs.reader import ITEM, platform_named_in, section_lines
+from knowledge.specs.tracking.context import ContextPart
 from knowledge.specs.tracking.linemap import LineMap
+from knowledge.specs.tracking.sections import LineSpan, listed
 
 OWN_FIELDS = (" | evidence=", " | source=")
 SPECS = "Specs"  # the section in which lines of our own form count

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from knowledge.specs.markup.context_parts import ContextPart, change
-from knowledge.specs.markup.sections import NEIGHBOURS, WORD, LineSpan, Text, Trail, listed
 from knowledge.specs.tracking.alignment import align
+from knowledge.specs.tracking.context import ContextPart, change
+from knowledge.specs.tracking.sections import NEIGHBOURS, WORD, LineSpan, Text, Trail, listed
 
 MOST_PLACES = 32  # copies of a quote that are compared, on each side of its line
 MOST_EDITED = 100  # lines that are compared with one that was edited, on each side of it

@@ -13,13 +13,17 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_review
-from knowledge.experience.disagreements import Consequence, consequences_of, decide_disagreement
-from knowledge.experience.lessons.hold import brought_by
+from knowledge.experience.attempts.disagreements import (
+    Consequence,
+    consequences_of,
+    decide_disagreement,
+)
+from knowledge.experience.lessons.decide import brought_by
 from knowledge.experience.lessons.listing import entry_words
 from knowledge.forms.decide import add_refusal
 from knowledge.forms.lesson import DecideForm
 from knowledge.models import ConflictState, Disagreement, Experience
-from knowledge.views.refusals import refused
+from knowledge.views.actions import refused
 
 PER_PAGE = 30
 EFFECTS = ("result", "pairs", "measured")  # what differs there is no condition

@@ -1,22 +1,33 @@
-"""One attempt: what it did, where, why it was tried, what followed from it."""
+"""One attempt: what it did, where, why it was tried, what followed; and changes of its standing."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
+from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_review
-from knowledge.experience.merging import MOST_OF_GROUP, are_opposite
-from knowledge.experience.staleness import stale_words
-from knowledge.experience.summary import strategy_urls
+from knowledge.experience.attempts.merging import (
+    MOST_OF_GROUP,
+    are_opposite,
+    mask,
+    merge,
+    unmask,
+    unmerge,
+)
+from knowledge.experience.attempts.summary import strategy_urls
+from knowledge.experience.lessons.listing import newer_versions
 from knowledge.experience.wording import gain_words
 from knowledge.models import Disagreement, EntryStanding, Experience, Platform
+from knowledge.views.actions import refused
 
 MOST_ADOPTIONS = 20
 
@@ -45,7 +56,7 @@ def entry_page(
         "track": track,
         "strategy_url": strategy_urls([track.strategy])[track.strategy],
         "platform": Platform.objects.filter(slug=track.platform).first(),
-        "stale": stale_words(found),
+        "stale": newer_versions(found),
         "prediction": _prediction(found),
         "metrics": _metrics(found),
         "evidence": found.lessons.select_related("lesson"),
@@ -97,3 +108,54 @@ def _same_idea(found: Experience) -> list[tuple[Experience, bool]]:
         track=found.track, params_key=found.params_key, standing=EntryStanding.COUNTS
     ).exclude(pk=found.pk)
     return [(row, are_opposite(row, found)) for row in rows.order_by("pk")[:MOST_OF_GROUP]]
+
+
+Step = Callable[[Experience, Any, QueryDict], object]
+
+
+def _merge(entry: Experience, by: Any, said: QueryDict) -> object:
+    into = _named(said.get("into", ""))
+    return merge([entry], into, by, said.get("why", ""), said.get("decision", ""))
+
+
+STEPS: dict[str, tuple[Step, str]] = {
+    "mask": (
+        lambda entry, by, said: mask(entry, by, said.get("why", "")),
+        "The entry is masked: machines no longer see it.",
+    ),
+    "unmask": (
+        lambda entry, by, said: unmask(entry, by, said.get("why", "")),
+        "The entry counts again.",
+    ),
+    "merge": (_merge, "The entry is merged; the other one stands for it."),
+    "unmerge": (
+        lambda entry, by, said: unmerge(entry, by, said.get("why", "")),
+        "The entry is taken out of its merge and counts again.",
+    ),
+}
+
+
+@require_POST
+def change_entry(request: HttpRequest, key: UUID, verb: str) -> HttpResponse:
+    """Do one of `STEPS`; what is refused is told on the page, a missing right is 403."""
+    found = entry_at(key)
+    step, sentence = STEPS[verb]
+    try:
+        step(found, request.user, request.POST)
+    except Forbidden as error:
+        return refused(request, error, back=found.get_absolute_url(), status=403)
+    except Conflict as error:
+        return refused(request, error, back=found.get_absolute_url(), status=409)
+    except CurationError as error:
+        return entry_page(request, found, {error.field: error.message, "verb": verb}, status=422)
+    messages.success(request, sentence)
+    return redirect(found)
+
+
+def _named(text: str) -> Experience:
+    """The entry with this id, or with this address. CurationError where there is none."""
+    plain = text.strip().rstrip("/").rpartition("/")[2]
+    try:
+        return Experience.objects.get(uuid=UUID(plain))
+    except (ValueError, Experience.DoesNotExist):
+        raise CurationError("into", f"no entry is called {plain[:80]!r}") from None

@@ -13,12 +13,18 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_propose, may_review
-from knowledge.experience.gaps import LONGEST_QUERY, answer_gap, ask_gap, close_gap, near_gaps
-from knowledge.experience.lessons.scopes import known_values
+from knowledge.experience.lessons.gaps import (
+    LONGEST_QUERY,
+    answer_gap,
+    ask_gap,
+    close_gap,
+    near_gaps,
+)
+from knowledge.experience.lessons.new import known_values
 from knowledge.forms.decide import DecisionForm, ReasonForm, add_refusal
 from knowledge.forms.lesson import AnswerForm, GapForm
 from knowledge.models import Gap, GapState
-from knowledge.views.refusals import refused
+from knowledge.views.actions import refused
 
 PER_PAGE = 30
 ANYWAY = "anyway"  # the button that stores a question beside those that ask nearly the same

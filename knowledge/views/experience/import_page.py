@@ -17,7 +17,7 @@ from knowledge.experience.exchange.naming import KEEP, choices_of
 from knowledge.experience.exchange.plan import answer_questions, drop_import, may_decide_import
 from knowledge.experience.exchange.undo import undo_import
 from knowledge.models import ExperienceImport, ImportState
-from knowledge.views.refusals import refused
+from knowledge.views.actions import refused
 
 QUESTIONS_SHOWN = 200
 Step = Callable[[ExperienceImport], object]

@@ -14,7 +14,7 @@ from knowledge.experience.exchange.plan import plan_import
 from knowledge.experience.exchange.uploads import MAX_FILE_BYTES, read_experience_uploads
 from knowledge.experience.readers.recognise import MOST_ROWS, TAKEN
 from knowledge.models import ExperienceImport
-from knowledge.views.refusals import refused
+from knowledge.views.actions import refused
 
 PER_PAGE = 50
 

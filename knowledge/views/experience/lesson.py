@@ -2,28 +2,106 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.experience.lessons.listing import entry_words
-from knowledge.experience.lessons.new import LONGEST
-from knowledge.experience.lessons.stale import lesson_stale_words
-from knowledge.forms.decide import DecisionForm, add_refusal
-from knowledge.models import ConflictState, Lesson, LessonState
-from knowledge.views.experience.lesson_offers import (
-    OWN,
-    STEPS,
-    may_edit,
-    offered_steps,
-    refusal_of,
+from knowledge.curation.people import may_propose, may_review
+from knowledge.experience.lessons import (
+    approve_lesson,
+    restore,
+    resubmit,
+    retract_lesson,
+    return_lesson,
 )
-from knowledge.views.refusals import refused
+from knowledge.experience.lessons.decide import brought_by
+from knowledge.experience.lessons.listing import entry_words, newer_versions_of_lesson
+from knowledge.experience.lessons.new import LONGEST
+from knowledge.forms.decide import ApproveForm, DecisionForm, ReasonForm, add_refusal
+from knowledge.models import IN_USE, ConflictState, Lesson, LessonState
+from knowledge.views.actions import refused
+
+OWN = "You proposed this lesson, so another curator decides on it."
+
+
+@dataclass(frozen=True, slots=True)
+class LessonStep:
+    """A step of curation, the words of its button, and the states in which it makes sense."""
+
+    take: Callable[..., Lesson]
+    label: str
+    states: tuple[str, ...]
+    form: type[DecisionForm] = ReasonForm
+
+
+PROPOSED, RETURNED, RETRACTED = LessonState.PROPOSED, LessonState.RETURNED, LessonState.RETRACTED
+STEPS = {
+    "approve": LessonStep(approve_lesson, "Approve", (PROPOSED,), ApproveForm),
+    "return": LessonStep(return_lesson, "Return to its author", (PROPOSED,)),
+    "resubmit": LessonStep(resubmit, "Propose it again", (RETURNED,)),
+    "retract": LessonStep(retract_lesson, "Retract", (PROPOSED, RETURNED, *IN_USE)),
+    "restore": LessonStep(restore, "Restore as a proposal", (RETRACTED,)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedStep:
+    """A step as a page offers it."""
+
+    name: str
+    form: DecisionForm
+    url: str
+
+    @property
+    def label(self) -> str:
+        return STEPS[self.name].label
+
+    @property
+    def primary(self) -> bool:
+        return self.name == "approve"
+
+
+def refusal_of(name: str, lesson: Lesson, person: Any) -> str:
+    """Why this person may not take this step, in a sentence; empty if they may."""
+    own = lesson.proposed_by == person
+    if name in ("approve", "return"):
+        if not may_review(person):
+            return "Reviewing needs the role curator or lead."
+        return OWN if brought_by(lesson, person) else ""
+    if name == "retract" and not (own and may_propose(person) and not lesson.in_use):
+        return "" if may_review(person) else "Retracting needs the role curator or lead."
+    if not may_propose(person):
+        return "Proposing needs the role engineer, curator or lead."
+    return "Only its author does this." if name in ("resubmit", "edit") and not own else ""
+
+
+def offered_steps(
+    lesson: Lesson, person: Any, seen: int | None, bound: DecisionForm | None
+) -> list[OfferedStep]:
+    """The steps that this person may take; `bound` takes the place of its empty twin."""
+    found = []
+    for name, step in STEPS.items():
+        if lesson.state in step.states and not refusal_of(name, lesson, person):
+            form = step.form(key=name, initial={"seen": seen})
+            if bound is not None and bound.key == name:
+                form = bound
+            url = reverse("experience:lesson_step", args=[lesson.uuid, name])
+            found.append(OfferedStep(name, form, url))
+    return found
+
+
+def may_edit(lesson: Lesson, person: Any) -> bool:
+    """Whether its author may still write it anew."""
+    return lesson.state in (PROPOSED, RETURNED) and not refusal_of("edit", lesson, person)
+
 
 MOST_EVIDENCE, MOST_USES = 20, 20
 
@@ -83,7 +161,7 @@ def lesson_page(
         "decided": [each for each in asked if each.state == ConflictState.DECIDED],
         "uses": found.adoptions.all()[:MOST_USES],
         "used": found.adoptions.count(),
-        "stale": lesson_stale_words(found),
+        "stale": newer_versions_of_lesson(found),
         "history": history,
         "steps": steps,
         "own": OWN if waits and refusal_of("approve", found, request.user) == OWN else "",

@@ -14,14 +14,12 @@ from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import PROPOSE, ROLES, may_propose
 from knowledge.experience.lessons import edit_lesson, propose_lesson, similar_lessons
 from knowledge.experience.lessons.listing import entry_words
-from knowledge.experience.lessons.new import LONGEST
-from knowledge.experience.lessons.scopes import known_values
+from knowledge.experience.lessons.new import LONGEST, known_values
 from knowledge.forms.decide import add_refusal
 from knowledge.forms.lesson import UUID_IN_TEXT, LessonForm
 from knowledge.models import IN_USE, Experience, Lesson
-from knowledge.views.experience.lesson import lesson_at
-from knowledge.views.experience.lesson_offers import refusal_of
-from knowledge.views.refusals import refused
+from knowledge.views.actions import refused
+from knowledge.views.experience.lesson import lesson_at, refusal_of
 
 ANYWAY = "anyway"  # the button that stores a lesson beside those that say nearly the same
 MOST_KNOWN = 3

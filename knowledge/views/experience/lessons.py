@@ -18,8 +18,7 @@ from knowledge.experience.lessons.listing import (
     left_out,
     lessons_matching,
 )
-from knowledge.experience.lessons.new import LONGEST
-from knowledge.experience.lessons.scopes import lesson_values
+from knowledge.experience.lessons.new import LONGEST, lesson_values
 from knowledge.models import Lesson, LessonState
 from knowledge.views.tables import csv_answer
 

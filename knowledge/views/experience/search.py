@@ -2,21 +2,166 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from knowledge.experience.wording import gain_words
 from knowledge.lookup.listing import FilterError
-from knowledge.search.aliases import FACETS
-from knowledge.search.find import SearchResults, ask
+from knowledge.models import Kind
+from knowledge.search.find import KindHits, SearchResults, ask
 from knowledge.search.find import search as find
-from knowledge.search.query import parse_query
-from knowledge.views import markdown
-from knowledge.views.experience.search_page import FORMATS, search_page
+from knowledge.search.hits import SearchHit
+from knowledge.search.query import SearchQuery, parse_query
+from knowledge.search.tokens import FACETS
+from knowledge.views import tables
 from knowledge.views.tables import csv_answer
+
+EXAMPLES = ("softmax triton bank conflicts", "matmul memory bound", "h200 memory bandwidth")
+FORMATS = ("json", "csv", "md")
+MOST_OPTIONS = 40  # values of one facet that can be chosen
+LABELS = {
+    "op": "Operation",
+    "dtype": "Type",
+    "backend": "Backend",
+    "platform": "Platform",
+    "arch": "Architecture",
+    "symptom": "Symptom",
+    "outcome": "Outcome",
+    "kind": "Kind",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class QueryChip:
+    """One facet of the scope as the page shows it. without: the address of the search without."""
+
+    label: str
+    value: str
+    said: str
+    without: str
+
+
+@dataclass(frozen=True, slots=True)
+class FacetChoice:
+    """One facet as a list to choose from: (value, rows with it or None), the chosen one first."""
+
+    name: str
+    label: str
+    chosen: str
+    values: tuple[tuple[str, int | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HitSection:
+    """One list of the page; `partly`: those that do not hold all words."""
+
+    name: str
+    title: str
+    hits: KindHits
+    whole: tuple[SearchHit, ...]
+    partly: tuple[SearchHit, ...]
+
+
+def search_page(found: SearchResults, many: str = "") -> dict[str, Any]:
+    """The context of the template. many: how many hits a section has, if not the usual few."""
+    query = found.query
+    state = _state(query) | ({"n": many} if many else {})
+    sections = {name: _section(name, hits) for name, hits in found.sections.items()}
+    sides = [sections.pop(name) for name in ("worked", "did_not")]
+    return {
+        "found": found,
+        "query": query,
+        "chips": [
+            QueryChip(LABELS[f.name], f.value, f.said, _address(_without(query, f.name)))
+            for f in query.facets
+        ],
+        "choices": list(_choices(found)),
+        "sides": sides,
+        "sections": [each for each in sections.values() if each.hits.rows],
+        "excluded": [
+            (each, LABELS[each.facet.name], _address(_without(query, each.facet.name)),
+             [(v, n, _address(_with(query, each.facet.name, v))) for v, n in each.values])
+            for each in found.excluded
+        ],
+        "near": [
+            (each.word, [(w, _address(_instead(query, each.word, w))) for w in each.instead])
+            for each in found.near
+        ],
+        "inside": [
+            (LABELS[name], [(v, n, _address(_with(query, name, v))) for v, n in values])
+            for name, values in found.inside.items()
+        ],
+        "examples": [(text, _address({"q": text})) for text in EXAMPLES],
+        "files": [(name, _address(state | {"format": name})) for name in FORMATS],
+        "all": "" if many else _address(state | {"n": "100"}),
+        "many": many,
+        "gap": _gap_address(query),
+    }  # fmt: skip
+
+
+def _section(name: str, hits: KindHits) -> HitSection:
+    titles = {"worked": "Worked", "did_not": "Did not"}
+    title = titles.get(name) or Kind(name).label.capitalize()
+    whole = tuple(hit for hit in hits if not hit.missing)
+    partly = tuple(hit for hit in hits if hit.missing)
+    return HitSection(name, title, hits, whole, partly)
+
+
+def _state(query: SearchQuery) -> dict[str, str]:
+    """The parameters that ask for the same again."""
+    chosen = {each.name: each.value for each in query.facets if not each.said}
+    return ({"q": query.text} if query.text else {}) | chosen
+
+
+def _without(query: SearchQuery, name: str) -> dict[str, str]:
+    facet = next(each for each in query.facets if each.name == name)
+    state = _state(query) | {"q": query.text_without(facet)}
+    state.pop(name, None)
+    return {key: value for key, value in state.items() if value}
+
+
+def _with(query: SearchQuery, name: str, value: str) -> dict[str, str]:
+    rest = _without(query, name) if name in query.scope else _state(query)
+    return rest | {name: value}
+
+
+def _instead(query: SearchQuery, word: str, other: str) -> dict[str, str]:
+    words = [other if each.casefold() == word else each for each in query.text.split()]
+    if other not in words:
+        words = [*(each for each in query.words if each != word), other]
+        words += [facet.said for facet in query.facets if facet.said]
+    return _state(query) | {"q": " ".join(words)}
+
+
+def _address(state: Mapping[str, str]) -> str:
+    return f"{reverse('search')}?{urlencode(state)}" if state else reverse("search")
+
+
+def _gap_address(query: SearchQuery) -> str:
+    return f"{reverse('experience:gaps')}?{urlencode({'q': query.text} | query.scope)}"
+
+
+def _choices(found: SearchResults) -> Iterator[FacetChoice]:
+    """Each facet with the values that would leave something to see."""
+    chosen = {each.name: each.value for each in found.query.facets}
+    outside = {each.facet.name: each.values for each in found.excluded}
+    for name in FACETS:
+        value = chosen.get(name, "")
+        counted = dict(found.facets.get(name, ())) or dict(found.inside.get(name, ()))
+        others = dict(outside.get(name, ())) if value else counted
+        values: dict[str, int | None] = {value: counted.get(value)} if value else {}
+        values |= {each: n for each, n in others.items() if each not in values}
+        if values:
+            listed = tuple(values.items())[:MOST_OPTIONS]
+            yield FacetChoice(name, LABELS[name], value, listed)
+
 
 FEW, MANY = 10, 100  # hits of each section
 
@@ -71,9 +216,9 @@ def _file(found: SearchResults, file: str) -> HttpResponse:
 
 def _markdown(found: SearchResults, rows: list[dict[str, Any]]) -> HttpResponse:
     columns = ("Section", "Title", "Effect", "Tried", "Worked", "Text", "Link")
-    table = markdown.table(columns, map(_line, rows))
-    parts = (f"# Search: {markdown.plain(found.query.text)}", table or "Nothing was found.")
-    return markdown.markdown_answer("search", parts)
+    table = tables.table(columns, map(_line, rows))
+    parts = (f"# Search: {tables.plain(found.query.text)}", table or "Nothing was found.")
+    return tables.markdown_answer("search", parts)
 
 
 def _line(row: dict[str, Any]) -> tuple[str, ...]:
@@ -81,10 +226,10 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
     ends = (row["gain_low"], row["gain_high"])
     return (
         row["section"].replace("_", " "),
-        markdown.plain(row["title"] + (f" ({row['mark']})" if row["mark"] else "")),
+        tables.plain(row["title"] + (f" ({row['mark']})" if row["mark"] else "")),
         gain_words(gain, *ends) if gain is not None else "",
         "" if row["tried"] is None else str(row["tried"]),
         "" if row["worked"] is None else str(row["worked"]),
-        markdown.plain(row["text"]),
-        markdown.code(row["url"]),
+        tables.plain(row["text"]),
+        tables.code(row["url"]),
     )

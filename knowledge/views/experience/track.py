@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from knowledge.charts import dots
-from knowledge.experience.summary import strategy_urls
+from knowledge.experience.attempts.summary import strategy_urls
 from knowledge.experience.terms import AttemptLabel
 from knowledge.experience.wording import gain_words
 from knowledge.models import EntryStanding, Experience, Platform, TrackRecord

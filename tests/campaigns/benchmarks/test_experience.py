@@ -11,9 +11,9 @@ from campaigns.benchmarks import experience
 from campaigns.benchmarks.experience import TimedAsk, questions, searches
 from campaigns.benchmarks.harness import BenchmarkError
 from campaigns.benchmarks.made_up import Imagination, MadeUpPlatform, fill
-from knowledge.experience.indexed.entries import entry_row, track_row
+from knowledge.experience.attempts.index import entry_row, track_row
+from knowledge.experience.attempts.standing import refresh
 from knowledge.experience.recommend.ask import recommend
-from knowledge.experience.track import refresh
 from knowledge.models import Experience, SearchRow, SearchWord, TrackRecord
 from knowledge.search.find import ask, search
 from knowledge.search.index import counted_words, search_row

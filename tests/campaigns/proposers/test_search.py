@@ -22,8 +22,8 @@ from campaigns.rules.stop.ladder import directions
 from knowledge.exchange.importer import SHIPPED
 from knowledge.exchange.readers.folder import read_folder
 from knowledge.experience.catalogue.applies import applies
+from knowledge.experience.catalogue.names import Place
 from knowledge.experience.catalogue.read import read_catalogue
-from knowledge.experience.names import Place
 
 BY_ID = read_catalogue(read_folder(SHIPPED)).strategies
 CATALOGUE = tuple(BY_ID.values())

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from knowledge.experience.record import NewExperience, record_attempts
+from knowledge.experience.attempts.record import NewExperience, record_attempts
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.models import Experience, ExperienceOrigin, Gap
 

@@ -9,7 +9,7 @@ import datetime
 import random
 from dataclasses import dataclass
 
-from knowledge.experience.record import NewExperience, record_attempts
+from knowledge.experience.attempts.record import NewExperience, record_attempts
 from knowledge.experience.terms import AttemptLabel, Bottleneck, label_of
 from knowledge.models import (
     Experience,

@@ -5,7 +5,7 @@ from django.core.management import call_command
 from django.db import IntegrityError, transaction
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.experience.disagreements import (
+from knowledge.experience.attempts.disagreements import (
     Consequence,
     consequences_of,
     decide_disagreement,
@@ -126,7 +126,7 @@ def test_a_decision_has_words_and_fits(entry, curator):
 def test_two_curators_decide_at_once(entry, curator, second_curator, monkeypatch):
     attempt("regression", -0.07)
     mine, yours = Disagreement.objects.get(), Disagreement.objects.get()
-    with slow(monkeypatch, "knowledge.experience.disagreements.consequences_of"):
+    with slow(monkeypatch, "knowledge.experience.attempts.disagreements.consequences_of"):
         found = at_once(
             lambda: decide_disagreement(mine, "one", curator, Consequence.MASK_FIRST),
             lambda: decide_disagreement(yours, "other", second_curator, Consequence.MASK_SECOND),

@@ -3,7 +3,7 @@
 import pytest
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.experience.gaps import NewGap, answer_gap, ask_gap, close_gap, near_gaps
+from knowledge.experience.lessons.gaps import NewGap, answer_gap, ask_gap, close_gap, near_gaps
 from knowledge.models import Gap, SearchRow
 from tests.knowledge.experience.lessons.conftest import active, attempt, entry, lesson
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from knowledge.experience.ledger import LedgerRow, ledger
-from knowledge.experience.record import NewExperience, record_attempts
+from knowledge.experience.attempts.record import NewExperience, record_attempts
+from knowledge.experience.attempts.summary import LedgerRow, ledger
 from knowledge.experience.terms import AttemptLabel
 from knowledge.models import ExperienceOrigin
 

@@ -3,9 +3,8 @@
 import pytest
 
 from knowledge.curation.errors import CurationError, Forbidden
-from knowledge.experience.masking import mask, unmask
-from knowledge.experience.merging import candidates, merge, unmerge
-from knowledge.experience.record import record_attempts
+from knowledge.experience.attempts.merging import candidates, mask, merge, unmask, unmerge
+from knowledge.experience.attempts.record import record_attempts
 from knowledge.experience.terms import AttemptLabel
 from knowledge.models import EntryStanding, Experience, ExperienceChange, SearchRow, TrackRecord
 from tests.knowledge.experience.test_record import attempt

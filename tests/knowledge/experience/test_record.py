@@ -3,7 +3,7 @@
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from knowledge.experience.record import NewExperience, record_attempts
+from knowledge.experience.attempts.record import NewExperience, record_attempts
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.models import Experience, ExperienceOrigin, SearchRow, SearchWord, TrackRecord
 

@@ -1,6 +1,6 @@
 import pytest
 
-from knowledge.experience.spread import ranks, spread_of
+from knowledge.experience.wording import ranks, spread_of
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from knowledge.exchange.importer import (
     write_measured_document,
 )
 from knowledge.exchange.readers.foreign import LineFate
-from knowledge.lookup.measured import measured_elsewhere, measured_here
+from knowledge.lookup.usage import measured_elsewhere, measured_here
 from knowledge.lookup.value import bandwidth_ceilings
 from knowledge.models import Document, Platform, Spec
 from knowledge.models.document import MEASURED_ORIGIN

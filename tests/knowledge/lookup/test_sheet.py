@@ -7,7 +7,7 @@ import pytest
 from knowledge.exchange.importer import ImportOptions, import_wiki, take_files
 from knowledge.lookup.sheet import SheetFilter, sheet_of
 from knowledge.models import Platform, Spec, SpecState
-from knowledge.specs.groups import Group
+from knowledge.specs.metrics import Group
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP
 
 pytestmark = pytest.mark.django_db

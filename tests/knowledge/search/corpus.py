@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from knowledge.exchange.importer import import_wiki
-from knowledge.experience.record import NewExperience, record_attempts
+from knowledge.experience.attempts.record import NewExperience, record_attempts
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.models import Experience, ExperienceOrigin
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from knowledge.exchange.importer import import_wiki
-from knowledge.experience.indexed.lessons import index_lessons
-from knowledge.experience.record import NewExperience, record_attempts
+from knowledge.experience.attempts.record import NewExperience, record_attempts
+from knowledge.experience.lessons.weigh import index_lessons
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.lookup.listing import FilterError
 from knowledge.models import (
@@ -18,11 +18,9 @@ from knowledge.models import (
     SearchWord,
     Strategy,
 )
-from knowledge.search import candidates, find, index
-from knowledge.search.engine import rows
+from knowledge.search import candidates, engine, find, index
 from knowledge.search.find import ask, search
-from knowledge.search.index import Entry, put, remove
-from knowledge.search.rebuild import rebuild
+from knowledge.search.index import Entry, put, rebuild, remove
 from tests.knowledge.conftest import BANDWIDTH, X1
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
@@ -238,7 +236,7 @@ def test_the_newest_of_many_are_found_part_by_part(learned, monkeypatch):
     asked = [("padding", {}), ("", {"op": "softmax"}), ("warps eight nowhere", {})]
     whole = [found(text, **facets) for text, facets in asked]
     monkeypatch.setattr(candidates, "FEW", -1)
-    monkeypatch.setattr(rows, "FEW", -1)
+    monkeypatch.setattr(engine, "FEW", -1)
     assert [found(text, **facets).records() for text, facets in asked] == [
         each.records() for each in whole
     ]

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.search.engine import fts5, tsquery
-from knowledge.search.engine.expression import AllOf, AnyOf, ButNot, Holds
+from knowledge.search import engine
 from knowledge.search.query import (
     LONGEST_ENCODED,
     MOST_CHARACTERS,
@@ -103,7 +102,14 @@ def test_a_facet_goes_with_the_words_that_it_was_read_from(text, name, rest):
     assert query.text_without(facet) == rest
 
 
-def test_expressions_quote_every_word():
-    asked = ButNot(AllOf((Holds("op=matmul"), AnyOf((Holds('a"b'), Holds("it's"))))), Holds("\\"))
-    assert fts5.written(asked) == '(("op=matmul" AND ("a""b" OR "it\'s")) NOT "\\")'
-    assert tsquery.written(asked) == "(('op=matmul' & ('a\"b' | 'it''s')) & !'\\\\')"
+@pytest.mark.parametrize(
+    ("dialect", "written"),
+    [
+        (engine.FTS5, '(("op=matmul" AND ("a""b" OR "it\'s")) NOT "\\")'),
+        (engine.TSQUERY, "(('op=matmul' & ('a\"b' | 'it''s')) & !'\\\\')"),
+    ],
+)
+def test_conditions_quote_every_word(dialect, written, monkeypatch):
+    monkeypatch.setattr(engine, "dialect", lambda: dialect)
+    wanted = engine.all_of((engine.holds("op=matmul"), engine.holds_any(('a"b', "it's"))))
+    assert engine.but_not(wanted, engine.holds("\\")) == written

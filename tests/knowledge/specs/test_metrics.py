@@ -1,5 +1,7 @@
 """The registry: one word per thing, other spellings found but never written."""
 
+from __future__ import annotations
+
 import re
 
 import pytest
@@ -11,12 +13,15 @@ from knowledge.specs.facts import FactsError, SourceKind, SpecFacts
 from knowledge.specs.metrics import (
     ALIASES,
     DIMENSIONS,
+    DTYPES,
     METRICS,
+    QUALIFIERS,
+    Group,
     MetricError,
+    group_of,
     metric_named,
     resolve_metric,
 )
-from knowledge.specs.qualifiers import DTYPES, QUALIFIERS
 from knowledge.specs.quantity import ACCEPTED
 from knowledge.specs.reader import read_page
 
@@ -185,3 +190,24 @@ def test_the_readme_shows_lines_that_read():
 
 def test_it_has_a_word_for_every_dtype_of_a_problem():
     assert set(PROBLEM_DTYPES) <= set(DTYPES)
+
+
+@pytest.mark.parametrize(
+    ("metric", "group"),
+    [
+        ("memory_bandwidth", Group.MEMORY),
+        ("peak_bf16_tensor_dense", Group.PEAKS),
+        ("sm_count", Group.UNITS),
+        ("l2_size", Group.CACHES),
+        ("max_smem_per_block", Group.CACHES),
+        ("tdp", Group.LINKS),
+        ("copy_bandwidth", Group.MEASURED),
+        ("a_metric_of_tomorrow", Group.UNITS),
+    ],
+)
+def test_it_puts_a_metric_into_its_part(metric, group):
+    assert group_of(metric) is group
+
+
+def test_no_part_stays_empty_and_no_metric_is_left_out():
+    assert {group_of(name) for name in METRICS} == set(Group)

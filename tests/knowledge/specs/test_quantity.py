@@ -1,10 +1,12 @@
 """Units: a closed list, decimal and binary apart."""
 
+from __future__ import annotations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.specs.quantity import ACCEPTED, Quantity, QuantityError, canonical_unit
+from knowledge.specs.quantity import ACCEPTED, Quantity, QuantityError, canonical_unit, other_unit
 
 
 @pytest.mark.parametrize(
@@ -83,3 +85,25 @@ def test_it_refuses_what_overflows_in_the_canonical_unit():
 @pytest.mark.parametrize("zero", ["0", "0.00", "0e5", "-0"])
 def test_it_reads_a_zero_that_is_written_as_one(zero):
     assert Quantity.parse(f"{zero} B").value == 0
+
+
+@pytest.mark.parametrize(
+    ("quote", "shown", "other"),
+    [
+        ("4.8 TB/s", "4.8 TiB/s", "TB/s"),
+        ("4.8 Tbps", "4.8 TB/s", "Tbps"),
+        ("4.8Tb/s", "4.8 TB/s", None),  # the number is not found there at all
+        ("4.8 Tb/s", "4.8 TB/s", "Tb/s"),
+        ("4.8 tbps", "4.8 TB/s", "tbps"),
+        ("4.8 GT/s", "4.8 GB/s", "GT/s"),
+        ("4.8 TBps", "4.8 TB/s", None),
+        ("4.8 Gbps", "4.8 Gbit/s", None),
+        ("4.8 GBps", "4.8 Gbit/s", "GBps"),
+        ("4.8 Tbps, that is 4.8 TB/s", "4.8 TB/s", None),
+        ("| 4.8 | Tbps |", "4.8 TB/s", None),
+        ("4.8 steps", "4.8 TB/s", None),
+        ("132 core", "132 SM", None),
+    ],
+)
+def test_it_names_the_unit_of_the_quote_where_it_is_another(quote, shown, other):
+    assert other_unit(quote, shown) == other

@@ -3,8 +3,7 @@
 import pytest
 
 from knowledge.exchange.importer import ImportOptions, take_files
-from knowledge.lookup.cite_notes import notes_of
-from knowledge.lookup.standing import standings
+from knowledge.lookup.standing import notes_of, standings
 from knowledge.models import Spec
 from tests.knowledge.conftest import BANDWIDTH, TDP
 

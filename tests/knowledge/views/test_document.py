@@ -100,7 +100,7 @@ def test_each_citation_shows_its_state(viewer, wiki, page_text):
     assert 'data-cite-state="changed"' in lines(page)[16]
     assert "700 W" in lines(page)[16].split('class="text"')[0]
     flags = page[page.index('id="open-flags"') :].split("</section>")[0]
-    assert "1 open flag on values that rest here" in flags
+    assert "1 open flag on values that cite it" in flags
     assert "tdp of X 1" in flags
     assert 'data-cite-state="changed"' in flags
 

@@ -8,7 +8,7 @@ import pytest
 from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.specs.citation import parse_citation
 from knowledge.views.document import render_markdown
-from knowledge.views.markdown import code, plain, table
+from knowledge.views.tables import code, plain, table
 from tests.knowledge.conftest import BANDWIDTH, UNKNOWN_CORES
 
 PAIR = {"p": ["h200-sxm", "h100-sxm5-80gb"], "only": "all"}

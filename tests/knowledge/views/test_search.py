@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from knowledge.experience.indexed.lessons import index_lessons
-from knowledge.experience.record import record_attempts
+from knowledge.experience.attempts.record import record_attempts
+from knowledge.experience.lessons.weigh import index_lessons
 from knowledge.models import Lesson
 from tests.knowledge.search.test_find import attempt
 

@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from knowledge.experience.record import record_attempts
+from knowledge.experience.attempts.record import record_attempts
 from knowledge.models import Adoption, Lesson, Strategy
 from tests.knowledge.experience.catalogue.test_store import attempt
 

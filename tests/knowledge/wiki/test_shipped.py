@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from knowledge.exchange.importer import MEASURED, SHIPPED, read_folder
-from knowledge.lookup.measured import measured_here
+from knowledge.lookup.usage import measured_here
 from knowledge.lookup.value import bandwidth_ceilings, compute_ceilings, find
 from knowledge.models import Platform
 from knowledge.specs.citation import CitationState, parse_citation, resolve, split_lines

@@ -6,7 +6,7 @@ import pytest
 
 from knowledge.exchange.readers.spec_records import FIELDS, read_records
 from knowledge.specs.facts import SourceKind
-from knowledge.specs.json.strict import MAX_BYTES, RecordError
+from knowledge.specs.json_text import MAX_BYTES, RecordError
 
 RECORD = {
     "platform": "h200-sxm",

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from knowledge.exchange.readers.spec_records import read_records
-from knowledge.specs.json.strict import RecordError
+from knowledge.specs.json_text import RecordError
 
 SHEET = {
     "schema": "hw-1.0",

@@ -6,9 +6,9 @@ from campaigns.proposers.recipes.base import recipes
 from campaigns.rules.verdict.dispatch import STRATEGY as SPLIT
 from knowledge.exchange.importer import SHIPPED
 from knowledge.exchange.readers.folder import read_folder
-from knowledge.experience.catalogue.mentions import unknown_mentions
 from knowledge.experience.catalogue.names import names_in
 from knowledge.experience.catalogue.read import read_catalogue
+from knowledge.experience.catalogue.store import unknown_mentions
 from knowledge.models import StrategyKind
 
 HEAD = "| id | for | use when | what to do | check with | typical failure |\n|-|-|-|-|-|-|\n"

@@ -14,13 +14,13 @@ from knowledge.exchange.importer import (
 from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder
 from knowledge.exchange.undo import undo
+from knowledge.experience.attempts.record import NewExperience, record_attempts
+from knowledge.experience.attempts.standing import resolve_names
+from knowledge.experience.catalogue.listing import record_of, tallies
 from knowledge.experience.catalogue.read import read_catalogue
-from knowledge.experience.catalogue.resolve import resolve_names
-from knowledge.experience.catalogue.standing import record_of, tallies
 from knowledge.experience.catalogue.store import stored_catalogue
-from knowledge.experience.record import NewExperience, record_attempts
-from knowledge.experience.spread import GainSpread
 from knowledge.experience.terms import AttemptLabel
+from knowledge.experience.wording import GainSpread
 from knowledge.models import (
     Document,
     Experience,

@@ -9,18 +9,16 @@ import pytest
 from django.db import transaction
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.experience.attempts.merging import merge
+from knowledge.experience.attempts.record import NewExperience, record_attempts
 from knowledge.experience.exchange.confirm import confirm_import
 from knowledge.experience.exchange.plan import answer_questions, drop_import, plan_import
 from knowledge.experience.exchange.undo import undo_import
 from knowledge.experience.lessons.new import NewLesson
 from knowledge.experience.lessons.propose import propose_lesson
-from knowledge.experience.merging import merge
-from knowledge.experience.record import NewExperience, record_attempts
 from knowledge.experience.terms import AttemptLabel, Bottleneck
-from knowledge.experience.writers.csv_text import csv_text
-from knowledge.experience.writers.json_text import json_text
-from knowledge.experience.writers.markdown_text import markdown_text
 from knowledge.experience.writers.selection import Selection
+from knowledge.experience.writers.texts import csv_text, json_text, markdown_text
 from knowledge.models import (
     Adoption,
     EntryStanding,

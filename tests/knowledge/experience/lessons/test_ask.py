@@ -3,7 +3,7 @@
 import pytest
 
 from knowledge.experience.lessons import lessons_for, similar_lessons
-from knowledge.experience.lessons.stale import lesson_stale_words
+from knowledge.experience.lessons.listing import NewerVersion, newer_versions_of_lesson
 from knowledge.models import Lesson
 from tests.knowledge.experience.lessons.conftest import SCOPE, attempt
 
@@ -56,10 +56,10 @@ def test_what_says_nearly_the_same_is_found(db):
 
 def test_a_lesson_is_stale_once_a_newer_compiler_is_in_use(active):
     attempt(compiler="triton 3.7.0", strategy="tr.other")
-    assert lesson_stale_words(active) == [], "nobody wrote down what its own attempt ran with"
+    assert newer_versions_of_lesson(active) == [], "nobody wrote down what its own attempt ran with"
     attempt(compiler="triton 3.5.0")
-    assert lesson_stale_words(active) == []
+    assert newer_versions_of_lesson(active) == []
     attempt(compiler="triton 3.7.1", strategy="tr.other")
-    assert lesson_stale_words(active) == [
-        "measured with compiler triton 3.5.0; the newest attempt on x-9 used triton 3.7.1"
+    assert newer_versions_of_lesson(active) == [
+        NewerVersion("compiler", "triton 3.5.0", "x-9", "triton 3.7.1")
     ]

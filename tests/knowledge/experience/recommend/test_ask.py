@@ -2,11 +2,11 @@
 
 import pytest
 
+from knowledge.experience.attempts.record import NewExperience, record_attempts
+from knowledge.experience.attempts.standing import refresh
 from knowledge.experience.recommend.ask import recommend
-from knowledge.experience.recommend.question import Question
-from knowledge.experience.record import NewExperience, record_attempts
+from knowledge.experience.recommend.score import Question
 from knowledge.experience.terms import AttemptLabel, Bottleneck
-from knowledge.experience.track import refresh
 from knowledge.models import (
     EntryStanding,
     Experience,

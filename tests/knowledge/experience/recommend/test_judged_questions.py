@@ -5,7 +5,7 @@ from statistics import mean
 import pytest
 
 from knowledge.experience.recommend.ask import recommend
-from knowledge.experience.recommend.question import Question
+from knowledge.experience.recommend.score import Question
 from tests.knowledge.search.corpus import judged, take_in
 from tests.knowledge.search.ndcg import ndcg
 

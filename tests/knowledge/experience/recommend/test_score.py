@@ -9,10 +9,10 @@ import random
 
 import pytest
 
-from knowledge.experience.recommend.question import Question
 from knowledge.experience.recommend.score import (
     CUT_OFF,
     ContextRecord,
+    Question,
     effect,
     evidence,
     fit,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowledge.experience.gaps import NewGap, ask_gap
+from knowledge.experience.lessons.gaps import NewGap, ask_gap
 from knowledge.models import Gap
 
 pytestmark = pytest.mark.django_db

@@ -1,0 +1,163 @@
+"""The standing of entries, and the record of the context that they count in.
+
+A change of standing writes the row, its history, its context's record and the index.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Max, Q, QuerySet
+
+from knowledge.curation.errors import Conflict, CurationError, require_reason
+from knowledge.curation.people import require_reviewer
+from knowledge.experience.attempts.index import index_entries
+from knowledge.experience.catalogue.names import load_names
+from knowledge.experience.lessons.weigh import reweigh
+from knowledge.experience.terms import AttemptLabel, idea_key
+from knowledge.experience.wording import ranks
+from knowledge.models import (
+    EntryStanding,
+    Experience,
+    ExperienceAction,
+    ExperienceChange,
+    Kind,
+    TrackRecord,
+)
+from knowledge.search.index import remove
+
+RECENT = 5
+CONTEXT = ("op", "dtype", "backend", "platform", "arch", "shape_class", "bottleneck")
+DERIVED = ("family", "vendor", "size_log2")
+AT_ONCE = 500
+COLUMNS = {
+    AttemptLabel.SUCCESS: "successes",
+    AttemptLabel.SMALL: "smalls",
+    AttemptLabel.MICRO: "micros",
+    AttemptLabel.TIE: "ties",
+    AttemptLabel.REGRESSION: "regressions",
+    AttemptLabel.INCORRECT: "incorrects",
+}
+
+
+def refresh(keys: Iterable[int]) -> None:
+    """Count these contexts anew from the entries that count."""
+    for key in sorted(set(keys)):
+        TrackRecord.objects.filter(pk=key).update(**_totals(key))
+
+
+def _totals(key: int) -> dict[str, Any]:
+    entries = Experience.objects.filter(track=key, standing=EntryStanding.COUNTS)
+    labels = {column: Count("pk", filter=Q(label=label.value)) for label, column in COLUMNS.items()}
+    found: dict[str, Any] = entries.aggregate(
+        tried=Count("pk"),
+        gains=Count("gain"),
+        last_at=Max("happened_at"),
+        **labels,
+    )
+    newest = entries.order_by("-happened_at").values_list("label", flat=True)[:RECENT]
+    found["recent_failures"] = sum(not AttemptLabel(label).worked for label in newest)
+    return found | _spread(entries, found["gains"])
+
+
+def _spread(entries: QuerySet[Experience], n: int) -> dict[str, float | None]:
+    """As `spread_of`, but the database sorts."""
+    names = ("gain_median", "gain_low", "gain_high")
+    if not n:
+        return dict.fromkeys(names)
+    ranked = entries.exclude(gain=None).order_by("gain").values_list("gain", flat=True)
+    wanted = ranks(n) if n > 1 else (0,)
+    return dict(itertools.zip_longest(names, [ranked[rank] for rank in wanted]))
+
+
+@dataclass(frozen=True, slots=True)
+class StandingChange:
+    """From which standing to which, and how the history calls it. into: of a merge."""
+
+    action: ExperienceAction
+    before: EntryStanding
+    after: EntryStanding
+    into: Experience | None = None
+
+
+def permitted(by: Any, why: str) -> str:
+    """The reason without outer blanks. by: None for a command or the flow itself.
+
+    Raises Forbidden for who may not decide, CurationError without a reason.
+    """
+    require_reviewer(by)
+    return require_reason(why)
+
+
+def listed(entries: Experience | Iterable[Experience]) -> list[Experience]:
+    """The entries, each once, as they stand now and locked until the transaction ends.
+
+    Raises CurationError where there is none.
+    """
+    given = [entries] if isinstance(entries, Experience) else list(entries)
+    if not given:
+        raise CurationError("entries", "none is given; accepted: at least one entry")
+    keys = {entry.pk for entry in given}
+    return list(Experience.objects.select_for_update().filter(pk__in=keys).order_by("pk"))
+
+
+def change_standing(
+    entries: Sequence[Experience], change: StandingChange, by: Any, why: str
+) -> list[Experience]:
+    """Give all of them the new standing, or none; the entries as they stand then.
+
+    Raises Conflict where another standing was there first.
+    """
+    keys = [entry.pk for entry in entries]
+    with transaction.atomic():
+        waiting = Experience.objects.filter(pk__in=keys, standing=change.before)
+        done = waiting.update(standing=change.after, merged_into=change.into)
+        if done != len(keys):
+            raise Conflict("an entry has changed meanwhile; look again before you decide")
+        for entry in entries:
+            # What it was merged into is told for both directions.
+            other = change.into or entry.merged_into
+            ExperienceChange.objects.create(
+                entry=entry, action=change.action, other=other, by=by, why=why
+            )
+        refresh(entry.track_id for entry in entries)
+        found = list(Experience.objects.filter(pk__in=keys).select_related("track"))
+        index_entries(found)
+        reweigh(found)
+    return found
+
+
+def resolve_names() -> int:
+    """Move entries to the record of the strategy that their name means now; how many moved.
+
+    The record under the old name is gone then, as nothing is left in it. All or nothing.
+    """
+    names = load_names()
+    moved = 0
+    with transaction.atomic():
+        for track in TrackRecord.objects.exclude(strategy__in=names.slugs).order_by("pk"):
+            slug = names.slug(track.strategy, track.backend)
+            if slug != track.strategy:
+                moved += _move(track, slug)
+    return moved
+
+
+def _move(track: TrackRecord, slug: str) -> int:
+    context = {name: getattr(track, name) for name in CONTEXT}
+    derived = {name: getattr(track, name) for name in DERIVED}
+    target, _ = TrackRecord.objects.get_or_create(strategy=slug, **context, defaults=derived)
+    entries = list(track.entries.all())
+    for entry in entries:
+        entry.track = target
+        entry.params_key = idea_key(slug, entry.params)
+    Experience.objects.bulk_update(entries, ["track", "params_key"], batch_size=AT_ONCE)
+    remove([(Kind.TRACK, str(track.pk))])
+    track.delete()
+    refresh([target.pk])
+    target.refresh_from_db()
+    index_entries(entries)
+    return len(entries)

@@ -1,0 +1,134 @@
+"""Write down one attempt that somebody made elsewhere, as they tell it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from knowledge.curation.errors import CurationError
+from knowledge.curation.people import require_proposer
+from knowledge.experience.attempts.record import record_attempts
+from knowledge.experience.exchange.naming import KEEP, NameBook
+from knowledge.experience.exchange.resolve import resolve
+from knowledge.experience.readers.drafts import NAMED, AttemptDraft, ReadFiles, ReadRefused
+from knowledge.experience.readers.json_rows import JsonRow, json_root
+from knowledge.experience.readers.judging import judge
+from knowledge.experience.readers.optimisation_log import METRICS, OUR_METRIC, read_log_row
+from knowledge.models import Experience, ExperienceOrigin
+
+# Field of a told attempt → the field of the log that it stands for.
+TEXTS = {
+    "kernel": "kernel", "backend": "backend", "chip": "chip", "dtype": "dtype", "dims": "dims",
+    "iteration": "iteration", "bottleneck": "bottleneck_before", "stall": "dominant_stall",
+    "optimization": "optimization", "hypothesis": "hypothesis", "outcome": "outcome",
+    "notes": "notes",
+}  # fmt: skip
+OTHERS = ("platform", "gain", "params", "before", "after", "keep")
+LEAST_GAIN, MOST_GAIN = -1.0, 10_000.0
+MOST_PARAMS = 50
+
+
+def note_attempt(said: Mapping[str, Any], by: Any) -> Experience:
+    """Store an attempt; its label follows from its gain (R12), and its notes keep another claim.
+
+    said: fields of `TEXTS` and `OTHERS`; before and after hold memory_sol, sm_sol, latency_ms and
+    occupancy; keep: fields whose name is kept although nothing knows it. by: the user, or None for
+    a command. Raises Forbidden, and CurationError naming the field and what is accepted.
+    """
+    require_proposer(by)
+    unknown = sorted(said.keys() - {*TEXTS, *OTHERS})
+    if unknown:
+        raise CurationError(unknown[0], f"accepted: {', '.join((*TEXTS, *OTHERS))}")
+    draft = _draft(said)
+    keep = said.get("keep") or ()
+    bad = next((name for name in keep if name not in NAMED), None)
+    if bad is not None:
+        raise CurationError("keep", f"'{bad}'; accepted: {', '.join(NAMED)}")
+    # A strategy of its own name is no guess; the other names say where it holds.
+    names = (*keep, "strategy")
+    answers = {f"{name}:{draft.names.get(name, '')}": KEEP for name in names} | {"op:": KEEP}
+    book = NameBook(answers)
+    resolved = resolve(ReadFiles(attempts=[draft]), book)
+    for fault in resolved.faults:
+        raise CurationError(FIELD.get(fault.field, fault.field), fault.message)
+    for question in book.questions.values():
+        if not question.answer:
+            near = f"perhaps {', '.join(question.near)}" if question.near else "nothing is near"
+            accepted = f"keep {question.field} to store it as it is"
+            message = f"'{question.name}' is not known; {near}; accepted: {accepted}"
+            raise CurationError(FIELD.get(question.field, question.field), message)
+    ((_, new),) = resolved.attempts
+    (made,) = record_attempts([replace(new, origin=ExperienceOrigin.PERSON)], by=by)
+    return made
+
+
+FIELD = {
+    "op": "kernel",
+    "strategy": "optimization",
+    "bottleneck_before": "bottleneck",
+    "dominant_stall": "stall",
+    "metrics_before": "before",
+    "metrics_after": "after",
+}
+
+
+def _draft(said: Mapping[str, Any]) -> AttemptDraft:
+    """The attempt as a row of the log would have it."""
+    row: dict[str, Any] = {name: said.get(own) or "" for own, name in TEXTS.items()}
+    if said.get("platform"):
+        row["chip"] = said["platform"]
+    for when in ("before", "after"):
+        row[f"metrics_{when}"] = _metrics(when, said.get(when))
+    try:
+        node, lines = json_root(json.dumps(row))
+        draft = read_log_row("", JsonRow(node, lines))
+    except (ReadRefused, TypeError, ValueError) as error:
+        name = getattr(error, "field", "")
+        own = {name: own for own, name in TEXTS.items()}.get(name, FIELD.get(name, name))
+        raise CurationError(own or "body", getattr(error, "message", str(error))) from None
+    values = dict(draft.values) | {"params": draft.values["params"] | _params(said.get("params"))}
+    if said.get("gain") is not None:
+        values |= _told_gain(said, values)
+    return replace(draft, values=values)
+
+
+def _metrics(when: str, given: Any) -> dict[str, Any]:
+    if given is None:
+        return {}
+    theirs = {ours: name for name, ours in OUR_METRIC.items()}
+    if not isinstance(given, Mapping) or not given.keys() <= theirs.keys():
+        raise CurationError(when, f"accepted: an object of {', '.join(theirs)}")
+    for value in given.values():
+        if value is not None and not _is_number(value):
+            raise CurationError(when, f"{value!r:.40}; accepted: finite numbers")
+    found = {theirs[name]: value for name, value in given.items()}
+    return {name: found.get(name) for name in METRICS}
+
+
+def _params(given: Any) -> dict[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or len(given) > MOST_PARAMS:
+        raise CurationError("params", f"accepted: an object of at most {MOST_PARAMS} values")
+    if any(isinstance(value, (dict, list)) for value in given.values()):
+        raise CurationError("params", "accepted: texts and numbers")
+    return dict(given)
+
+
+def _told_gain(said: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    gain = said["gain"]
+    if not _is_number(gain) or not LEAST_GAIN < gain < MOST_GAIN:
+        raise CurationError("gain", f"{gain!r:.40}; accepted: 0.05 for 5 % faster")
+    if values["gain"] is not None:
+        raise CurationError("gain", "accepted: either a gain or both latencies")
+    label, note = judge(said["outcome"], gain)
+    notes = "\n".join(filter(None, (values["notes"], note)))
+    return {"gain": gain, "label": label, "notes": notes, "baseline": "the version before it"}
+
+
+def _is_number(value: Any) -> bool:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and math.isfinite(value)

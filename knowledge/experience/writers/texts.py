@@ -1,0 +1,137 @@
+"""Experience as a file: CSV, JSON or Markdown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from knowledge.experience.readers.own_csv import NESTED
+from knowledge.experience.readers.own_json import ENTRY_FIELDS, FORMAT
+from knowledge.experience.terms import Bottleneck
+from knowledge.experience.writers.selection import (
+    Selection,
+    entry_record,
+    gap_record,
+    lesson_record,
+)
+from knowledge.experience.writers.statistics import OpStatistics, Statistics, statistics
+from knowledge.models import Experience, Gap, GapState, Lesson
+
+MOST_ROWS = 50
+HARMLESS = re.compile(r"^(\s*)([#*\-+>]|\d+[.)])", re.MULTILINE)
+
+
+def markdown_text(selection: Selection) -> str:
+    """Totals, a table by operation and backend, the best known of each, lessons, open questions."""
+    found = statistics(selection)
+    lessons = selection.lessons().order_by("pk")
+    gaps = selection.gaps().filter(state=GapState.OPEN).order_by("pk")
+    lines = ["# Experience", "", _totals(found), ""]
+    if found.by_op:
+        lines += ["## By operation and backend", "", *_table(found.by_op), ""]
+    if found.bottlenecks:
+        lines += ["## By bottleneck", "", *_bottlenecks(found), ""]
+    lines += _lessons(lessons)
+    lines += _gaps(gaps)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _totals(found: Statistics) -> str:
+    where = " ".join(f"{name}={value}" for name, value in found.scope.items())
+    scope = f" with {where}" if where else ""
+    noun = "attempt" if found.tried == 1 else "attempts"
+    return f"{found.tried} {noun}{scope}: {found.worked} worked, {found.failed} did not."
+
+
+def _table(rows: Iterable[OpStatistics]) -> list[str]:
+    lines = [
+        "| operation | backend | tried | worked | median gain | best known strategy |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in list(rows)[:MOST_ROWS]:
+        counts = (row.tried, row.worked, row.gain.words)
+        cells = (row.op or "–", row.backend or "–", *counts, row.best or "–")
+        lines.append(f"| {' | '.join(_count_cell(str(cell)) for cell in cells)} |")
+    return lines
+
+
+def _bottlenecks(found: Statistics) -> list[str]:
+    rows = [f"| {Bottleneck(name).words} | {n} |" for name, n in found.bottlenecks.items()]
+    return ["| bottleneck | tried |", "|---|---|", *rows]
+
+
+def _lessons(lessons: Iterable[Lesson]) -> list[str]:
+    lines = ["## Lessons", ""]
+    for lesson in lessons:
+        state = lesson.state.replace("_", "-")
+        lines += [f"### lesson {lesson.uuid} — {state}", ""]
+        for name in ("context", "signal", "takeaway", "applicability"):
+            lines.append(f"- {name.title()}: {_prose(getattr(lesson, name))}")
+        if lesson.avoid:
+            lines.append("- Avoid: yes")
+        scope = " ".join(f"{name}={value}" for name, value in lesson.scope.items())
+        lines += [f"- Scope: {scope}"] if scope else []
+        said = [
+            f"{'agrees' if each.agrees else 'disagrees'} {each.entry.uuid}"
+            for each in lesson.evidence.all()
+        ]
+        lines += [f"- Evidence: {', '.join(said)}"] if said else []
+        lines.append("")
+    return lines if len(lines) > 2 else []
+
+
+def _gaps(gaps: Iterable[Gap]) -> list[str]:
+    lines = [f"- {_prose(gap.question)}" for gap in gaps]
+    return ["## Open questions", "", *lines] if lines else []
+
+
+def _prose(text: str) -> str:
+    """A stored text inside of a list item: no line of it begins an item or a heading of its own."""
+    first, *others = text.strip().split("\n")
+    return "\n".join([first, *(f"  {HARMLESS.sub(_escaped, line)}" for line in others)])
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"{found[1]}\\{found[2]}"
+
+
+def _count_cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def json_text(selection: Selection) -> str:
+    """The oldest first, so that what is exported again differs at the end alone."""
+    everything = {
+        "format": FORMAT,
+        "experience": [entry_record(each) for each in selection.entries().order_by("pk")],
+        "lessons": [lesson_record(each) for each in selection.lessons().order_by("pk")],
+        "gaps": [gap_record(each) for each in selection.gaps().order_by("pk")],
+    }
+    return json.dumps(everything, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+# A spreadsheet takes a text that begins with one of these for a formula; with the apostrophe
+# itself, so that the reader can take one away from every text.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+
+
+def csv_text(entries: Iterable[Experience]) -> str:
+    """A row an attempt; lists and objects as JSON, nothing for what is not known."""
+    # Only here: pandas takes a second to load, which no other page waits for.
+    from pandas import DataFrame
+
+    rows = [{name: _cell(name, said) for name, said in entry_record(e).items()} for e in entries]
+    # As objects: numbers keep all their digits, and whole ones stay whole beside empty cells.
+    table = DataFrame(rows, columns=list(ENTRY_FIELDS), dtype=object)
+    text: str = table.to_csv(index=False, lineterminator="\n")
+    return text
+
+
+def _cell(name: str, said: Any) -> Any:
+    if name in NESTED:
+        return json.dumps(said, ensure_ascii=False) if said else None
+    if isinstance(said, str):
+        return f"'{said}" if said.startswith(FORMULA) else said
+    return said

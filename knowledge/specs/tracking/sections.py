@@ -1,0 +1,204 @@
+"""A document's lines as they stand, as they are compared, and what stands above each."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from knowledge.specs.citation import split_lines
+from knowledge.specs.tracking.context import Above, ContextPart, plain, read_outline, sentence_of
+from knowledge.specs.tracking.json_around import JsonAround
+
+WORD = re.compile(r"\w+(?:\.\w+)*")
+DIGITS = re.compile(r"\d+")
+NEIGHBOURS = 3  # lines of context on each side, blank ones left out
+MOST_OF_A_LIST = 2  # words from which a line of text is part of a sentence
+
+Trail = tuple[str, ...]
+RAISED = str.maketrans("¹²³⁴⁵⁶⁷⁸⁹", "123456789")
+SIGNS = "[†‡§]+|[¹²³⁴⁵⁶⁷⁸⁹]+|<sup>[^<>]{1,8}</sup>"
+# A star with a blank behind it begins a list, one with another star at the end is emphasis.
+NOTE = re.compile(
+    rf"[\s>]*(?:[-+]\s+)?(?:\[\^(?P<name>[^\]\s]+)\]:|(?P<mark>(?:\\\*)+|\*+(?=[^\s*][^*]*$)|{SIGNS}))"
+    r"[):]?\s*(?P<words>\S.*)"
+)
+REFERENCE = re.compile(
+    rf"\[\^(?P<name>[^\]\s]+)\]|(?P<mark>(?:\\\*)+|(?<=[\w)%])\*+(?![\w*])|{SIGNS})"
+)
+MOST_LINES = 20  # of one note
+
+
+@dataclass(frozen=True, slots=True)
+class LineSpan:
+    """The lines `first` up to but not including `end`, from 0."""
+
+    first: int
+    end: int
+
+    @property
+    def locator(self) -> str:
+        """`L23` or `L23-L25`, counted from 1 as citations do."""
+        first = f"L{self.first + 1}"
+        return first if self.end == self.first + 1 else f"{first}-L{self.end}"
+
+
+def listed(places: list[LineSpan]) -> str:
+    """The places for a sentence: `L23, L31-L32`."""
+    return ", ".join(place.locator for place in places)
+
+
+class Text:
+    """One version: lines as they stand, as compared, and what stands above each.
+
+    above: the lines above, without a title that stands alone, which says nothing about which
+    section a line is in. chains: the headings among them. trails: the words of all of them.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.lines = split_lines(text)
+        self.keys = [line.rstrip() for line in self.lines]
+        self.outline = read_outline(self.keys)
+        kinds = {above: self._of_section(above) for above in set(self.outline.above)}
+        self.chains = [kinds[above].headings for above in self.outline.above]
+        self.above = [kinds[above].lines for above in self.outline.above]
+        words = {number: plain(said) for number, said in self.outline.said.items()}
+        trails = {above: tuple(words[n] for n in kinds[above].lines) for above in kinds}
+        self._read_json: dict[int, JsonAround] = {}
+        self.trails: list[Trail] = [trails[above] for above in self.outline.above]
+
+    def _of_section(self, above: Above) -> Above:
+        titles = self.outline.titles
+        title = titles[0] if len(titles) == 1 else None
+        headings = tuple(number for number in above.headings if number != title)
+        return Above(headings, above.leads, above.heads, above.group)
+
+    def context(self, place: LineSpan) -> dict[ContextPart, list[str]]:
+        """What gives the lines of a place their meaning, as it reads, without those lines."""
+        spoken = (number for number in range(place.first, place.end) if self.keys[number])
+        above = self.outline.above[next(spoken, place.first)]
+        title = next(iter(self.outline.titles), None)
+        parts = {
+            ContextPart.TITLE: () if title is None else (title,),
+            ContextPart.HEADING: tuple(number for number in above.headings if number != title),
+            ContextPart.LEAD: above.leads,
+            ContextPart.HEAD: above.heads,
+            ContextPart.GROUP: above.group,
+        }
+        quoted = range(place.first, place.end)
+        found = {
+            part: [self.outline.said[number] for number in numbers if number not in quoted]
+            for part, numbers in parts.items()
+        }
+        said = (
+            *self.keys[place.first : place.end],
+            *found[ContextPart.HEAD],
+            *found[ContextPart.LEAD],
+        )
+        found[ContextPart.SENTENCE] = self._sentence(place)
+        found[ContextPart.NOTE] = self._notes.of(map(plain, said), place.end)
+        return found | self._json_context(place)
+
+    def _sentence(self, place: LineSpan) -> list[str]:
+        """The beginning of the sentence that the first line goes on with, if there is one."""
+        start = self.outline.paragraphs.get(place.first, place.first)
+        # One word to a line is a list without marks, and no sentence.
+        if start == place.first or len(self.words[place.first - 1]) < MOST_OF_A_LIST:
+            return []
+        said = sentence_of(self.keys, start, place.first)
+        return [said] if said else []
+
+    def _json_context(self, place: LineSpan) -> dict[ContextPart, list[str]]:
+        starts = [start for start, _ in self.outline.json]
+        at = bisect_right(starts, place.first) - 1
+        if at < 0 or place.first >= self.outline.json[at][1]:
+            return {ContextPart.KEYS: [], ContextPart.FIELD: []}
+        first, end = place.first - starts[at], place.end - starts[at]
+        around = self._json_around(at)
+        return {ContextPart.KEYS: around.keys(first), ContextPart.FIELD: around.fields(first, end)}
+
+    def _json_around(self, at: int) -> JsonAround:
+        if at not in self._read_json:
+            start, end = self.outline.json[at]
+            self._read_json[at] = JsonAround(self.keys[start:end])
+        return self._read_json[at]
+
+    @cached_property
+    def _notes(self) -> Footnotes:
+        return Footnotes(self.keys)
+
+    @cached_property
+    def numbers(self) -> dict[str, list[int]]:
+        """Where each line stands, rising."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for number, key in enumerate(self.keys):
+            found[key].append(number)
+        return found
+
+    @cached_property
+    def words(self) -> list[frozenset[str]]:
+        return [frozenset(WORD.findall(key)) for key in self.keys]
+
+    @cached_property
+    def shapes(self) -> list[str]:
+        """The lines with every number as '#': equal when only digits were altered."""
+        return [DIGITS.sub("#", key) for key in self.keys]
+
+    def around(self, place: LineSpan) -> tuple[list[str], list[str]]:
+        """The nearest lines of the section before and after that are not blank."""
+        before = self._nearest(place.first, range(place.first - 1, -1, -1))
+        return before, self._nearest(place.first, range(place.end, len(self.keys)))
+
+    def _nearest(self, home: int, numbers: range) -> list[str]:
+        found: list[str] = []
+        for number in numbers:
+            if self.chains[number] != self.chains[home] or len(found) == NEIGHBOURS:
+                break
+            if self.keys[number]:
+                found.append(self.keys[number])
+        return found
+
+
+class Footnotes:
+    """The notes of a document, by what refers to them."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._places: dict[str, list[int]] = defaultdict(list)
+        self._words: dict[int, str] = {}
+        for number, line in enumerate(lines):
+            found = NOTE.match(line)
+            if found is not None:
+                self._places[_key(found)].append(number)
+                self._words[number] = found["words"]
+
+    def of(self, texts: Iterable[str], number: int) -> list[str]:
+        """The notes that these texts, which stand at or above line `number`, refer to."""
+        if not self._places:
+            return []
+        keys = (_key(found) for text in texts for found in REFERENCE.finditer(text))
+        known = [key for key in dict.fromkeys(keys) if key in self._places]
+        return [self._read(self._near(self._places[key], number)) for key in known]
+
+    @staticmethod
+    def _near(places: list[int], number: int) -> int:
+        """The next note below, else the last one above."""
+        return places[min(bisect_left(places, number), len(places) - 1)]
+
+    def _read(self, first: int) -> str:
+        said = [self._words[first]]
+        for number in range(first + 1, min(first + MOST_LINES, len(self._lines))):
+            if not self._lines[number] or number in self._words:
+                break
+            said.append(self._lines[number].strip())
+        return " ".join(said)
+
+
+def _key(found: re.Match[str]) -> str:
+    if found["name"] is not None:
+        return f"^{found['name']}"
+    mark = found["mark"].replace("\\", "")
+    return mark.removeprefix("<sup>").removesuffix("</sup>").strip().translate(RAISED)
