@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import random
+import secrets
 import signal
 import time
 import traceback
@@ -18,6 +20,7 @@ GENERATIONS = 200
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 # The largest piece that glibc lets one keep, and how much is kept in all.
 LARGEST_KEPT, MOST_KEPT = 32 << 20, 1 << 30
+NUMPY_SEED_BITS, SEED_BITS = 32, 62
 
 
 def die_with_parent(parent: int) -> None:
@@ -142,11 +145,14 @@ def describe_status(status: int | None) -> str:
     return f"exit status {os.waitstatus_to_exitcode(status)}"
 
 
-def waited_for_cpu_s() -> float:
-    """Seconds so far in which this thread was ready to run and had no CPU; 0 where not told.
+def draw_apart() -> None:
+    """Have random numbers without a seed be other ones than those of the process forked from."""
+    import numpy
+    import torch
 
-    https://docs.kernel.org/scheduler/sched-stats.html
-    """
-    with contextlib.suppress(OSError):
-        return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
-    return 0.0
+    torch.manual_seed(secrets.randbits(SEED_BITS))
+    random.seed(secrets.randbits(SEED_BITS))
+    numpy.random.seed(secrets.randbits(NUMPY_SEED_BITS))
+    # Answers are compared with a full float32.
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False

@@ -10,8 +10,8 @@ from pathlib import Path
 from campaigns.devices.health.finding import HealthFinding, State, said_by
 from campaigns.devices.health.tools import CUDA
 from campaigns.evaluator.backends import cpp
-from campaigns.evaluator.builds.compile import Unsupported
-from campaigns.evaluator.builds.headline import headline
+from campaigns.evaluator.builds.compile import headline
+from campaigns.evaluator.contract.errors import Unsupported
 from campaigns.evaluator.sanitizers import run
 
 LIMIT_S = 60

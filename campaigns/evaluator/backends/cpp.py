@@ -6,13 +6,9 @@ import re
 import shutil
 from collections.abc import Sequence
 
-from campaigns.evaluator.backends.base import Backend, register
-from campaigns.evaluator.builds.compile import (
-    Unsupported,
-    check_flags,
-    compile_or_fail,
-    version_line,
-)
+from campaigns.evaluator.builds.compile import check_flags, compile_or_fail, version_line
+from campaigns.evaluator.builds.host_plan import HostPlan
+from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.memory_files import loadable
 from campaigns.evaluator.builds.native_loop import LOOP_FILE, NativeLoop
 from campaigns.evaluator.builds.shared_object import (
@@ -22,9 +18,9 @@ from campaigns.evaluator.builds.shared_object import (
     write_source,
 )
 from campaigns.evaluator.contract import BuildFacts, Job, Source
-from campaigns.evaluator.layout import Layout
-from campaigns.evaluator.runner.host_plan import HostPlan
-from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.contract.backends import Backend, register
+from campaigns.evaluator.contract.errors import Unsupported
+from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 COMPILERS = ("g++", "clang++")

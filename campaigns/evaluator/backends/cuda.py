@@ -5,27 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from campaigns.evaluator.backends.base import Backend, register
 from campaigns.evaluator.builds.compile import (
-    Unsupported,
     check_flags,
     compile_or_fail,
+    facts_from_ptxas,
+    toolkit_program,
     version_line,
 )
+from campaigns.evaluator.builds.device_plan import DevicePlan
 from campaigns.evaluator.builds.kernel_names import cuda_kernels
+from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.memory_files import loadable
-from campaigns.evaluator.builds.resource_use import facts_from_ptxas
 from campaigns.evaluator.builds.shared_object import (
     LIBRARY_FILE,
     Library,
     hand_over,
     write_source,
 )
-from campaigns.evaluator.builds.toolkit import toolkit_program
 from campaigns.evaluator.contract import BuildFacts, Job, Source
-from campaigns.evaluator.layout import Layout
-from campaigns.evaluator.runner.device_plan import DevicePlan
-from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.contract.backends import Backend, register
+from campaigns.evaluator.contract.errors import Unsupported
+from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 ARTEFACTS = (LIBRARY_FILE,)

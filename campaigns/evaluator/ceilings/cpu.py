@@ -12,7 +12,8 @@ from pathlib import Path
 from campaigns.evaluator.ceilings.busy import watched
 from campaigns.evaluator.ceilings.choice import COLD_CACHES, choose
 from campaigns.evaluator.ceilings.cpu_matmul import measure_matmuls
-from campaigns.evaluator.ceilings.host import (
+from campaigns.evaluator.ceilings.result import CeilingsError, MeasuredCeiling, Sample
+from campaigns.evaluator.host import (
     cpu_clocks_mhz,
     cpu_name,
     cpus_usable,
@@ -20,7 +21,6 @@ from campaigns.evaluator.ceilings.host import (
     last_level_cache_bytes,
     memory_available_bytes,
 )
-from campaigns.evaluator.ceilings.result import CeilingsError, MeasuredCeiling, Sample
 
 PROBE = Path(__file__).with_name("probe.cpp")
 FLAGS = ("-O3", "-march=native", "-fopenmp")

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from campaigns.evaluator.ceilings.choice import COLD_CACHES, choose
-from campaigns.evaluator.ceilings.host import first_line
 from campaigns.evaluator.ceilings.result import CeilingsError, Result, Sample
+from campaigns.evaluator.host import first_line
 
 MIB = 2**20
 SMALLEST_MIB = 8

@@ -18,20 +18,20 @@ from dataclasses import asdict
 from typing import Any
 
 from campaigns.evaluator import cuda_driver, wire
-from campaigns.evaluator.backends import base
-from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
+from campaigns.evaluator.builds.call_chain import Unordered
+from campaigns.evaluator.builds.kernel import CallPlan, CandidateKernel
+from campaigns.evaluator.builds.memory import Memory, map_shared, open_memory
 from campaigns.evaluator.builds.python_error import place_of
-from campaigns.evaluator.contract import Job, KernelLaunch, Timer
+from campaigns.evaluator.contract import Job, KernelLaunch, Timer, backends
+from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
+from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.interpreter.fault import host_fault
-from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.machine_code.read import read_code
-from campaigns.evaluator.runner.call_chain import Unordered
-from campaigns.evaluator.runner.launch_parts import launch_part
-from campaigns.evaluator.runner.memory import Memory, map_shared, open_memory
 from campaigns.evaluator.runner.variants import Variants
 from campaigns.evaluator.sandbox.lock import Lock, NotLocked, RunnerBox
 from campaigns.evaluator.sandbox.workplace import Workplace
 from campaigns.evaluator.sanitizers.run import Subject, sanitize
+from campaigns.evaluator.tracer_answers import launch_part
 from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 GO, DONE, FAILED = 1, 2, 3
@@ -87,10 +87,10 @@ class Runner:
         self._sealed = False
         self._place = Workplace(box.scratch, self._lock, box.build_log, limits.build_s)
         self._memory: Memory | None = None
-        self._kernel: base.CandidateKernel | None = None
-        self._plan: base.CallPlan | None = None
+        self._kernel: CandidateKernel | None = None
+        self._plan: CallPlan | None = None
         # With what is prepared for their bursts, by the judge's number of the case.
-        self._kept: dict[int, base.CallPlan] = {}
+        self._kept: dict[int, CallPlan] = {}
         self._variants = Variants(job, self._place)
         self._trouble = trouble
         self._launch: KernelLaunch | None = None
@@ -124,13 +124,13 @@ class Runner:
 
     def _interprets(self) -> bool:
         """Whether the candidate runs in an interpreter, in place of the device it is made for."""
-        return self._job.device == "cpu" and "cpu" not in base.get(self._job.backend).kinds
+        return self._job.device == "cpu" and "cpu" not in backends.get(self._job.backend).kinds
 
     def _do(self, ask: Ask, body: Any, fds: list[int]) -> tuple[int, float, float]:
         if ask is Ask.ATTACH:
             self._attach(body, fds)
         elif ask is Ask.BUILD:
-            backend = base.get(self._job.backend)
+            backend = backends.get(self._job.backend)
             self._kernel = backend.make(self._job, self._job.candidate, self._place)
             self._kernel.build(body)
         elif ask is Ask.SEAL:
@@ -241,12 +241,12 @@ class Runner:
             raise RuntimeError("asked to load before the lock was closed")
         self._built().load()
 
-    def _built(self) -> base.CandidateKernel:
+    def _built(self) -> CandidateKernel:
         if self._kernel is None:
             raise RuntimeError("asked to seal before build")
         return self._kernel
 
-    def _planned(self) -> base.CallPlan:
+    def _planned(self) -> CallPlan:
         if self._plan is None:
             raise RuntimeError("asked to call before a case was laid out")
         return self._plan

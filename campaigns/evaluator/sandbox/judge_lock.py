@@ -20,9 +20,6 @@ from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.seccomp import filters
 from campaigns.evaluator.sandbox.seccomp import install as seccomp
 
-# Names the folder of the judge's own loops, in the environment of the service. Without it there are
-# none.
-KERNELS = "JUDGE_KERNELS"
 OWN = (Layer.NETWORK, Layer.MOUNTS)
 # To stop processes of other users, and to read how their threads stand.
 KEPT = (calls.CAP_KILL, calls.CAP_SYS_PTRACE)

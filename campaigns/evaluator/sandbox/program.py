@@ -40,7 +40,7 @@ from campaigns.evaluator.sandbox import (
 )
 from campaigns.evaluator.sandbox.folder import MIB, OverRoom, Room, is_full
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
-from campaigns.evaluator.sandbox.order import LOG_BYTES, TABLE_BYTES, Order
+from campaigns.evaluator.sandbox.policy import LOG_BYTES, TABLE_BYTES, Order
 
 TREE, HOME = f"{view.WORK}/tree", f"{view.WORK}/home"
 # Without these the command would see the host's files, talk to its network, or go on unseen.

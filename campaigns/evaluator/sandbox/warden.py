@@ -21,11 +21,11 @@ from pathlib import Path
 
 from campaigns.evaluator.processes import adopt_orphans, end_descendants, fork
 from campaigns.evaluator.sandbox import calls, cgroup, folder, limits, lock, namespaces
+from campaigns.evaluator.sandbox.folder import remove_shared_files
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.lock import RunnerBox
 from campaigns.evaluator.sandbox.seccomp.audit import SystemCallAudit
 from campaigns.evaluator.sandbox.view import SCRATCH, SHARED
-from campaigns.evaluator.service.leftovers import remove_shared_files
 
 LOG_HEAD = 16 * 1024
 LOG_TAIL = 48 * 1024

@@ -16,18 +16,17 @@ from pathlib import Path
 
 from campaigns.evaluator.backends import cpp, cuda
 from campaigns.evaluator.builds.compile import (
-    BuildFailed,
-    Unsupported,
     check_flags,
     compile_or_fail,
+    headline,
+    toolkit_program,
 )
-from campaigns.evaluator.builds.headline import headline
+from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.shared_object import write_source
-from campaigns.evaluator.builds.signature import argument_types
-from campaigns.evaluator.builds.toolkit import toolkit_program
 from campaigns.evaluator.contract import Fault, Job, Sanitized, Source
-from campaigns.evaluator.layout import Layout
-from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
+from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.contract.signature import argument_types
 from campaigns.evaluator.sandbox.workplace import Workplace
 from campaigns.evaluator.sanitizers import fair, harness, logs
 

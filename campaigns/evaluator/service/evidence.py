@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from campaigns.evaluator.builds.headline import headline
+from campaigns.evaluator.builds.compile import headline
 from campaigns.evaluator.contract import (
     Job,
     MachineCode,
@@ -20,7 +20,7 @@ from campaigns.evaluator.contract import (
     load_machine_code,
     load_sanitized,
 )
-from campaigns.evaluator.errors import one_line, printable
+from campaigns.evaluator.contract.errors import one_line, printable
 from campaigns.evaluator.processes import describe_status
 from campaigns.evaluator.reference.messages import NAME as REFERENCE
 from campaigns.evaluator.sandbox.layers import Layer, describe

@@ -43,11 +43,11 @@ def main(path: str, policy: Policy) -> int:
     policy.examine()
     import torch
 
-    from campaigns.evaluator.backends import base
+    from campaigns.evaluator.contract import backends
 
     # Imported for every fork to have.
-    importlib.import_module("campaigns.evaluator.judge.session")
-    base.every()
+    importlib.import_module("campaigns.evaluator.judge.pipeline")
+    backends.every()
     # Fork safety: nothing here may start a thread pool or a device context.
     if torch.cuda.is_initialized():
         raise RuntimeError("the zygote must not touch CUDA")

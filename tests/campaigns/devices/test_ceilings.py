@@ -9,7 +9,8 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from campaigns.evaluator.ceilings import busy, cpu, cpu_matmul, gpu, host
+from campaigns.evaluator import host
+from campaigns.evaluator.ceilings import busy, cpu, cpu_matmul, gpu
 from campaigns.evaluator.ceilings.choice import choose
 from campaigns.evaluator.ceilings.document import shown, to_markdown
 from campaigns.evaluator.ceilings.result import CeilingsError, MeasuredCeiling, Sample, dump, load

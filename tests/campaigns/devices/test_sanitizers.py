@@ -6,7 +6,7 @@ import pytest
 
 from campaigns.devices.health import sanitizers
 from campaigns.devices.health.finding import State
-from campaigns.evaluator.builds.compile import Unsupported
+from campaigns.evaluator.contract.errors import Unsupported
 from campaigns.evaluator.sanitizers import run
 
 

@@ -11,7 +11,7 @@ import pytest
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator import problem as problems
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.problem.distributions import DISTRIBUTIONS
+from campaigns.evaluator.contract.problem import DISTRIBUTIONS
 from tests.evaluator import small
 
 TEXT = (Path(__file__).parents[3] / "docs" / "problems.md").read_text()

@@ -1,4 +1,4 @@
-from campaigns.evaluator.builds.resource_use import facts_from_listing, facts_from_ptxas
+from campaigns.evaluator.builds.compile import facts_from_listing, facts_from_ptxas
 from campaigns.evaluator.contract import BuildFacts
 
 # As nvcc 13 with -Xptxas=-v prints it.

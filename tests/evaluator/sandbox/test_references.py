@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 
 from campaigns.devices import problem_code
 from campaigns.evaluator.contract import Outcome, dump
-from campaigns.evaluator.reference import ask
+from campaigns.evaluator.problem_code import ask
 from campaigns.evaluator.sandbox.layers import Layer
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.models import Problem

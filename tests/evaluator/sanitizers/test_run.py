@@ -12,7 +12,7 @@ import pytest
 
 from campaigns.benchmarks.trick import job_of
 from campaigns.evaluator.contract import Outcome, Sanitized, Source
-from campaigns.evaluator.layout import Plain, ScalarArg, lay_out
+from campaigns.evaluator.contract.layout import Plain, ScalarArg, lay_out
 from campaigns.evaluator.sanitizers import fair, harness, run
 from tests.evaluator import small
 from tests.evaluator.tricks.candidate_file import every
