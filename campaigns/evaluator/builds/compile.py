@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterable
 
@@ -20,14 +18,6 @@ _KILLED_PART = re.compile(
     r"|died due to signal 9\b"
     r"|unable to execute command: Killed"
 )
-LONGEST = 300
-# From the most to the least telling. The compiler's driver only repeats that the linker failed.
-TELLING = (
-    re.compile(r" error: (?!ld returned|linker command failed)(?=.*\w)"),
-    re.compile(r"undefined reference|undefined symbol|cannot find"),
-    re.compile(r"^[\w.]*Error\b"),
-    re.compile("error", re.IGNORECASE),
-)
 # Of `ptxas -v`, a line each; see "ptxas options" in the manual of nvcc.
 STACK = re.compile(r"(\d+) bytes stack frame")
 SPILLS = re.compile(r"(\d+) bytes spill stores")
@@ -40,21 +30,6 @@ LISTED = {
     "shared_bytes": re.compile(r"\bSHARED:(\d+)"),
     "spill_bytes": re.compile(r"\bLOCAL:(\d+)"),
 }
-
-
-def version_line(program: str) -> str:
-    """The line of its `--version` that names a release; "" where it does not answer.
-
-    program: a trusted one, by its path; it runs outside the sandbox.
-    """
-    try:
-        said = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, timeout=20, check=False
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    lines = [line.strip() for line in said.stdout.splitlines() if re.search(r"\d+\.\d+", line)]
-    return next((line for line in lines if "release" in line), lines[0] if lines else "")
 
 
 def check_flags(flags: tuple[str, ...]) -> None:
@@ -95,24 +70,6 @@ def _killed(ended: Ended) -> bool:
     """
     part = not ended.stopped and _KILLED_PART.search(ended.log[-LAST_WORDS:])
     return ended.killed or bool(part)
-
-
-def headline(log: str) -> str:
-    """A compiler's or linker's first error, else an exception's last line, else the last line."""
-    # A line of carets only points at the line above it.
-    lines = [line.strip() for line in log.splitlines() if line.strip(" \t^~|")]
-    for pattern in TELLING:
-        if found := [line for line in lines if pattern.search(line)]:
-            # An exception's line stands under those of its causes.
-            return found[-1 if pattern is TELLING[2] else 0][:LONGEST]
-    return (lines or ["no message"])[-1][:LONGEST]
-
-
-def toolkit_program(name: str) -> str | None:
-    """A program of the CUDA toolkit, from PATH or where the toolkit is said or wont to be."""
-    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
-    places = [None, *(f"{home}/bin" for home in homes if home)]
-    return next((found for place in places if (found := shutil.which(name, path=place))), None)
 
 
 def facts_from_ptxas(log: str) -> BuildFacts:

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from campaigns.evaluator.builds.compile import facts_from_listing, toolkit_program
+from campaigns.evaluator.builds.compile import facts_from_listing
 from campaigns.evaluator.contract import BuildFacts
+from campaigns.evaluator.contract.programs import toolkit_program
 
 CACHE_FILE = "triton-cache.tar"
 CUOBJDUMP = "cuobjdump"

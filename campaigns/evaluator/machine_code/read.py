@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from campaigns.evaluator.builds.compile import headline, toolkit_program
 from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.builds.triton_cache import CUOBJDUMP, disassembler
 from campaigns.evaluator.contract import Function, Job, MachineCode, backends
 from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
 from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.contract.programs import headline, toolkit_program
 from campaigns.evaluator.machine_code.listing import device_functions, host_functions
 from campaigns.evaluator.sandbox.workplace import Workplace
 

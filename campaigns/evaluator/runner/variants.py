@@ -7,12 +7,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from campaigns.evaluator.builds.compile import headline
 from campaigns.evaluator.builds.kernel import CandidateKernel
 from campaigns.evaluator.builds.memory_files import fill
 from campaigns.evaluator.builds.python_error import place_of
 from campaigns.evaluator.contract import Job, Source, backends
 from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.contract.programs import headline
 from campaigns.evaluator.sandbox import folder
 from campaigns.evaluator.sandbox.workplace import Workplace
 

@@ -8,52 +8,35 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from campaigns.evaluator.backends import cpp, cuda
-from campaigns.evaluator.builds.compile import (
-    check_flags,
-    compile_or_fail,
-    headline,
-    toolkit_program,
-)
+from campaigns.evaluator.backends import cuda
+from campaigns.evaluator.builds.compile import check_flags, compile_or_fail
 from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.contract import Fault, Job, Sanitized, Source
 from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
 from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.contract.programs import (
+    ADDRESS,
+    COMPUTE_SANITIZER,
+    CPP_FLAGS,
+    OPTIONS,
+    THREAD,
+    compute_sanitizer,
+    cpp_compiler,
+    headline,
+    nvcc,
+)
 from campaigns.evaluator.contract.signature import argument_types
 from campaigns.evaluator.sandbox.workplace import Workplace
 from campaigns.evaluator.sanitizers import fair, harness, logs
 
-ADDRESS, THREAD = "AddressSanitizer", "ThreadSanitizer"
 MEMCHECK, RACECHECK = "memcheck", "racecheck"
-COMPUTE_SANITIZER = "compute-sanitizer"
-# Undefined behaviour that reads or writes what is not there, or has no result at all. Left out is
-# what compiles to what its author meant on every machine here: unaligned and shifted integers,
-# signed overflow, conversions.
-UNDEFINED = "bounds,null,return,unreachable,vla-bound,integer-divide-by-zero"
-CPP_FLAGS = {
-    ADDRESS: (f"-fsanitize=address,{UNDEFINED}",),
-    THREAD: ("-fsanitize=thread",),
-}
 BUILD = ("-O1", "-g", "-fno-omit-frame-pointer")
-# Found are accesses and races alone: neither leaks (a workspace is kept on purpose) nor `free` for
-# `new`, threads that still wait at the end, or locks in an order that could deadlock.
-OPTIONS: Mapping[str, Mapping[str, str]] = {
-    ADDRESS: {
-        "ASAN_OPTIONS": "log_path=asan:detect_leaks=0:alloc_dealloc_mismatch=0"
-        ":new_delete_type_mismatch=0:detect_odr_violation=0:disable_coredump=0:color=never",
-    },
-    THREAD: {
-        "TSAN_OPTIONS": "log_path=tsan:halt_on_error=1:report_thread_leaks=0:detect_deadlocks=0"
-        ":report_destroy_locked=0:report_signal_unsafe=0:disable_coredump=0:color=never"
-    },
-}
 # A gap behind every allocation, so that an overrun does not end in the next one. The API's own
 # errors are left out: to ask for what a card may not have, and to go on, is honest.
 DEVICE_OPTIONS = {
@@ -141,7 +124,7 @@ def _on_host(subject: Subject) -> tuple[Sanitized, ...]:
 def _build_host(subject: Subject, tool: str) -> Path:
     program = subject.place.folder / tool
     flags = ("-std=c++17", *subject.source.flags, *BUILD, *CPP_FLAGS[tool])
-    command = [cpp.compiler(), *flags, "candidate.cpp", "harness.cpp", "-o", program.name]
+    command = [cpp_compiler(), *flags, "candidate.cpp", "harness.cpp", "-o", program.name]
     compile_or_fail(command, subject.place)
     return program
 
@@ -167,7 +150,7 @@ def _on_device(subject: Subject) -> tuple[Sanitized, ...]:
     if checker is None:
         why = f"{COMPUTE_SANITIZER} is not on this host; install the CUDA toolkit"
         return tuple(Sanitized(tool, False, note=why) for tool in NAMES["cuda"])
-    command = [cuda.nvcc(), *cuda.target_flags(job.target), *subject.source.flags, "-lineinfo"]
+    command = [nvcc(), *cuda.target_flags(job.target), *subject.source.flags, "-lineinfo"]
     compile_or_fail([*command, "candidate.cu", "harness.cpp", "-o", "program"], place)
     said = [_run_device(subject, checker, MEMCHECK)]
     if why := fair.no_race_verdict(subject.source):
@@ -189,17 +172,6 @@ def _run_device(subject: Subject, checker: str, tool: str) -> Sanitized:
     if counted:
         return Sanitized(tool, False, note=f"its report is not understood: {headline(text)}")
     return Sanitized(tool, False, note=_ended_early(ended.words, text or ended.log))
-
-
-def compute_sanitizer() -> str | None:
-    """compute-sanitizer, from the CUDA toolkit or from beside its compiler."""
-    if found := toolkit_program(COMPUTE_SANITIZER):
-        return found
-    try:
-        beside = Path(cuda.nvcc()).resolve().parent
-    except Unsupported:
-        return None
-    return shutil.which(COMPUTE_SANITIZER, path=str(beside))
 
 
 def _came_to_the_end(subject: Subject) -> bool:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from campaigns.evaluator.builds.compile import headline
 from campaigns.evaluator.contract import (
     Job,
     MachineCode,
@@ -21,6 +20,7 @@ from campaigns.evaluator.contract import (
     load_sanitized,
 )
 from campaigns.evaluator.contract.errors import one_line, printable
+from campaigns.evaluator.contract.programs import headline
 from campaigns.evaluator.processes import describe_status
 from campaigns.evaluator.reference.messages import NAME as REFERENCE
 from campaigns.evaluator.sandbox.layers import Layer, describe
