@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from campaigns.evaluator.contract import Source
-from campaigns.evaluator.contract.source import ENTRY
+from campaigns.evaluator.contract.programs import ENTRY
 from campaigns.problems.import_.bundle.needed import needed_by
 from campaigns.problems.import_.read_sources import parameters
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from django.utils.text import slugify
 
 from campaigns.evaluator.contract import Source
-from campaigns.evaluator.contract.source import TUNING, is_tuning
+from campaigns.evaluator.contract.programs import TUNING, is_tuning
 from campaigns.proposers.base import Hypothesis, MetricDirection
 from campaigns.rules.verdict.buckets import Bucket
 

@@ -42,6 +42,7 @@ from campaigns.evaluator.contract import (
     Source,
 )
 from campaigns.evaluator.contract.problem_reader import load_problem
+from campaigns.evaluator.contract.stream import BuildFacts, BuildResult, ScreenResult
 from campaigns.landscapes.landscape import Landscape, LandscapeHeader, LandscapeRow, RecordedKnob
 from campaigns.problems.shipped import is_shipped, problem_folder
 from campaigns.records.target.device_limits import device_limits

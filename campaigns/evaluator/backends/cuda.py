@@ -16,11 +16,12 @@ from campaigns.evaluator.builds.shared_object import (
     hand_over,
     write_source,
 )
-from campaigns.evaluator.contract import BuildFacts, Job, Source
+from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.contract.backends import Backend, register
 from campaigns.evaluator.contract.errors import Unsupported
 from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.contract.programs import CUDA_BUILD, nvcc, toolkit_program, version_line
+from campaigns.evaluator.contract.stream import BuildFacts
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 ARTEFACTS = (LIBRARY_FILE,)

@@ -18,10 +18,11 @@ from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.python_entry import Entry, blank_call, entry_of, load_candidate
 from campaigns.evaluator.builds.python_error import FILE
 from campaigns.evaluator.builds.shared_object import write_source
-from campaigns.evaluator.contract import BuildFacts, Job, Source
+from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.contract.backends import Backend, register
 from campaigns.evaluator.contract.errors import BuildFailed
 from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.contract.stream import BuildFacts
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 COMPILES = "torch.compile"

@@ -6,9 +6,9 @@ import re
 import subprocess
 from collections.abc import Iterable
 
-from campaigns.evaluator.contract import BuildFacts
 from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
-from campaigns.evaluator.contract.source import TUNING, is_tuning
+from campaigns.evaluator.contract.programs import TUNING, is_tuning
+from campaigns.evaluator.contract.stream import BuildFacts
 from campaigns.evaluator.sandbox.workplace import Ended, Workplace
 
 LAST_WORDS = 300

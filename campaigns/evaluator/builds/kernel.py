@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from campaigns.evaluator.builds.memory import Memory
-from campaigns.evaluator.contract import BuildFacts, KernelLaunch, Timer
+from campaigns.evaluator.contract import KernelLaunch, Timer
 from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.contract.stream import BuildFacts
 
 
 class CallPlan(Protocol):

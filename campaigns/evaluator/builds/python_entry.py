@@ -14,7 +14,7 @@ from typing import Any
 from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.contract.errors import BuildFailed
 from campaigns.evaluator.contract.layout import Layout, ScalarArg
-from campaigns.evaluator.contract.source import ENTRY
+from campaigns.evaluator.contract.programs import ENTRY
 
 
 def load_candidate(path: Path) -> ModuleType:

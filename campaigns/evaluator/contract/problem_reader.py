@@ -47,7 +47,7 @@ from campaigns.evaluator.contract.problem import (
     is_grouped,
     missing,
 )
-from campaigns.evaluator.contract.source import TUNING, is_tuning
+from campaigns.evaluator.contract.programs import TUNING, is_tuning
 
 # Of a problem's folder; what is larger holds more than a description and code.
 MOST_FILES_BYTES = 32 << 20

@@ -3,7 +3,12 @@
 With it the ways in which processes that run foreign code are kept together and ended.
 """
 
-from campaigns.evaluator.processes import (
+from campaigns.evaluator.sandbox.cards import CardNode
+from campaigns.evaluator.sandbox.identity import HIGH_BLOCK, LOW_BLOCK
+from campaigns.evaluator.sandbox.layers import Layer, describe, wanted, words
+from campaigns.evaluator.sandbox.limits import with_descendants
+from campaigns.evaluator.sandbox.policy import LOG_BYTES, TABLE_BYTES, Order, Policy, Told
+from campaigns.evaluator.sandbox.processes import (
     adopt_orphans,
     describe_status,
     die_with_parent,
@@ -11,11 +16,6 @@ from campaigns.evaluator.processes import (
     kill_group,
     wait_status,
 )
-from campaigns.evaluator.sandbox.cards import CardNode
-from campaigns.evaluator.sandbox.identity import HIGH_BLOCK, LOW_BLOCK
-from campaigns.evaluator.sandbox.layers import Layer, describe, wanted, words
-from campaigns.evaluator.sandbox.limits import with_descendants
-from campaigns.evaluator.sandbox.policy import LOG_BYTES, TABLE_BYTES, Order, Policy, Told
 
 __all__ = [
     "HIGH_BLOCK",

@@ -21,12 +21,12 @@ from typing import Any
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.errors import BadReference
 from campaigns.evaluator.contract.problem import ProblemOrder
-from campaigns.evaluator.processes import adopt_orphans, fork, wait_status
 from campaigns.evaluator.sandbox import warden
 from campaigns.evaluator.sandbox.identity import lease_uid
 from campaigns.evaluator.sandbox.layers import Layer
 from campaigns.evaluator.sandbox.lock import RunnerBox
 from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.evaluator.sandbox.processes import adopt_orphans, fork, wait_status
 from campaigns.evaluator.sandbox.workplace import LOG_BYTES
 
 # An answer has a few numbers a case.

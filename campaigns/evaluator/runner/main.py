@@ -25,7 +25,7 @@ from campaigns.evaluator.builds.python_error import place_of
 from campaigns.evaluator.contract import Job, KernelLaunch, Timer, backends
 from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
 from campaigns.evaluator.contract.layout import Layout
-from campaigns.evaluator.interpreter.fault import host_fault
+from campaigns.evaluator.interpreter.stand_in import host_fault
 from campaigns.evaluator.machine_code.read import read_code
 from campaigns.evaluator.runner.variants import Variants
 from campaigns.evaluator.sandbox.lock import Lock, NotLocked, RunnerBox

@@ -11,8 +11,9 @@ import os
 from dataclasses import replace
 
 from campaigns.evaluator.builds import memory_files
-from campaigns.evaluator.contract import Outcome, Phase, ScreenResult, VariantOrder, backends
+from campaigns.evaluator.contract import Outcome, Phase, backends
 from campaigns.evaluator.contract.errors import CandidateError, EvaluationError, HostError, one_line
+from campaigns.evaluator.contract.stream import ScreenResult, VariantOrder
 from campaigns.evaluator.judge.progress import JudgeTask
 from campaigns.evaluator.screen.screened_case import ScreenedCase
 from campaigns.evaluator.screen.stream_runner import StreamRunner

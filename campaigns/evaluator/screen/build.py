@@ -9,17 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from campaigns.evaluator.builds import memory_files
-from campaigns.evaluator.contract import (
-    FACTS_FILE,
-    BuildFacts,
-    BuildResult,
-    Outcome,
-    Phase,
-    VariantOrder,
-    backends,
-)
+from campaigns.evaluator.contract import Outcome, Phase, backends
 from campaigns.evaluator.contract.errors import CandidateError, EvaluationError, HostError, one_line
 from campaigns.evaluator.contract.files import keep_whole
+from campaigns.evaluator.contract.stream import FACTS_FILE, BuildFacts, BuildResult, VariantOrder
 from campaigns.evaluator.judge.progress import JudgeTask
 from campaigns.evaluator.screen.stream_runner import StreamRunner
 from campaigns.evaluator.wire import Ask

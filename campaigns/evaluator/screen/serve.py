@@ -6,16 +6,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from campaigns.evaluator.contract import (
-    BuildResult,
-    Phase,
-    ScreenResult,
-    Stream,
-    VariantOrder,
-    dump_line,
-    load_line,
-)
+from campaigns.evaluator.contract import Phase
 from campaigns.evaluator.contract.errors import EvaluationError
+from campaigns.evaluator.contract.files import dump_line, load_line
+from campaigns.evaluator.contract.stream import BuildResult, ScreenResult, Stream, VariantOrder
 from campaigns.evaluator.judge.progress import JudgeDone, JudgeTask
 from campaigns.evaluator.screen.bench import ScreenBench
 from campaigns.evaluator.screen.build import BuildBench

@@ -23,20 +23,13 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from campaigns.evaluator.contract import Job, Source, dump, load_job
+from campaigns.evaluator.contract import Job, Source
+from campaigns.evaluator.contract.files import dump, load_job
 from campaigns.evaluator.contract.job import KERNELS
 from campaigns.evaluator.contract.problem_reader import load_problem, problem_files
 from campaigns.evaluator.judge import main as judge
 from campaigns.evaluator.judge.progress import JudgeProgress, JudgeTask
 from campaigns.evaluator.problem_code import serve
-from campaigns.evaluator.processes import (
-    draw_apart,
-    end_descendants,
-    fork,
-    keep_freed_memory,
-    kill_group,
-    wait_status,
-)
 from campaigns.evaluator.reference.messages import NAME as REFERENCE
 from campaigns.evaluator.runner import main as runner
 from campaigns.evaluator.sandbox import cards, judge_lock, warden
@@ -45,6 +38,14 @@ from campaigns.evaluator.sandbox.identity import Lease, lease_uid
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.lock import RunnerBox
 from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.evaluator.sandbox.processes import (
+    draw_apart,
+    end_descendants,
+    fork,
+    keep_freed_memory,
+    kill_group,
+    wait_status,
+)
 from campaigns.evaluator.service.jobs import work_beside
 
 CANDIDATE, INCUMBENT = "candidate", "incumbent"

@@ -16,19 +16,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from campaigns.evaluator.contract import (
-    Job,
-    Outcome,
-    Phase,
-    Report,
-    backends,
-    load_job,
-    load_report,
-)
+from campaigns.evaluator.contract import Job, Outcome, Phase, Report, backends
 from campaigns.evaluator.contract.errors import printable
-from campaigns.evaluator.processes import describe_status
+from campaigns.evaluator.contract.files import load_job, load_report
 from campaigns.evaluator.sandbox.layers import Layer
 from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.evaluator.sandbox.processes import describe_status
 from campaigns.evaluator.service.crew import CANDIDATE, JUDGE, Crew, arms_of
 from campaigns.evaluator.service.evidence import with_evidence
 

@@ -21,9 +21,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from campaigns.evaluator.contract import dump
-from campaigns.evaluator.processes import adopt_orphans, die_with_parent
+from campaigns.evaluator.contract.files import dump
 from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.evaluator.sandbox.processes import adopt_orphans, die_with_parent
 from campaigns.evaluator.service.crew import Crew
 from campaigns.evaluator.service.supervisor import Outside, supervise
 

@@ -18,7 +18,7 @@ from libcst.metadata import (
 )
 
 from campaigns.evaluator.contract import Source
-from campaigns.evaluator.contract.source import ENTRY
+from campaigns.evaluator.contract.programs import ENTRY
 from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
 from campaigns.syntax.edits import Edit, apply_edits
 

@@ -14,9 +14,8 @@ from campaigns.evaluator.contract import (
     Report,
     Timer,
     Timing,
-    dump,
-    load_report,
 )
+from campaigns.evaluator.contract.files import dump, load_report
 from campaigns.evaluator.tracer_answers import PARTS, launch_from, launch_part
 from campaigns.evaluator.wire import Reply, ReplyStatus
 

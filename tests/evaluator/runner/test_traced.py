@@ -15,9 +15,8 @@ from campaigns.evaluator.contract import (
     Timer,
     Timing,
     Traced,
-    dump,
-    load_report,
 )
+from campaigns.evaluator.contract.files import dump, load_report
 from campaigns.evaluator.tracer_answers import MOST_KERNELS, asked_names, traced_from
 from campaigns.evaluator.wire import Reply, ReplyStatus
 

@@ -15,7 +15,7 @@ from campaigns.devices.processes import new_holder
 from campaigns.devices.sweep.handed_out import HandedOut
 from campaigns.devices.sweep.loop import kept_builds
 from campaigns.evaluator.contract import backends as base
-from campaigns.evaluator.contract import dump_line
+from campaigns.evaluator.contract.files import dump_line
 from campaigns.models import (
     Campaign,
     CampaignState,

@@ -1,7 +1,4 @@
-"""Passes over an array that fits the last-level cache, many of them in one launch.
-
-A launch a pass would measure how fast kernels start: 16 MiB leave the cache in a few microseconds.
-"""
+"""Multiply-adds and nothing else: what the lanes outside the matrix units can do."""
 
 from __future__ import annotations
 
@@ -9,6 +6,20 @@ import triton
 import triton.language as tl
 
 READ, WRITE, COPY = 1, 2, 3
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def multiply_add(out, steps, BLOCK: tl.constexpr, UNROLL: tl.constexpr):  # type: ignore[no-untyped-def]
+    """`steps * UNROLL` dependent multiply-adds on each of BLOCK elements, stored to `out`.
+
+    A thread holds several elements, which are its independent chains.
+    """
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = at.to(out.dtype.element_ty)
+    for _ in range(steps):
+        for _ in tl.static_range(UNROLL):
+            x = x * 0.999 + 0.001
+    tl.store(out + at, x)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
