@@ -21,23 +21,6 @@ MOST_COPIED = 63
 # Sources that define more are asked about these, in their order; the rest counts as others'.
 MOST_KERNELS = 64
 
-Part = tuple[int, float, float]
-
-
-def launch_part(launch: KernelLaunch | None, part: int) -> Part:
-    """The runner's side: kernels and occupancy, grid, block, registers and shared memory."""
-    if launch is None or part not in PARTS:
-        return 0, 0.0, 0.0
-    told = launch.occupancy_percent
-    grid, block = (_three(sizes) for sizes in (launch.grid, launch.block))
-    parts: tuple[Part, ...] = (
-        (launch.kernels, float(NOT_TOLD if told is None else told), 0.0),
-        grid,
-        block,
-        (launch.registers, float(launch.shared_bytes), 0.0),
-    )
-    return parts[part]
-
 
 def launch_from(replies: Sequence[Reply]) -> KernelLaunch | None:
     """The judge's side; None for whatever no launch can be: the runner may say anything."""
@@ -56,11 +39,6 @@ def launch_from(replies: Sequence[Reply]) -> KernelLaunch | None:
         shared_bytes=used[1],
         occupancy_percent=None if first[1] == NOT_TOLD else first[1],
     )
-
-
-def _three(sizes: Sequence[int]) -> Part:
-    x, y, z = (*sizes, 1, 1, 1)[:3]
-    return x, float(y), float(z)
 
 
 def _whole(reply: Reply) -> tuple[int, int, int] | None:

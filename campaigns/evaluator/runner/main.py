@@ -14,6 +14,7 @@ import os
 import socket
 import sys
 import traceback
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -31,7 +32,7 @@ from campaigns.evaluator.runner.variants import Variants
 from campaigns.evaluator.sandbox.lock import Lock, NotLocked, RunnerBox
 from campaigns.evaluator.sandbox.workplace import Workplace
 from campaigns.evaluator.sanitizers.run import Subject, sanitize
-from campaigns.evaluator.tracer_answers import launch_part
+from campaigns.evaluator.tracer_answers import NOT_TOLD, PARTS
 from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 GO, DONE, FAILED = 1, 2, 3
@@ -39,6 +40,8 @@ CASES = (Ask.CASE, Ask.KEEP, Ask.TURN)
 VARIANTS = (Ask.BUILD_VARIANT, Ask.TAKE_VARIANT)
 SINGLE = (Ask.CALL, Ask.CALL_APART)
 CALLS = (*SINGLE, Ask.ORDER, Ask.BURST)
+
+Part = tuple[int, float, float]
 
 
 def main(job: Job, box: RunnerBox, sock: socket.socket, trouble: str) -> int:
@@ -274,3 +277,23 @@ class Runner:
             self._run(calls)
             word = DONE
         gate[0] = word
+
+
+def launch_part(launch: KernelLaunch | None, part: int) -> Part:
+    """The runner's side: kernels and occupancy, grid, block, registers and shared memory."""
+    if launch is None or part not in PARTS:
+        return 0, 0.0, 0.0
+    told = launch.occupancy_percent
+    grid, block = (_three(sizes) for sizes in (launch.grid, launch.block))
+    parts: tuple[Part, ...] = (
+        (launch.kernels, float(NOT_TOLD if told is None else told), 0.0),
+        grid,
+        block,
+        (launch.registers, float(launch.shared_bytes), 0.0),
+    )
+    return parts[part]
+
+
+def _three(sizes: Sequence[int]) -> Part:
+    x, y, z = (*sizes, 1, 1, 1)[:3]
+    return x, float(y), float(z)

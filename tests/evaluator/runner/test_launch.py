@@ -16,7 +16,8 @@ from campaigns.evaluator.contract import (
     Timing,
 )
 from campaigns.evaluator.contract.files import dump, load_report
-from campaigns.evaluator.tracer_answers import PARTS, launch_from, launch_part
+from campaigns.evaluator.runner.main import launch_part
+from campaigns.evaluator.tracer_answers import PARTS, launch_from
 from campaigns.evaluator.wire import Reply, ReplyStatus
 
 LAUNCH = KernelLaunch(2, (16, 32, 1), (128, 1, 1), 64, 49152, 25)
