@@ -161,7 +161,7 @@ class ProblemSpec:
     representative: names of the cases that stand for all others in screening (R18). Of a config
     class without one, and where none is named, its first case does.
     cases: a `distribution` of one stands in its params; `grouped = true`, and many an op, asks for
-    all of them (R22; distributions.py).
+    all of them (R22; `complaint`).
     bounds: the tolerance of outputs that have one of their own, by name; "" holds for all others.
     weights: inputs that keep address and values over many calls in real use, until a new version.
     flags: by backend, the compiler flags that its v0 is built with.
