@@ -129,6 +129,12 @@ def _tables() -> int:
     return sum(1 for app in own for _ in app.get_models(include_auto_created=True))
 
 
+def judge_modules(root: Path = ROOT) -> set[str]:
+    """The paths of the judge's main module and of all that it imports."""
+    trees = {path: ast.parse((root / path).read_text()) for path in _python(root, APPS)}
+    return imports.closure(imports.graph(trees), JUDGE)
+
+
 def _small(lines: Mapping[str, int]) -> Iterator[str]:
     for path, size in lines.items():
         named_by_django = Path(path).name in BY_FILE_NAME or path.startswith("kopt/")

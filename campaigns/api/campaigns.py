@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from campaigns.api.filters import CampaignFilters
 from campaigns.api.reading import CAMPAIGNS
 from campaigns.api.serializers import CampaignSerializer, WholeCampaignSerializer
-from campaigns.evaluator.problem import ProblemError
+from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.models import Campaign, IllegalTransition, RestartAnswer
 from campaigns.rules.stop.intake import Intake, IntakeError
 from campaigns.rules.stop.policy import RestartPolicy, StopPolicy

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from campaigns.api import measured, reading
 from campaigns.api.campaigns import MAY_START
-from campaigns.evaluator.problem import ProblemError
+from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.problems.import_.collection import read_collection
 from campaigns.problems.import_.draft import DraftError, ProblemDraft
 from campaigns.problems.import_.given import Given

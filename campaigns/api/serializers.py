@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers as fields
 
-from campaigns.evaluator.contract import protocol_from
+from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Candidate, Event, Round, Verdict
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.findings import finding_facts, policy_of, stored_policy

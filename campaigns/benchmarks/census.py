@@ -14,7 +14,7 @@ from pathlib import Path
 
 from campaigns.devices import nvml
 from campaigns.devices.discover import Device
-from campaigns.evaluator.sandbox.identity import HIGH_BLOCK, LOW_BLOCK
+from campaigns.evaluator.contract.sandbox import HIGH_BLOCK, LOW_BLOCK
 
 SHARED = Path("/dev/shm")
 # Where everybody may write, and so could somebody who got out.

@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any
 
 from campaigns.benchmarks.harness import Row
-from campaigns.evaluator.runner.call_chain import CHAINED, CallChain
+from campaigns.evaluator.builds.call_chain import CHAINED, CallChain
 
 # Elements that are doubled, and calls in a burst: about 2 and 50 µs on a large GPU.
 KERNELS = ((1 << 12, 4096), (1 << 24, 512))

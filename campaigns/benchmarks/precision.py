@@ -35,9 +35,18 @@ from campaigns.benchmarks.trick import TRICKS
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.passport import CPU_PROTOCOL, GPU_PROTOCOL, v0_job
-from campaigns.evaluator.backends import base as backends
-from campaigns.evaluator.contract import Case, CaseReport, Job, Outcome, Report, Source, Timing
-from campaigns.evaluator.problem import ProblemSpec, load_problem
+from campaigns.evaluator.contract import (
+    Case,
+    CaseReport,
+    Job,
+    Outcome,
+    Report,
+    Source,
+    Timing,
+    backends,
+)
+from campaigns.evaluator.contract.problem import ProblemSpec
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.shipped import problem_folder, shipped_folders
 from campaigns.rules.noise.gain import noise_floor
 from campaigns.rules.verdict.decision import VerdictWord

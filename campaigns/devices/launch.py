@@ -25,18 +25,10 @@ from django.conf import settings
 
 from campaigns.devices.nvml import visible_cards
 from campaigns.devices.processes import owned_prefix
-from campaigns.evaluator.contract import (
-    ContractError,
-    Job,
-    Outcome,
-    Phase,
-    Report,
-    dump,
-    load_report,
-)
-from campaigns.evaluator.judge.integrity.process_hold import below
-from campaigns.evaluator.sandbox.cards import CardNode
-from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.evaluator.contract import ContractError, Job, Outcome, Phase, Report
+from campaigns.evaluator.contract.files import dump, load_report
+from campaigns.evaluator.contract.job import KERNELS
+from campaigns.evaluator.contract.sandbox import CardNode, Policy, with_descendants
 from campaigns.problems.shipped import is_shipped
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,7 +128,7 @@ class EvaluatorService:
             process.stdin.write(b"rest\n")
             process.stdin.flush()
         deadline = time.monotonic() + REST_LIMIT_S
-        while below(process.pid) and time.monotonic() < deadline:
+        while len(with_descendants(process.pid)) > 1 and time.monotonic() < deadline:
             time.sleep(REST_POLL_S)
 
     def begin(self, job: Job) -> socket.socket:
@@ -219,7 +211,7 @@ def _start(address: Path, policy: Policy) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
         [sys.executable, "-m", "campaigns.evaluator.service.zygote", str(address), policy.line()],
         cwd=ROOT,
-        env=clean_environment() | {"TRITON_CACHE_DIR": str(kernels), "JUDGE_KERNELS": str(kernels)},
+        env=clean_environment() | {"TRITON_CACHE_DIR": str(kernels), KERNELS: str(kernels)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from campaigns.devices.discover import Device, ensure_platform, platform_facts
 from campaigns.devices.hold import hold
 from campaigns.devices.launch import InterpreterFailed, ask_interpreter
-from campaigns.evaluator.ceilings.document import to_markdown
-from campaigns.evaluator.ceilings.result import CeilingsError, Result, load
+from campaigns.evaluator.contract.ceilings import CeilingsError, Result, load, to_markdown
 from knowledge.exchange.importer import MEASURED, write_measured_document
 from knowledge.models import Revision
 

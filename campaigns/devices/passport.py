@@ -10,7 +10,8 @@ from pathlib import Path
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import Beat
 from campaigns.evaluator.contract import Case, Job, Outcome, Protocol, Report, Source
-from campaigns.evaluator.problem import ProblemSpec, load_problem
+from campaigns.evaluator.contract.problem import ProblemSpec
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.shipped import problem_folder
 from campaigns.rules.noise.gain import both_arms
 from campaigns.rules.noise.passport import (

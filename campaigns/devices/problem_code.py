@@ -15,12 +15,11 @@ from typing import Any, TypeVar
 
 from campaigns.devices.launch import InterpreterFailed, ask_interpreter, sandbox_policy
 from campaigns.evaluator.contract import Case
+from campaigns.evaluator.contract.errors import one_line
+from campaigns.evaluator.contract.layout import ITEM_BYTES
+from campaigns.evaluator.contract.problem import ProblemError, ProblemOrder
+from campaigns.evaluator.contract.problem_reader import problem_files
 from campaigns.evaluator.contract.reading import ContractError, build
-from campaigns.evaluator.errors import one_line
-from campaigns.evaluator.layout import ITEM_BYTES
-from campaigns.evaluator.problem import ProblemError
-from campaigns.evaluator.reference.ask import ProblemOrder
-from campaigns.evaluator.service.crew import problem_files
 from campaigns.problems.shipped import is_shipped
 
 LIMIT_S = 120.0
@@ -100,7 +99,7 @@ def _asked(what: str, folder: Path, cases: Sequence[Case], read: Callable[[Any],
             shipped=is_shipped(folder),
             limit_s=LIMIT_S,
         )
-        arguments = ["-m", "campaigns.evaluator.reference.ask"]
+        arguments = ["-m", "campaigns.evaluator.problem_code.ask"]
         given = json.dumps(asdict(order))
         answer = json.loads(ask_interpreter(arguments, LIMIT_S + AROUND_S, given))
     except subprocess.TimeoutExpired:

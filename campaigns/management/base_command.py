@@ -19,7 +19,7 @@ from django.db.models import Model, QuerySet
 
 from campaigns.devices.discover import DeviceError
 from campaigns.devices.hold import DeviceBusy
-from campaigns.evaluator.problem import ProblemError
+from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.models import IllegalTransition
 from campaigns.problems.shipped import UnknownProblem
 from knowledge.curation.errors import Conflict, CurationError, Forbidden

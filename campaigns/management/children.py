@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from campaigns.evaluator.processes import die_with_parent, kill_group
+from campaigns.evaluator.contract.sandbox import die_with_parent, kill_group
 
 STOP_LIMIT_S = 6.0
 # A child that ends so often within so short a time is not worth starting again.

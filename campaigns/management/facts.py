@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns.evaluator.contract import protocol_from
+from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of

@@ -11,7 +11,7 @@ from django.db.migrations.executor import MigrationExecutor
 from campaigns.devices.discover import Device, ensure_platform
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.measuring import measure_ceilings
-from campaigns.evaluator.ceilings.result import CeilingsError
+from campaigns.evaluator.contract.ceilings import CeilingsError
 from knowledge.exchange.importer import import_wiki
 from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.lookup.migrations import ask_no_more

@@ -6,7 +6,8 @@ import json
 
 from django.db import models
 
-from campaigns.evaluator.contract import Outcome, Report, load_report
+from campaigns.evaluator.contract import Outcome, Report
+from campaigns.evaluator.contract.files import load_report
 from campaigns.models.campaign import Campaign
 from campaigns.models.kinds import EVALUATION_KINDS, EvaluationKind, EvaluationTraits
 from campaigns.models.round import Candidate, Round

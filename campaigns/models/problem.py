@@ -9,7 +9,7 @@ from typing import Any
 from django.db import models
 from django.urls import reverse
 
-from campaigns.evaluator.problem import ACCUMULATES
+from campaigns.evaluator.contract.problem import ACCUMULATES
 from campaigns.rules.noise.directions import Direction, Half
 from knowledge.models.guarded import ALWAYS, Guarded
 

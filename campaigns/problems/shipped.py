@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
+from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
+from campaigns.evaluator.contract.problem_reader import load_problem
 
 SHIPPED = Path(__file__).resolve().parent
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 
-from campaigns.evaluator.builds.python_entry import ENTRY
 from campaigns.evaluator.contract import Source
+from campaigns.evaluator.contract.programs import ENTRY
 from campaigns.problems.import_.bundle.needed import needed_by
 from campaigns.problems.import_.read_sources import parameters
 

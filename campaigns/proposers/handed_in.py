@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 
 from django.utils.text import slugify
 
-from campaigns.evaluator.builds.flags import TUNING, is_tuning
 from campaigns.evaluator.contract import Source
+from campaigns.evaluator.contract.programs import TUNING, is_tuning
 from campaigns.proposers.base import Hypothesis, MetricDirection
 from campaigns.rules.verdict.buckets import Bucket
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from campaigns.evaluator.contract import CaseReport, Report, Timing
-from campaigns.evaluator.problem.distributions import SKEWED, distribution_of
+from campaigns.evaluator.contract.problem import SKEWED, distribution_of
 from campaigns.models import Campaign, Case, Event, Round
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.case_limits import Level, representative

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from campaigns.evaluator.contract import Report, protocol_from
+from campaigns.evaluator.contract import Report
+from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Candidate, Evaluation, Round, RoundState
 from campaigns.records.cases import cases_of, classes_by_case, taken_by
 from campaigns.records.evaluations import deciding_evaluation, judged_candidate, second_session

@@ -7,7 +7,8 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
+from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.models import Case, Problem
 
 LARGEST_FILE = 1 << 20

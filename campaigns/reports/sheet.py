@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Max
 
-from campaigns.evaluator.contract import protocol_from
+from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import (
     Campaign,
     CampaignState,

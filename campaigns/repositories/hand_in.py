@@ -8,8 +8,9 @@ from typing import Any
 
 from django.db import transaction
 
-from campaigns.evaluator.backends.base import BACKEND_OF
-from campaigns.evaluator.problem import ProblemError, load_problem
+from campaigns.evaluator.contract.backends import BACKEND_OF
+from campaigns.evaluator.contract.problem import ProblemError
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.lineage.git import LineageError
 from campaigns.models import EvaluationState, RepositoryState, Submitter
 from campaigns.problems.shipped import UnknownProblem

@@ -27,7 +27,7 @@ from django.conf import settings
 
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import ROOT, clean_environment
-from campaigns.evaluator.sandbox.order import LOG_BYTES, TABLE_BYTES, Order, Told
+from campaigns.evaluator.contract.sandbox import LOG_BYTES, TABLE_BYTES, Order, Told
 from campaigns.rules.harness.description import PRINTED, Harness
 
 BEAT_S = 1.0

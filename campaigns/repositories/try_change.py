@@ -13,9 +13,10 @@ from django.utils import timezone
 from campaigns.devices.hold import hold
 from campaigns.devices.idle import is_gated
 from campaigns.devices.processes import ClaimLost, new_holder, tempdir
-from campaigns.evaluator.backends.base import BACKEND_OF
 from campaigns.evaluator.contract import Job, Source
-from campaigns.evaluator.problem import ProblemError, load_problem
+from campaigns.evaluator.contract.backends import BACKEND_OF
+from campaigns.evaluator.contract.problem import ProblemError
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.lineage.git import LineageError
 from campaigns.models import EvaluationState, RepositoryState
 from campaigns.models.transitions import claim, move

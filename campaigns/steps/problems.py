@@ -12,7 +12,8 @@ from django.conf import settings
 from django.db import DatabaseError, transaction
 
 from campaigns.devices.processes import tempdir
-from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
+from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.models import Case, Problem
 from campaigns.problems.shipped import UnknownProblem, problem_folder, shipped_problems
 from campaigns.records.problem_rows import read_problem

@@ -9,7 +9,8 @@ from typing import Any
 from campaigns.devices.problem_code import HostLacks, described_problem, problem_notes
 from campaigns.devices.processes import tempdir
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
+from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.import_.as_read import as_read
 from campaigns.problems.import_.draft import DraftError, ProblemDraft
 from campaigns.problems.import_.write import written

@@ -10,7 +10,7 @@ import tree_sitter_cpp
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
 
-from campaigns.evaluator.syntax import TooSlow, parse_within
+from campaigns.evaluator.contract.signature import TooSlow, parse_within
 
 ASSIGNMENTS = ("assignment_expression", "update_expression")
 

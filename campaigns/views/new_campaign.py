@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
-from campaigns.evaluator.problem import ProblemError, ProblemSpec
+from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.models import Campaign
 from campaigns.rules.stop.intake import Intake, IntakeError, fixed
 from campaigns.rules.stop.policy import MOST_HOURS, ROUND_LIMIT, RestartPolicy, StopPolicy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 
-from campaigns.evaluator.problem import ProblemSpec
+from campaigns.evaluator.contract.problem import ProblemSpec
 from campaigns.records.device_waits import no_worker_words
 from campaigns.rules.target.roofline import choose_ceiling
 from campaigns.steps.lifecycle.create_campaign import timed_on

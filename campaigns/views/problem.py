@@ -18,8 +18,8 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_safe
 
-from campaigns.evaluator.problem import ProblemError
-from campaigns.evaluator.problem.toml_line import with_line
+from campaigns.evaluator.contract.problem import ProblemError
+from campaigns.evaluator.contract.problem_reader import with_line
 from campaigns.models import Campaign, Case, Problem
 from campaigns.problems.import_.draft import DraftError, ProblemDraft
 from campaigns.problems.import_.given import Given

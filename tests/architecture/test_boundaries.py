@@ -28,7 +28,7 @@ PURE_MAY_USE = (
     "campaigns.spaces",
     "campaigns.syntax",
     "campaigns.evaluator.contract",
-    "campaigns.evaluator.syntax",
+    "campaigns.evaluator.contract.signature",
     "campaigns.rules.verdict.finding_kinds",
 )
 EMPTY_PACKAGES = {"knowledge", "knowledge.experience", "campaigns", "campaigns.evaluator"}

@@ -93,6 +93,6 @@ def test_only_locked_processes_load_a_reference(tree):
     users = {m.path for m in tree.program if "ProblemCode(" in m.text}
     assert users == {
         "campaigns/benchmarks/peers/form.py",
-        "campaigns/evaluator/reference/ask.py",
-        "campaigns/evaluator/reference/serve.py",
+        "campaigns/evaluator/problem_code/ask.py",
+        "campaigns/evaluator/problem_code/serve.py",
     }

@@ -15,8 +15,8 @@ ATTICS = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "ma
 # Where a process ends or somebody else's code is called: everything is caught and turned into a
 # record. One handler each; a file that needs more should share one.
 BROAD_EXCEPTS = {
-    "campaigns/evaluator/processes.py": 1,  # a forked child's outermost edge
-    "campaigns/evaluator/runner/device_plan.py": 1,  # the candidate, while its calls are captured
+    "campaigns/evaluator/sandbox/processes.py": 1,  # a forked child's outermost edge
+    "campaigns/evaluator/builds/device_plan.py": 1,  # the candidate, while its calls are captured
     "campaigns/evaluator/backends/triton.py": 1,  # the candidate, while it is compiled apart
     "campaigns/evaluator/judge/main.py": 1,  # the judge's edge: our own fault, reported as such
     "campaigns/benchmarks/search/plain_loop.py": 1,  # a variant may fail in any way

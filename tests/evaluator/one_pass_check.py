@@ -17,11 +17,11 @@ import sys
 import torch
 
 from campaigns.evaluator.interpreter.no_gpu import install_stub
-from campaigns.evaluator.judge.arena import as_integers
 from campaigns.evaluator.judge.correctness.one_pass import WIDE, TritonPasses, agrees
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, quick
 from campaigns.evaluator.judge.correctness.passes import InputMix, RowWindows, TorchPasses
-from campaigns.evaluator.processes import fork
+from campaigns.evaluator.reference.memory import as_integers
+from campaigns.evaluator.sandbox.processes import fork
 
 # One element, one block, and a rest behind it.
 WIDTHS = (1, 1024, 1500)

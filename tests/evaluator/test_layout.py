@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.evaluator.layout import ALIGN, GUARD, Plain, ScalarArg, Shift, lay_out
+from campaigns.evaluator.contract.layout import ALIGN, GUARD, Plain, ScalarArg, Shift, lay_out
 
 ARGS = [
     Plain("x", "float32", (7, 9), output=False),

@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from campaigns.evaluator.processes import fork, wait_status
+from campaigns.evaluator.sandbox.processes import fork, wait_status
 
 
 def test_it_ends_a_process_that_has_only_just_been_forked():

@@ -8,11 +8,11 @@ import pytest
 import tree_sitter_cpp
 from tree_sitter import Language, Parser
 
-from campaigns.evaluator import syntax
-from campaigns.evaluator.builds.compile import BuildFailed
 from campaigns.evaluator.builds.kernel_names import cuda_kernels
-from campaigns.evaluator.builds.signature import read_parameters
 from campaigns.evaluator.contract import Source
+from campaigns.evaluator.contract import signature as syntax
+from campaigns.evaluator.contract.errors import BuildFailed
+from campaigns.evaluator.contract.signature import read_parameters
 from campaigns.syntax.c_family import parse
 from campaigns.syntax.findings.find import findings_of
 

@@ -16,7 +16,7 @@ from campaigns.devices.discover import this_device
 from campaigns.devices.idle import look_closely
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Job, Limits, Outcome, Protocol, Report, Source, Timer
-from campaigns.evaluator.problem import load_problem
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.rules.noise.device_gate import DeviceState
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.gates import Standard

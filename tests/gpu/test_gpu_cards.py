@@ -11,7 +11,7 @@ from campaigns.devices.discover import Device, devices
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.passport import v0_job
 from campaigns.evaluator.contract import Job, Limits, Outcome, Protocol, Source
-from campaigns.evaluator.problem import load_problem
+from campaigns.evaluator.contract.problem_reader import load_problem
 
 ADD = Path(__file__).parents[2] / "campaigns" / "problems" / "vector_add"
 PROTOCOL = Protocol(blocks=2, trials=2, limits=Limits(call_s=5))

@@ -12,7 +12,7 @@ from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.passport import v0_job
 from campaigns.evaluator.contract import Outcome, Protocol
-from campaigns.evaluator.problem import load_problem
+from campaigns.evaluator.contract.problem_reader import load_problem
 
 SOFTMAX = Path(__file__).parents[2] / "campaigns" / "problems" / "softmax"
 

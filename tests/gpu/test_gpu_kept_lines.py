@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from campaigns.evaluator import cuda_driver
-from campaigns.evaluator.judge.timing.cold_caches import SCRUBBED
+from campaigns.evaluator.judge.integrity.cold_caches import SCRUBBED
 
 pytestmark = pytest.mark.gpu
 

@@ -16,7 +16,7 @@ from campaigns.benchmarks.trick import TRICKS, read
 from campaigns.devices.discover import this_device
 from campaigns.devices.passport import v0_job
 from campaigns.evaluator.contract import Case, Limits, Outcome, Protocol, Report, Timer
-from campaigns.evaluator.problem import load_problem
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.rules.verdict.gates import decisive_samples
 
 pytestmark = pytest.mark.gpu

@@ -9,6 +9,7 @@ from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.passport import v0_job
 from campaigns.evaluator.contract import Outcome, Protocol
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.evaluator.judge.correctness.one_pass import (
     TRIED,
     WIDE,
@@ -17,7 +18,6 @@ from campaigns.evaluator.judge.correctness.one_pass import (
     passes_for,
 )
 from campaigns.evaluator.judge.correctness.passes import InputMix, RowWindows
-from campaigns.evaluator.problem import load_problem
 from campaigns.problems.shipped import problem_folder
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from campaigns.devices.discover import this_device
 from campaigns.evaluator.contract import Job, Limits, Outcome, Protocol, Report, Source, Timer
-from campaigns.evaluator.problem import load_problem
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.source_gates import own_kernels
 

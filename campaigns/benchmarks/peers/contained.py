@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from campaigns.evaluator.processes import (
+from campaigns.evaluator.contract.sandbox import (
     adopt_orphans,
     describe_status,
     end_descendants,

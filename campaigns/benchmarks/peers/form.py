@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from campaigns.evaluator.builds.signature import ENTRY, argument_types
 from campaigns.evaluator.contract import Case, Param
-from campaigns.evaluator.judge.correctness.reference import Reference
-from campaigns.evaluator.layout import Layout, ScalarArg
-from campaigns.evaluator.problem import load_problem
-from campaigns.evaluator.reference.code import ProblemCode
+from campaigns.evaluator.contract.layout import Layout, ScalarArg
+from campaigns.evaluator.contract.problem_reader import load_problem
+from campaigns.evaluator.contract.signature import ENTRY, argument_types
+from campaigns.evaluator.problem_code.code import ProblemCode
+from campaigns.evaluator.reference.reference import Reference
 
 if TYPE_CHECKING:
     import torch

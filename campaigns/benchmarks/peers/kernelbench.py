@@ -19,7 +19,7 @@ from campaigns.benchmarks.peers.form import (
     in_turn,
     stand_in_for,
 )
-from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.contract.layout import Layout
 
 TRIALS, TIMED = 5, 100
 PRECISIONS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}

@@ -21,7 +21,7 @@ from campaigns.benchmarks.peers.form import (
     answer_with,
     turn_to_time,
 )
-from campaigns.evaluator.backends import cpp, cuda
+from campaigns.evaluator.contract import programs
 
 CALLS, WARM_UP = 50, 5
 
@@ -57,7 +57,11 @@ def _function(task: PeerTask, form: Form) -> Callable[..., None]:
         spec.loader.exec_module(module)
         return module.run_kernel  # type: ignore[no-any-return]
     library = Path(task.folder) / "candidate.so"
-    command = [cpp.compiler(), *cpp.FLAGS] if task.backend == "cpp" else [cuda.nvcc(), *cuda.FLAGS]
+    command = (
+        [programs.cpp_compiler(), *programs.CPP_BUILD]
+        if task.backend == "cpp"
+        else [programs.nvcc(), *programs.CUDA_BUILD]
+    )
     if task.backend == "cuda":
         command.append("-arch=native")
     subprocess.run([*command, *task.flags, task.source, "-o", str(library)], check=True)

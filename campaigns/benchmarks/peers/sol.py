@@ -26,8 +26,8 @@ from campaigns.benchmarks.peers.form import (
     in_turn,
     stand_in_for,
 )
-from campaigns.evaluator.builds.signature import read_parameters
-from campaigns.evaluator.layout import Layout, ScalarArg, TensorArg
+from campaigns.evaluator.contract.layout import Layout, ScalarArg, TensorArg
+from campaigns.evaluator.contract.signature import read_parameters
 
 DTYPES = {
     *("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "bool"),

@@ -41,7 +41,7 @@ from campaigns.evaluator.contract import (
     Protocol,
     Source,
 )
-from campaigns.evaluator.problem import load_problem
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.landscapes.landscape import Landscape, LandscapeHeader, LandscapeRow, RecordedKnob
 from campaigns.problems.shipped import is_shipped, problem_folder
 from campaigns.records.target.device_limits import device_limits

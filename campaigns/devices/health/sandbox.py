@@ -13,9 +13,8 @@ from campaigns.devices.health.finding import HealthFinding, State
 from campaigns.devices.health.sanitizers import COSTS
 from campaigns.devices.launch import InterpreterFailed, ask_interpreter
 from campaigns.devices.nvml import visible_cards
-from campaigns.evaluator.sandbox.cards import CardNode
-from campaigns.evaluator.sandbox.layers import Layer, describe, wanted, words
-from campaigns.evaluator.sanitizers.run import COMPUTE_SANITIZER
+from campaigns.evaluator.contract.programs import COMPUTE_SANITIZER
+from campaigns.evaluator.contract.sandbox import CardNode, Layer, describe, wanted, words
 
 LIMIT_S = 60.0
 

@@ -9,17 +9,18 @@ from pathlib import Path
 
 from campaigns.devices.health.finding import HealthFinding, State, said_by
 from campaigns.devices.health.tools import CUDA
-from campaigns.evaluator.backends import cpp
-from campaigns.evaluator.builds.compile import Unsupported
-from campaigns.evaluator.builds.headline import headline
-from campaigns.evaluator.sanitizers import run
+from campaigns.evaluator.contract import programs
+from campaigns.evaluator.contract.errors import Unsupported
 
 LIMIT_S = 60
 PROGRAM = "int main() { return 0; }\n"
+BUILD = ("empty.cpp", "-o", "empty")
 COSTS = {
-    run.ADDRESS: "C++ kernels are accepted without a check for memory errors",
-    run.THREAD: "C++ kernels are accepted without a check for races between threads",
-    run.COMPUTE_SANITIZER: "CUDA kernels are accepted without a check for memory errors and races",
+    programs.ADDRESS: "C++ kernels are accepted without a check for memory errors",
+    programs.THREAD: "C++ kernels are accepted without a check for races between threads",
+    programs.COMPUTE_SANITIZER: (
+        "CUDA kernels are accepted without a check for memory errors and races"
+    ),
 }
 RUNTIMES = (
     "install the runtimes that belong to the compiler (Debian: libgcc-N-dev of its version N)"
@@ -28,7 +29,7 @@ RUNTIMES = (
 
 def examine_sanitizers(*, has_gpu: bool) -> list[HealthFinding]:
     """One line for each: of C++ kernels, and of CUDA kernels where there is a GPU."""
-    return [*(_of_host(tool) for tool in run.CPP_FLAGS), _of_device(has_gpu=has_gpu)]
+    return [*(_of_host(tool) for tool in programs.CPP_FLAGS), _of_device(has_gpu=has_gpu)]
 
 
 def _of_host(tool: str) -> HealthFinding:
@@ -42,19 +43,19 @@ def _fails(tool: str) -> str:
     with tempfile.TemporaryDirectory(prefix="kopt-sanitizer-") as folder:
         Path(folder, "empty.cpp").write_text(PROGRAM)
         try:
-            command = [cpp.compiler(), *run.CPP_FLAGS[tool], "empty.cpp", "-o", "empty"]
+            command = [programs.cpp_compiler(), *programs.CPP_FLAGS[tool], *BUILD]
             for step, program in (("built", command), ("run", [f"{folder}/empty"])):
                 done = subprocess.run(
                     program,
                     cwd=folder,
-                    env={**os.environ, **run.OPTIONS[tool]},
+                    env={**os.environ, **programs.OPTIONS[tool]},
                     capture_output=True,
                     text=True,
                     timeout=LIMIT_S,
                     check=False,
                 )
                 if done.returncode:
-                    said = headline(done.stderr or done.stdout)
+                    said = programs.headline(done.stderr or done.stdout)
                     return f"cannot be {step}: {said}"
         except (OSError, Unsupported, subprocess.TimeoutExpired) as error:
             return str(error)
@@ -62,8 +63,8 @@ def _fails(tool: str) -> str:
 
 
 def _of_device(*, has_gpu: bool) -> HealthFinding:
-    name = run.COMPUTE_SANITIZER
-    path = run.compute_sanitizer()
+    name = programs.COMPUTE_SANITIZER
+    path = programs.compute_sanitizer()
     if path is not None:
         return HealthFinding(name, State.OK, said_by(path, "--version") or path)
     if not has_gpu:

@@ -17,9 +17,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from campaigns.evaluator.backends import base
-from campaigns.evaluator.builds.kept import keep_whole
-from campaigns.evaluator.contract import FACTS_FILE, BuildFacts, Job, Source
+from campaigns.evaluator.contract import Job, Source
+from campaigns.evaluator.contract import backends as base
+from campaigns.evaluator.contract.files import keep_whole
+from campaigns.evaluator.contract.stream import FACTS_FILE, BuildFacts
 
 LIMIT_BYTES = 4 << 30
 # Tens of kilobytes are usual. What is larger is built where it is needed.

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from campaigns.evaluator.contract import BuildResult, ScreenResult, dump_line
+from campaigns.evaluator.contract.files import dump_line
+from campaigns.evaluator.contract.stream import BuildResult, ScreenResult
 from campaigns.models import Evaluation, EvaluationState, Sweep, SweepOrder
 from campaigns.models.transitions import claim
 

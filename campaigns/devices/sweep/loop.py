@@ -19,15 +19,8 @@ from django.conf import settings
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.sweep.build_cache import BuildCache
 from campaigns.devices.sweep.variant_stream import Result, VariantStream
-from campaigns.evaluator.contract import (
-    BuildResult,
-    Job,
-    Outcome,
-    ScreenResult,
-    Source,
-    Stream,
-    VariantOrder,
-)
+from campaigns.evaluator.contract import Job, Outcome, Source
+from campaigns.evaluator.contract.stream import BuildResult, ScreenResult, Stream, VariantOrder
 
 # Orders that a screen holds, so that it never waits for the next.
 AHEAD = 2

@@ -7,13 +7,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from campaigns.evaluator.contract import (
-    BuildFacts,
-    BuildResult,
-    Outcome,
-    ScreenResult,
-    Source,
-)
+from campaigns.evaluator.contract import Outcome, Source
+from campaigns.evaluator.contract.stream import BuildFacts, BuildResult, ScreenResult
 from campaigns.spaces.render import render
 from campaigns.spaces.space import Point, Space
 from campaigns.strategies.base import SearchStrategy, SearchTrial, TrialFailure

@@ -14,14 +14,9 @@ from dataclasses import replace
 from campaigns.devices.sweep.build_cache import BuildCache
 from campaigns.devices.sweep.handed_out import HandedOut
 from campaigns.devices.sweep.search_work import SearchWork, too_large
-from campaigns.evaluator.contract import (
-    BuildResult,
-    Outcome,
-    ScreenResult,
-    Source,
-    dump_line,
-    load_line,
-)
+from campaigns.evaluator.contract import Outcome, Source
+from campaigns.evaluator.contract.files import dump_line, load_line
+from campaigns.evaluator.contract.stream import BuildResult, ScreenResult
 from campaigns.models import Evaluation, SweepOrder
 
 # Free orders for each helper: enough for its builders until the next turn, about a second later.

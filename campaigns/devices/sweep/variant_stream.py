@@ -8,18 +8,9 @@ import socket
 from collections import deque
 
 from campaigns.devices.launch import EvaluatorService
-from campaigns.evaluator.contract import (
-    BuildResult,
-    Job,
-    Outcome,
-    Phase,
-    Report,
-    ScreenResult,
-    VariantOrder,
-    dump_line,
-    load_line,
-    load_report,
-)
+from campaigns.evaluator.contract import Job, Outcome, Phase, Report
+from campaigns.evaluator.contract.files import dump_line, load_line, load_report
+from campaigns.evaluator.contract.stream import BuildResult, ScreenResult, VariantOrder
 
 Result = BuildResult | ScreenResult
 KINDS: dict[str, type[BuildResult] | type[ScreenResult]] = {

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Sequence
 
-from campaigns.evaluator.backends.base import Backend, register
-from campaigns.evaluator.builds.compile import (
-    Unsupported,
-    check_flags,
-    compile_or_fail,
-    version_line,
-)
+from campaigns.evaluator.builds.compile import check_flags, compile_or_fail
+from campaigns.evaluator.builds.host_plan import HostPlan
+from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.memory_files import loadable
 from campaigns.evaluator.builds.native_loop import LOOP_FILE, NativeLoop
 from campaigns.evaluator.builds.shared_object import (
@@ -21,15 +16,15 @@ from campaigns.evaluator.builds.shared_object import (
     hand_over,
     write_source,
 )
-from campaigns.evaluator.contract import BuildFacts, Job, Source
-from campaigns.evaluator.layout import Layout
-from campaigns.evaluator.runner.host_plan import HostPlan
-from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.contract import Job, Source
+from campaigns.evaluator.contract.backends import Backend, register
+from campaigns.evaluator.contract.errors import Unsupported
+from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.contract.programs import CPP_BUILD, cpp_compiler, version_line
+from campaigns.evaluator.contract.stream import BuildFacts
 from campaigns.evaluator.sandbox.workplace import Workplace
 
-COMPILERS = ("g++", "clang++")
 ARTEFACTS = (LIBRARY_FILE, LOOP_FILE)
-FLAGS = ("-O2", "-std=c++17", "-shared", "-fPIC")
 
 
 # A pragma that needs OpenMP's threads; `simd` alone does not.
@@ -48,18 +43,10 @@ def openmp_note(source: Source) -> str:
     )
 
 
-def compiler() -> str:
-    """The first C++ compiler on PATH. Raises Unsupported."""
-    for name in COMPILERS:
-        if found := shutil.which(name):
-            return found
-    raise Unsupported(f"no C++ compiler on PATH; install one of {', '.join(COMPILERS)}")
-
-
 def compiler_version() -> str:
     """What the compiler calls itself; "" without one."""
     try:
-        return version_line(compiler())
+        return version_line(cpp_compiler())
     except Unsupported:
         return ""
 
@@ -80,8 +67,8 @@ class CppKernel:
         self._library = Library(out, self._source, example)
         # First, so that the build log is the candidate's.
         self._loop = NativeLoop(self._library.types, self._place)
-        self._loop.build(compiler())
-        command = [compiler(), *FLAGS, *self._source.flags, path.name, "-o", out.name]
+        self._loop.build(cpp_compiler())
+        command = [cpp_compiler(), *CPP_BUILD, *self._source.flags, path.name, "-o", out.name]
         compile_or_fail(command, self._place)
 
     def build_into(self, examples: Sequence[Layout], files: Sequence[int]) -> BuildFacts:

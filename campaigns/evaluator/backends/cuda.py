@@ -5,31 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from campaigns.evaluator.backends.base import Backend, register
-from campaigns.evaluator.builds.compile import (
-    Unsupported,
-    check_flags,
-    compile_or_fail,
-    version_line,
-)
+from campaigns.evaluator.builds.compile import check_flags, compile_or_fail, facts_from_ptxas
+from campaigns.evaluator.builds.device_plan import DevicePlan
 from campaigns.evaluator.builds.kernel_names import cuda_kernels
+from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.memory_files import loadable
-from campaigns.evaluator.builds.resource_use import facts_from_ptxas
 from campaigns.evaluator.builds.shared_object import (
     LIBRARY_FILE,
     Library,
     hand_over,
     write_source,
 )
-from campaigns.evaluator.builds.toolkit import toolkit_program
-from campaigns.evaluator.contract import BuildFacts, Job, Source
-from campaigns.evaluator.layout import Layout
-from campaigns.evaluator.runner.device_plan import DevicePlan
-from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.contract import Job, Source
+from campaigns.evaluator.contract.backends import Backend, register
+from campaigns.evaluator.contract.errors import Unsupported
+from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.contract.programs import CUDA_BUILD, nvcc, toolkit_program, version_line
+from campaigns.evaluator.contract.stream import BuildFacts
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 ARTEFACTS = (LIBRARY_FILE,)
-FLAGS = ("-shared", "-Xcompiler=-fPIC")
 # The legacy default stream cannot be captured; this one can, and plain <<<…>>> launches land here.
 PER_THREAD = "--default-stream=per-thread"
 PER_THREAD_STREAM = 2
@@ -44,14 +39,6 @@ def target_flags(target: str) -> tuple[str, ...]:
     gpu = match.group(1)
     code = f"-gencode=arch=compute_{gpu},code=sm_{gpu}"
     return ("-O2", "-std=c++17", PER_THREAD, code)
-
-
-def nvcc() -> str:
-    """The CUDA compiler, from PATH or CUDA_HOME. Raises Unsupported."""
-    found = toolkit_program("nvcc")
-    if found is None:
-        raise Unsupported("nvcc is not on PATH nor in CUDA_HOME; install the CUDA toolkit")
-    return found
 
 
 def refuses(layouts: Collection[Layout], text: str, device: str) -> str:
@@ -79,7 +66,7 @@ class CudaKernel:
 
     def _build(self, example: Layout, *more: str) -> str:
         check_flags(self._source.flags)
-        flags = (*target_flags(self._job.target), *FLAGS, *more)
+        flags = (*target_flags(self._job.target), *CUDA_BUILD, *more)
         path = write_source(self._source, self._place.folder, ".cu")
         out = self._place.folder / LIBRARY_FILE
         command = [nvcc(), *flags, *self._source.flags, path.name]

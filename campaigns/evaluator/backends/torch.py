@@ -12,16 +12,17 @@ import os
 from collections.abc import Sequence
 from importlib import metadata
 
-from campaigns.evaluator.backends.base import Backend, CallPlan, register
-from campaigns.evaluator.builds.compile import BuildFailed
-from campaigns.evaluator.builds.python_calls import blank_call, load_candidate
-from campaigns.evaluator.builds.python_entry import Entry, entry_of
+from campaigns.evaluator.builds.host_plan import python_plan
+from campaigns.evaluator.builds.kernel import CallPlan
+from campaigns.evaluator.builds.memory import Memory
+from campaigns.evaluator.builds.python_entry import Entry, blank_call, entry_of, load_candidate
 from campaigns.evaluator.builds.python_error import FILE
 from campaigns.evaluator.builds.shared_object import write_source
-from campaigns.evaluator.contract import BuildFacts, Job, Source
-from campaigns.evaluator.layout import Layout
-from campaigns.evaluator.runner.memory import Memory
-from campaigns.evaluator.runner.python_plan import python_plan
+from campaigns.evaluator.contract import Job, Source
+from campaigns.evaluator.contract.backends import Backend, register
+from campaigns.evaluator.contract.errors import BuildFailed
+from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.contract.stream import BuildFacts
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 COMPILES = "torch.compile"

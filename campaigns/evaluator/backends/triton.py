@@ -17,23 +17,23 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from campaigns.evaluator.backends.base import Backend, CallPlan, register
-from campaigns.evaluator.builds.compile import BuildFailed
+from campaigns.evaluator.builds.host_plan import python_plan
+from campaigns.evaluator.builds.kernel import CallPlan
 from campaigns.evaluator.builds.kernel_names import triton_kernels
+from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.memory_files import empty, fill, held
-from campaigns.evaluator.builds.python_calls import load_candidate
-from campaigns.evaluator.builds.python_entry import entry_of
+from campaigns.evaluator.builds.python_entry import entry_of, load_candidate
 from campaigns.evaluator.builds.python_error import FILE, place_of
 from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.builds.triton_cache import CACHE_FILE, facts_of, packed, unpack, warm_up
-from campaigns.evaluator.contract import BuildFacts, Job, Source
-from campaigns.evaluator.interpreter import as_on_a_gpu, libdevice, stand_in
-from campaigns.evaluator.interpreter.fault import host_fault
+from campaigns.evaluator.contract import Job, Source
+from campaigns.evaluator.contract.backends import Backend, register
+from campaigns.evaluator.contract.errors import BuildFailed
+from campaigns.evaluator.contract.layout import Layout, ScalarArg
+from campaigns.evaluator.contract.stream import BuildFacts
+from campaigns.evaluator.interpreter import libdevice, stand_in
 from campaigns.evaluator.interpreter.no_gpu import install_stub, mark_blanks, refuses
-from campaigns.evaluator.interpreter.stand_in import OnlyOnGpu
-from campaigns.evaluator.layout import Layout, ScalarArg
-from campaigns.evaluator.runner.memory import Memory
-from campaigns.evaluator.runner.python_plan import python_plan
+from campaigns.evaluator.interpreter.stand_in import OnlyOnGpu, host_fault
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 FACTS_BYTES = 1 << 16
@@ -130,7 +130,7 @@ class TritonKernel:
             os.environ["TRITON_INTERPRET"] = "1"
             install_stub(self._target)
             stand_in.put_in(self._target)
-            as_on_a_gpu.put_in()
+            stand_in.match_launches()
             libdevice.put_in()
             mark_blanks()
         if self._example is None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterable
 
-from campaigns.evaluator.builds.flags import TUNING, is_tuning
+from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
+from campaigns.evaluator.contract.programs import TUNING, is_tuning
+from campaigns.evaluator.contract.stream import BuildFacts
 from campaigns.evaluator.sandbox.workplace import Ended, Workplace
 
 LAST_WORDS = 300
@@ -15,29 +18,18 @@ _KILLED_PART = re.compile(
     r"|died due to signal 9\b"
     r"|unable to execute command: Killed"
 )
-
-
-class BuildFailed(Exception):
-    """The compiler refused the candidate; the text is its log."""
-
-
-class Unsupported(Exception):
-    """This host cannot build or run this kind of candidate."""
-
-
-def version_line(program: str) -> str:
-    """The line of its `--version` that names a release; "" where it does not answer.
-
-    program: a trusted one, by its path; it runs outside the sandbox.
-    """
-    try:
-        said = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, timeout=20, check=False
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    lines = [line.strip() for line in said.stdout.splitlines() if re.search(r"\d+\.\d+", line)]
-    return next((line for line in lines if "release" in line), lines[0] if lines else "")
+# Of `ptxas -v`, a line each; see "ptxas options" in the manual of nvcc.
+STACK = re.compile(r"(\d+) bytes stack frame")
+SPILLS = re.compile(r"(\d+) bytes spill stores")
+REGISTERS = re.compile(r"Used (\d+) registers")
+SHARED = re.compile(r"(\d+) bytes smem")
+# Of `cuobjdump --dump-resource-usage`.
+LISTED = {
+    "registers": re.compile(r"\bREG:(\d+)"),
+    "stack_bytes": re.compile(r"\bSTACK:(\d+)"),
+    "shared_bytes": re.compile(r"\bSHARED:(\d+)"),
+    "spill_bytes": re.compile(r"\bLOCAL:(\d+)"),
+}
 
 
 def check_flags(flags: tuple[str, ...]) -> None:
@@ -78,3 +70,24 @@ def _killed(ended: Ended) -> bool:
     """
     part = not ended.stopped and _KILLED_PART.search(ended.log[-LAST_WORDS:])
     return ended.killed or bool(part)
+
+
+def facts_from_ptxas(log: str) -> BuildFacts:
+    """What `ptxas -v` printed; of several kernels the most of each."""
+    return BuildFacts(
+        registers=_most(REGISTERS, log),
+        spill_bytes=_most(SPILLS, log),
+        stack_bytes=_most(STACK, log),
+        shared_bytes=_most(SHARED, log) or (0 if REGISTERS.search(log) else None),
+    )
+
+
+def facts_from_listing(listing: str, shared_bytes: Iterable[int]) -> BuildFacts:
+    """What `cuobjdump` listed. shared_bytes: asked for at the launches, as Triton does."""
+    found = {name: _most(pattern, listing) for name, pattern in LISTED.items()}
+    found["shared_bytes"] = max([found["shared_bytes"] or 0, *shared_bytes])
+    return BuildFacts(**found)
+
+
+def _most(pattern: re.Pattern[str], text: str) -> int | None:
+    return max(map(int, pattern.findall(text)), default=None)

@@ -28,11 +28,6 @@ TORCH = ("at::", "c10::")
 DRIVER = ("Memcpy", "Memset")
 
 
-def no_kernels(text: str) -> tuple[str, ...]:
-    """For languages without kernels of their own."""
-    return ()
-
-
 def triton_kernels(text: str) -> tuple[str, ...]:
     """Functions under `@triton.jit`, or given to it; none for a text that does not parse."""
     try:

@@ -13,8 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from campaigns.evaluator.builds.compile import BuildFailed, Unsupported, compile_or_fail
-from campaigns.evaluator.builds.signature import FLOATS, INTEGERS
+from campaigns.evaluator.builds.compile import compile_or_fail
+from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
+from campaigns.evaluator.contract.signature import FLOATS, INTEGERS
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 # Several names mean one type; the first one needs no header.

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.memory_files import fill
-from campaigns.evaluator.builds.signature import ENTRY, argument_types
 from campaigns.evaluator.contract import Source
-from campaigns.evaluator.layout import Layout, TensorArg
-from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.contract.layout import Layout, TensorArg
+from campaigns.evaluator.contract.signature import ENTRY, argument_types
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 LIBRARY_FILE = "candidate.so"

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from campaigns.evaluator.builds.resource_use import facts_from_listing
-from campaigns.evaluator.builds.toolkit import toolkit_program
-from campaigns.evaluator.contract import BuildFacts
+from campaigns.evaluator.builds.compile import facts_from_listing
+from campaigns.evaluator.contract.programs import toolkit_program
+from campaigns.evaluator.contract.stream import BuildFacts
 
 CACHE_FILE = "triton-cache.tar"
 CUOBJDUMP = "cuobjdump"

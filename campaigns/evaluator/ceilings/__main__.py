@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 from campaigns.evaluator.ceilings.cpu import measure_cpu
 from campaigns.evaluator.ceilings.document import shown
-from campaigns.evaluator.ceilings.host import cpu_name
 from campaigns.evaluator.ceilings.result import CeilingsError, Result, dump
+from campaigns.evaluator.host import cpu_name
 
 DEVICE = re.compile(r"cpu|cuda:(?P<index>\d+)")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from campaigns.evaluator.ceilings.host import cpu_time
+from campaigns.evaluator.host import cpu_time
 
 BUSY_LIMIT = 0.10
 

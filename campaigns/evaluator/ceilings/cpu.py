@@ -6,13 +6,17 @@ import platform
 import shutil
 import subprocess
 import tempfile
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from campaigns.evaluator.ceilings.busy import watched
 from campaigns.evaluator.ceilings.choice import COLD_CACHES, choose
-from campaigns.evaluator.ceilings.cpu_matmul import measure_matmuls
-from campaigns.evaluator.ceilings.host import (
+from campaigns.evaluator.ceilings.result import CeilingsError, MeasuredCeiling, Sample
+from campaigns.evaluator.host import (
     cpu_clocks_mhz,
     cpu_name,
     cpus_usable,
@@ -20,7 +24,6 @@ from campaigns.evaluator.ceilings.host import (
     last_level_cache_bytes,
     memory_available_bytes,
 )
-from campaigns.evaluator.ceilings.result import CeilingsError, MeasuredCeiling, Sample
 
 PROBE = Path(__file__).with_name("probe.cpp")
 FLAGS = ("-O3", "-march=native", "-fopenmp")
@@ -32,6 +35,13 @@ LARGEST_MIB = 512
 MEMORY_SHARE = 8
 COMPILE_LIMIT_S = 60
 RUN_LIMIT_S = 120
+DTYPES = ("float32", "float64", "bfloat16", "float16")
+# The largest whose single product stays below LONGEST_S: some CPUs have no unit for a dtype.
+SIZES = (1024, 512, 256)
+LONGEST_S = 0.05
+# Short, and many: a neighbour stops all threads of a product, and some windows have to escape it.
+WINDOW_S = 0.01
+REPEATS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +145,38 @@ def _clocks(before: list[float], after: list[float]) -> dict[str, str]:
     for when, mhz in (("before", before), ("after", after)):
         clocks[f"cpu clock {when}"] = f"{min(mhz):g} to {max(mhz):g} MHz" if mhz else "not reported"
     return clocks
+
+
+def measure_matmuls() -> tuple[tuple[Sample, ...], tuple[str, ...]]:
+    """The rates per dtype, and a note where torch is not installed."""
+    try:
+        import torch
+    except ImportError:
+        return (), ("torch is not installed: matrix products were not measured",)
+    return tuple(_sample(torch, dtype) for dtype in DTYPES), ()
+
+
+def _sample(torch: Any, dtype: str) -> Sample:
+    for size in SIZES:
+        call = _product(torch, getattr(torch, dtype), size)
+        # The first call also builds the kernel.
+        fastest_s = min(_elapsed_s(call, 1) for _ in range(3))
+        if fastest_s <= LONGEST_S:
+            break
+    calls = max(1, int(WINDOW_S / fastest_s))
+    times_s = [_elapsed_s(call, calls) for _ in range(REPEATS)]
+    rates = tuple(2.0 * size**3 * calls / time_s for time_s in times_s)
+    threads = torch.get_num_threads()
+    return Sample("matmul_throughput", dtype, f"torch.mm {size}³", threads, 0, rates)
+
+
+def _product(torch: Any, dtype: Any, size: int) -> Callable[[], Any]:
+    left, right = (torch.randn(size, size).to(dtype) for _ in range(2))
+    return partial(torch.mm, left, right, out=torch.empty_like(left))
+
+
+def _elapsed_s(call: Callable[[], Any], calls: int) -> float:
+    start = time.perf_counter()
+    for _ in range(calls):
+        call()
+    return time.perf_counter() - start

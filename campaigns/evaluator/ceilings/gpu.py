@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from campaigns.evaluator.ceilings.choice import COLD_CACHES, choose
-from campaigns.evaluator.ceilings.host import first_line
 from campaigns.evaluator.ceilings.result import CeilingsError, Result, Sample
+from campaigns.evaluator.host import first_line
 
 MIB = 2**20
 SMALLEST_MIB = 8
@@ -139,7 +139,7 @@ def _traffic_of(torch: Any, size: int, clocks: Clocks) -> list[Sample]:
 def _cached(torch: Any, cache_bytes: int, clocks: Clocks) -> list[Sample]:
     """Reads, writes and copies inside the last-level cache; none where its size is not known."""
     # Late: the kernel's module imports triton.
-    from campaigns.evaluator.ceilings import cache_kernel
+    from campaigns.evaluator.ceilings import gpu_kernels
 
     blocks = cache_bytes // CACHE_PARTS // (4 * CACHE_BLOCK)
     if not blocks:
@@ -147,12 +147,12 @@ def _cached(torch: Any, cache_bytes: int, clocks: Clocks) -> list[Sample]:
     x, y = (torch.rand(blocks * CACHE_BLOCK, device="cuda") for _ in range(2))
     samples = []
     for metric, way, arrays in (
-        ("read_bandwidth", cache_kernel.READ, 1),
-        ("write_bandwidth", cache_kernel.WRITE, 1),
-        ("copy_bandwidth", cache_kernel.COPY, 2),
+        ("read_bandwidth", gpu_kernels.READ, 1),
+        ("write_bandwidth", gpu_kernels.WRITE, 1),
+        ("copy_bandwidth", gpu_kernels.COPY, 2),
     ):
         launch = partial(
-            cache_kernel.pass_over[(blocks,)],
+            gpu_kernels.pass_over[(blocks,)],
             *(x, y, CACHE_PASSES),
             STRIDE=CACHE_STRIDE,
             WAY=way,
@@ -169,7 +169,7 @@ def _cached(torch: Any, cache_bytes: int, clocks: Clocks) -> list[Sample]:
 
 def _multiply_adds(torch: Any, properties: Any, clocks: Clocks) -> list[Sample]:
     # Late: the kernel's module imports triton.
-    from campaigns.evaluator.ceilings.fma_kernel import multiply_add
+    from campaigns.evaluator.ceilings.gpu_kernels import multiply_add
 
     programs = properties.multi_processor_count * FMA_PROGRAMS_PER_SM
     operations = 2.0 * programs * FMA_BLOCK * FMA_UNROLL * FMA_STEPS

@@ -3,18 +3,12 @@
 A `Job` goes in as one JSON file, a `Report` comes out as another; nothing else is shared. Both are
 frozen values with a schema number, so a web server and a GPU worker of different versions refuse
 each other instead of misreading. Standard library only: this package is imported on both sides.
+
+Here are the values of both. Beside them `files` reads and writes them, and `stream` has what
+variants carry; `problem`, `layout` and `signature` say what a kernel computes and is called with;
+`backends`, `programs`, `sandbox` and `ceilings` say what a host has to build and to measure with.
 """
 
-from campaigns.evaluator.contract.files import (
-    dump,
-    dump_line,
-    load_job,
-    load_line,
-    load_machine_code,
-    load_report,
-    load_sanitized,
-    protocol_from,
-)
 from campaigns.evaluator.contract.job import SCHEMA, Case, Job, Limits, Param, Protocol, Source
 from campaigns.evaluator.contract.looks import LOOKS, Look, MeanInterval, mean_interval
 from campaigns.evaluator.contract.reading import ContractError
@@ -29,14 +23,6 @@ from campaigns.evaluator.contract.report import (
     Report,
     Sanitized,
 )
-from campaigns.evaluator.contract.stream import (
-    FACTS_FILE,
-    BuildFacts,
-    BuildResult,
-    ScreenResult,
-    Stream,
-    VariantOrder,
-)
 from campaigns.evaluator.contract.timing import (
     CopiedOutput,
     KernelLaunch,
@@ -48,11 +34,8 @@ from campaigns.evaluator.contract.timing import (
 )
 
 __all__ = [
-    "FACTS_FILE",
     "LOOKS",
     "SCHEMA",
-    "BuildFacts",
-    "BuildResult",
     "Case",
     "CaseReport",
     "ContractError",
@@ -74,20 +57,9 @@ __all__ = [
     "Repeats",
     "Report",
     "Sanitized",
-    "ScreenResult",
     "Source",
-    "Stream",
     "Timer",
     "Timing",
     "Traced",
-    "VariantOrder",
-    "dump",
-    "dump_line",
-    "load_job",
-    "load_line",
-    "load_machine_code",
-    "load_report",
-    "load_sanitized",
     "mean_interval",
-    "protocol_from",
 ]

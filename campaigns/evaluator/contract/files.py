@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from campaigns.evaluator.contract.job import SCHEMA, Job, Protocol, Source
@@ -68,3 +71,17 @@ def _load(kind: type[T], text: str) -> T:
 def _refuse_constant(name: str) -> Any:
     """Python reads NaN and Infinity, which JSON has not, and which compare as no time does."""
     raise ContractError(f"{name}: accepted: finite numbers")
+
+
+def keep_whole(place: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files by name; what another process has made meanwhile stays. Raises OSError."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=".new-", dir=place.parent))
+    try:
+        for name, data in files.items():
+            (made / name).write_bytes(data)
+        made.rename(place)
+    except OSError:
+        shutil.rmtree(made, ignore_errors=True)
+        if not place.is_dir():
+            raise

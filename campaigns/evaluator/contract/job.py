@@ -10,6 +10,10 @@ from campaigns.evaluator.contract.looks import Look
 
 SCHEMA = 1
 
+# Names the folder of the judge's own loops, in the environment of the service. Without it there are
+# none.
+KERNELS = "JUDGE_KERNELS"
+
 Param = int | float | str | bool
 
 

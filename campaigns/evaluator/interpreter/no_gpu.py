@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
+from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.interpreter.stand_in import (
     MULTIPROCESSORS,
     REGISTERS,
@@ -18,7 +19,6 @@ from campaigns.evaluator.interpreter.stand_in import (
     OnlyOnGpu,
     WantsGpu,
 )
-from campaigns.evaluator.layout import Layout
 
 # Types on which the interpreter computes without an error and wrongly.
 WRONG = re.compile(r"bfloat16|float8.*|fp8.*")

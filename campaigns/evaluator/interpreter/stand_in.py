@@ -8,14 +8,27 @@ What has no answer here raises `WantsGpu`. Registers nothing.
 from __future__ import annotations
 
 import contextlib
+import re
+import traceback
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+from campaigns.evaluator.builds.python_error import FILE, chain
 
 # A small card: kernels that ask for its size make few programs, which take long here.
 MULTIPROCESSORS, WARP = 8, 32
 SHARED_BYTES, REGISTERS = 64 << 10, 64 << 10
 MEMORY_BYTES = 8 << 30
 NAME = "a GPU that is not here"
+INTERPRETER = ("triton", "runtime", "interpreter.py")
+LACKS_KERNEL = "Triton's interpreter cannot run this kernel"
+LACKS_GPU = "this host has no GPU"
+# What errors of torch and of drivers say, and what a line of a wrapper names, where a GPU is asked.
+SAID = re.compile(r"\bCUDA\b|NVIDIA|\bHIP\b|\bROCm\b")
+ASKED = re.compile(r"(?!\s*raise\b).*(?:cuda|\bhip\b|\bdevice\b|\.driver\b)", re.IGNORECASE)
+# Functions in whose frames an error is the candidate's: its assertions, and the compiler's words.
+OWN = ("create_assert", "only_compile")
 
 
 class WantsGpu(AttributeError):
@@ -97,3 +110,61 @@ def _capability(target: str) -> tuple[int, int]:
     if target.startswith("gfx"):
         return int(digits[0]), int(digits[1:2] or 0)
     return int(digits[:-1] or 8), int(digits[-1:] or 0)
+
+
+def match_launches() -> None:
+    """Have launches in the interpreter take what launches on a GPU take.
+
+    A float is a float32 scalar in the kernel, a grid may be a list, and what a launch or a warm-up
+    returns is a kernel of which nothing is known here.
+    """
+    import numpy
+    import triton.language as tl
+    from triton.runtime import interpreter
+
+    given, run = interpreter._implicit_cvt, interpreter.InterpretedFunction.run
+    grid_of = interpreter.GridExecutor.__init__
+
+    def converted(arg: Any) -> Any:
+        if isinstance(arg, float):
+            handle = interpreter.TensorHandle(numpy.array([arg], numpy.float32), tl.float32)
+            return tl.tensor(handle, tl.float32)
+        return given(arg)
+
+    def with_grid(self: Any, fn: Any, names: Any, grid: Any, *more: Any) -> None:
+        as_tuple = (lambda meta: tuple(grid(meta))) if callable(grid) else tuple(grid)
+        grid_of(self, fn, names, as_tuple, *more)
+
+    def launched(self: Any, *args: Any, **options: Any) -> Any:
+        run(self, *args, **options)
+        return OnlyOnGpu("an interpreted kernel")
+
+    interpreter._implicit_cvt = converted
+    interpreter.GridExecutor.__init__ = with_grid
+    interpreter.InterpretedFunction.run = launched
+
+
+def host_fault(error: BaseException) -> str:
+    """Why an error is this host's; "" for one of the candidate's own.
+
+    The interpreter's: what it raises at a kernel that the compiler took, other than a failed
+    `tl.device_assert`. The missing GPU's: what torch, a driver or its stand-in raise for want of
+    one, and what a line of the candidate raises that asks for it.
+    """
+    raised = [(one, traceback.extract_tb(one.__traceback__)) for one in chain(error)]
+    if any(frame.name in OWN for _, frames in raised for frame in frames):
+        return ""
+    for one, frames in raised:
+        # This works even for an error whose __str__ fails.
+        said = "".join(traceback.format_exception_only(one))
+        if isinstance(one, WantsGpu) or SAID.search(said) or _asks(frames):
+            return LACKS_GPU
+    files = {Path(frame.filename).parts[-3:] for _, frames in raised for frame in frames}
+    return LACKS_KERNEL if INTERPRETER in files else ""
+
+
+def _asks(frames: traceback.StackSummary) -> bool:
+    """Whether torch's part for GPUs raises the error, or what a line that asks for a GPU calls."""
+    own = [frame for frame in frames if Path(frame.filename).name == FILE]
+    asked = own and ASKED.match(own[-1].line or "")
+    return bool(asked) or any("/torch/cuda/" in frame.filename for frame in frames)

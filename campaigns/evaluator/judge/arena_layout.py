@@ -7,23 +7,22 @@ from dataclasses import replace
 
 import torch
 
-from campaigns.evaluator.backends import base as backends
-from campaigns.evaluator.contract import Case, Job, Param
-from campaigns.evaluator.errors import HostError
-from campaigns.evaluator.judge.arena import Arena, Slots, slots_that_fit
-from campaigns.evaluator.judge.case_context import Answers, CaseContext
-from campaigns.evaluator.judge.channel import RunnerChannel
+from campaigns.evaluator.contract import Case, Job, Param, backends
+from campaigns.evaluator.contract.errors import HostError
+from campaigns.evaluator.contract.layout import Layout, Shift
+from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
+from campaigns.evaluator.judge.correctness.arena import Arena, Slots, slots_that_fit
+from campaigns.evaluator.judge.correctness.case_context import Answers, CaseContext
 from campaigns.evaluator.judge.correctness.fresh_inputs import InputSupply
 from campaigns.evaluator.judge.correctness.one_pass import passes_for
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance
-from campaigns.evaluator.judge.correctness.reference import Reference
 from campaigns.evaluator.judge.correctness.tolerance import of_usual_size, tolerances
-from campaigns.evaluator.judge.integrity import device_environment
+from campaigns.evaluator.judge.integrity import host_watch
+from campaigns.evaluator.judge.integrity.channel import RunnerChannel
+from campaigns.evaluator.judge.integrity.cold_caches import cooling
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
-from campaigns.evaluator.judge.timing.cold_caches import cooling
 from campaigns.evaluator.judge.timing.schedule import calls_to_prove
-from campaigns.evaluator.layout import Layout, Shift
-from campaigns.evaluator.problem import ProblemError, ProblemSpec
+from campaigns.evaluator.reference.reference import Reference
 from campaigns.evaluator.wire import Ask
 
 MIB = 1 << 20
@@ -57,7 +56,7 @@ class ArenaLayout:
         self._tolerances: dict[tuple[tuple[str, Param], ...], Mapping[str, Tolerance]] = {}
         # Seconds that inputs and reference of one call take, by case.
         self._proofs_s: dict[str, float] = {}
-        self._cache_bytes = device_environment.last_level_cache_bytes(self._device)
+        self._cache_bytes = host_watch.last_level_cache_bytes(self._device)
         self._cool = cooling(self._device, self._cache_bytes)
 
     def _require_weights(self) -> None:
@@ -167,7 +166,7 @@ class ArenaLayout:
 
     def _arena_bytes(self) -> int:
         protocol = self._job.protocol
-        free = device_environment.free_bytes(self._device)
+        free = host_watch.free_bytes(self._device)
         usable = min(protocol.arena_mib * MIB, int(free * ARENA_SHARE[self._device.type]))
         largest = max(layout.stride for layout in self.layouts.values())
         if usable < 2 * largest:

@@ -3,68 +3,56 @@
 from __future__ import annotations
 
 import random
-import secrets
-import socket
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 import torch
 
-from campaigns.evaluator import problem as problems
-from campaigns.evaluator.backends import base
 from campaigns.evaluator.contract import (
     Case,
-    Job,
     Outcome,
     Phase,
     Timer,
     Timing,
+    backends,
 )
-from campaigns.evaluator.errors import CandidateError, HostError
-from campaigns.evaluator.judge.arena import Slots
+from campaigns.evaluator.contract.errors import CandidateError, HostError
+from campaigns.evaluator.contract.layout import BUILT_ONLY
 from campaigns.evaluator.judge.arena_layout import ArenaLayout
-from campaigns.evaluator.judge.case_context import CaseContext
-from campaigns.evaluator.judge.channel import RunnerChannel, TimeBudget
+from campaigns.evaluator.judge.correctness.arena import Slots
 from campaigns.evaluator.judge.correctness.case_check import CaseCheck
-from campaigns.evaluator.judge.correctness.fresh_inputs import EXAMPLE_BITS
-from campaigns.evaluator.judge.correctness.shared_sets import SharedSets
-from campaigns.evaluator.judge.integrity import device_environment
+from campaigns.evaluator.judge.correctness.case_context import CaseContext
+from campaigns.evaluator.judge.correctness.reference_client import served_reference
+from campaigns.evaluator.judge.correctness.trial import SharedSets
+from campaigns.evaluator.judge.integrity import host_watch
+from campaigns.evaluator.judge.integrity.channel import RunnerChannel, TimeBudget
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence, TimedWork
 from campaigns.evaluator.judge.integrity.host_watch import HostWatch
 from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
+from campaigns.evaluator.judge.progress import JudgeTask
 from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
-from campaigns.evaluator.judge.timing.comparison import Comparison
-from campaigns.evaluator.judge.timing.forecast import forecast_s, forecast_words
+from campaigns.evaluator.judge.timing.comparison import Comparison, rehearse
 from campaigns.evaluator.judge.timing.overhead import Overhead, measure, measure_growth
-from campaigns.evaluator.judge.timing.rehearsal import rehearse
 from campaigns.evaluator.judge.timing.repeat_bursts import with_repeats
-from campaigns.evaluator.judge.timing.schedule import agree
-from campaigns.evaluator.layout import BUILT_ONLY
-from campaigns.evaluator.reference.client import served_reference
-from campaigns.evaluator.reference.serve import draw_apart
+from campaigns.evaluator.judge.timing.schedule import agree, forecast_s, forecast_words
 from campaigns.evaluator.wire import Ask
 
-if TYPE_CHECKING:
-    from campaigns.evaluator.judge.main import JudgeProgress
+# By case and arm.
+Timers = Mapping[str, Mapping[str, ArmTimer]]
 
 
 class MeasuringSession:
     """Holds the reference, the arenas and the runners' channels."""
 
-    def __init__(
-        self, job: Job, channels: Mapping[str, socket.socket], progress: JudgeProgress
-    ) -> None:
+    def __init__(self, task: JudgeTask) -> None:
+        job, channels, progress = task.job, task.channels, task.progress
         self._job = job
         self._progress = progress
-        self._spec = problems.load_problem(job.problem)
+        self._spec = task.read_problem(job.problem)
         self._device = torch.device(job.device)
         on_gpu = self._device.type == "cuda"
         if on_gpu:
             torch.cuda.set_device(self._device)
-        # Judge and runner are forks of one process: what is drawn here must differ from what the
-        # runner can draw.
-        draw_apart()
         limits, hold = job.protocol.limits, ProcessHold()
         self._reference = served_reference(job, channels, hold, progress.notes.append)
         self._watch = HostWatch(self._device)
@@ -94,7 +82,7 @@ class MeasuringSession:
         # By arm and case.
         self._checks: dict[tuple[str, str], CaseCheck] = {}
         self._overheads: dict[tuple[str, str], Overhead] = {}
-        progress.environment.update(device_environment.describe(self._device))
+        progress.environment.update(host_watch.describe(self._device))
 
     @property
     def can_be_timed(self) -> bool:
@@ -103,36 +91,25 @@ class MeasuringSession:
 
     def _is_interpreted(self, arm: str) -> bool:
         backend, _ = self._job.arms[arm]
-        return ("cpu" if self._device.type == "cpu" else "gpu") not in base.get(backend).kinds
+        return ("cpu" if self._device.type == "cpu" else "gpu") not in backends.get(backend).kinds
 
     def build_notes(self) -> list[str]:
         """What the backend says of how the sources are built, each once."""
-        notes = (base.get(backend).note(source) for backend, source in self._job.arms.values())
+        notes = (backends.get(backend).note(source) for backend, source in self._job.arms.values())
         return list(dict.fromkeys(filter(None, notes)))
 
     def attach(self) -> None:
         """Share one arena with each runner; the runner locks itself down after this."""
         self._arenas.share(self._channels)
 
-    def load(self) -> None:
-        """Build and load every arm; the candidate's code first runs here."""
+    def build(self) -> None:
+        """Build every arm; nothing of the candidate's runs here."""
         limits = self._job.protocol.limits
         first = self._arenas.layouts[self._job.cases[0].name]
-        layouts = self._arenas.layouts.values()
-        refused = [
-            base.get(backend).refuses(layouts, source.text, self._job.device)
-            for backend, source in self._job.arms.values()
-        ]
-        if short := {arg.dtype for each in layouts for arg in each.tensors} & set(BUILT_ONLY):
-            refused.append(f"{min(short)} is judged on no device yet")
+        refused = self._refusals()
 
         def build(channel: RunnerChannel) -> None:
             channel.finish(limits.build_s)
-
-        def start(channel: RunnerChannel) -> None:
-            channel.phase = Phase.LOAD
-            channel.ask(Ask.SEAL, None, limits.load_s)
-            channel.ask(Ask.LOAD, None, limits.load_s)
 
         self._progress.enter(Phase.BUILD)
         for channel in self._channels.values():
@@ -145,8 +122,27 @@ class MeasuringSession:
         self._have_each(build)
         for why in filter(None, refused):
             raise CandidateError(Outcome.NOT_JUDGED, Phase.BUILD, why)
-        if self._job.timed:
-            self._measure_overheads()
+
+    def _refusals(self) -> list[str]:
+        """Why the sources cannot be judged on this device, each "" or a reason."""
+        layouts = self._arenas.layouts.values()
+        refused = [
+            backends.get(backend).refuses(layouts, source.text, self._job.device)
+            for backend, source in self._job.arms.values()
+        ]
+        if short := {arg.dtype for each in layouts for arg in each.tensors} & set(BUILT_ONLY):
+            refused.append(f"{min(short)} is judged on no device yet")
+        return refused
+
+    def load(self) -> None:
+        """Load every arm behind its closed lock; the candidate's code first runs here."""
+        limits = self._job.protocol.limits
+
+        def start(channel: RunnerChannel) -> None:
+            channel.phase = Phase.LOAD
+            channel.ask(Ask.SEAL, None, limits.load_s)
+            channel.ask(Ask.LOAD, None, limits.load_s)
+
         self._progress.enter(Phase.LOAD)
         self._have_each(start)
 
@@ -175,7 +171,7 @@ class MeasuringSession:
         if failed is not None:
             raise failed
 
-    def _measure_overheads(self) -> None:
+    def measure_overheads(self) -> None:
         """Measure what bursts take besides calls, before a runner has loaded anything."""
 
         def of(channel: RunnerChannel, case: Case) -> tuple[CaseContext, RunnerChannel, Slots]:
@@ -187,27 +183,6 @@ class MeasuringSession:
         # The growth does not depend on the case.
         growth = measure_growth([arms[name, cases[0].name] for name in channels])
         self._overheads = {key: measure(*arm, growth) for key, arm in arms.items()}
-
-    def sanitize(self) -> None:
-        """Have the candidate run under sanitizers on fresh inputs of its smallest case."""
-        case = min(self._job.cases, key=lambda each: self._arenas.layouts[each.name].stride)
-        layout, channel = self._arenas.layouts[case.name], self._channels["candidate"]
-        channel.case, channel.phase = case.name, Phase.CHECK
-        slot = self._arenas.slots(channel, layout, 1)
-        seed = secrets.randbits(EXAMPLE_BITS)
-        given = self._reference.example(case, seed, self._job.device).inputs
-        for arg in layout.tensors:
-            slot.one(arg, 0).copy_(given[arg.name])
-        if self._device.type == "cuda":
-            torch.cuda.synchronize(self._device)
-        channel.ask(Ask.SANITIZE, layout, self._job.protocol.limits.total_s)
-
-    def read_code(self) -> None:
-        """Have the candidate's machine code read, built for its first case."""
-        channel, case = self._channels["candidate"], self._job.cases[0]
-        channel.case, channel.phase = case.name, Phase.BUILD
-        limits = self._job.protocol.limits
-        channel.ask(Ask.READ_CODE, self._arenas.layouts[case.name], limits.total_s)
 
     def check(self) -> None:
         """Every call on fresh secret inputs, against a float64 reference.
@@ -276,10 +251,10 @@ class MeasuringSession:
         elif not report.correct:
             self._progress.notes.append(f"the incumbent is wrong beyond its case: {reason}")
 
-    def time(self) -> dict[str, dict[str, ArmTimer]]:
-        """A B B A over both arms of every case; a sample is the slope of a short and a long burst.
+    def settle(self) -> Timers:
+        """Both arms of every case with bursts of lengths that suit them, probed; by case and arm.
 
-        Returns the timers by case and arm. Raises what `RunnerChannel.blame` makes of a wrong call.
+        Raises what `RunnerChannel.blame` makes of a wrong call, and so do the next steps.
         """
         timers = {}
         for number, case in enumerate(self._job.cases):
@@ -287,6 +262,10 @@ class MeasuringSession:
             timers[case.name] = self._settled(case)
             for channel in self._channels.values():
                 channel.ask(Ask.KEEP, number, self._job.protocol.limits.prepare_s)
+        return timers
+
+    def compare(self, timers: Timers) -> None:
+        """A B B A over both arms of every case; a sample is the slope of two bursts."""
 
         def turn_to(case: Case) -> None:
             self._turn_to(case, timers[case.name])
@@ -294,11 +273,13 @@ class MeasuringSession:
         compared = Comparison(self._job, timers, turn_to, self._note_surroundings)
         compared.run()
         self._progress.looks = compared.looks
+
+    def close(self, timers: Timers) -> None:
+        """After the last sample: check whether the samples can be believed."""
         for case in self._job.cases:
-            turn_to(case)
+            self._turn_to(case, timers[case.name])
             for arm in timers[case.name].values():
                 arm.close()
-        return timers
 
     def _turn_to(self, case: Case, arms: Mapping[str, ArmTimer]) -> None:
         """Have both runners work on a case that they have kept."""
@@ -311,12 +292,15 @@ class MeasuringSession:
                 number = self._job.cases.index(case)
                 channel.ask(Ask.TURN, number, self._job.protocol.limits.prepare_s)
 
-    def explain(self, case: Case, arms: Mapping[str, ArmTimer]) -> dict[str, Timing]:
-        """The measured times of one case, and what explains them.
+    def explain(self, timers: Timers) -> dict[str, dict[str, Timing]]:
+        """The measured times by case and arm, and what explains them.
 
         Called after all cases are timed: once a tracer is attached to a process, all its launches
         take longer.
         """
+        return {case.name: self._explained(case, timers[case.name]) for case in self._job.cases}
+
+    def _explained(self, case: Case, arms: Mapping[str, ArmTimer]) -> dict[str, Timing]:
         self._turn_to(case, arms)
         explained = len(arms) > 1
         timings = {name: arm.timing(explained=explained) for name, arm in arms.items()}
@@ -345,10 +329,11 @@ class MeasuringSession:
                     arm.as_loop(lengths)
         return arms
 
-    def rehearse(self, case: Case) -> None:
+    def rehearse(self) -> None:
         """Make bursts that are proven but not timed."""
-        self._progress.enter(Phase.BURST, case.name)
-        rehearse(self._arm(self._channels["candidate"], case))
+        for case in self._job.cases:
+            self._progress.enter(Phase.BURST, case.name)
+            rehearse(self._arm(self._channels["candidate"], case))
 
     def _arm(self, channel: RunnerChannel, case: Case) -> Arm:
         layout = self._arenas.layouts[case.name]

@@ -13,14 +13,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from campaigns.evaluator.backends import base
-from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
-from campaigns.evaluator.builds.headline import headline
 from campaigns.evaluator.builds.shared_object import write_source
-from campaigns.evaluator.builds.toolkit import toolkit_program
 from campaigns.evaluator.builds.triton_cache import CUOBJDUMP, disassembler
-from campaigns.evaluator.contract import Function, Job, MachineCode
-from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.contract import Function, Job, MachineCode, backends
+from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
+from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.contract.programs import headline, toolkit_program
 from campaigns.evaluator.machine_code.listing import device_functions, host_functions
 from campaigns.evaluator.sandbox.workplace import Workplace
 
@@ -36,7 +34,7 @@ def read_code(job: Job, place: Workplace, example: Layout) -> MachineCode:
     try:
         if job.backend == "triton":
             return _of_triton(job, place, example, tool)
-        base.get(job.backend).make(job, job.candidate, place).build(example)
+        backends.get(job.backend).make(job, job.candidate, place).build(example)
         if job.backend == "cpp":
             command = [OBJDUMP, "--disassemble", "--no-show-raw-insn", "--demangle", "candidate.so"]
             return _told(tool, host_functions(_listed(command, place)))

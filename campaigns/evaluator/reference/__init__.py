@@ -1,7 +1,7 @@
-"""A problem's `ref.py`: foreign code, in a process of its own that is locked down as runners are.
+"""What judge and reference say to each other. A problem's `ref.py` is foreign code.
 
-    judge ── ServedCode (client) ──socket, shared memory── ReferenceServer (serve) ── ProblemCode
+    judge ── ServedCode ──socket, shared memory── ReferenceServer (problem_code) ── ProblemCode
 
-Nothing else imports `code`, so no process with a secret, a database, the network or the clock ever
-runs what an author of a problem wrote.
+The two sides share what is asked (`calls`, `messages`), the memory, and the contract to which the
+functions of a problem are held (`reference`).
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from campaigns.evaluator.reference.messages import Sent
 
@@ -53,3 +53,11 @@ def _mapped(fd: int, size: int) -> torch.Tensor:
     import torch
 
     return torch.frombuffer(mmap.mmap(fd, size), dtype=torch.uint8)
+
+
+def as_integers(tensor: torch.Tensor) -> torch.Tensor:
+    """The same bits as integers, so that NaN equals NaN in a comparison."""
+    import torch
+
+    width: dict[int, Any] = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+    return tensor.view(width[tensor.element_size()])

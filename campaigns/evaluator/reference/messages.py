@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from campaigns.evaluator.contract.layout import ALIGN, ITEM_BYTES
 from campaigns.evaluator.contract.reading import ContractError, build
-from campaigns.evaluator.layout import ALIGN, ITEM_BYTES
 
 # Of the process, among those of an evaluation.
 NAME = "reference"

@@ -14,24 +14,25 @@ import os
 import socket
 import sys
 import traceback
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from campaigns.evaluator import cuda_driver, wire
-from campaigns.evaluator.backends import base
-from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
+from campaigns.evaluator.builds.call_chain import Unordered
+from campaigns.evaluator.builds.kernel import CallPlan, CandidateKernel
+from campaigns.evaluator.builds.memory import Memory, map_shared, open_memory
 from campaigns.evaluator.builds.python_error import place_of
-from campaigns.evaluator.contract import Job, KernelLaunch, Timer
-from campaigns.evaluator.interpreter.fault import host_fault
-from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.contract import Job, KernelLaunch, Timer, backends
+from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
+from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.interpreter.stand_in import host_fault
 from campaigns.evaluator.machine_code.read import read_code
-from campaigns.evaluator.runner.call_chain import Unordered
-from campaigns.evaluator.runner.launch_parts import launch_part
-from campaigns.evaluator.runner.memory import Memory, map_shared, open_memory
 from campaigns.evaluator.runner.variants import Variants
 from campaigns.evaluator.sandbox.lock import Lock, NotLocked, RunnerBox
 from campaigns.evaluator.sandbox.workplace import Workplace
 from campaigns.evaluator.sanitizers.run import Subject, sanitize
+from campaigns.evaluator.tracer_answers import NOT_TOLD, PARTS
 from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 GO, DONE, FAILED = 1, 2, 3
@@ -39,6 +40,8 @@ CASES = (Ask.CASE, Ask.KEEP, Ask.TURN)
 VARIANTS = (Ask.BUILD_VARIANT, Ask.TAKE_VARIANT)
 SINGLE = (Ask.CALL, Ask.CALL_APART)
 CALLS = (*SINGLE, Ask.ORDER, Ask.BURST)
+
+Part = tuple[int, float, float]
 
 
 def main(job: Job, box: RunnerBox, sock: socket.socket, trouble: str) -> int:
@@ -87,10 +90,10 @@ class Runner:
         self._sealed = False
         self._place = Workplace(box.scratch, self._lock, box.build_log, limits.build_s)
         self._memory: Memory | None = None
-        self._kernel: base.CandidateKernel | None = None
-        self._plan: base.CallPlan | None = None
+        self._kernel: CandidateKernel | None = None
+        self._plan: CallPlan | None = None
         # With what is prepared for their bursts, by the judge's number of the case.
-        self._kept: dict[int, base.CallPlan] = {}
+        self._kept: dict[int, CallPlan] = {}
         self._variants = Variants(job, self._place)
         self._trouble = trouble
         self._launch: KernelLaunch | None = None
@@ -124,13 +127,13 @@ class Runner:
 
     def _interprets(self) -> bool:
         """Whether the candidate runs in an interpreter, in place of the device it is made for."""
-        return self._job.device == "cpu" and "cpu" not in base.get(self._job.backend).kinds
+        return self._job.device == "cpu" and "cpu" not in backends.get(self._job.backend).kinds
 
     def _do(self, ask: Ask, body: Any, fds: list[int]) -> tuple[int, float, float]:
         if ask is Ask.ATTACH:
             self._attach(body, fds)
         elif ask is Ask.BUILD:
-            backend = base.get(self._job.backend)
+            backend = backends.get(self._job.backend)
             self._kernel = backend.make(self._job, self._job.candidate, self._place)
             self._kernel.build(body)
         elif ask is Ask.SEAL:
@@ -241,12 +244,12 @@ class Runner:
             raise RuntimeError("asked to load before the lock was closed")
         self._built().load()
 
-    def _built(self) -> base.CandidateKernel:
+    def _built(self) -> CandidateKernel:
         if self._kernel is None:
             raise RuntimeError("asked to seal before build")
         return self._kernel
 
-    def _planned(self) -> base.CallPlan:
+    def _planned(self) -> CallPlan:
         if self._plan is None:
             raise RuntimeError("asked to call before a case was laid out")
         return self._plan
@@ -274,3 +277,23 @@ class Runner:
             self._run(calls)
             word = DONE
         gate[0] = word
+
+
+def launch_part(launch: KernelLaunch | None, part: int) -> Part:
+    """The runner's side: kernels and occupancy, grid, block, registers and shared memory."""
+    if launch is None or part not in PARTS:
+        return 0, 0.0, 0.0
+    told = launch.occupancy_percent
+    grid, block = (_three(sizes) for sizes in (launch.grid, launch.block))
+    parts: tuple[Part, ...] = (
+        (launch.kernels, float(NOT_TOLD if told is None else told), 0.0),
+        grid,
+        block,
+        (launch.registers, float(launch.shared_bytes), 0.0),
+    )
+    return parts[part]
+
+
+def _three(sizes: Sequence[int]) -> Part:
+    x, y, z = (*sizes, 1, 1, 1)[:3]
+    return x, float(y), float(z)

@@ -7,12 +7,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from campaigns.evaluator.backends import base
-from campaigns.evaluator.builds.headline import headline
+from campaigns.evaluator.builds.kernel import CandidateKernel
 from campaigns.evaluator.builds.memory_files import fill
 from campaigns.evaluator.builds.python_error import place_of
-from campaigns.evaluator.contract import Job, Source
-from campaigns.evaluator.layout import Layout
+from campaigns.evaluator.contract import Job, Source, backends
+from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.contract.programs import headline
 from campaigns.evaluator.sandbox import folder
 from campaigns.evaluator.sandbox.workplace import Workplace
 
@@ -29,9 +29,7 @@ class Variants:
     @property
     def starts_programs(self) -> bool:
         """Whether loading one may need a compiler."""
-        return (
-            base.get(self._job.backend).make(self._job, self._source, self._place).starts_programs
-        )
+        return self._kernel(self._source).starts_programs
 
     def build(self, source: Source, examples: Sequence[Layout], files: list[int]) -> None:
         """Compile into memory files, the last of which takes what the compiler said.
@@ -40,19 +38,23 @@ class Variants:
         """
         self._listen(source, files)
         folder.clear(self._place.folder)
-        kernel = base.get(self._job.backend).make(self._job, source, self._place)
+        kernel = self._kernel(source)
         facts = kernel.build_into(examples, files[:-1])
         fill(files[-1], json.dumps(asdict(facts)).encode())
 
-    def take(self, source: Source, example: Layout, files: list[int]) -> base.CandidateKernel:
+    def take(self, source: Source, example: Layout, files: list[int]) -> CandidateKernel:
         """Load one that was built; the last file takes the words of any error from now on."""
         self._listen(source, files)
-        kernel = base.get(self._job.backend).make(self._job, source, self._place)
+        kernel = self._kernel(source)
         kernel.take(example, files[:-1])
         kernel.load()
         for fd in files[:-1]:
             os.close(fd)
         return kernel
+
+    def _kernel(self, source: Source) -> CandidateKernel:
+        made: CandidateKernel = backends.get(self._job.backend).make(self._job, source, self._place)
+        return made
 
     def _listen(self, source: Source, files: Sequence[int]) -> None:
         if self._said >= 0:

@@ -13,6 +13,7 @@ import shutil
 import stat
 import tempfile
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,7 @@ MIB = 1 << 20
 BYTES_A_FILE = 16 * 1024
 # Nobody becomes more by a file that was brought here: no user or group of its owner.
 RIGHTS, OWN_RIGHTS = 0o777, 0o700
+SHARED = Path("/dev/shm")
 
 
 def make(uid: int | None) -> Path:
@@ -182,3 +184,17 @@ def _copy_entries(
 def _own(path: Path, uid: int | None) -> None:
     if uid is not None:
         os.chown(path, uid, uid, follow_symlinks=False)
+
+
+def remove_shared_files(pids: Iterable[int]) -> None:
+    """Remove the files in /dev/shm by which these processes shared a device's memory with others.
+
+    Call when they have ended: where a process ends by itself its libraries remove them, and ours
+    are killed. CUDA's are named cuda.shm.<user>.<process, in hexadecimal digits>.<number>, those in
+    which torch counts the users of a memory torch_<process>_<number>_<number>.
+    """
+    for pid in pids:
+        for pattern in (f"cuda.shm.*.{pid:x}.*", f"torch_{pid}_*_*"):
+            for path in SHARED.glob(pattern):
+                with contextlib.suppress(OSError):
+                    path.unlink()

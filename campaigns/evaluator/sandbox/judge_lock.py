@@ -15,14 +15,11 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from campaigns.evaluator.sandbox import calls, identity, namespaces, view
+from campaigns.evaluator.sandbox import calls, identity, view
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.seccomp import filters
 from campaigns.evaluator.sandbox.seccomp import install as seccomp
 
-# Names the folder of the judge's own loops, in the environment of the service. Without it there are
-# none.
-KERNELS = "JUDGE_KERNELS"
 OWN = (Layer.NETWORK, Layer.MOUNTS)
 # To stop processes of other users, and to read how their threads stand.
 KEPT = (calls.CAP_KILL, calls.CAP_SYS_PTRACE)
@@ -30,7 +27,7 @@ KEPT = (calls.CAP_KILL, calls.CAP_SYS_PTRACE)
 
 def enter(plan: SandboxPlan) -> None:
     """Before the device starts, while there is one thread. Raises OSError."""
-    namespaces.enter(_held(plan))
+    view.enter_namespaces(_held(plan))
 
 
 def close(plan: SandboxPlan, shown: Iterable[Path], kept: Iterable[Path]) -> str:

@@ -23,9 +23,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from campaigns.evaluator.processes import die_with_parent
-from campaigns.evaluator.sandbox import calls, identity, landlock, limits, namespaces, places, view
+from campaigns.evaluator.sandbox import calls, identity, landlock, limits, places, view
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
+from campaigns.evaluator.sandbox.processes import die_with_parent
 from campaigns.evaluator.sandbox.seccomp import filters
 from campaigns.evaluator.sandbox.seccomp import install as seccomp
 
@@ -80,7 +80,7 @@ class RunnerBox:
 def enter(box: RunnerBox) -> None:
     """The first step. Raises OSError."""
     holds = box.plan.holds
-    namespaces.enter(holds)
+    view.enter_namespaces(holds)
     if Layer.MOUNTS in holds:
         paths = (*box.plan.readable, *box.plan.devices)
         fresh = Layer.PROC in holds

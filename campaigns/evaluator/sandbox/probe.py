@@ -12,7 +12,7 @@ import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from campaigns.evaluator.sandbox import calls, identity, landlock, limits, namespaces, places, view
+from campaigns.evaluator.sandbox import calls, identity, landlock, limits, places, view
 from campaigns.evaluator.sandbox.layers import NOT_FOR_CUDA_USER, Layer, SandboxPlan, wanted
 from campaigns.evaluator.sandbox.seccomp import filters
 from campaigns.evaluator.sandbox.seccomp import install as seccomp
@@ -56,11 +56,11 @@ class _Trial:
         self._shown = shown
         self._attempts: Mapping[Layer, Callable[[], None]] = {
             Layer.USER: lambda: None,
-            Layer.NETWORK: lambda: namespaces.enter({Layer.NETWORK}),
+            Layer.NETWORK: lambda: view.enter_namespaces({Layer.NETWORK}),
             Layer.MOUNTS: self._mounts,
             Layer.PROC: self._proc,
-            Layer.HOSTNAME: lambda: namespaces.enter({Layer.HOSTNAME}),
-            Layer.IPC: lambda: namespaces.enter({Layer.IPC}),
+            Layer.HOSTNAME: lambda: view.enter_namespaces({Layer.HOSTNAME}),
+            Layer.IPC: lambda: view.enter_namespaces({Layer.IPC}),
             Layer.PROCESSES: self._processes,
             Layer.UID: self._uid,
             Layer.CAPABILITIES: self._capabilities,
@@ -80,11 +80,11 @@ class _Trial:
 
     def _prepared(self, layer: Layer) -> None:
         if not self._root and (layer is Layer.USER or Layer.USER in self.holds):
-            namespaces.enter_user_namespace()
+            view.enter_user_namespace()
         self._attempts[layer]()
 
     def _mounts(self) -> None:
-        namespaces.enter({Layer.MOUNTS})
+        view.enter_namespaces({Layer.MOUNTS})
         owner = (os.getuid(), os.getgid())
         view.build_view(self._shown, owner, fresh_proc=False, shared=False)
         # The interpreter must be there, and what is not listed must not.
@@ -94,11 +94,11 @@ class _Trial:
 
     def _proc(self) -> None:
         def mount() -> None:
-            namespaces.enter({Layer.MOUNTS})
+            view.enter_namespaces({Layer.MOUNTS})
             calls.mount("", "/", flags=calls.MS_REC | calls.MS_PRIVATE)
             view.mount_proc("/proc", fresh=True)
 
-        namespaces.enter_process_namespace()
+        view.enter_process_namespace()
         _raise(calls.in_child(mount))
 
     def _processes(self) -> None:
@@ -106,7 +106,7 @@ class _Trial:
             if os.getpid() != 1:
                 raise OSError(errno.EPERM, "not the first process of its namespace")
 
-        namespaces.enter_process_namespace()
+        view.enter_process_namespace()
         _raise(calls.in_child(is_first))
 
     def _uid(self) -> None:

@@ -25,7 +25,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from campaigns.evaluator.processes import die_with_parent
 from campaigns.evaluator.sandbox import (
     calls,
     cgroup,
@@ -33,14 +32,14 @@ from campaigns.evaluator.sandbox import (
     identity,
     landlock,
     limits,
-    namespaces,
     places,
     probe,
     view,
 )
 from campaigns.evaluator.sandbox.folder import MIB, OverRoom, Room, is_full
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
-from campaigns.evaluator.sandbox.order import LOG_BYTES, TABLE_BYTES, Order
+from campaigns.evaluator.sandbox.policy import LOG_BYTES, TABLE_BYTES, Order
+from campaigns.evaluator.sandbox.processes import die_with_parent
 
 TREE, HOME = f"{view.WORK}/tree", f"{view.WORK}/home"
 # Without these the command would see the host's files, talk to its network, or go on unseen.
@@ -84,8 +83,8 @@ class _LockedProgram:
     def run(self) -> int:
         try:
             if Layer.USER in self._plan.holds:
-                namespaces.enter_user_namespace()
-            namespaces.enter_process_namespace()
+                view.enter_user_namespace()
+            view.enter_process_namespace()
             child = self._fork(partial(self._first, os.getpid()))
             status = _exit_status(os.waitpid(child, 0)[1])
             if self._groups.ran_out_of_memory():
@@ -106,7 +105,7 @@ class _LockedProgram:
         shown = _shown(self._order, self._plan)
         work, *folders = map(_kept_open, (Path(self._order.folder), *self._groups.folders))
         self._groups = replace(self._groups, folders=tuple(folders))
-        namespaces.enter(holds)
+        view.enter_namespaces(holds)
         view.build_view(
             shown,
             (os.getuid(), os.getgid()) if uid is None else (uid, uid),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 from campaigns.evaluator.sandbox import calls
@@ -24,6 +24,7 @@ from campaigns.evaluator.sandbox.calls import (
     MS_PRIVATE,
     MS_REC,
 )
+from campaigns.evaluator.sandbox.layers import Layer
 
 SCRATCH = Path("/tmp/runner")
 # Where a project's harness finds its files: the same place for each of its trees.
@@ -36,6 +37,13 @@ SHARED_BYTES = 1 << 30
 FILES = 20_000
 SHARED_OPTIONS = f"mode=1777,size={SHARED_BYTES},nr_inodes={FILES}"
 LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
+HOST_NAME = "runner"
+FLAGS = {
+    Layer.NETWORK: calls.CLONE_NEWNET,
+    Layer.MOUNTS: calls.CLONE_NEWNS,
+    Layer.HOSTNAME: calls.CLONE_NEWUTS,
+    Layer.IPC: calls.CLONE_NEWIPC,
+}
 
 
 def build_view(
@@ -140,3 +148,33 @@ def _accounts(etc: Path, owner: tuple[int, int]) -> None:
     home = f"{SCRATCH}:/bin/false"
     (etc / "passwd").write_text(f"root:x:0:0::/:/bin/false\nrunner:x:{uid}:{gid}::{home}\n")
     (etc / "group").write_text(f"root:x:0:\nrunner:x:{gid}:\n")
+
+
+def enter_user_namespace() -> None:
+    """A user namespace in which an ordinary user may make the others. Raises OSError.
+
+    The user keeps its own id in it, so that drivers see the owner of a GPU allocation as such.
+    """
+    uid, gid = os.getuid(), os.getgid()
+    calls.unshare(calls.CLONE_NEWUSER)
+    # The kernel takes no group map from an ordinary user while setgroups is allowed.
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+    Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+
+
+def enter_process_namespace() -> None:
+    """The next child is the first process of a PID namespace; all in it end with that child."""
+    calls.unshare(calls.CLONE_NEWPID)
+
+
+def enter_namespaces(layers: Container[Layer]) -> None:
+    """Network without an interface, own mounts, host name and System V objects, as planned."""
+    flags = 0
+    for layer, flag in FLAGS.items():
+        if layer in layers:
+            flags |= flag
+    if flags:
+        calls.unshare(flags)
+    if Layer.HOSTNAME in layers:
+        calls.set_host_name(HOST_NAME)

@@ -19,13 +19,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from campaigns.evaluator.processes import adopt_orphans, end_descendants, fork
-from campaigns.evaluator.sandbox import calls, cgroup, folder, limits, lock, namespaces
+from campaigns.evaluator.sandbox import calls, cgroup, folder, limits, lock, view
+from campaigns.evaluator.sandbox.folder import remove_shared_files
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.lock import RunnerBox
+from campaigns.evaluator.sandbox.processes import adopt_orphans, end_descendants, fork
 from campaigns.evaluator.sandbox.seccomp.audit import SystemCallAudit
 from campaigns.evaluator.sandbox.view import SCRATCH, SHARED
-from campaigns.evaluator.service.leftovers import remove_shared_files
 
 LOG_HEAD = 16 * 1024
 LOG_TAIL = 48 * 1024
@@ -85,9 +85,9 @@ def watch(plan: SandboxPlan, uid: int | None, ends: Ends, body: Callable[[Runner
         opens_shared=ends.opens_shared,
     )
     if Layer.USER in plan.holds:
-        namespaces.enter_user_namespace()
+        view.enter_user_namespace()
     if Layer.PROCESSES in plan.holds:
-        namespaces.enter_process_namespace()
+        view.enter_process_namespace()
     inside = partial(_inside, box, groups, body, ends.runner, status_end)
     kept = (*ends.runner, box.control, ends.build_log, status_end)
     child = fork(inside, log_end, kept)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from campaigns.evaluator.processes import describe_status, fork, wait_status
 from campaigns.evaluator.sandbox import folder
 from campaigns.evaluator.sandbox.lock import Lock
+from campaigns.evaluator.sandbox.processes import describe_status, fork, wait_status
 
 LOG_BYTES = 256 * 1024
 # Compilers with more to say than this are fed with what makes them say it.

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from campaigns.evaluator.layout import Layout, TensorArg
+from campaigns.evaluator.contract.layout import Layout, TensorArg
 
 INPUTS, OUTPUTS = "case.bin", "outputs.bin"
 CALLS = 3

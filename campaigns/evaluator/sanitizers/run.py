@@ -8,53 +8,36 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
+import re
 import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from campaigns.evaluator.backends import cpp, cuda
-from campaigns.evaluator.builds.compile import (
-    BuildFailed,
-    Unsupported,
-    check_flags,
-    compile_or_fail,
-)
-from campaigns.evaluator.builds.headline import headline
+from campaigns.evaluator.backends import cuda
+from campaigns.evaluator.builds.compile import check_flags, compile_or_fail
+from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.shared_object import write_source
-from campaigns.evaluator.builds.signature import argument_types
-from campaigns.evaluator.builds.toolkit import toolkit_program
 from campaigns.evaluator.contract import Fault, Job, Sanitized, Source
-from campaigns.evaluator.layout import Layout
-from campaigns.evaluator.runner.memory import Memory
+from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
+from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.contract.programs import (
+    ADDRESS,
+    COMPUTE_SANITIZER,
+    CPP_FLAGS,
+    OPTIONS,
+    THREAD,
+    compute_sanitizer,
+    cpp_compiler,
+    headline,
+    nvcc,
+)
+from campaigns.evaluator.contract.signature import argument_types
 from campaigns.evaluator.sandbox.workplace import Workplace
-from campaigns.evaluator.sanitizers import fair, harness, logs
+from campaigns.evaluator.sanitizers import harness, logs
 
-ADDRESS, THREAD = "AddressSanitizer", "ThreadSanitizer"
 MEMCHECK, RACECHECK = "memcheck", "racecheck"
-COMPUTE_SANITIZER = "compute-sanitizer"
-# Undefined behaviour that reads or writes what is not there, or has no result at all. Left out is
-# what compiles to what its author meant on every machine here: unaligned and shifted integers,
-# signed overflow, conversions.
-UNDEFINED = "bounds,null,return,unreachable,vla-bound,integer-divide-by-zero"
-CPP_FLAGS = {
-    ADDRESS: (f"-fsanitize=address,{UNDEFINED}",),
-    THREAD: ("-fsanitize=thread",),
-}
 BUILD = ("-O1", "-g", "-fno-omit-frame-pointer")
-# Found are accesses and races alone: neither leaks (a workspace is kept on purpose) nor `free` for
-# `new`, threads that still wait at the end, or locks in an order that could deadlock.
-OPTIONS: Mapping[str, Mapping[str, str]] = {
-    ADDRESS: {
-        "ASAN_OPTIONS": "log_path=asan:detect_leaks=0:alloc_dealloc_mismatch=0"
-        ":new_delete_type_mismatch=0:detect_odr_violation=0:disable_coredump=0:color=never",
-    },
-    THREAD: {
-        "TSAN_OPTIONS": "log_path=tsan:halt_on_error=1:report_thread_leaks=0:detect_deadlocks=0"
-        ":report_destroy_locked=0:report_signal_unsafe=0:disable_coredump=0:color=never"
-    },
-}
 # A gap behind every allocation, so that an overrun does not end in the next one. The API's own
 # errors are left out: to ask for what a card may not have, and to go on, is honest.
 DEVICE_OPTIONS = {
@@ -68,6 +51,21 @@ DEVICE_LOGS: Mapping[str, Callable[[str, str], tuple[Fault, ...]]] = {
 # Instrumented code is ten times as slow, and its smallest case a small one.
 MOST_S = 60.0
 NAMES = {"cpp": (ADDRESS, THREAD), "cuda": (MEMCHECK, RACECHECK), "triton": (MEMCHECK,)}
+_TURNED_OFF = re.compile(r"\bno_sanitize|\bdisable_sanitizer")
+# ThreadSanitizer follows atomics and locks, but neither fences nor what libraries that were built
+# without it do inside; both would be told as races.
+_NOT_FOLLOWED = (
+    ("OpenMP, whose runtime synchronises unseen", re.compile(r"-fopenmp|\bomp\.h\b")),
+    (
+        "fences, which it does not follow",
+        re.compile(r"thread_fence\b|__sync_synchronize\b|\bmfence\b|\b_mm_[lsm]fence\b"),
+    ),
+    ("parallel algorithms, whose library synchronises unseen", re.compile(r"\bexecution::par")),
+)
+# Racecheck does not follow the barriers that asynchronous bulk copies complete on.
+_BULK_COPIES = re.compile(r"cp\.async\.bulk|cp_async_bulk")
+# One of these names is in every program that starts a thread; in a plain one none has to be.
+_THREADS = re.compile(rb"pthread_create|_M_start_thread|thrd_create|GOMP_|dlsym|dlopen|syscall|tbb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,7 @@ def sanitize(subject: Subject, memory: Memory) -> tuple[Sanitized, ...]:
         return (Sanitized("sanitizers", False, note=f"there is none for {backend}"),)
     if backend == "triton":
         return (Sanitized(MEMCHECK, False, note=_triton_words(subject.job.device)),)
-    if off := fair.turned_off(subject.source) or subject.place.no_sanitizers:
+    if off := turned_off(subject.source) or subject.place.no_sanitizers:
         return tuple(Sanitized(tool, False, note=off) for tool in NAMES[backend])
     try:
         _write(subject, memory)
@@ -125,12 +123,12 @@ def _write(subject: Subject, memory: Memory) -> None:
 def _on_host(subject: Subject) -> tuple[Sanitized, ...]:
     program = _build_host(subject, ADDRESS)
     # Before it is run: after that its own file may be anything, also a pipe that never ends.
-    has_threads = fair.starts_threads(program)
+    has_threads = starts_threads(program)
     first = _run_host(subject, ADDRESS, program)
     if not has_threads:
         idle = Sanitized(THREAD, True, note="it starts no threads, so nothing can race")
         return first, idle
-    if why := fair.no_thread_verdict(subject.source):
+    if why := no_thread_verdict(subject.source):
         return first, Sanitized(THREAD, False, note=f"no verdict: {why}")
     try:
         return first, _run_host(subject, THREAD, _build_host(subject, THREAD))
@@ -142,7 +140,7 @@ def _on_host(subject: Subject) -> tuple[Sanitized, ...]:
 def _build_host(subject: Subject, tool: str) -> Path:
     program = subject.place.folder / tool
     flags = ("-std=c++17", *subject.source.flags, *BUILD, *CPP_FLAGS[tool])
-    command = [cpp.compiler(), *flags, "candidate.cpp", "harness.cpp", "-o", program.name]
+    command = [cpp_compiler(), *flags, "candidate.cpp", "harness.cpp", "-o", program.name]
     compile_or_fail(command, subject.place)
     return program
 
@@ -168,10 +166,10 @@ def _on_device(subject: Subject) -> tuple[Sanitized, ...]:
     if checker is None:
         why = f"{COMPUTE_SANITIZER} is not on this host; install the CUDA toolkit"
         return tuple(Sanitized(tool, False, note=why) for tool in NAMES["cuda"])
-    command = [cuda.nvcc(), *cuda.target_flags(job.target), *subject.source.flags, "-lineinfo"]
+    command = [nvcc(), *cuda.target_flags(job.target), *subject.source.flags, "-lineinfo"]
     compile_or_fail([*command, "candidate.cu", "harness.cpp", "-o", "program"], place)
     said = [_run_device(subject, checker, MEMCHECK)]
-    if why := fair.no_race_verdict(subject.source):
+    if why := no_race_verdict(subject.source):
         return *said, Sanitized(RACECHECK, False, note=f"no verdict: {why}")
     return *said, _run_device(subject, checker, RACECHECK)
 
@@ -190,17 +188,6 @@ def _run_device(subject: Subject, checker: str, tool: str) -> Sanitized:
     if counted:
         return Sanitized(tool, False, note=f"its report is not understood: {headline(text)}")
     return Sanitized(tool, False, note=_ended_early(ended.words, text or ended.log))
-
-
-def compute_sanitizer() -> str | None:
-    """compute-sanitizer, from the CUDA toolkit or from beside its compiler."""
-    if found := toolkit_program(COMPUTE_SANITIZER):
-        return found
-    try:
-        beside = Path(cuda.nvcc()).resolve().parent
-    except Unsupported:
-        return None
-    return shutil.which(COMPUTE_SANITIZER, path=str(beside))
 
 
 def _came_to_the_end(subject: Subject) -> bool:
@@ -235,3 +222,30 @@ def _log(place: Workplace, name: str) -> str:
             finally:
                 os.close(handle)
     return said.decode("utf-8", "replace")
+
+
+def turned_off(source: Source) -> str:
+    """Why no sanitizer could say anything; "" where it can."""
+    found = _TURNED_OFF.search(source.text)
+    return f"the source turns sanitizers off ({found[0]})" if found else ""
+
+
+def no_thread_verdict(source: Source) -> str:
+    """Why ThreadSanitizer would see races that are none; "" where it would not."""
+    text = "\n".join([*source.flags, source.text])
+    for words, mark in _NOT_FOLLOWED:
+        if mark.search(text):
+            return f"the source uses {words}, so races that are none would be told"
+    return ""
+
+
+def no_race_verdict(source: Source) -> str:
+    """Why racecheck would see hazards that are none; "" where it would not."""
+    if _BULK_COPIES.search(source.text):
+        return "the source uses bulk copies, whose barriers racecheck does not follow"
+    return ""
+
+
+def starts_threads(program: Path) -> bool:
+    """Whether a built program may start threads, by the names that it holds."""
+    return bool(_THREADS.search(program.read_bytes()))

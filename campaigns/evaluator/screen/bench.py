@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from campaigns.evaluator.backends import base
 from campaigns.evaluator.builds import memory_files
-from campaigns.evaluator.contract import Job, Outcome, Phase, ScreenResult, VariantOrder
-from campaigns.evaluator.errors import CandidateError, EvaluationError, HostError, one_line
+from campaigns.evaluator.contract import Outcome, Phase, backends
+from campaigns.evaluator.contract.errors import CandidateError, EvaluationError, HostError, one_line
+from campaigns.evaluator.contract.stream import ScreenResult, VariantOrder
+from campaigns.evaluator.judge.progress import JudgeTask
 from campaigns.evaluator.screen.screened_case import ScreenedCase
-from campaigns.evaluator.screen.stream_runner import Channels, StreamRunner
+from campaigns.evaluator.screen.stream_runner import StreamRunner
 from campaigns.evaluator.wire import Ask
-
-if TYPE_CHECKING:
-    from campaigns.evaluator.judge.main import JudgeProgress
 
 BURSTS = 3
 # A variant this many times slower than the best is not timed on.
@@ -35,11 +32,11 @@ ALIVE_S = 5.0
 class ScreenBench:
     """One runner, and the slots of every case."""
 
-    def __init__(self, job: Job, channels: Channels, progress: JudgeProgress) -> None:
-        self._job = job
-        self._runner = StreamRunner(job, channels, progress)
+    def __init__(self, task: JudgeTask) -> None:
+        job = self._job = task.job
+        self._runner = StreamRunner(task)
         self._best_us: dict[str, float] = {}
-        self._names = base.get(job.backend).artefacts
+        self._names = backends.get(job.backend).artefacts
         self._runner.channel.ask(Ask.SEAL, None, job.protocol.limits.load_s)
         self._cases = [ScreenedCase(job, case, self._runner) for case in job.cases]
 

@@ -6,26 +6,16 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from campaigns.evaluator.backends import base
 from campaigns.evaluator.builds import memory_files
-from campaigns.evaluator.builds.kept import keep_whole
-from campaigns.evaluator.contract import (
-    FACTS_FILE,
-    BuildFacts,
-    BuildResult,
-    Job,
-    Outcome,
-    Phase,
-    VariantOrder,
-)
-from campaigns.evaluator.errors import CandidateError, EvaluationError, HostError, one_line
-from campaigns.evaluator.screen.stream_runner import Channels, StreamRunner
+from campaigns.evaluator.contract import Outcome, Phase, backends
+from campaigns.evaluator.contract.errors import CandidateError, EvaluationError, HostError, one_line
+from campaigns.evaluator.contract.files import keep_whole
+from campaigns.evaluator.contract.stream import FACTS_FILE, BuildFacts, BuildResult, VariantOrder
+from campaigns.evaluator.judge.progress import JudgeTask
+from campaigns.evaluator.screen.stream_runner import StreamRunner
 from campaigns.evaluator.wire import Ask
-
-if TYPE_CHECKING:
-    from campaigns.evaluator.judge.main import JudgeProgress
 
 MOST_BYTES = 64 << 20  # of one artefact
 SAID_BYTES = 1 << 16
@@ -34,10 +24,10 @@ SAID_BYTES = 1 << 16
 class BuildBench:
     """One runner that has nothing to run."""
 
-    def __init__(self, job: Job, channels: Channels, progress: JudgeProgress) -> None:
-        self._job = job
-        self._runner = StreamRunner(job, channels, progress)
-        self._names = base.get(job.backend).artefacts
+    def __init__(self, task: JudgeTask) -> None:
+        job = self._job = task.job
+        self._runner = StreamRunner(task)
+        self._names = backends.get(job.backend).artefacts
         self._runner.channel.phase = Phase.BUILD
 
     def take(self, order: VariantOrder) -> tuple[BuildResult, EvaluationError | None]:

@@ -8,9 +8,9 @@ from math import ceil
 import torch
 
 from campaigns.evaluator.contract import Case, Job
-from campaigns.evaluator.judge.case_context import Answers, CaseContext
+from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.judge.correctness.case_context import Answers, CaseContext
 from campaigns.evaluator.judge.correctness.fresh_inputs import Poison, SeparateInputs, fill
-from campaigns.evaluator.layout import Layout
 from campaigns.evaluator.screen.stream_runner import StreamRunner
 from campaigns.evaluator.wire import Ask
 

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from campaigns.evaluator.contract import (
-    BuildResult,
-    Job,
-    Phase,
-    ScreenResult,
-    Stream,
-    VariantOrder,
-    dump_line,
-    load_line,
-)
-from campaigns.evaluator.errors import EvaluationError
+from campaigns.evaluator.contract import Phase
+from campaigns.evaluator.contract.errors import EvaluationError
+from campaigns.evaluator.contract.files import dump_line, load_line
+from campaigns.evaluator.contract.stream import BuildResult, ScreenResult, Stream, VariantOrder
+from campaigns.evaluator.judge.progress import JudgeDone, JudgeTask
 from campaigns.evaluator.screen.bench import ScreenBench
 from campaigns.evaluator.screen.build import BuildBench
-from campaigns.evaluator.screen.stream_runner import Channels
-
-if TYPE_CHECKING:
-    from campaigns.evaluator.judge.main import JudgeProgress
 
 Result = BuildResult | ScreenResult
 # With the words of the stream a line stays shorter than what a pipe takes whole (4096 bytes).
@@ -32,13 +21,13 @@ WORDS = {Stream.BUILD: "built", Stream.SCREEN: "screened"}
 Taker = Callable[[VariantOrder], tuple[Result, EvaluationError | None]]
 
 
-def serve(job: Job, channels: Channels, progress: JudgeProgress, orders: Iterable[str]) -> None:
+def run(task: JudgeTask) -> JudgeDone:
     """Take what is ordered until `end`. Raises what a broken runner is blamed for."""
-    stream = Stream(job.stream)
-    bench = (BuildBench if stream is Stream.BUILD else ScreenBench)(job, channels, progress)
+    stream, progress = Stream(task.job.stream), task.progress
+    bench = (BuildBench if stream is Stream.BUILD else ScreenBench)(task)
     progress.enter(Phase.BUILD if stream is Stream.BUILD else Phase.BURST)
     progress.tell("open")
-    for line in orders:
+    for line in task.orders:
         word, _, path = line.strip().partition(" ")
         if word != "order":
             break
@@ -50,3 +39,4 @@ def serve(job: Job, channels: Channels, progress: JudgeProgress, orders: Iterabl
         if broken is not None:
             raise broken
     bench.stop()
+    return JudgeDone("every variant was taken")

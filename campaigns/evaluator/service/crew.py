@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import errno
 import importlib
 import json
 import os
@@ -24,26 +23,36 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from campaigns.evaluator.contract import Job, Source, dump, load_job
+from campaigns.evaluator.contract import Job, Source
+from campaigns.evaluator.contract.files import dump, load_job
+from campaigns.evaluator.contract.job import KERNELS
+from campaigns.evaluator.contract.problem_reader import load_problem, problem_files
 from campaigns.evaluator.judge import main as judge
-from campaigns.evaluator.processes import end_descendants, fork, kill_group, wait_status
-from campaigns.evaluator.reference import serve
+from campaigns.evaluator.judge.progress import JudgeProgress, JudgeTask
+from campaigns.evaluator.problem_code import serve
 from campaigns.evaluator.reference.messages import NAME as REFERENCE
 from campaigns.evaluator.runner import main as runner
 from campaigns.evaluator.sandbox import cards, judge_lock, warden
+from campaigns.evaluator.sandbox.folder import remove_shared_files
 from campaigns.evaluator.sandbox.identity import Lease, lease_uid
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.lock import RunnerBox
 from campaigns.evaluator.sandbox.policy import Policy
-from campaigns.evaluator.service.leftovers import remove_shared_files
+from campaigns.evaluator.sandbox.processes import (
+    draw_apart,
+    end_descendants,
+    fork,
+    keep_freed_memory,
+    kill_group,
+    wait_status,
+)
+from campaigns.evaluator.service.jobs import work_beside
 
 CANDIDATE, INCUMBENT = "candidate", "incumbent"
 ARMS = (CANDIDATE, INCUMBENT)
 JUDGE = "judge"
 # Those that run foreign code.
 BOXED = (*ARMS, REFERENCE)
-# Of a problem's folder; what is larger holds more than a description and code.
-MOST_FILES_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,20 +215,6 @@ def orders_of(job: Job) -> dict[str, Job]:
     return {**told, REFERENCE: replace(nothing, problem=Path(job.problem.name)), JUDGE: job}
 
 
-def problem_files(folder: Path) -> dict[str, str]:
-    """The files of a problem by their paths in its folder, as base64. Raises OSError."""
-    found, left = {}, MOST_FILES_BYTES
-    for path in sorted(folder.rglob("*")):
-        if path.is_symlink() or not path.is_file() or "__pycache__" in path.parts:
-            continue
-        left -= path.stat().st_size
-        if left < 0:
-            words = f"over {MOST_FILES_BYTES >> 20} MiB of files"
-            raise OSError(errno.EFBIG, words, folder.name)
-        found[str(path.relative_to(folder))] = base64.b64encode(path.read_bytes()).decode()
-    return found
-
-
 def in_any_order(names: Iterable[str]) -> list[str]:
     """Shuffled, so that the order does not tell which arm is which."""
     found = list(names)
@@ -290,13 +285,23 @@ def _judge(
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
     # Relative where there is none.
-    written = (job.scratch, job.builds, Path(os.environ.get(judge_lock.KERNELS, "")))
+    written = (job.scratch, job.builds, Path(os.environ.get(KERNELS, "")))
     kept = [path for path in written if path.is_absolute() and path.is_dir()]
     held = judge_lock.close(plan, [job.problem], kept)
     for name in set(ARMS) - set(arms_of(job)):
         channels.pop(name).close()
-    pipe, report = told
-    return judge.main(replace(job, device=device), report, channels, pipe, more, held)
+    pipe, out = told
+    # Judge and runners are forks of one process: what one draws the others must not.
+    draw_apart()
+    keep_freed_memory()
+    progress = JudgeProgress(pipe, environment={"judge": held})
+    job = replace(job, device=device)
+    task = JudgeTask(job, channels, progress, load_problem, more)
+    report = judge.main(task, work_beside(job))
+    # To the file that no runner has open.
+    with os.fdopen(out, "w") as file:
+        file.write(dump(report))
+    return 0
 
 
 def _await(orders: TextIO) -> Job | None:

@@ -9,21 +9,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from campaigns.evaluator.builds.headline import headline
-from campaigns.evaluator.contract import (
-    Job,
-    MachineCode,
-    Outcome,
-    Phase,
-    Report,
-    Sanitized,
-    load_machine_code,
-    load_sanitized,
-)
-from campaigns.evaluator.errors import one_line, printable
-from campaigns.evaluator.processes import describe_status
+from campaigns.evaluator.contract import Job, MachineCode, Outcome, Phase, Report, Sanitized
+from campaigns.evaluator.contract.errors import one_line, printable
+from campaigns.evaluator.contract.files import load_machine_code, load_sanitized
+from campaigns.evaluator.contract.programs import headline
 from campaigns.evaluator.reference.messages import NAME as REFERENCE
 from campaigns.evaluator.sandbox.layers import Layer, describe
+from campaigns.evaluator.sandbox.processes import describe_status
 from campaigns.evaluator.sandbox.warden import Record
 from campaigns.evaluator.service.crew import CANDIDATE, INCUMBENT, Crew, arms_of
 

@@ -16,19 +16,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from campaigns.evaluator.backends import base
-from campaigns.evaluator.contract import (
-    Job,
-    Outcome,
-    Phase,
-    Report,
-    load_job,
-    load_report,
-)
-from campaigns.evaluator.errors import printable
-from campaigns.evaluator.processes import describe_status
+from campaigns.evaluator.contract import Job, Outcome, Phase, Report, backends
+from campaigns.evaluator.contract.errors import printable
+from campaigns.evaluator.contract.files import load_job, load_report
 from campaigns.evaluator.sandbox.layers import Layer
 from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.evaluator.sandbox.processes import describe_status
 from campaigns.evaluator.service.crew import CANDIDATE, JUDGE, Crew, arms_of
 from campaigns.evaluator.service.evidence import with_evidence
 
@@ -96,8 +89,8 @@ def supervise(job_file: Path, device: str, outside: Outside, crew: Crew | None) 
 def _compiler(job: Job) -> str:
     """After the measurement, and outside the sandbox: it is asked for its version, no more."""
     try:
-        return base.get(job.backend).compiler()
-    except base.UnknownBackend:
+        return backends.get(job.backend).compiler()
+    except backends.UnknownBackend:
         return ""
 
 

@@ -21,9 +21,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from campaigns.evaluator.contract import dump
-from campaigns.evaluator.processes import adopt_orphans, die_with_parent
+from campaigns.evaluator.contract.files import dump
 from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.evaluator.sandbox.processes import adopt_orphans, die_with_parent
 from campaigns.evaluator.service.crew import Crew
 from campaigns.evaluator.service.supervisor import Outside, supervise
 
@@ -43,11 +43,11 @@ def main(path: str, policy: Policy) -> int:
     policy.examine()
     import torch
 
-    from campaigns.evaluator.backends import base
+    from campaigns.evaluator.contract import backends
 
     # Imported for every fork to have.
-    importlib.import_module("campaigns.evaluator.judge.session")
-    base.every()
+    importlib.import_module("campaigns.evaluator.judge.pipeline")
+    backends.every()
     # Fork safety: nothing here may start a thread pool or a device context.
     if torch.cuda.is_initialized():
         raise RuntimeError("the zygote must not touch CUDA")

@@ -13,7 +13,8 @@ from django.db import transaction
 
 from campaigns.devices.discover import DeviceError, ensure_platform, this_device
 from campaigns.devices.launch import EvaluatorService
-from campaigns.evaluator.problem import ProblemError, load_problem
+from campaigns.evaluator.contract.problem import ProblemError
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.records import branch_of
 from campaigns.lineage.repository import repository_of

@@ -9,7 +9,7 @@ from campaigns.devices.discover import Device, devices, this_device, watched
 from campaigns.devices.hold import holder
 from campaigns.devices.idle import is_gated, look_at_all
 from campaigns.devices.launch import EvaluatorService
-from campaigns.evaluator.judge.integrity.process_hold import below
+from campaigns.evaluator.contract.sandbox import with_descendants
 from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 from campaigns.models import Passport, Worker
 from campaigns.records.device_waits import open_waits
@@ -136,7 +136,7 @@ def _device(device: Device, seen: DeviceCheck) -> dict[str, Any]:
 def _who_is_ready(others: tuple[int, ...] | None) -> str | None:
     """The worker whose evaluator all of these processes belong to; None where there is none."""
     here = Worker.objects.alive().filter(host=host.node())
-    found = (w.name for w in here if others and set(others) <= below(w.pid))
+    found = (w.name for w in here if others and set(others) <= set(with_descendants(w.pid)[1:]))
     return next(found, None)
 
 

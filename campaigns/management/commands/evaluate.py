@@ -13,8 +13,6 @@ from django.conf import settings
 from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import hold
 from campaigns.devices.launch import Beat, EvaluatorService
-from campaigns.evaluator.backends import base as backends
-from campaigns.evaluator.backends.base import BACKEND_OF
 from campaigns.evaluator.contract import (
     Case,
     Job,
@@ -24,8 +22,11 @@ from campaigns.evaluator.contract import (
     Report,
     Sanitized,
     Source,
+    backends,
 )
-from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
+from campaigns.evaluator.contract.backends import BACKEND_OF
+from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.management.base_command import Argument, BaseCommand, ExitCode, Exits, argument
 from campaigns.records.cases import case_rows
 from campaigns.records.findings import stored_findings

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from campaigns.devices.problem_code import described_problem, problem_notes
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.problem import ProblemError, ProblemSpec, load_problem
+from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.management.base_command import ExitCode, Verb, argument
 from campaigns.management.new_problem import DEFINITION, NEW, NewProblem
 from campaigns.problems.shipped import shipped_folders

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from campaigns.evaluator.builds.compile import BuildFailed
-from campaigns.evaluator.builds.signature import ENTRY, INTEGERS, function_names
+from campaigns.evaluator.contract.errors import BuildFailed
+from campaigns.evaluator.contract.signature import ENTRY, INTEGERS, function_names
 from campaigns.problems.import_.draft import DraftError
 from campaigns.problems.import_.read_sources import PointerArg, solve_parameters
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from campaigns.evaluator.builds.python_entry import ENTRY
+from campaigns.evaluator.contract.programs import ENTRY
 from campaigns.problems.import_.calls.sizes import Example
 from campaigns.problems.import_.draft import DTYPES, FLOAT8, DraftArg, DraftError, Role
 from campaigns.problems.import_.read_sources import PythonEntry

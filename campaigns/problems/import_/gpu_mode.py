@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from campaigns.evaluator.problem.distributions import PARAM
+from campaigns.evaluator.contract.problem import PARAM
 from campaigns.problems.import_.bundle.needed import needed_by
 from campaigns.problems.import_.draft import (
     MOST_CASES,

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from campaigns.evaluator.builds.python_entry import ENTRY
+from campaigns.evaluator.contract.programs import ENTRY
 from campaigns.problems.import_.arguments.c_arguments import c_arguments
 from campaigns.problems.import_.arguments.python_arguments import python_arguments
 from campaigns.problems.import_.autograd import launching_entry

@@ -6,10 +6,10 @@ import ast
 import re
 from dataclasses import dataclass
 
-from campaigns.evaluator.builds.compile import BuildFailed
-from campaigns.evaluator.builds.python_entry import ENTRY
-from campaigns.evaluator.builds.signature import ELEMENTS, Parameter, read_parameters
-from campaigns.evaluator.builds.signature import ENTRY as SOLVE
+from campaigns.evaluator.contract.errors import BuildFailed
+from campaigns.evaluator.contract.programs import ENTRY
+from campaigns.evaluator.contract.signature import ELEMENTS, Parameter, read_parameters
+from campaigns.evaluator.contract.signature import ENTRY as SOLVE
 from campaigns.problems.import_.bundle.needed import names_in, needed_by
 from campaigns.problems.import_.draft import DraftError, ReferenceCode
 

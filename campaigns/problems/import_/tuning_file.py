@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from campaigns.evaluator.builds.signature import ELEMENTS
+from campaigns.evaluator.contract.signature import ELEMENTS
 from campaigns.problems.import_.calls.sizes import SIZE_NAMES
 from campaigns.problems.import_.draft import (
     FLOATS,

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from campaigns.evaluator.builds.compile import BuildFailed
-from campaigns.evaluator.builds.signature import ENTRY, INTEGERS, Parameter, read_parameters
 from campaigns.evaluator.contract import Source
+from campaigns.evaluator.contract.errors import BuildFailed
+from campaigns.evaluator.contract.signature import ENTRY, INTEGERS, Parameter, read_parameters
 from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
 from campaigns.syntax.c_family import parse, text_of, walk
 from campaigns.syntax.edits import Edit, apply_edits

@@ -17,8 +17,8 @@ from libcst.metadata import (
     ScopeProvider,
 )
 
-from campaigns.evaluator.builds.python_entry import ENTRY
 from campaigns.evaluator.contract import Source
+from campaigns.evaluator.contract.programs import ENTRY
 from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
 from campaigns.syntax.edits import Edit, apply_edits
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
+from campaigns.evaluator.contract.ceilings import BUSY_LIMIT
 from campaigns.models import PitfallKind
 from campaigns.rules.target.ceilings import Ceilings
 from campaigns.rules.target.roofline import LEAST_MEASURED, below_peak

@@ -9,9 +9,9 @@ from typing import Any
 from django.db import DatabaseError
 
 from campaigns.devices.problem_code import work_model
-from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.problem import ProblemSpec
+from campaigns.evaluator.contract.ceilings import BUSY_LIMIT
+from campaigns.evaluator.contract.problem import ProblemSpec
 from campaigns.models import Campaign
 from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.rules.target.goal import Goal, goal_from

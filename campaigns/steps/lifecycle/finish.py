@@ -9,7 +9,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns.evaluator.contract import Outcome, Phase, Report, dump
+from campaigns.evaluator.contract import Outcome, Phase, Report
+from campaigns.evaluator.contract.files import dump
 from campaigns.models import (
     AbortReason,
     Campaign,

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from campaigns.devices.problem_code import HostLacks, work_model
 from campaigns.devices.processes import tempdir
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.problem import ProblemError
+from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.models import (
     AbortReason,
     Campaign,

@@ -21,16 +21,8 @@ from campaigns.devices.idle import is_gated
 from campaigns.devices.launch import Beat
 from campaigns.devices.passport import Measurer
 from campaigns.devices.processes import ClaimLost, is_gone, is_here, new_holder, tempdir, worker_of
-from campaigns.evaluator.contract import (
-    Case,
-    Job,
-    MachineCode,
-    Outcome,
-    Phase,
-    Report,
-    Sanitized,
-    protocol_from,
-)
+from campaigns.evaluator.contract import Case, Job, MachineCode, Outcome, Phase, Report, Sanitized
+from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import (
     Campaign,
     Cause,

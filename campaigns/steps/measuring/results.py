@@ -22,7 +22,8 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from campaigns.devices.processes import is_gone, worker_of
-from campaigns.evaluator.contract import ContractError, Outcome, Phase, Report, dump, load_report
+from campaigns.evaluator.contract import ContractError, Outcome, Phase, Report
+from campaigns.evaluator.contract.files import dump, load_report
 from campaigns.models import Campaign, Evaluation, EvaluationState, Void
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move

@@ -16,7 +16,7 @@ from campaigns.devices.hold import hold
 from campaigns.devices.host_facts import host_facts
 from campaigns.devices.passport import BACKEND, PassportFails, Taken, take
 from campaigns.devices.processes import tempdir
-from campaigns.evaluator.contract import dump
+from campaigns.evaluator.contract.files import dump
 from campaigns.models import Passport, PassportWish, Worker
 from campaigns.records.passports import awaited_evaluations, open_wish
 from campaigns.steps.measuring.claims import renew_connection

@@ -12,7 +12,8 @@ from campaigns.devices.discover import Device
 from campaigns.devices.hold import hold
 from campaigns.devices.passport import Measurer
 from campaigns.devices.processes import tempdir
-from campaigns.evaluator.contract import Case, Job, Outcome, protocol_from
+from campaigns.evaluator.contract import Case, Job, Outcome
+from campaigns.evaluator.contract.files import protocol_from
 from campaigns.lineage.records import accepted_rounds
 from campaigns.models import Campaign, Candidate
 from campaigns.records.judged_rounds import standard_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from campaigns.evaluator.contract import Source
-from campaigns.evaluator.syntax import TooSlow
+from campaigns.evaluator.contract.signature import TooSlow
 from campaigns.rules.verdict.finding_kinds import Finding, FindingKind
 from campaigns.syntax.findings.c_source import find_in_c
 from campaigns.syntax.findings.python_source import find_in_python

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from campaigns.evaluator.builds.compile import BuildFailed, Unsupported
-from campaigns.evaluator.builds.signature import read_parameters
+from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
+from campaigns.evaluator.contract.signature import read_parameters
 from campaigns.models import Candidate
 from campaigns.records.target.targets import CaseTarget
 from campaigns.rules.wording import amount, duration

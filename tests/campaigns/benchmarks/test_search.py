@@ -15,7 +15,8 @@ from campaigns.benchmarks.search.screened import PointLog
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import ROOT
 from campaigns.devices.sweep.search_work import TriedPoint
-from campaigns.evaluator.contract import BuildFacts, Outcome, Source
+from campaigns.evaluator.contract import Outcome, Source
+from campaigns.evaluator.contract.stream import BuildFacts
 from campaigns.landscapes.csv_file import read_landscape
 from campaigns.landscapes.landscape import Landscape
 from campaigns.management.base_command import ExitCode

@@ -29,7 +29,8 @@ from campaigns.benchmarks.peers.form import (
 from campaigns.benchmarks.trick import TRICKS, every, read
 from campaigns.benchmarks.trust import Judged, answers_of
 from campaigns.devices.discover import Device, this_device
-from campaigns.evaluator.backends.cpp import FLAGS, compiler
+from campaigns.evaluator.contract.programs import CPP_BUILD as FLAGS
+from campaigns.evaluator.contract.programs import cpp_compiler as compiler
 
 CPU = this_device("cpu")
 CARD = Device("gpu", "cuda:1", "NVIDIA H200", "h200", "sm_90a", 1, "GPU-1")

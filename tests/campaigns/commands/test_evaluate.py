@@ -11,8 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from campaigns.devices.launch import Beat
-from campaigns.evaluator.backends import base as backends
-from campaigns.evaluator.contract import CopiedOutput, Job, Outcome, Phase, Report
+from campaigns.evaluator.contract import CopiedOutput, Job, Outcome, Phase, Report, backends
 from campaigns.rules.target.roofline import Work, physical_floor
 from tests.campaigns.commands.test_campaign import Service
 from tests.campaigns.rules.builders import ceiling

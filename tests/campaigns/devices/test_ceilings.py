@@ -9,7 +9,9 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from campaigns.evaluator.ceilings import busy, cpu, cpu_matmul, gpu, host
+from campaigns.evaluator import host
+from campaigns.evaluator.ceilings import busy, cpu, gpu
+from campaigns.evaluator.ceilings import cpu as cpu_matmul
 from campaigns.evaluator.ceilings.choice import choose
 from campaigns.evaluator.ceilings.document import shown, to_markdown
 from campaigns.evaluator.ceilings.result import CeilingsError, MeasuredCeiling, Sample, dump, load

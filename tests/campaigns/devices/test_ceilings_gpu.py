@@ -97,16 +97,14 @@ def fake(monkeypatch):
     )
     monkeypatch.setattr(gpu, "_torch", lambda index: own)
     monkeypatch.setattr(gpu, "MATMUL_SIZE", 8)
-    kernel = ModuleType("fma_kernel")
+    kernels = ModuleType("gpu_kernels")
     launch = _counted(card, lambda out, steps, **options: None)
-    kernel.multiply_add = {(32,): launch}
-    monkeypatch.setitem(sys.modules, "campaigns.evaluator.ceilings.fma_kernel", kernel)
-    cached = ModuleType("cache_kernel")
+    kernels.multiply_add = {(32,): launch}
     passing = _counted(card, lambda x, y, passes, **options: None)
-    cached.pass_over = {(CACHED_BLOCKS,): passing}
-    cached.READ, cached.WRITE, cached.COPY = 1, 2, 3
-    monkeypatch.setitem(sys.modules, "campaigns.evaluator.ceilings.cache_kernel", cached)
-    monkeypatch.setattr("campaigns.evaluator.ceilings.cache_kernel", cached, raising=False)
+    kernels.pass_over = {(CACHED_BLOCKS,): passing}
+    kernels.READ, kernels.WRITE, kernels.COPY = 1, 2, 3
+    monkeypatch.setitem(sys.modules, "campaigns.evaluator.ceilings.gpu_kernels", kernels)
+    monkeypatch.setattr("campaigns.evaluator.ceilings.gpu_kernels", kernels, raising=False)
     return card
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from campaigns.devices.health import sanitizers
 from campaigns.devices.health.finding import State
-from campaigns.evaluator.builds.compile import Unsupported
-from campaigns.evaluator.sanitizers import run
+from campaigns.evaluator.contract import programs as run
+from campaigns.evaluator.contract.errors import Unsupported
 
 
 def test_it_tries_those_of_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,7 +28,7 @@ def test_it_says_what_a_host_without_a_compiler_lacks(monkeypatch: pytest.Monkey
     def none() -> str:
         raise Unsupported("no C++ compiler on PATH")
 
-    monkeypatch.setattr(sanitizers.cpp, "compiler", none)
+    monkeypatch.setattr(run, "cpp_compiler", none)
     address, *_ = sanitizers.examine_sanitizers(has_gpu=False)
     assert (address.state, address.found) == (State.MISSING, "no C++ compiler on PATH")
 

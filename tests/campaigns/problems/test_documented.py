@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from campaigns.devices.launch import EvaluatorService
-from campaigns.evaluator import problem as problems
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.problem.distributions import DISTRIBUTIONS
+from campaigns.evaluator.contract import problem as problems
+from campaigns.evaluator.contract.problem import DISTRIBUTIONS
+from campaigns.evaluator.contract.problem_reader import load_problem
 from tests.evaluator import small
 
 TEXT = (Path(__file__).parents[3] / "docs" / "problems.md").read_text()
@@ -45,7 +46,7 @@ extern "C" void solve(const float* x, float* y, int N, float slope) {
 }
 """
     (folder / "v0.cpp").write_text(text)
-    case = problems.load_problem(folder).cases_on("interpreter")[0].case
+    case = load_problem(folder).cases_on("interpreter")[0].case
     job = small.job(folder, tmp_path, small.Source("v0.cpp", text), cases=(case,))
     with EvaluatorService() as service:
         report = service.evaluate(replace(job, timed=False))

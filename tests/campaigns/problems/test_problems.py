@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from campaigns.evaluator.problem import load_problem
+from campaigns.evaluator.contract.problem_reader import load_problem
 
 FOLDER = Path("campaigns/problems")
 NAMES = ("layernorm", "matmul", "softmax", "vector_add")

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from django.utils.html import escape
 
-from campaigns.evaluator.contract import load_report
+from campaigns.evaluator.contract.files import load_report
 from campaigns.models import Campaign
 from campaigns.models.transitions import claim
 from campaigns.records.target.targets import target_of

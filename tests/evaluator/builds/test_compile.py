@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.evaluator.backends.cpp import compiler
-from campaigns.evaluator.builds.compile import BuildFailed, Unsupported, compile_or_fail
+from campaigns.evaluator.builds.compile import compile_or_fail
+from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
+from campaigns.evaluator.contract.programs import cpp_compiler as compiler
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 KILL = "kill -9 $$"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.evaluator.builds.headline import headline
+from campaigns.evaluator.contract.programs import headline
 
 COMPILER = """k.cpp: In function 'solve':
 k.cpp:3:5: error: 'z' was not declared in this scope

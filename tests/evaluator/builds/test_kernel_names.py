@@ -2,8 +2,8 @@
 
 import pytest
 
-from campaigns.evaluator.backends.base import get
 from campaigns.evaluator.builds.kernel_names import cuda_kernels, last_name, triton_kernels
+from campaigns.evaluator.contract.backends import get
 from campaigns.problems.shipped import shipped_problems
 
 TRITON = """

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from campaigns.evaluator.backends.cpp import compiler
-from campaigns.evaluator.builds.compile import Unsupported
 from campaigns.evaluator.builds.native_loop import NAMES, NativeLoop
-from campaigns.evaluator.builds.signature import FLOATS, INTEGERS
+from campaigns.evaluator.contract.errors import Unsupported
+from campaigns.evaluator.contract.programs import cpp_compiler as compiler
+from campaigns.evaluator.contract.signature import FLOATS, INTEGERS
 from campaigns.evaluator.sandbox.workplace import Ended
 
 KERNEL = """

@@ -5,9 +5,9 @@ from types import ModuleType
 import pytest
 import torch
 
-from campaigns.evaluator.builds.compile import BuildFailed
 from campaigns.evaluator.builds.python_entry import entry_of
-from campaigns.evaluator.layout import Plain, ScalarArg, lay_out
+from campaigns.evaluator.contract.errors import BuildFailed
+from campaigns.evaluator.contract.layout import Plain, ScalarArg, lay_out
 
 LAYOUT = lay_out(
     [

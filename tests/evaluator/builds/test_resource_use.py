@@ -1,5 +1,5 @@
-from campaigns.evaluator.builds.resource_use import facts_from_listing, facts_from_ptxas
-from campaigns.evaluator.contract import BuildFacts
+from campaigns.evaluator.builds.compile import facts_from_listing, facts_from_ptxas
+from campaigns.evaluator.contract.stream import BuildFacts
 
 # As nvcc 13 with -Xptxas=-v prints it.
 PTXAS = """ptxas info    : Compiling entry function '_Z6kernelPf' for 'sm_90a'

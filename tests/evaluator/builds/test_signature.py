@@ -6,9 +6,10 @@ import ctypes
 
 import pytest
 
-from campaigns.evaluator.builds.compile import BuildFailed, check_flags
-from campaigns.evaluator.builds.signature import argument_types, read_parameters
-from campaigns.evaluator.layout import Plain, ScalarArg, lay_out
+from campaigns.evaluator.builds.compile import check_flags
+from campaigns.evaluator.contract.errors import BuildFailed
+from campaigns.evaluator.contract.layout import Plain, ScalarArg, lay_out
+from campaigns.evaluator.contract.signature import argument_types, read_parameters
 from campaigns.evaluator.sanitizers.harness import program
 
 POINTER = ctypes.c_void_p

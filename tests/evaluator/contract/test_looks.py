@@ -9,7 +9,8 @@ from statistics import NormalDist
 import numpy
 import pytest
 
-from campaigns.evaluator.contract import LOOKS, Look, Protocol, mean_interval, protocol_from
+from campaigns.evaluator.contract import LOOKS, Look, Protocol, mean_interval
+from campaigns.evaluator.contract.files import protocol_from
 from campaigns.evaluator.contract.looks import student_quantile
 
 NORMAL = NormalDist()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from campaigns.evaluator.builds.python_error import FILE
-from campaigns.evaluator.interpreter.fault import LACKS_GPU, host_fault
-from campaigns.evaluator.interpreter.stand_in import OnlyOnGpu
+from campaigns.evaluator.interpreter.stand_in import LACKS_GPU, OnlyOnGpu, host_fault
 
 
 def fault(tmp_path, line, **known):

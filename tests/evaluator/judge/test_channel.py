@@ -13,13 +13,9 @@ import pytest
 
 from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
-from campaigns.evaluator.errors import CandidateError, HostError
-from campaigns.evaluator.judge import channel as channel_module
-from campaigns.evaluator.judge.channel import (
-    BurstGate,
-    RunnerChannel,
-    TimeBudget,
-)
+from campaigns.evaluator.contract.errors import CandidateError, HostError
+from campaigns.evaluator.judge.integrity import channel as channel_module
+from campaigns.evaluator.judge.integrity.channel import BurstGate, RunnerChannel, TimeBudget
 from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 

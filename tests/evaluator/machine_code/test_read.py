@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.evaluator.builds.compile import Unsupported
 from campaigns.evaluator.contract import Function
+from campaigns.evaluator.contract.errors import Unsupported
 from campaigns.evaluator.machine_code import read
 from campaigns.evaluator.sandbox.workplace import Ended
 

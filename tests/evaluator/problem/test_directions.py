@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.evaluator.contract import Case, Job, Outcome, Source
-from campaigns.evaluator.problem import load_problem
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.shipped import SHIPPED
 from campaigns.rules.noise.directions import Direction, Half
 from campaigns.rules.verdict.gates import Standard

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.errors import BadReference
-from campaigns.evaluator.judge.correctness.reference import Reference
-from campaigns.evaluator.problem.distributions import DISTRIBUTIONS, complaint
-from campaigns.evaluator.reference.code import ProblemCode
+from campaigns.evaluator.contract.errors import BadReference
+from campaigns.evaluator.contract.problem import DISTRIBUTIONS, complaint
+from campaigns.evaluator.problem_code.code import ProblemCode
+from campaigns.evaluator.reference.reference import Reference
 from tests.evaluator import small
 
 GOOD = {

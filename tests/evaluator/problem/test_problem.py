@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.evaluator.problem import ProblemError, load_problem
-from campaigns.evaluator.problem.distributions import DISTRIBUTIONS
+from campaigns.evaluator.contract.problem import DISTRIBUTIONS, ProblemError
+from campaigns.evaluator.contract.problem_reader import load_problem
 from tests.evaluator import small
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.evaluator.problem.toml_line import with_line
+from campaigns.evaluator.contract.problem_reader import with_line
 
 TEXT = """schema = 1
 name = "a"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.errors import BadReference
-from campaigns.evaluator.problem.work import works_of
-from campaigns.evaluator.reference.code import ProblemCode
+from campaigns.evaluator.contract.errors import BadReference
+from campaigns.evaluator.problem_code.check import works_of
+from campaigns.evaluator.problem_code.code import ProblemCode
 from tests.evaluator import small
 
 CASE = Case("n4096", {"N": 4096})

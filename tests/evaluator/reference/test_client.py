@@ -12,14 +12,15 @@ import pytest
 import torch
 
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.errors import BadReference
-from campaigns.evaluator.judge.correctness.reference import Reference
-from campaigns.evaluator.layout import lay_out
+from campaigns.evaluator.contract.errors import BadReference
+from campaigns.evaluator.contract.layout import lay_out
+from campaigns.evaluator.judge.correctness.reference_client import ServedCode
+from campaigns.evaluator.problem_code.code import ProblemCode
+from campaigns.evaluator.problem_code.serve import ReferenceServer
 from campaigns.evaluator.reference import messages
-from campaigns.evaluator.reference.client import ServedCode
-from campaigns.evaluator.reference.code import Draw, ProblemCode, ReferenceCall
+from campaigns.evaluator.reference.calls import Draw, ReferenceCall
 from campaigns.evaluator.reference.messages import LIMIT, ReferenceAnswer, request
-from campaigns.evaluator.reference.serve import ReferenceServer
+from campaigns.evaluator.reference.reference import Reference
 from tests.evaluator import small
 
 CASE = Case("n4096", {"N": 4096})

@@ -7,9 +7,8 @@ import ctypes
 import pytest
 
 from campaigns.evaluator import cuda_driver
-from campaigns.evaluator.cuda_driver import DriverError
-from campaigns.evaluator.runner import call_chain
-from campaigns.evaluator.runner.call_chain import (
+from campaigns.evaluator.builds import call_chain
+from campaigns.evaluator.builds.call_chain import (
     CHILD,
     COPY,
     EMPTY,
@@ -19,6 +18,7 @@ from campaigns.evaluator.runner.call_chain import (
     NotChained,
     Unordered,
 )
+from campaigns.evaluator.cuda_driver import DriverError
 
 HOST, ALLOCATION, INVALIDATED = 3, 10, 901
 STREAM = 2

@@ -6,10 +6,11 @@ from functools import partial
 
 import torch
 
+from campaigns.evaluator.builds.host_plan import copied_bits
 from campaigns.evaluator.builds.placed_answers import PlacedAnswers
 from campaigns.evaluator.contract import CopiedOutput
-from campaigns.evaluator.layout import Plain, lay_out
-from campaigns.evaluator.runner.copied_outputs import copied_bits, copied_from
+from campaigns.evaluator.contract.layout import Plain, lay_out
+from campaigns.evaluator.tracer_answers import copied_from
 from campaigns.evaluator.wire import Reply, ReplyStatus
 
 LAYOUT = lay_out(

@@ -11,11 +11,11 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from campaigns.evaluator.builds import device_plan
+from campaigns.evaluator.builds.call_chain import Unordered
+from campaigns.evaluator.builds.device_plan import DevicePlan
 from campaigns.evaluator.contract import Timer
-from campaigns.evaluator.layout import Plain, lay_out
-from campaigns.evaluator.runner import device_plan
-from campaigns.evaluator.runner.call_chain import Unordered
-from campaigns.evaluator.runner.device_plan import DevicePlan
+from campaigns.evaluator.contract.layout import Plain, lay_out
 
 LAYOUT = lay_out(
     [
@@ -28,7 +28,7 @@ X, Y, KEPT = LAYOUT.tensors
 
 
 class FlatMemory:
-    """As `campaigns.evaluator.runner.memory.DeviceMemory`, of this process's own."""
+    """As `campaigns.evaluator.builds.memory.DeviceMemory`, of this process's own."""
 
     def __init__(self, slots):
         self.bytes = torch.zeros(slots * LAYOUT.stride, dtype=torch.uint8)

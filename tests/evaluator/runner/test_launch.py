@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from campaigns.evaluator.builds.device_plan import read_launch
 from campaigns.evaluator.contract import (
     CaseReport,
     KernelLaunch,
@@ -13,11 +14,10 @@ from campaigns.evaluator.contract import (
     Report,
     Timer,
     Timing,
-    dump,
-    load_report,
 )
-from campaigns.evaluator.runner.launch_parts import PARTS, launch_from, launch_part
-from campaigns.evaluator.runner.launch_trace import read_launch
+from campaigns.evaluator.contract.files import dump, load_report
+from campaigns.evaluator.runner.main import launch_part
+from campaigns.evaluator.tracer_answers import PARTS, launch_from
 from campaigns.evaluator.wire import Reply, ReplyStatus
 
 LAUNCH = KernelLaunch(2, (16, 32, 1), (128, 1, 1), 64, 49152, 25)

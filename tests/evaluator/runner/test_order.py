@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from campaigns.evaluator.builds.host_plan import HostPlan
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.runner.host_plan import HostPlan
 from tests.evaluator.small import source
 
 # Tells on its output which call of the burst it was, by the address that the last one had.

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from campaigns.evaluator.builds.device_plan import DevicePlan
 from campaigns.evaluator.contract import (
     CaseReport,
     Outcome,
@@ -14,11 +15,9 @@ from campaigns.evaluator.contract import (
     Timer,
     Timing,
     Traced,
-    dump,
-    load_report,
 )
-from campaigns.evaluator.runner.device_plan import DevicePlan
-from campaigns.evaluator.runner.traced_parts import MOST_KERNELS, asked_names, traced_from
+from campaigns.evaluator.contract.files import dump, load_report
+from campaigns.evaluator.tracer_answers import MOST_KERNELS, asked_names, traced_from
 from campaigns.evaluator.wire import Reply, ReplyStatus
 
 NAMES = ("rows", "tail")

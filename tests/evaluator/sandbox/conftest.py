@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.evaluator.contract import Job, Report, Source, dump, load_report
+from campaigns.evaluator.contract import Job, Report, Source
+from campaigns.evaluator.contract.files import dump, load_report
 from campaigns.evaluator.sandbox import places, probe
 from campaigns.evaluator.sandbox.layers import SandboxPlan
 from campaigns.evaluator.sandbox.policy import Policy

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from campaigns.evaluator.contract import dump
-from campaigns.evaluator.processes import adopt_orphans
+from campaigns.evaluator.contract.files import dump
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.evaluator.sandbox.processes import adopt_orphans
 from campaigns.evaluator.service.supervisor import Outside, supervise
 
 

@@ -17,7 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from campaigns.evaluator.contract import Job, Report, dump, load_job, load_report
+from campaigns.evaluator.contract import Job, Report
+from campaigns.evaluator.contract.files import dump, load_job, load_report
 from campaigns.evaluator.sandbox import calls
 
 ROOT = Path(__file__).resolve().parents[3]

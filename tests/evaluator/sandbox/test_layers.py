@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-from campaigns.evaluator.processes import fork, wait_status
-from campaigns.evaluator.sandbox import calls, cgroup, identity, landlock, namespaces, warden
+from campaigns.evaluator.sandbox import calls, cgroup, identity, landlock, view, warden
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.lock import RunnerBox
+from campaigns.evaluator.sandbox.processes import fork, wait_status
 from campaigns.evaluator.sandbox.seccomp import filters, numbers
 from campaigns.evaluator.sandbox.seccomp import install as seccomp
 
@@ -60,8 +60,8 @@ def inside(prepare: Callable[[], object], act: Callable[[], object]) -> str:
 
 def enter(*layers: Layer) -> None:
     if not ROOT:
-        namespaces.enter_user_namespace()
-    namespaces.enter(layers)
+        view.enter_user_namespace()
+    view.enter_namespaces(layers)
 
 
 def locked(program: bytes) -> None:

@@ -12,8 +12,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
 from campaigns.devices import problem_code
-from campaigns.evaluator.contract import Outcome, dump
-from campaigns.evaluator.reference import ask
+from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.contract.files import dump
+from campaigns.evaluator.problem_code import ask
 from campaigns.evaluator.sandbox.layers import Layer
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.models import Problem

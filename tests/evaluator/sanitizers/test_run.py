@@ -12,8 +12,8 @@ import pytest
 
 from campaigns.benchmarks.trick import job_of
 from campaigns.evaluator.contract import Outcome, Sanitized, Source
-from campaigns.evaluator.layout import Plain, ScalarArg, lay_out
-from campaigns.evaluator.sanitizers import fair, harness, run
+from campaigns.evaluator.contract.layout import Plain, ScalarArg, lay_out
+from campaigns.evaluator.sanitizers import harness, run
 from tests.evaluator import small
 from tests.evaluator.tricks.candidate_file import every
 
@@ -152,13 +152,13 @@ def test_it_finds_undefined_indices(ask):
     ],
 )
 def test_it_gives_no_verdict_on_threads_where_it_would_be_wrong(text, flags, words):
-    said = fair.no_thread_verdict(Source("kernel.cpp", text, flags))
+    said = run.no_thread_verdict(Source("kernel.cpp", text, flags))
     assert words in said if words else said == ""
 
 
 def test_it_gives_no_verdict_on_hazards_of_bulk_copies():
-    assert fair.no_race_verdict(Source("k.cu", 'asm("cp.async.bulk.shared::cluster.global");'))
-    assert fair.no_race_verdict(Source("k.cu", "__shared__ float a; __syncthreads();")) == ""
+    assert run.no_race_verdict(Source("k.cu", 'asm("cp.async.bulk.shared::cluster.global");'))
+    assert run.no_race_verdict(Source("k.cu", "__shared__ float a; __syncthreads();")) == ""
 
 
 LAYOUT = lay_out(

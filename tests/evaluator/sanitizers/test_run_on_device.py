@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from campaigns.evaluator.contract import Case, Job, Sanitized, Source
-from campaigns.evaluator.layout import Plain, ScalarArg, lay_out
+from campaigns.evaluator.contract.layout import Plain, ScalarArg, lay_out
 from campaigns.evaluator.sandbox.workplace import Workplace
 from campaigns.evaluator.sanitizers import run
 from tests.evaluator.sanitizers.test_logs import MEMCHECK, RACECHECK

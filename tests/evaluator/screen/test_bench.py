@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from campaigns.evaluator.contract import Outcome, VariantOrder
+from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.contract.stream import VariantOrder
 from campaigns.evaluator.screen.bench import ScreenBench
 
 

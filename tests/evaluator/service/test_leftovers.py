@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from campaigns.evaluator.service import leftovers
+from campaigns.evaluator.sandbox import folder as leftovers
 
 
 def test_it_removes_the_files_of_these_processes_alone(tmp_path, monkeypatch):

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from campaigns.benchmarks.trick import Trick
-from campaigns.evaluator.backends.cpp import compiler
 from campaigns.evaluator.contract import Source
+from campaigns.evaluator.contract.programs import cpp_compiler as compiler
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import DispatchPlan, Part
 from campaigns.rules.verdict.predicate import ColumnRange, Predicate

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from campaigns.evaluator.backends.base import every as backends
+from campaigns.evaluator.contract.backends import every as backends
 from campaigns.proposers.recipes.base import recipes
 from knowledge.exchange.importer import SHIPPED, read_folder
 from knowledge.specs.reader import read_page

@@ -9,12 +9,12 @@ from itertools import islice
 import torch
 
 from campaigns.evaluator.contract import Case, CaseReport, Outcome
-from campaigns.evaluator.errors import BadReference
-from campaigns.evaluator.judge.arena import Guards, Slots
-from campaigns.evaluator.judge.case_context import Answers, CaseContext
-from campaigns.evaluator.judge.channel import RunnerChannel
+from campaigns.evaluator.contract.errors import BadReference
+from campaigns.evaluator.contract.layout import ALIGN, Shift
+from campaigns.evaluator.contract.problem import CheckSpec
 from campaigns.evaluator.judge.correctness import sets
-from campaigns.evaluator.judge.correctness.draws import Draws
+from campaigns.evaluator.judge.correctness.arena import Guards, Slots
+from campaigns.evaluator.judge.correctness.case_context import Answers, CaseContext, let_settle
 from campaigns.evaluator.judge.correctness.fresh_inputs import (
     Poison,
     SeparateInputs,
@@ -26,10 +26,9 @@ from campaigns.evaluator.judge.correctness.output_comparison import (
     Tolerance,
     compare,
 )
+from campaigns.evaluator.judge.correctness.tolerance import Draws
 from campaigns.evaluator.judge.correctness.trial import Inputs, Trial, look_at, sets_as_trials
-from campaigns.evaluator.judge.integrity.proof import let_settle
-from campaigns.evaluator.layout import ALIGN, Shift
-from campaigns.evaluator.problem import CheckSpec
+from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.wire import Ask
 
 # Lays a case out for a runner, base addresses shifted or not; None where its slots do not fit.

@@ -18,11 +18,11 @@ from typing import Any, Protocol, TypeVar
 import torch
 
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.judge.arena import Slots, as_integers, same_bits
-from campaigns.evaluator.judge.correctness.noise import SecretNoise
+from campaigns.evaluator.contract.layout import Layout, ScalarArg, TensorArg
+from campaigns.evaluator.judge.correctness.arena import SecretNoise, Slots, same_bits
 from campaigns.evaluator.judge.correctness.passes import InputMix, Passes, RowWindows
-from campaigns.evaluator.judge.correctness.reference import Reference
-from campaigns.evaluator.layout import Layout, ScalarArg, TensorArg
+from campaigns.evaluator.reference.memory import as_integers
+from campaigns.evaluator.reference.reference import Reference
 
 SEED_BITS = 62
 # Of `setup`: numpy takes no larger seed. A guessed seed shows only what the runner is given anyway.

@@ -1,5 +1,5 @@
 // The judge's loops on a CPU: make inputs, and compare answers, in one pass over memory each.
-// Compiled by one_pass_cpu.py without contraction, so that every rounding is torch's.
+// Compiled by one_pass.py without contraction, so that every rounding is torch's.
 
 #include <stddef.h>
 #include <stdint.h>

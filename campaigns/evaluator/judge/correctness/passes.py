@@ -1,7 +1,7 @@
 """Making inputs and comparing answers: two passes over all of a burst's memory.
 
-Here by torch operations, on every device; `one_pass` has one Triton kernel for each, and
-`one_pass_cpu` one loop in C++.
+Here by torch operations, on every device; `one_pass` has one Triton kernel and one
+loop in C++ for each.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Protocol
 
 import torch
 
-from campaigns.evaluator.judge.arena import copy_of
+from campaigns.evaluator.judge.correctness.arena import copy_of
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, quick
 
 

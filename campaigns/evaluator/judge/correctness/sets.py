@@ -10,13 +10,13 @@ import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from math import lgamma, log
 from typing import Any
 
 import torch
 
 from campaigns.evaluator.contract import Case, Param
-from campaigns.evaluator.judge.correctness.structure import keeps
-from campaigns.evaluator.problem import CheckSpec
+from campaigns.evaluator.contract.problem import CheckSpec
 
 # Powers of two: scaling is exact. Large overflows exponentials that forget to subtract the peak.
 LARGE, TINY, SHIFT, SPIKE = 128.0, 2.0**-20, 256.0, 4096.0
@@ -51,6 +51,26 @@ SEED_BITS = 63
 ENDS, SHORT = "ends", (torch.int8, torch.int16)
 
 Inputs = Mapping[str, Any]
+WORDS = {
+    "zeros": "all inputs zero",
+    "constant": "constant rows",
+    "large": f"inputs {LARGE:g} times larger",
+    "tiny": "very small inputs",
+    "negative": "no input above zero",
+    "positive": "no input below zero",
+    "spiked": "one input far beyond all others",
+    "last": "the last of every row far beyond all others",
+    "lowered": f"inputs lowered by {SHIFT:g}",
+    "shifted": f"inputs shifted by {SHIFT:g}",
+    "sparse": "many inputs zero and few values among the others",
+    ENDS: "integers at either end of their range",
+}
+# The probability below which structure is no coincidence. Rows of n numbers are in order once in n!
+# times.
+CHANCE = 1e-9
+SMALLEST_MATRIX = 3
+# How far the sum of a row of probabilities may be from 1, beside the rounding of its dtype.
+WHOLE = 1e-4
 
 
 def _beyond(values: torch.Tensor, drawn: torch.Tensor) -> torch.Tensor:
@@ -112,20 +132,6 @@ MAKE: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "sparse": _sparse,
     ENDS: _ends,
 }
-WORDS = {
-    "zeros": "all inputs zero",
-    "constant": "constant rows",
-    "large": f"inputs {LARGE:g} times larger",
-    "tiny": "very small inputs",
-    "negative": "no input above zero",
-    "positive": "no input below zero",
-    "spiked": "one input far beyond all others",
-    "last": "the last of every row far beyond all others",
-    "lowered": f"inputs lowered by {SHIFT:g}",
-    "shifted": f"inputs shifted by {SHIFT:g}",
-    "sparse": "many inputs zero and few values among the others",
-    ENDS: "integers at either end of their range",
-}
 
 
 def adversarial(
@@ -134,7 +140,7 @@ def adversarial(
     """The set `name`, made from an example; None where it would change nothing or not be finite.
 
     alone: the one input to change; "" for all of them. An input stays as it was drawn where the
-    change would break what the problem promises of it (structure.py).
+    change would break what the problem promises of it (`keeps`).
     """
     if name == ENDS:
         names = [] if alone else _short(inputs, outputs)
@@ -328,3 +334,54 @@ def _few(size: int) -> list[int]:
 
 def _is_size(value: Param | None, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def keeps(drawn: torch.Tensor, made: torch.Tensor) -> bool:
+    """Whether `made` has the structure of `drawn`, an input of the same name.
+
+    Order, symmetry, sign, shares of a whole: a kernel may rely on what its problem promises, as
+    sorted keys, a symmetric matrix, a row of probabilities. No declaration is needed: what `setup`
+    draws shows it, where it cannot be chance. An input that the judge makes from a drawn one keeps
+    the structure, or stays as drawn.
+    """
+    promises = (_rises, _falls, _is_symmetric, _is_shares, _is_not_negative, _is_not_positive)
+    return all(not has(drawn) or has(made) for has in promises)
+
+
+def _rises(tensor: torch.Tensor) -> bool:
+    if tensor.dim() == 0 or tensor.numel() // tensor.shape[-1] * _surprise(tensor) < -log(CHANCE):
+        return False
+    return bool((tensor.diff(dim=-1) >= 0).all())
+
+
+def _falls(tensor: torch.Tensor) -> bool:
+    return _rises(-tensor)
+
+
+def _surprise(tensor: torch.Tensor) -> float:
+    """How unlikely one row in order is, as a logarithm."""
+    return lgamma(tensor.shape[-1] + 1)
+
+
+def _is_symmetric(tensor: torch.Tensor) -> bool:
+    if tensor.dim() < 2 or tensor.shape[-1] < SMALLEST_MATRIX:
+        return False
+    return tensor.shape[-1] == tensor.shape[-2] and bool(torch.equal(tensor, tensor.mT))
+
+
+def _is_not_negative(tensor: torch.Tensor) -> bool:
+    """Whether no value is below zero, nor could be by chance of its sign."""
+    return tensor.numel() * log(2) > -log(CHANCE) and not bool((tensor < 0).any())
+
+
+def _is_not_positive(tensor: torch.Tensor) -> bool:
+    """The same above zero: decays and logarithms of shares."""
+    return bool((tensor < 0).any()) and _is_not_negative(-tensor)
+
+
+def _is_shares(tensor: torch.Tensor) -> bool:
+    """Whether every row is one of probabilities."""
+    if tensor.dim() == 0 or tensor.shape[-1] < 2 or bool((tensor < 0).any()):
+        return False
+    off = (tensor.sum(dim=-1, dtype=torch.float64) - 1).abs().max()
+    return bool(off <= WHOLE + 2 * torch.finfo(tensor.dtype).eps)

@@ -8,22 +8,16 @@ come in any order, on inputs that the judge made.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-from campaigns.evaluator.errors import BadReference
+from campaigns.evaluator.contract.errors import BadReference
 from campaigns.evaluator.judge.correctness import sets
-
-if TYPE_CHECKING:
-    from campaigns.evaluator.judge.case_context import CaseContext
+from campaigns.evaluator.judge.correctness.case_context import CaseContext
+from campaigns.evaluator.judge.correctness.output_comparison import NONE, Others, as_bytes
 
 Inputs = Mapping[str, Any]
-# Other right answers of each output, stacked.
-Others = Mapping[str, torch.Tensor]
-NONE: Others = {}
-# Between answers no farther apart than this any value is right: counts of values on an edge.
-APART = 8
 INDICES = (torch.int64, torch.int32)
 
 
@@ -43,22 +37,7 @@ def others(context: CaseContext, inputs: Inputs) -> Others:
         found += [context.answer(made, torch.float64) for made in near]
     except BadReference:
         return NONE
-    return {name: torch.stack([_whole(each[name]) for each in found]) for name in names}
-
-
-def forgiven(found: torch.Tensor, want: torch.Tensor, also: torch.Tensor | None) -> torch.Tensor:
-    """`found`, in which any other right answer is replaced by the wanted one."""
-    if also is None:
-        return found
-    whole, low, high = _whole(found), also.amin(dim=0), also.amax(dim=0)
-    between = (whole >= low) & (whole <= high) & (high - low <= APART)
-    right = between | (whole == also).any(dim=0)
-    return torch.where(right, _whole(want), whole).view(found.dtype)
-
-
-def _whole(tensor: torch.Tensor) -> torch.Tensor:
-    """Booleans as the bytes that they are."""
-    return tensor.view(torch.uint8) if tensor.dtype is torch.bool else tensor
+    return {name: torch.stack([as_bytes(each[name]) for each in found]) for name in names}
 
 
 def in_any_order(

@@ -19,8 +19,18 @@ from typing import Protocol
 import torch
 
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.errors import HostError
-from campaigns.evaluator.judge.timing.captured import captured
+from campaigns.evaluator.contract.errors import HostError
+
+
+def captured(work: Callable[[], object], device: torch.device) -> torch.cuda.CUDAGraph:
+    """What `work` launches, captured once. It runs once before, which sets up what it needs."""
+    work()
+    graph = torch.cuda.CUDAGraph()
+    torch.cuda.synchronize(device)
+    with torch.cuda.graph(graph):
+        work()
+    return graph
+
 
 # The judge's work: longer than one time slice of a GPU (2 ms), or it would end before another
 # process got its turn; and how much longer than usual it may take.

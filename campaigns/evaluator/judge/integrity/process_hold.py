@@ -14,7 +14,7 @@ import os
 import signal
 import time
 
-from campaigns.evaluator.errors import HostError
+from campaigns.evaluator.contract.errors import HostError
 
 # Stopped, traced, ended; D runs none of its own code and takes its signals before it does again.
 AT_REST, STOPPED = frozenset("TtZXD"), frozenset("Tt")

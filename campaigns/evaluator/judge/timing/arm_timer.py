@@ -6,7 +6,6 @@ import math
 import statistics
 from dataclasses import dataclass
 
-from campaigns.evaluator.backends import base
 from campaigns.evaluator.contract import (
     CopiedOutput,
     Job,
@@ -16,12 +15,14 @@ from campaigns.evaluator.contract import (
     Timer,
     Timing,
     Traced,
+    backends,
 )
-from campaigns.evaluator.judge.arena import Slots
-from campaigns.evaluator.judge.case_context import CaseContext
-from campaigns.evaluator.judge.channel import RunnerChannel
-from campaigns.evaluator.judge.integrity.mid_burst_probe import MidBurstProbe
+from campaigns.evaluator.contract.problem import CheckSpec
+from campaigns.evaluator.judge.correctness.arena import Slots
+from campaigns.evaluator.judge.correctness.case_context import CaseContext
+from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.timing.burst import run_burst
+from campaigns.evaluator.judge.timing.mid_burst_probe import MidBurstProbe
 from campaigns.evaluator.judge.timing.overhead import Overhead
 from campaigns.evaluator.judge.timing.prepared_slots import WARM, BurstOptions, set_up
 from campaigns.evaluator.judge.timing.schedule import (
@@ -31,10 +32,14 @@ from campaigns.evaluator.judge.timing.schedule import (
     lengthen,
     shorten,
 )
-from campaigns.evaluator.problem import CheckSpec
-from campaigns.evaluator.runner.copied_outputs import copied_from
-from campaigns.evaluator.runner.launch_parts import PARTS, launch_from
-from campaigns.evaluator.runner.traced_parts import LARGEST, asked_names, traced_from
+from campaigns.evaluator.tracer_answers import (
+    LARGEST,
+    PARTS,
+    asked_names,
+    copied_from,
+    launch_from,
+    traced_from,
+)
 from campaigns.evaluator.wire import Ask
 
 # How often one sample is tried; every try is proven, so a candidate gains nothing by it.
@@ -324,7 +329,7 @@ class ArmTimer:
         """Which kernels the last profile of this arm saw, by names in its source and in the job."""
         job, channel = self._arm.job, self._arm.channel
         backend, source = job.arms[channel.name]
-        found = base.get(backend).kernels(source.text)
+        found = backends.get(backend).kernels(source.text)
         names = asked_names(found, job.own_kernels)
         limit_s = job.protocol.limits.prepare_s
         told = [channel.ask(Ask.KERNEL, name, limit_s) for name in ("", *names)]

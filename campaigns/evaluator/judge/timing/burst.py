@@ -14,18 +14,18 @@ import time
 from collections.abc import Callable, Container
 from typing import Protocol
 
-from campaigns.evaluator.judge.arena import Slots
-from campaigns.evaluator.judge.case_context import CaseContext
-from campaigns.evaluator.judge.channel import RunnerChannel
-from campaigns.evaluator.judge.integrity.proof import prove
-from campaigns.evaluator.judge.timing.fence import OutputFence
+from campaigns.evaluator.judge.correctness.arena import Slots
+from campaigns.evaluator.judge.correctness.case_context import CaseContext
+from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.timing.prepared_slots import (
     USUAL,
     WARM,
     BurstOptions,
+    OutputFence,
     PreparedSlots,
     set_up,
 )
+from campaigns.evaluator.judge.timing.proof import prove
 from campaigns.evaluator.wire import Ask
 
 # A burst in which a stopped process ran is made again. This may happen once to an honest runner

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import math
 import statistics
+import time
 from collections.abc import Callable, Mapping, Sequence
 
-from campaigns.evaluator.contract import Case, Job, Look, Timer, mean_interval
-from campaigns.evaluator.judge.timing.arm_timer import ArmTimer
+from campaigns.evaluator.contract import Case, Job, Look, Phase, Timer, Timing, mean_interval
+from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
+from campaigns.evaluator.judge.timing.burst import run_burst
+from campaigns.evaluator.judge.timing.mid_burst_probe import MidBurstProbe
+from campaigns.evaluator.judge.timing.prepared_slots import WARM, set_up
 from campaigns.evaluator.judge.timing.schedule import turns
+from campaigns.evaluator.wire import Ask
 
 INCUMBENT, CANDIDATE = "incumbent", "candidate"
 Arms = Mapping[str, ArmTimer]
 # A gain is absent when Student's interval with this two-sided error lies below the noise floor.
 ABSENT = 0.1
 Pair = tuple[float, float]
+# Calls of a burst follow each other in the candidate's process, which can find the next call's
+# inputs. Fetching them early gains little in a longer call.
+SHORT_CALL_US = 400.0
+# Enough calls to see almost surely a fault in one of ten, within so many seconds.
+CALLS, LIMIT_S = 48, 5.0
+# The most seconds of one burst, about; it has the time limit of one call.
+BURST_S = 0.5
 
 
 class Comparison:
@@ -95,3 +107,51 @@ def may_end(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> 
     if mean_interval(together, level).low > least:
         return min(alone) > -least
     return mean_interval(together, ABSENT).high < least and max(alone) < least
+
+
+def short_call_caveats(timings: Mapping[str, Mapping[str, Timing]]) -> list[str]:
+    """One sentence where the candidate's calls are short, or none; timings: by case and arm."""
+    short = [
+        case for case, arms in timings.items() if _median_us(arms["candidate"]) < SHORT_CALL_US
+    ]
+    if not short:
+        return []
+    return [
+        f"Calls under {SHORT_CALL_US / 1e3:g} ms ({', '.join(short)}): a kernel may fetch the next "
+        "call's inputs early; kopt does not measure that on a CPU."
+    ]
+
+
+def _median_us(timing: Timing) -> float:
+    return statistics.median(timing.samples_us)
+
+
+def rehearse(arm: Arm) -> None:
+    """Make bursts that are proven but not timed, where a backend's times mean nothing on a device.
+
+    A candidate that is right one call at a time may be wrong in a burst, or after many calls. Where
+    nothing is timed, only these bursts can show it. They have random lengths, and each is tried by
+    the runner first, as where bursts are timed.
+
+    Raises what `run_burst` raises.
+    """
+    made, fit, began = 0, 1, time.monotonic()
+    probe = MidBurstProbe(arm.context, arm.channel, arm.slots, arm.check, arm.overhead)
+    while made < CALLS and time.monotonic() - began < LIMIT_S:
+        calls = arm.context.supply.draw.randint(1, fit)
+        since = time.monotonic()
+        _prepare(arm, calls)
+        arm.channel.phase = Phase.BURST
+        run_burst(arm.context, arm.channel, arm.slots, calls)
+        probe.calls = calls
+        probe.maybe()
+        made += 2 * calls
+        per_call_s = (time.monotonic() - since) / (2 * calls)
+        fit = max(1, min(arm.most, int(BURST_S / per_call_s)))
+
+
+def _prepare(arm: Arm, calls: int) -> None:
+    # The runner tries the burst, so its slots must hold valid inputs.
+    set_up(arm.context, arm.channel, arm.slots, calls, WARM)
+    arm.channel.phase = Phase.PREPARE
+    arm.channel.ask(Ask.PREPARE, (calls, False), arm.job.protocol.limits.prepare_s)

@@ -20,9 +20,9 @@ from itertools import chain
 
 import numpy
 
-from campaigns.evaluator.judge.arena import Slots
-from campaigns.evaluator.judge.case_context import CaseContext
-from campaigns.evaluator.judge.channel import RunnerChannel
+from campaigns.evaluator.judge.correctness.arena import Slots
+from campaigns.evaluator.judge.correctness.case_context import CaseContext
+from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.timing.burst import idle_awake, idle_burst
 from campaigns.evaluator.wire import Ask
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 from enum import Enum
 
 from campaigns.evaluator.contract import Repeats, Timer, Timing
-from campaigns.evaluator.judge.arena import Slots
+from campaigns.evaluator.judge.correctness.arena import Slots
 from campaigns.evaluator.judge.correctness.fresh_inputs import (
     BurstInputs,
     SeparateInputs,

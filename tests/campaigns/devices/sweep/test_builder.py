@@ -15,8 +15,10 @@ from campaigns.devices.sweep import build_cache
 from campaigns.devices.sweep.build_cache import BuildCache
 from campaigns.devices.sweep.loop import SweepLoop, SweepOptions
 from campaigns.devices.sweep.shared_work import BuilderWork
-from campaigns.evaluator.backends import base
-from campaigns.evaluator.contract import BuildResult, Case, Job, Source, dump_line
+from campaigns.evaluator.contract import Case, Job, Source
+from campaigns.evaluator.contract import backends as base
+from campaigns.evaluator.contract.files import dump_line
+from campaigns.evaluator.contract.stream import BuildResult
 from campaigns.problems.shipped import problem_folder
 from tests.campaigns.devices.sweep.test_loop import Listed, other
 from tests.evaluator import small

@@ -14,7 +14,8 @@ import pytest
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.sweep.build_cache import BuildCache
 from campaigns.devices.sweep.loop import SweepBroken, SweepLoop, SweepOptions
-from campaigns.evaluator.contract import BuildResult, Job, ScreenResult, Source
+from campaigns.evaluator.contract import Job, Source
+from campaigns.evaluator.contract.stream import BuildResult, ScreenResult
 from tests.evaluator import small
 from tests.evaluator.small import LOOP, source
 

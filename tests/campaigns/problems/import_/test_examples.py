@@ -10,7 +10,7 @@ import pytest
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.problem_code import described_problem
 from campaigns.evaluator.contract import Outcome, Source
-from campaigns.evaluator.problem import load_problem
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.import_.as_read import as_read
 from campaigns.problems.import_.definitions import read_definition
 from campaigns.problems.import_.draft import ProblemDraft

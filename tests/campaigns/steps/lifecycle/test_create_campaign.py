@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from campaigns.devices.problem_code import HostLacks
-from campaigns.evaluator.problem import ProblemError
+from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.models import AbortReason, Campaign, CampaignState, Case, Problem, Protocol
 from campaigns.records.problem_rows import LARGEST_FILE
 from campaigns.steps.lifecycle.control import TargetUnknown

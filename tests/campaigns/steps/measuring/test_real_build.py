@@ -14,8 +14,8 @@ from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.processes import new_holder
 from campaigns.devices.sweep.handed_out import HandedOut
 from campaigns.devices.sweep.loop import kept_builds
-from campaigns.evaluator.backends import base
-from campaigns.evaluator.contract import dump_line
+from campaigns.evaluator.contract import backends as base
+from campaigns.evaluator.contract.files import dump_line
 from campaigns.models import (
     Campaign,
     CampaignState,

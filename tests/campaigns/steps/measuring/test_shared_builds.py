@@ -15,8 +15,9 @@ from django.utils import timezone
 from campaigns.devices.processes import new_holder
 from campaigns.devices.sweep.handed_out import HandedOut
 from campaigns.devices.sweep.loop import SweepWork, kept_builds
-from campaigns.evaluator.backends import base
-from campaigns.evaluator.contract import BuildFacts, BuildResult, Job, Outcome, ScreenResult
+from campaigns.evaluator.contract import Job, Outcome
+from campaigns.evaluator.contract import backends as base
+from campaigns.evaluator.contract.stream import BuildFacts, BuildResult, ScreenResult
 from campaigns.models import Evaluation, EvaluationKind, EvaluationState, SweepOrder, SweepPoint
 from campaigns.models.transitions import move
 from campaigns.steps.lifecycle.reconcile import reconcile

@@ -19,7 +19,9 @@ from django.utils import timezone
 from campaigns.devices.processes import new_holder
 from campaigns.devices.sweep.handed_out import HandedOut
 from campaigns.devices.sweep.loop import SweepBroken, SweepWork
-from campaigns.evaluator.contract import BuildResult, Job, Outcome, ScreenResult, Source, dump_line
+from campaigns.evaluator.contract import Job, Outcome, Source
+from campaigns.evaluator.contract.files import dump_line
+from campaigns.evaluator.contract.stream import BuildResult, ScreenResult
 from campaigns.models import (
     CampaignState,
     Evaluation,

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from campaigns.devices.sweep.loop import SweepWork
-from campaigns.evaluator.contract import BuildResult, Job, Outcome, Report, ScreenResult, Source
+from campaigns.evaluator.contract import Job, Outcome, Report, Source
+from campaigns.evaluator.contract.stream import BuildResult, ScreenResult
 from campaigns.models import Campaign, SweepPoint
 from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.records.rounds import hypothesis_of

@@ -10,15 +10,8 @@ from pathlib import Path
 import pytest
 
 from campaigns.devices.sweep.loop import SweepBroken, SweepWork
-from campaigns.evaluator.contract import (
-    BuildFacts,
-    BuildResult,
-    Job,
-    Outcome,
-    Report,
-    ScreenResult,
-    Source,
-)
+from campaigns.evaluator.contract import Job, Outcome, Report, Source
+from campaigns.evaluator.contract.stream import BuildFacts, BuildResult, ScreenResult
 from campaigns.models import Campaign, Evaluation, EvaluationKind, Sweep, SweepPoint
 from campaigns.steps.lifecycle.run_here import run_here
 from knowledge.models import Experience

@@ -13,7 +13,8 @@ import pytest
 import torch
 from django.conf import settings
 
-from campaigns.evaluator.backends import cpp, cuda
+from campaigns.evaluator.backends import cuda
+from campaigns.evaluator.contract import programs
 from campaigns.models import Candidate
 from campaigns.trails.exporters.archive import reproducer_files
 from campaigns.trails.exporters.judged_rounds import trail_of
@@ -183,8 +184,8 @@ def test_it_says_which_rounds_can_be_reproduced(trail):
 
 
 def test_it_builds_as_the_evaluator_does():
-    assert COMPILERS["cpp"] == (cpp.COMPILERS, cpp.FLAGS)
-    ours = {*cuda.target_flags("sm_90"), *cuda.FLAGS}
+    assert COMPILERS["cpp"] == (programs.COMPILERS, programs.CPP_BUILD)
+    ours = {*cuda.target_flags("sm_90"), *programs.CUDA_BUILD}
     # Which card there is only its own host knows.
     assert {*COMPILERS["cuda"][1]} - {"-arch=native"} == {f for f in ours if "gencode" not in f}
 

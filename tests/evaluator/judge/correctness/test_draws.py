@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from campaigns.evaluator.judge.correctness.draws import Draws
+from campaigns.evaluator.contract.layout import Plain, lay_out
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance
-from campaigns.evaluator.layout import Plain, lay_out
+from campaigns.evaluator.judge.correctness.tolerance import Draws
 
 LAYOUT = lay_out(
     [

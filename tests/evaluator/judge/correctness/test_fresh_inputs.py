@@ -10,8 +10,8 @@ import torch
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.judge.correctness.fresh_inputs import SOME, InputSupply
 from campaigns.evaluator.judge.correctness.passes import TorchPasses
-from campaigns.evaluator.judge.correctness.reference import Reference
-from campaigns.evaluator.reference.code import ProblemCode
+from campaigns.evaluator.problem_code.code import ProblemCode
+from campaigns.evaluator.reference.reference import Reference
 
 REF = """
 import torch

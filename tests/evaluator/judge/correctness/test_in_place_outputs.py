@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from campaigns.evaluator.contract import Case, Outcome
-from campaigns.evaluator.errors import BadReference
-from campaigns.evaluator.judge.arena import Slots
+from campaigns.evaluator.contract.errors import BadReference
+from campaigns.evaluator.judge.correctness.arena import Slots
 from campaigns.evaluator.judge.correctness.fresh_inputs import SeparateInputs, fill, starts_intact
-from campaigns.evaluator.judge.correctness.reference import Reference
-from campaigns.evaluator.reference.code import ProblemCode
+from campaigns.evaluator.problem_code.code import ProblemCode
+from campaigns.evaluator.reference.reference import Reference
 from tests.evaluator import small
 
 IN_PLACE = small.REF.replace("torch.empty_like(x)", "torch.arange(N, device=device).float()")

@@ -9,12 +9,18 @@ import shutil
 import pytest
 import torch
 
-from campaigns.evaluator.judge.correctness import one_pass_cpu
-from campaigns.evaluator.judge.correctness.one_pass import WIDE, agrees, passes_for
-from campaigns.evaluator.judge.correctness.one_pass_cpu import NativePasses, built, load
+from campaigns.evaluator.contract.job import KERNELS
+from campaigns.evaluator.judge.correctness import one_pass as one_pass_cpu
+from campaigns.evaluator.judge.correctness.one_pass import (
+    WIDE,
+    NativePasses,
+    agrees,
+    built,
+    load,
+    passes_for,
+)
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, quick
 from campaigns.evaluator.judge.correctness.passes import TorchPasses
-from campaigns.evaluator.sandbox.judge_lock import KERNELS
 from tests.evaluator.one_pass_check import INTEGERS, closes, huge, infinite, mixes, no_float
 
 CPU = torch.device("cpu")

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 import torch
 
+from campaigns.evaluator.contract.layout import Plain, lay_out
 from campaigns.evaluator.judge.correctness import output_comparison
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, compare, quick
 from campaigns.evaluator.judge.correctness.tolerance import of_usual_size
-from campaigns.evaluator.layout import Plain, lay_out
 
 LOOSE = Tolerance(1e-3, 1e-3)
 NAN, INF = float("nan"), float("inf")

@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from campaigns.evaluator.contract import Case, Outcome
+from campaigns.evaluator.contract.problem import CheckSpec, ProblemError
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.evaluator.judge.correctness import sets
-from campaigns.evaluator.judge.correctness.structure import keeps
-from campaigns.evaluator.problem import CheckSpec, ProblemError, load_problem
+from campaigns.evaluator.judge.correctness.sets import keeps
 from tests.evaluator import small
 
 X = torch.arange(64, dtype=torch.float32)[torch.randperm(64)].view(8, 8) - 30.5

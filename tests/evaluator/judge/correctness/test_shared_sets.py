@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from campaigns.evaluator.errors import BadReference
-from campaigns.evaluator.judge.correctness import shared_sets
-from campaigns.evaluator.judge.correctness.shared_sets import KEPT_BYTES, SharedSets
-from campaigns.evaluator.problem import CheckSpec
+from campaigns.evaluator.contract.errors import BadReference
+from campaigns.evaluator.contract.problem import CheckSpec
+from campaigns.evaluator.judge.correctness import trial as shared_sets
+from campaigns.evaluator.judge.correctness.trial import KEPT_BYTES, SharedSets
 
 CHECK = CheckSpec(sets=("a", "b", "c"))
 

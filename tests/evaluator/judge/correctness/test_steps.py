@@ -3,8 +3,9 @@
 import pytest
 import torch
 
+from campaigns.evaluator.contract.problem import ProblemError
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, compare, quick
-from campaigns.evaluator.problem import ProblemError, load_problem
 from tests.evaluator import small
 
 WANT = torch.arange(-100, 100).repeat(5).to(torch.int8)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from campaigns.evaluator.contract import Case, Outcome
-from campaigns.evaluator.judge.correctness.undecided import forgiven
+from campaigns.evaluator.judge.correctness.output_comparison import forgiven
 from tests.evaluator import small
 
 REF = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.errors import HostError
+from campaigns.evaluator.contract.errors import HostError
 from campaigns.evaluator.judge.integrity import device_quiescence
 from campaigns.evaluator.judge.integrity.device_quiescence import LAST, ODD, DeviceQuiescence
 

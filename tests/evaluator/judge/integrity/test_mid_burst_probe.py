@@ -9,21 +9,16 @@ import pytest
 import torch
 
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.judge.integrity import mid_burst_probe
-from campaigns.evaluator.judge.integrity.mid_burst_probe import (
-    ALONE_TRIES,
-    NEAR,
-    ODD,
-    MidBurstProbe,
-)
-from campaigns.evaluator.judge.integrity.probed_burst import (
+from campaigns.evaluator.contract.layout import TensorArg
+from campaigns.evaluator.judge.timing import mid_burst_probe
+from campaigns.evaluator.judge.timing.mid_burst_probe import ALONE_TRIES, NEAR, ODD, MidBurstProbe
+from campaigns.evaluator.judge.timing.overhead import Growth, Overhead
+from campaigns.evaluator.judge.timing.probed_burst import (
     UNDER_WAY,
     ProbedBurst,
     ProbeReading,
     share_passed,
 )
-from campaigns.evaluator.judge.timing.overhead import Growth, Overhead
-from campaigns.evaluator.layout import TensorArg
 from tests.evaluator.small import source
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.evaluator.errors import HostError
+from campaigns.evaluator.contract.errors import HostError
 from campaigns.evaluator.judge.integrity import process_hold
 from campaigns.evaluator.judge.integrity.process_hold import (
     ProcessHold,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from campaigns.evaluator.contract import Timer, Timing
-from campaigns.evaluator.judge.timing.caveats import SHORT_CALL_US, short_call_caveats
+from campaigns.evaluator.judge.timing.comparison import SHORT_CALL_US, short_call_caveats
 from tests.evaluator.small import source
 
 

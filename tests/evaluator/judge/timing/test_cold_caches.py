@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from campaigns.evaluator.judge.timing import cold_caches
-from campaigns.evaluator.judge.timing.cold_caches import COLD_RING, SCRUBBED, cooling
+from campaigns.evaluator.judge.integrity import cold_caches
+from campaigns.evaluator.judge.integrity.cold_caches import COLD_RING, SCRUBBED, cooling
 
 CPU, CACHE = torch.device("cpu"), 1 << 20
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from campaigns.evaluator.contract import Case, Outcome, dump, load_report
-from campaigns.evaluator.layout import Plain, lay_out
+from campaigns.evaluator.contract import Case, Outcome
+from campaigns.evaluator.contract.files import dump, load_report
+from campaigns.evaluator.contract.layout import Plain, lay_out
 from tests.evaluator import small
 
 CASES = (Case("n4096", {"N": 4096}), Case("n8192", {"N": 8192}))

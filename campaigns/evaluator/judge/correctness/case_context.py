@@ -1,0 +1,235 @@
+"""What the checks and bursts of one case share, and how their answers are compared."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from campaigns.evaluator.contract import Case
+from campaigns.evaluator.contract.errors import BadReference
+from campaigns.evaluator.contract.layout import Layout, TensorArg
+from campaigns.evaluator.judge.correctness.arena import Gather, Slots, copy_of
+from campaigns.evaluator.judge.correctness.fresh_inputs import (
+    BurstInputs,
+    InputSupply,
+    scalars,
+)
+from campaigns.evaluator.judge.correctness.output_comparison import (
+    NONE,
+    Others,
+    OutputComparison,
+    Tolerance,
+    compare,
+    forgiven,
+    quick,
+)
+from campaigns.evaluator.judge.integrity.channel import RunnerChannel
+from campaigns.evaluator.judge.integrity.cold_caches import Cool
+from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
+from campaigns.evaluator.reference.calls import ReferenceCall, is_tensor
+from campaigns.evaluator.reference.memory import as_integers
+from campaigns.evaluator.reference.reference import Reference
+
+# A proof of one call that takes less is measured by that of some.
+QUICK_S, SOME_CALLS = 0.02, 64
+# How much memory one question to the reference may take: on a CPU, and as a share of a GPU's.
+PROVEN_BYTES, PROVEN_SHARE = 64 << 20, 1 / 20
+
+# How long a burst that seems unfinished is left alone before it is judged late or empty.
+SETTLE_S = 0.2
+
+Answers = Mapping[str, torch.Tensor]
+# (output name, found, wanted) → what to compare with the wanted answer.
+Forgive = Callable[[str, torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def as_it_is(name: str, found: torch.Tensor, want: torch.Tensor) -> torch.Tensor:
+    """Compare what was found as it is."""
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class CaseContext:
+    """One case of one arm: how its inputs are made and its answers judged.
+
+    tolerances: by output name. cool: empties the caches before a cold burst. quiescence:
+    None where a stopped runner cannot leave work on the device. gathers: those in use, by where
+    their slots begin and how many there are.
+    """
+
+    case: Case
+    layout: Layout
+    reference: Reference
+    supply: InputSupply
+    tolerances: Mapping[str, Tolerance]
+    refresh: str
+    device: torch.device
+    cool: Cool
+    limit_s: float
+    quiescence: DeviceQuiescence | None
+    gathers: dict[tuple[int, int], Gather] = field(default_factory=dict)
+
+    def wait(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+    def proof_s(self) -> float:
+        """Measure the seconds that inputs and reference of one call take; of many where quick.
+
+        To ask for one takes longer than to work out a small one, and bursts ask for many together.
+        """
+        one_s = self._proof_s(1)
+        calls = min(SOME_CALLS, self.proven_at_once)
+        return min(one_s, self._proof_s(calls) / calls) if one_s < QUICK_S else one_s
+
+    @property
+    def proven_at_once(self) -> int:
+        """How many calls' answers the reference is asked for together.
+
+        Two processes take turns for each question, so the fewer the better.
+        """
+        room = PROVEN_BYTES
+        if self.device.type == "cuda":
+            memory = torch.cuda.get_device_properties(self.device).total_memory
+            room = int(PROVEN_SHARE * memory)
+        return max(1, room // self.layout.stride)
+
+    def _proof_s(self, calls: int) -> float:
+        started = time.perf_counter()
+        self.answer_all(self.given_all(self.supply.fresh(calls, self.refresh), 0, calls))
+        self.wait()
+        return time.perf_counter() - started
+
+    def expect(self, truth: BurstInputs, k: int, precision: torch.dtype | None) -> Answers:
+        """What slot `k` should hold, computed from the judge's own inputs.
+
+        precision: the dtype that floating tensors are raised to first; None keeps their own, and so
+        does a reference that cannot run in another dtype.
+        """
+        return self.answer(self.given(truth, k), precision)
+
+    def answer(self, inputs: Mapping[str, Any], precision: torch.dtype | None) -> Answers:
+        """The same for given inputs, which may be more precise than a slot could hold."""
+        if precision is None or not self.reference.can_be_raised:
+            return self._answer(inputs, None)
+        try:
+            return self._answer(inputs, precision)
+        except BadReference:
+            # Raises where the inputs are wrong in any precision.
+            answers = self._answer(inputs, None)
+        self.reference.can_be_raised = False
+        self.reference.note(
+            "the reference does not run in float64 (it fixes dtypes or reads bits), so answers are "
+            "compared in its own precision"
+        )
+        return answers
+
+    def changes(self, truth: BurstInputs, arg: TensorArg, k: int) -> torch.Tensor:
+        """Which elements of an output a call on slot `k` changes, if that starts with contents."""
+        before = self._empty(arg)
+        truth.write(arg, k, before.view(1, -1))
+        after = self.expect(truth, k, None)[arg.name]
+        return (as_integers(before) != as_integers(after)).reshape(-1)
+
+    def given(self, truth: BurstInputs, k: int) -> dict[str, Any]:
+        """The arguments of a call on slot `k`, in order, in copies of their own."""
+        rows = {}
+        for arg in self.layout.tensors:
+            rows[arg.name] = self._empty(arg)
+            if arg in self.layout.given:
+                truth.write(arg, k, rows[arg.name].view(1, -1))
+        given: dict[str, Any] = {**scalars(self.layout), **rows}
+        return {arg.name: given[arg.name] for arg in self.layout.args}
+
+    def answer_all(self, rows: Mapping[str, torch.Tensor]) -> Answers:
+        """[slots, elements] of each output, in the reference's own precision.
+
+        rows: see `given_all`.
+        """
+        given: dict[str, Any] = dict(scalars(self.layout))
+        given |= {arg.name: rows[arg.name].view(-1, *arg.shape) for arg in self.layout.tensors}
+        found = self.reference.answers(self._call(given, None))
+        return {name: answer.view(len(answer), -1) for name, answer in found.items()}
+
+    def given_all(self, truth: BurstInputs, first: int, count: int) -> dict[str, torch.Tensor]:
+        """[slots, elements] of every tensor; outputs that calls only write hold anything.
+
+        For `answer_all`, and gone at the next question to the reference.
+        """
+        found = self.reference.room(self.layout, count)
+        for arg in self.layout.given:
+            truth.write(arg, first, found[arg.name])
+        return found
+
+    def _answer(self, inputs: Mapping[str, Any], precision: torch.dtype | None) -> Answers:
+        rows = {n: v.unsqueeze(0) if is_tensor(v) else v for n, v in inputs.items()}
+        found = self.reference.answers(self._call(rows, precision))
+        return {name: answer[0] for name, answer in found.items()}
+
+    def _call(self, rows: Mapping[str, Any], precision: torch.dtype | None) -> ReferenceCall:
+        return ReferenceCall(
+            inputs={arg.name: rows[arg.name] for arg in self.layout.args},
+            outputs=tuple(arg.name for arg in self.layout.outputs),
+            blank=frozenset(arg.name for arg in self.layout.outputs if not arg.update),
+            precision=precision,
+        )
+
+    def all_right(self, slots: Slots, want: Answers, first: int) -> torch.Tensor:
+        """[slots] Which slots from `first` on are right, by a quick comparison."""
+        count = len(next(iter(want.values())))
+        right = torch.ones(count, dtype=torch.bool, device=self.device)
+        for arg in self.layout.outputs:
+            found = slots.all(arg)[first : first + count]
+            right &= self.supply.passes.close(found, want[arg.name], self.tolerances[arg.name])
+        return right
+
+    def right(self, slots: Slots, want: Answers, k: int, near: Others = NONE) -> bool:
+        """Whether slot `k` holds what is wanted; each output is read once, into a copy."""
+        return all(
+            is_right(
+                forgiven(copy_of(slots.one(arg, k)), want[arg.name], near.get(arg.name)),
+                want[arg.name],
+                self.tolerances[arg.name],
+            )
+            for arg in self.layout.outputs
+        )
+
+    def closer_look(
+        self,
+        slots: Slots,
+        want: Answers,
+        k: int,
+        tolerances: Mapping[str, Tolerance] | None = None,
+        forgive: Forgive = as_it_is,
+    ) -> OutputComparison:
+        """The comparison of slot `k` with the largest error, over its outputs."""
+        allowed = tolerances or self.tolerances
+        found = []
+        for arg in self.layout.outputs:
+            have = forgive(arg.name, copy_of(slots.one(arg, k)), want[arg.name])
+            one = compare(have, want[arg.name], allowed[arg.name])
+            message = one.message and f"output {arg.name}: {one.message}"
+            found.append(replace(one, message=message, output=arg.name))
+        return max(found, key=lambda comparison: comparison.margin)
+
+    def _empty(self, arg: TensorArg) -> torch.Tensor:
+        return torch.empty(arg.shape, dtype=getattr(torch, arg.dtype), device=self.device)
+
+
+def is_right(found: torch.Tensor, want: torch.Tensor, tolerance: Tolerance) -> bool:
+    one = bool(quick(found.reshape(1, -1), want.reshape(1, -1), tolerance))
+    # Of what is exact a closer look says no more, and it takes as long as many calls.
+    return one if one or tolerance.exact else compare(found, want, tolerance).ok
+
+
+def let_settle(context: CaseContext, channel: RunnerChannel) -> None:
+    """Give a runner time to finish work that it has left running, then stop it again."""
+    context.wait()
+    channel.thaw()
+    time.sleep(SETTLE_S)
+    context.wait()
+    channel.freeze()

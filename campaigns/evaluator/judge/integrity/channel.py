@@ -1,0 +1,382 @@
+"""The judge's side of one runner: questions with deadlines, and the start signal for bursts."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import mmap
+import os
+import secrets
+import select
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from campaigns.evaluator import wire
+from campaigns.evaluator.contract import Outcome, Phase
+from campaigns.evaluator.contract.errors import CandidateError, HostError
+from campaigns.evaluator.judge.integrity.process_hold import ProcessHold, StopRefused
+from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
+
+SPINS_BETWEEN_LOOKS = 20_000
+# Questions are numbered from a secret start in secret steps, so no answer can be sent ahead.
+FIRST_BITS, STEP = 61, 1 << 20
+# A burst is made again where a stopped process ran. At most so many bursts of one arm are, and this
+# share of all: a candidate could otherwise repeat bursts until they seem fast.
+MOST_FORGIVEN, SHARE_FORGIVEN = 8, 1 / 16
+
+# Failures that the runner's own code reports.
+FAILED = {
+    ReplyStatus.BUILD_FAILED: (Outcome.BUILD_FAILED, "the build failed"),
+    ReplyStatus.UNSUPPORTED: (Outcome.BROKEN_HOST, "this host cannot run it"),
+}
+# Once the candidate is loaded, it may be the one that answers. So only the fact that a question
+# failed counts: no candidate can put the blame on the host, or be measured again, by its answer.
+LOAD_FAILED = Outcome.BUILD_FAILED, "the candidate could not be loaded"
+CALL_FAILED = Outcome.CRASHED, "a call raised an error"
+# Believed everywhere: whoever says so is refused.
+UNORDERED = (
+    Outcome.WRONG_RESULT,
+    "a call left work on another stream, and the stream that it was called on does not wait for it",
+)
+# Believed where candidates are interpreted: it accepts none, and what it spares is a rejection.
+NOT_JUDGED = Outcome.NOT_JUDGED, "it was not run to its end"
+
+# A host is too busy where the judge has waited for a CPU in this share of all its time, and others
+# kept this share of the CPUs busy. A candidate alone could make it wait, by threads that spin.
+STARVED_SHARE, OTHERS_SHARE = 0.4, 0.25
+TOO_BUSY = "the host is too busy to measure on"
+
+# The name under which the time of the problem's own code is counted.
+REFERENCE = "ref.py"
+
+
+class BurstGate:
+    """One shared word on which both sides spin: GO by the judge, DONE or FAILED by the runner."""
+
+    IDLE, GO, DONE, FAILED = range(4)
+
+    def __init__(self) -> None:
+        self.fd = os.memfd_create("kopt-gate", os.MFD_CLOEXEC)
+        os.ftruncate(self.fd, mmap.PAGESIZE)
+        self._word = mmap.mmap(self.fd, mmap.PAGESIZE)
+
+    def reset(self) -> None:
+        self._word[0] = self.IDLE
+
+    def go(self) -> None:
+        self._word[0] = self.GO
+
+    def answer(self) -> int:
+        """Spin a while for the runner's answer; IDLE when it has not come."""
+        word = self._word
+        for _ in range(SPINS_BETWEEN_LOOKS):
+            if word[0] > 1:
+                return word[0]
+        return self.IDLE
+
+
+class TimeBudget:
+    """The time that an evaluation may take, and how long the judge has waited for each arm.
+
+    reference_s: how long the problem's `ref.py` has taken, which is no arm's fault. lost_s: how
+    long may bring nothing. others: the share of the CPUs that others have kept busy so far.
+    """
+
+    def __init__(
+        self,
+        limit_s: float = math.inf,
+        reference_s: Callable[[], float] = lambda: 0.0,
+        lost_s: float = math.inf,
+        others: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        self.limit_s = limit_s
+        self._began, self._starved_s = time.monotonic(), waited_for_cpu_s()
+        self.deadline = self._began + limit_s
+        self._lost_s, self._others = lost_s, others
+        self._waited_s: dict[str, float] = {}
+        self._again_s = 0.0
+        self._reference_s, self._before_s = reference_s, reference_s()
+
+    @contextlib.contextmanager
+    def waiting_for(self, name: str) -> Iterator[None]:
+        since = time.monotonic()
+        try:
+            yield
+        finally:
+            passed_s = time.monotonic() - since
+            self._waited_s[name] = self._waited_s.get(name, 0.0) + passed_s
+
+    def again(self, seconds: float) -> None:
+        """Count time that brought nothing. Raises HostError once it is too much."""
+        self._again_s += seconds
+        if self._again_s > self._lost_s:
+            raise HostError(f"{TOO_BUSY}: {self._again_s:.0f} s went into bursts made again")
+
+    def require_cpu(self) -> None:
+        """Raise HostError where others have kept the judge from working."""
+        starved_s = waited_for_cpu_s() - self._starved_s
+        passed_s = time.monotonic() - self._began
+        if starved_s <= max(self._lost_s, STARVED_SHARE * passed_s):
+            return
+        if (others := self._others()) >= OTHERS_SHARE:
+            raise HostError(
+                f"{TOO_BUSY}: of {passed_s:.0f} s the judge waited {starved_s:.0f} s for a CPU, "
+                f"and others used {others:.0%} of them"
+            )
+
+    def spent_by(self) -> str:
+        """The arm, or `REFERENCE`, that took most of the time."""
+        spent_s = {**self._waited_s, REFERENCE: self._reference_s() - self._before_s}
+        return max(spent_s, key=spent_s.__getitem__)
+
+
+class RunnerChannel:
+    """One runner. A candidate that fails raises CandidateError, an incumbent HostError."""
+
+    def __init__(
+        self,
+        name: str,
+        sock: socket.socket,
+        hold: ProcessHold,
+        *,
+        spins: bool,
+        total: TimeBudget | None = None,
+    ) -> None:
+        wire.name_senders(sock)
+        self.name = name
+        self._total = total or TimeBudget()
+        self.phase = Phase.START
+        self.case = ""
+        # What a check does beyond the case as declared, for messages: "", "hidden sizes", …
+        self.detail = ""
+        # Whether its candidate runs in an interpreter, in place of the device that it is made for.
+        self.interpreted = False
+        self.gate = BurstGate() if spins else None
+        self._sock = sock
+        self._bursts = self._forgiven = 0
+        # Whether it may have run some of the candidate's code.
+        self._hostile = False
+        self._sequence = secrets.randbits(FIRST_BITS)
+        # The process that answered first, before it had read any of the candidate.
+        self._runner = 0
+        # That process and those it has started, as of the start of a burst.
+        self._family: set[int] = set()
+        self._hold = hold
+
+    def ask(self, ask: Ask, body: Any, limit_s: float, fds: list[int] | None = None) -> Reply:
+        """Ask one question and wait for its answer, at most `limit_s` seconds."""
+        self.begin(ask, body, fds)
+        return self.finish(limit_s)
+
+    def begin(self, ask: Ask, body: Any, fds: list[int] | None = None) -> None:
+        """Ask one question without waiting; `finish` has to follow before the next one."""
+        self._hostile = self._hostile or ask in (Ask.LOAD, Ask.TAKE_VARIANT)
+        self._send(ask, body, fds or [])
+
+    def finish(self, limit_s: float) -> Reply:
+        """Wait for the answer, at most `limit_s` seconds from now."""
+        left_s = self._total.deadline - time.monotonic()
+        self._sock.settimeout(max(1e-3, min(limit_s, left_s)))
+        try:
+            with self._total.waiting_for(self.name):
+                received = wire.receive_reply(self._sock, self._sequence)
+        except TimeoutError:
+            raise self._late(limit_s) from None
+        except wire.WireError as error:
+            raise self.blame(Outcome.CHEATED, f"forged message: {error}") from None
+        if received is None:
+            raise self._dead()
+        reply, sender = received
+        if not self._runner:
+            self._runner = sender
+            self._hold.know(self.name, sender)
+        if sender != self._runner:
+            raise self.blame(Outcome.CHEATED, "forged message: from another process than its own")
+        if reply.answer is not ReplyStatus.OK:
+            self._fail(reply.answer)
+        return reply
+
+    def has_answered(self) -> bool:
+        """Whether `finish` would not have to wait."""
+        return bool(select.select([self._sock], [], [], 0)[0])
+
+    def rest_helpers(self) -> None:
+        """Stop what was continued to help the judge; raises what `freeze` does."""
+        self._stop(self._hold.rest_helpers)
+
+    def freeze(self) -> None:
+        """Stop every runner of both arms; each stays stopped until it is asked again."""
+        self._stop(self._hold.freeze)
+
+    def _stop(self, stop: Callable[[], None]) -> None:
+        try:
+            with self._total.waiting_for(self.name):
+                stop()
+            if time.monotonic() >= self._total.deadline:
+                # A candidate that makes each stop slow would otherwise use up the judge's time
+                # unnoticed.
+                raise self._late(self._total.limit_s)
+            self._total.require_cpu()
+        except StopRefused as error:
+            name = self._hold.whose(error.pid)
+            raise self.blame(Outcome.CHEATED, str(error), name) from None
+
+    def restless(self) -> Exception | None:
+        """The error to raise where a stopped process has run; None where none has."""
+        pid = self._hold.moved()
+        if not pid:
+            return None
+        return self.blame(
+            Outcome.CHEATED, "the process ran while it was stopped", self._hold.whose(pid)
+        )
+
+    def again(self, seconds: float) -> None:
+        """Count time of a burst that has to be made again. Raises HostError once it is too much."""
+        self._total.again(seconds)
+
+    def forgive(self, restless: Exception) -> None:
+        """Allow a burst to be made again; raises `restless` when that has happened too often."""
+        self._forgiven += 1
+        if self._forgiven > MOST_FORGIVEN + SHARE_FORGIVEN * self._bursts:
+            raise restless
+
+    def thaw(self) -> None:
+        """Let this runner continue; the other arm's stays as it is."""
+        self._hold.thaw(self._runner)
+
+    def kill(self) -> None:
+        """End this runner and the processes that it started; it cannot be asked any more."""
+        self._hold.kill(self._runner)
+
+    def pose(self, calls: int, limit_s: float) -> None:
+        """Before inputs are refreshed: a runner with a gate takes the question and spins."""
+        if self.gate is not None:
+            self.gate.reset()
+            self.ask(Ask.BURST, calls, limit_s)
+
+    def start_burst(self, calls: int) -> None:
+        """While the runner is stopped: one without a gate finds its question when it continues."""
+        self._bursts += 1
+        if self.gate is None:
+            self._put(Ask.BURST, calls, [])
+        self._family = self._hold.with_children(self._runner)
+
+    @staticmethod
+    def rest(seconds: float) -> None:
+        """Spin as `done` does, so that the judge's caches are as cold as after a longer wait."""
+        until = time.perf_counter() + seconds
+        while time.perf_counter() < until:
+            pass
+
+    def go(self) -> None:
+        """Start the burst. The caller's clock runs from here until `done`.
+
+        The runner is stopped until now: awake any earlier, it could finish its work before the
+        clock starts.
+        """
+        if self.gate is not None:
+            self.gate.go()
+        self._hold.thaw(self._runner, self._family)
+
+    def done(self, limit_s: float) -> None:
+        """Wait until the runner says that its burst is done."""
+        if self.gate is None:
+            self.finish(limit_s)
+            return
+        with self._total.waiting_for(self.name):
+            word = self._spin(self.gate, limit_s)
+        if word == BurstGate.IDLE:
+            raise self._late(limit_s)
+        if word != BurstGate.DONE:
+            raise self.blame(*CALL_FAILED)
+
+    def _spin(self, gate: BurstGate, limit_s: float) -> int:
+        """The runner's answer; IDLE when it has not come in time."""
+        deadline = min(time.monotonic() + limit_s, self._total.deadline)
+        while (word := gate.answer()) == BurstGate.IDLE and time.monotonic() <= deadline:
+            self._look_alive()
+        return word
+
+    def _look_alive(self) -> None:
+        self._sock.setblocking(False)
+        try:
+            if not self._sock.recv(wire.REPLY.size, socket.MSG_PEEK):
+                raise self._dead()
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            raise self._dead() from None
+
+    def _send(self, ask: Ask, body: Any, fds: list[int]) -> None:
+        self.thaw()
+        self._put(ask, body, fds)
+
+    def _put(self, ask: Ask, body: Any, fds: list[int]) -> None:
+        self._sequence += 1 + secrets.randbelow(STEP)
+        self._sock.setblocking(False)
+        try:
+            if self._has_spoken():
+                raise self.blame(Outcome.CHEATED, "forged message: an answer before the question")
+            # Without waiting: a runner that has answered every question has read it, so there is
+            # room.
+            wire.send_ask(self._sock, ask, self._sequence, body, fds)
+        except BlockingIOError:
+            words = "answered questions without reading them"
+            raise self.blame(Outcome.CHEATED, words) from None
+        except OSError:
+            raise self._dead() from None
+
+    def _has_spoken(self) -> bool:
+        """Whether the runner has sent a message that no question asked for."""
+        try:
+            return bool(self._sock.recv(1, socket.MSG_PEEK))
+        except BlockingIOError:
+            return False
+
+    def _fail(self, answer: ReplyStatus) -> None:
+        failed = LOAD_FAILED if self.phase is Phase.LOAD else CALL_FAILED
+        outcome, words = failed if self._hostile else FAILED.get(answer, CALL_FAILED)
+        if answer is ReplyStatus.UNORDERED:
+            outcome, words = UNORDERED
+        if self.interpreted and answer is ReplyStatus.NOT_JUDGED:
+            outcome, words = NOT_JUDGED
+        if outcome is Outcome.BROKEN_HOST:
+            raise HostError(f"{self.name}: {words}, see the log")
+        raise self.blame(outcome, words)
+
+    def _late(self, limit_s: float) -> Exception:
+        if time.monotonic() >= self._total.deadline:
+            words = f"not finished within {self._total.limit_s:g} s, the limit in total"
+            name = self._total.spent_by()
+            if name == REFERENCE:
+                # A slow reference would otherwise make a kernel of a microsecond seem late.
+                return HostError(f"{REFERENCE} took most of the time: {words}; use smaller cases")
+            return self.blame(Outcome.TIMED_OUT, words, name)
+        words = f"no answer within {limit_s:g} s, the limit of {self.phase}"
+        return self.blame(Outcome.TIMED_OUT, words)
+
+    def _dead(self) -> Exception:
+        return self.blame(Outcome.CRASHED, f"the process died during {self.phase}")
+
+    def blame(self, outcome: Outcome, reason: str, name: str = "") -> Exception:
+        """The error to raise: CandidateError for a candidate, HostError for an incumbent.
+
+        name: the arm at fault, where that is not this one. What cannot be judged here is no fault.
+        """
+        where = f"case {self.case}{self.detail}: " if self.case else ""
+        if (name or self.name) != "candidate" and outcome is not Outcome.NOT_JUDGED:
+            return HostError(f"the {name or self.name} failed: {where}{reason}")
+        return CandidateError(outcome, self.phase, f"{where}{reason}", self.case)
+
+
+def waited_for_cpu_s() -> float:
+    """Seconds so far in which this thread was ready to run and had no CPU; 0 where not told.
+
+    https://docs.kernel.org/scheduler/sched-stats.html
+    """
+    with contextlib.suppress(OSError):
+        return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
+    return 0.0

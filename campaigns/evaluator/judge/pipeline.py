@@ -1,0 +1,54 @@
+"""The whole order of an evaluation: right in every call, then fast by a clock of ours (law 3).
+
+Each step raises as soon as it knows enough: CandidateError where the candidate is at fault,
+HostError where anything else is. So nothing is timed of a candidate that was wrong once.
+"""
+
+from __future__ import annotations
+
+from campaigns.evaluator.judge.progress import JudgeDone, JudgeTask
+from campaigns.evaluator.judge.session import MeasuringSession
+from campaigns.evaluator.judge.timing.comparison import short_call_caveats
+
+CORRECT = "correct on every case"
+# For a backend on a device that it is not timed on.
+INTERPRETED = (
+    "judged in an interpreter, which is slow and is not timed; "
+    'mark small cases for it with on = ["interpreter"]'
+)
+
+
+def judge(task: JudgeTask) -> JudgeDone:
+    """Judge a candidate, beside its incumbent where there is one."""
+    job, progress = task.job, task.progress
+    session = MeasuringSession(task)
+    session.attach()
+    progress.notes += session.build_notes()
+    session.build()
+    if job.timed:
+        session.measure_overheads()
+    session.load()
+
+    # Correctness. A first wrong answer of the candidate ends the evaluation.
+    if not session.can_be_timed:
+        progress.notes.append(INTERPRETED)
+    session.check()
+    if not job.timed:
+        return JudgeDone(CORRECT)
+    if not session.can_be_timed:
+        session.rehearse()
+        return JudgeDone(CORRECT)
+
+    # Integrity: bursts of settled lengths, probed for calls that do each other's work.
+    timers = session.settle()
+    # Timing: incumbent and candidate in turn, A B B A, until a look decides.
+    session.compare(timers)
+    # Integrity once more: whether what was sampled can be believed.
+    session.close(timers)
+
+    # Evidence for the verdict: what explains the times.
+    timings = session.explain(timers)
+    if job.device == "cpu":
+        progress.notes += short_call_caveats(timings)
+    session.stop()
+    return JudgeDone(CORRECT, timings)

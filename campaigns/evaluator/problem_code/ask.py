@@ -1,0 +1,103 @@
+"""Ask a problem's own code, outside of an evaluation.
+
+Run as a module, this reads a `ProblemOrder` as JSON and prints an object with one text: what was
+"said" in the box, as
+JSON with an "answer" or with what is "refused"; or what is "refused" of a problem that says
+nothing; or what is "lacked" by this host. The code runs in a box as runners do, under its warden.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import signal
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from campaigns.evaluator.contract import Case
+from campaigns.evaluator.contract.errors import BadReference
+from campaigns.evaluator.contract.problem import ProblemOrder
+from campaigns.evaluator.sandbox import warden
+from campaigns.evaluator.sandbox.identity import lease_uid
+from campaigns.evaluator.sandbox.layers import Layer
+from campaigns.evaluator.sandbox.lock import RunnerBox
+from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.evaluator.sandbox.processes import adopt_orphans, fork, wait_status
+from campaigns.evaluator.sandbox.workplace import LOG_BYTES
+
+# An answer has a few numbers a case.
+MOST_BYTES = 1 << 20
+
+
+def main(order: ProblemOrder) -> dict[str, Any]:
+    """What to print."""
+    policy = Policy.read(order.policy)
+    policy.examine()
+    why = policy.refusal("cpu") or policy.refusal_of_problem("cpu", shipped=order.shipped)
+    if why:
+        return {"lacked": why}
+    plan = policy.reference_plan("cpu")
+    lease = lease_uid() if Layer.UID in plan.holds else None
+    answer, record, log = (os.memfd_create(name, os.MFD_CLOEXEC) for name in ("a", "r", "l"))
+    ends = warden.Ends(record, log, (answer,), opens_shared=False)
+    body = partial(_inside, order, answer)
+    watch = partial(warden.watch, plan, lease.uid if lease else None, ends, body)
+    adopt_orphans()
+    pid = fork(watch, 2, (answer, record, log))
+    if wait_status(pid, order.limit_s) is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+        wait_status(pid, warden.END_S)
+        return {"refused": f"{order.folder}/ref.py: no answer in {order.limit_s:.0f} s"}
+    seen = warden.Record(**json.loads(os.pread(record, LOG_BYTES, 0) or b"{}"))
+    if not seen.locked:
+        return {"lacked": f"the sandbox could not be locked: {_last(seen.log)}"}
+    said = os.pread(answer, MOST_BYTES, 0)
+    if not said:
+        words = filter(None, ("its process ended", seen.memory, _last(seen.log)))
+        return {"refused": f"{order.folder}/ref.py: {', '.join(words)}"}
+    return {"said": said.decode("utf-8", "replace")}
+
+
+def _inside(order: ProblemOrder, answer: int, box: RunnerBox) -> int:
+    """The process in the box."""
+    # Before the lock: every file that is opened behind it is looked at.
+    import torch  # noqa: F401
+
+    from campaigns.evaluator.problem_code.serve import locked_folder
+
+    files = {name: base64.b64decode(data) for name, data in order.files.items()}
+    folder = locked_folder(order.folder, files, box, order.limit_s)
+    try:
+        said: dict[str, Any] = {"answer": _answer(order, folder)}
+    except BadReference as error:
+        said = {"refused": error.reason}
+    os.pwrite(answer, json.dumps(said).encode(), 0)
+    return 0
+
+
+def _answer(order: ProblemOrder, folder: Path) -> Any:
+    # What these import is ours, and nothing but numbers and names comes back from the problem's.
+    from campaigns.evaluator.problem_code.check import checked, described, works_of
+    from campaigns.evaluator.problem_code.code import ProblemCode
+
+    code = ProblemCode(folder)
+    cases = [Case(one["name"], one["params"]) for one in order.cases]
+    if order.what == "works":
+        return works_of(code, cases)
+    if order.what == "described":
+        return described(code, cases[0])
+    return checked(code, folder, cases[0])
+
+
+def _last(log: str) -> str:
+    lines = log.strip().splitlines()
+    return lines[-1] if lines else ""
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(ProblemOrder(**json.load(sys.stdin)))))

@@ -1,0 +1,106 @@
+"""Outputs that a reference starts from, found by running it from other contents.
+
+A problem may update its outputs in place (`y += a * x`, one new row of a cache). No declaration is
+needed: the answer then depends on what an output held before the call. Such outputs begin every
+call with what `setup` gave them; all others begin with poison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from campaigns.evaluator.contract.errors import BadReference
+from campaigns.evaluator.reference.memory import as_integers
+
+# Where a reference varies on the same inputs (atomics, random draws), the effect of other contents
+# has to exceed that so many times.
+STANDS_OUT = 8.0
+
+Answers = Mapping[str, torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class InPlaceOutputs:
+    """Outputs by what a reference does with them; outputs that it only writes are in neither."""
+
+    updated: frozenset[str]
+    unwritten: frozenset[str]
+
+
+def started_from(
+    inputs: Mapping[str, Any], outputs: tuple[str, ...], run: Callable[[dict[str, Any]], Answers]
+) -> InPlaceOutputs:
+    """Which outputs' first contents matter, and which are left as they were.
+
+    run: the reference, which works on copies of what it is given.
+    """
+
+    def answers(begin: Answers) -> Answers:
+        return run({**inputs, **begin})
+
+    def begin(changed: str = "") -> dict[str, torch.Tensor]:
+        made = {name: inputs[name] for name in outputs}
+        return made | ({changed: _other(made[changed])} if changed else {})
+
+    usual = answers(begin())
+    noise = _apart(usual, answers(begin()))
+    updated, unwritten = set(), set()
+    for name in outputs:
+        try:
+            after = answers(begin(name))
+        except BadReference:
+            # It failed with other contents, so it depends on them.
+            updated.add(name)
+            continue
+        if _same(after[name], begin(name)[name]) and _same(usual[name], begin()[name]):
+            unwritten.add(name)
+            continue
+        apart = _apart(usual, after)
+        if any(apart[each] > STANDS_OUT * noise[each] for each in outputs):
+            updated.add(name)
+    return InPlaceOutputs(frozenset(updated), frozenset(unwritten))
+
+
+def is_blank(tensor: torch.Tensor) -> bool:
+    """Whether a tensor of a marked example has no contents of its own.
+
+    A candidate never gets such a tensor: it may hold old contents of the judge's memory.
+    """
+    if tensor.is_floating_point():
+        return bool(torch.isnan(tensor).all())
+    if tensor.dtype is torch.bool:
+        return False
+    return bool((tensor == torch.iinfo(tensor.dtype).max).all())
+
+
+def _other(tensor: torch.Tensor) -> torch.Tensor:
+    """Different from `tensor` in every element, and of much the same size."""
+    if tensor.dtype is torch.bool:
+        return ~tensor
+    if not tensor.is_floating_point():
+        return tensor ^ 1
+    # There is no arithmetic on floats of one byte.
+    wide = tensor.float() if tensor.element_size() == 1 else tensor
+    return (-torch.nan_to_num(wide, nan=0.0, posinf=0.0, neginf=0.0) - 1).to(tensor.dtype)
+
+
+def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return bool(torch.equal(as_integers(one), as_integers(other)))
+
+
+def _apart(one: Answers, other: Answers) -> dict[str, float]:
+    return {name: _farthest(one[name], other[name]) for name in one}
+
+
+def _farthest(one: torch.Tensor, other: torch.Tensor) -> float:
+    """The largest difference of two elements; elements with equal bits do not count."""
+    differ = as_integers(one) != as_integers(other)
+    if not bool(differ.any()):
+        return 0.0
+    return float(
+        torch.nan_to_num((one.double() - other.double()).abs()[differ], nan=torch.inf).max()
+    )

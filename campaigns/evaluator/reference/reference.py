@@ -1,0 +1,145 @@
+"""What a problem says is right, held to its contract. Its code runs where `Functions` says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from campaigns.evaluator.contract import Case
+from campaigns.evaluator.contract.errors import BadReference
+from campaigns.evaluator.contract.layout import Layout, Plain, ScalarArg, Shift, lay_out
+from campaigns.evaluator.reference.calls import Draw, Functions, ReferenceCall, is_tensor
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What `setup` gave for one case and seed: arguments in call order, and the output names."""
+
+    inputs: Mapping[str, Any]
+    outputs: tuple[str, ...]
+
+
+class Reference:
+    """`setup` and `reference` of one problem: examples, layouts and answers.
+
+    `valid(**inputs) -> bool`, where there is one, says whether inputs that the judge has made from
+    drawn ones are what the problem promises its kernels (positive, in order, …).
+    """
+
+    def __init__(self, code: Functions, tell: Callable[[str], None] = lambda note: None) -> None:
+        """tell: called once with each note for people."""
+        self._code = code
+        # Seconds that the problem's own functions have taken.
+        self.spent_s = 0.0
+        self._updates: frozenset[str] | None = None
+        self._tell = tell
+        self._told: set[str] = set()
+        # Whether it can be run on inputs that are raised to another precision.
+        self.can_be_raised = True
+
+    def note(self, words: str) -> None:
+        if words not in self._told:
+            self._told.add(words)
+            self._tell(words)
+
+    def example(self, case: Case, seed: int, device: str, *, marked: bool = False) -> Example:
+        """Call `setup(**params, seed=…, device=…)`. Raises BadReference naming what is wrong.
+
+        marked: tensors to which it gives no contents hold a mark, see `is_blank`.
+        """
+        return self.examples(case, (seed,), device, marked=marked)[0]
+
+    def examples(
+        self, case: Case, seeds: tuple[int, ...], device: str, *, marked: bool = False
+    ) -> list[Example]:
+        """The same for many seeds at once, of which only the tensors differ."""
+        with self._its_own():
+            made = self._code.examples(Draw(case.name, case.params, seeds, device, marked))
+        for note in made.notes:
+            self.note(note)
+
+        def of(row: int) -> dict[str, Any]:
+            return {name: v[row] if is_tensor(v) else v for name, v in made.inputs.items()}
+
+        return [Example(of(row), made.outputs) for row in range(len(seeds))]
+
+    def layout(self, case: Case, device: str, shift: Shift | None = None) -> Layout:
+        """The slot layout of `case`, from one example; shift: see `lay_out`."""
+        example = self.example(case, seed=0, device=device)
+        updates = self.updates(case, device)
+        return lay_out([_argument(example, name, updates) for name in example.inputs], shift)
+
+    def updates(self, case: Case, device: str) -> frozenset[str]:
+        """The outputs that it works on in place, as seen on the first case it is asked about."""
+        # A command that only names problems loads without torch.
+        from campaigns.evaluator.reference.in_place_outputs import is_blank, started_from
+
+        if self._updates is None:
+            example = self.example(case, seed=0, device=device, marked=True)
+            found = started_from(
+                example.inputs, example.outputs, lambda given: self.one(given, example.outputs)
+            )
+            where = f"{self._code.line}: reference"
+            for name in sorted(found.unwritten):
+                raise BadReference(
+                    f"{where}: leaves the output {name!r} as it was; what it returns is not read; "
+                    f"accepted: an answer that is written in place, such as {name}.copy_(…)"
+                )
+            for name in sorted(found.updated):
+                if is_blank(example.inputs[name]):
+                    raise BadReference(
+                        f"{where}: does not write all of {name!r}, to which setup gives no contents"
+                    )
+                self.note(f"{name} is updated in place: each call starts from what setup gives it")
+            self._updates = found.updated
+        return self._updates
+
+    def takes(self, case: Case, device: str) -> None:
+        """Raises BadReference where it refuses what `setup` gives for `case`."""
+        example = self.example(case, seed=0, device=device)
+        self.one(example.inputs, example.outputs)
+
+    def one(self, inputs: Mapping[str, Any], outputs: tuple[str, ...]) -> dict[str, torch.Tensor]:
+        """The outputs of `reference(**inputs)`, which runs on copies."""
+        rows = {name: v.unsqueeze(0) if is_tensor(v) else v for name, v in inputs.items()}
+        return {
+            name: found[0] for name, found in self.answers(ReferenceCall(rows, outputs)).items()
+        }
+
+    def answers(self, call: ReferenceCall) -> dict[str, torch.Tensor]:
+        """[rows, …] of every output; see `ReferenceCall`. Raises BadReference."""
+        with self._its_own():
+            return self._code.answers(call)
+
+    def room(self, layout: Layout, rows: int) -> dict[str, torch.Tensor]:
+        """[rows, elements] of every tensor; see `Functions`."""
+        return self._code.room(layout.tensors, rows)
+
+    def allows(self, inputs: Mapping[str, Any]) -> bool:
+        """Whether made inputs may be given to a kernel."""
+        with self._its_own():
+            return self._code.allows(inputs)
+
+    @contextmanager
+    def _its_own(self) -> Iterator[None]:
+        """Count the problem's own time."""
+        since = time.monotonic()
+        try:
+            yield
+        finally:
+            self.spent_s += time.monotonic() - since
+
+
+def _argument(example: Example, name: str, updates: frozenset[str]) -> Plain | ScalarArg:
+    value = example.inputs[name]
+    if not is_tensor(value):
+        return ScalarArg(name, value)
+    dtype = str(value.dtype).removeprefix("torch.")
+    arg = Plain(name, dtype, tuple(value.shape), name in example.outputs)
+    return replace(arg, update=True) if name in updates else arg

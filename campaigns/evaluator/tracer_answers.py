@@ -1,0 +1,86 @@
+"""What a tracer saw in the runner, in answers of three numbers each.
+
+No text and no size is of the runner's choosing. A launch takes four answers, every kernel whose
+name the judge gives takes one, and the outputs that a call copies into take a bit each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Sequence
+
+from campaigns.evaluator.contract import CopiedOutput, KernelLaunch, OwnKernel, Traced
+from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.wire import Reply
+
+PARTS = range(4)
+NOT_TOLD = -1
+LARGEST = 2**31 - 1
+# As many bits as a positive number in an answer has; outputs after these are not told of.
+MOST_COPIED = 63
+# Sources that define more are asked about these, in their order; the rest counts as others'.
+MOST_KERNELS = 64
+
+
+def launch_from(replies: Sequence[Reply]) -> KernelLaunch | None:
+    """The judge's side; None for whatever no launch can be: the runner may say anything."""
+    rows = [_whole(reply) for reply in replies]
+    if len(rows) != len(PARTS) or None in rows:
+        return None
+    first, grid, block, used = (row for row in rows if row is not None)
+    sizes = (first[0], *grid, *block)
+    if min(sizes) < 1 or min(used) < 0 or not NOT_TOLD <= first[1] <= 100:
+        return None
+    return KernelLaunch(
+        kernels=first[0],
+        grid=grid,
+        block=block,
+        registers=used[0],
+        shared_bytes=used[1],
+        occupancy_percent=None if first[1] == NOT_TOLD else first[1],
+    )
+
+
+def _whole(reply: Reply) -> tuple[int, int, int] | None:
+    numbers = (reply.a, reply.x, reply.y)
+    if not all(math.isfinite(n) and n == int(n) and abs(n) <= LARGEST for n in numbers):
+        return None
+    a, x, y = (int(n) for n in numbers)
+    return a, x, y
+
+
+def asked_names(found: Sequence[str], declared: Sequence[str]) -> tuple[str, ...]:
+    """The names to ask about: those that a job declares, then those that a source defines."""
+    return tuple(dict.fromkeys((*declared, *found)))[:MOST_KERNELS]
+
+
+def traced_from(
+    names: Sequence[str], replies: Sequence[Reply], declared: Container[str] = ()
+) -> Traced | None:
+    """Read the answers on everything and then on each name, as `CallPlan.kernel` describes them.
+
+    declared: those of the names that stand in the job alone. None for whatever no trace can be: the
+    runner may say anything.
+    """
+    if len(replies) != len(names) + 1 or not all(map(_is_possible, replies)):
+        return None
+    everything, *told = replies
+    calls = everything.a
+    if calls < 1:
+        return None
+    own = tuple(
+        OwnKernel(name, reply.a / calls, reply.x, name in declared)
+        for name, reply in zip(names, told, strict=True)
+    )
+    other_us = max(0.0, everything.x - sum(kernel.device_us for kernel in own))
+    return Traced(own, other_us, min(everything.y, other_us))
+
+
+def _is_possible(reply: Reply) -> bool:
+    return all(math.isfinite(n) and 0 <= n <= LARGEST for n in (reply.a, reply.x, reply.y))
+
+
+def copied_from(reply: Reply, layout: Layout) -> tuple[CopiedOutput, ...]:
+    """The judge's side: bits that are no output's are not looked at."""
+    outputs = enumerate(layout.outputs[:MOST_COPIED])
+    return tuple(CopiedOutput(o.name, o.nbytes) for n, o in outputs if reply.a >> n & 1)
