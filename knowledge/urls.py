@@ -47,7 +47,7 @@ urlpatterns = [
     path("imports/<int:pk>/confirm/", imports.confirm_batch, name="batch_confirm"),
     path("imports/<int:pk>/drop/", imports.drop_batch, name="batch_drop"),
     path("imports/<int:pk>/undo/", imports.undo_batch, name="batch_undo"),
-    path("home.zip", home.export, name="export"),
+    path("export.zip", home.export, name="export"),
     path("docs/", document.documents, name="documents"),
     path("docs/<path:path>", document.document, name="document"),
 ]
