@@ -19,7 +19,7 @@ from knowledge.api.lists import ListView, OneView, Selected
 from knowledge.api.records import RecordSerializer
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import LONGEST_REASON, CurationError
-from knowledge.curation.proposal import Proposal, submit
+from knowledge.curation.propose import Proposal, submit
 from knowledge.curation.review import approve, give_back, retire
 from knowledge.lookup.listing import (
     FilterError,

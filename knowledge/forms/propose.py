@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from knowledge.curation.proposal import Proposal
+from knowledge.curation.propose import Proposal
 from knowledge.forms.decide import why_field
 from knowledge.models import Document, Platform, Spec
 from knowledge.specs.cited import EvidenceClass, is_known

@@ -1,14 +1,18 @@
-"""What a roofline needs to know of a platform, and which of its values answer that."""
+"""How the wiki stands: needs of rooflines, what waits for a person, what happened last."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+
+from django.db.models import Count, Exists, OuterRef
 
 from knowledge.lookup.standing import current
 from knowledge.lookup.value import ACCUMULATES, SHORT_FLOATS, UNITS
-from knowledge.models import Platform, Spec
+from knowledge.models import Action, Flag, FlagKind, Platform, Spec, SpecChange, SpecState
+from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.facts import UNKNOWN_VALUE, PlatformKind, Rank
 
 Question = tuple[str, tuple[tuple[str, str], ...]]  # metric, sorted qualifiers
@@ -98,3 +102,86 @@ def _coverage(kind: str, answered: set[Question]) -> Coverage:
     total = len(NEEDS.get(kind, ()))
     missing = tuple(need.title for need in unanswered(kind, answered))
     return Coverage(total - len(missing), total, missing)
+
+
+CHANGES_READ = 400  # an import writes many lines at once; they become one entry
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Counts of specs, and of specs with an open flag by kind.
+
+    never_reviewed: approved, but only ever by a command of this installation.
+    """
+
+    approved: int
+    in_review: int
+    returned: int
+    never_reviewed: int
+    flags: dict[FlagKind, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Changes that one person made in one go for one reason; the newest first.
+
+    open_end: it may reach further back than was read.
+    """
+
+    changes: Sequence[SpecChange]
+    open_end: bool = False
+
+    @property
+    def first(self) -> SpecChange:
+        return self.changes[0]
+
+    @property
+    def platforms(self) -> list[str]:
+        """The names of the platforms concerned, each once."""
+        return list(dict.fromkeys(change.spec.platform.name for change in self.changes))
+
+
+def never_reviewed(specs: SpecQuerySet) -> SpecQuerySet:
+    """Approved values that no person has ever approved."""
+    by_a_person = SpecChange.objects.filter(
+        spec=OuterRef("pk"), action=Action.APPROVED, by__isnull=False
+    )
+    return specs.approved().filter(~Exists(by_a_person))
+
+
+def health() -> Health:
+    """The counts of now; three queries."""
+    states = dict(
+        Spec.objects.order_by()
+        .values_list("state")
+        .annotate(count=Count("pk"))
+        .values_list("state", "count")
+    )
+    flagged = dict(
+        Flag.objects.open()
+        .order_by()
+        .values("kind")
+        .annotate(count=Count("spec", distinct=True))
+        .values_list("kind", "count")
+    )
+    return Health(
+        approved=states.get(SpecState.APPROVED, 0),
+        in_review=states.get(SpecState.PROPOSED, 0),
+        returned=states.get(SpecState.RETURNED, 0),
+        never_reviewed=never_reviewed(Spec.objects.all()).count(),
+        flags={kind: flagged.get(kind, 0) for kind in FlagKind},
+    )
+
+
+def happenings(most: int) -> list[Happening]:
+    """What changed here last, newest first; what one person did in a row is one entry."""
+    here = SpecChange.objects.filter(elsewhere__isnull=True)
+    rows = here.select_related("spec__platform", "by").order_by("-pk")
+    recent = list(rows[:CHANGES_READ])
+    found: list[Happening] = []
+    read = 0
+    for _, group in groupby(recent, key=lambda c: (c.action, c.by_id, c.why)):
+        changes = tuple(group)
+        read += len(changes)
+        found.append(Happening(changes, open_end=read == CHANGES_READ))
+    return found[:most]

@@ -18,8 +18,7 @@ from knowledge.exchange.readers.archive import write_archive
 from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.exchange.snapshot import snapshot
 from knowledge.exchange.writers.export import ExportRefused, export_files
-from knowledge.lookup.health import happenings, health
-from knowledge.lookup.needs import Coverage, coverage
+from knowledge.lookup.needs import Coverage, coverage, happenings, health
 from knowledge.models import Document, Platform, SpecState
 from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE
 from knowledge.views.actions import refused

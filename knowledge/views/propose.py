@@ -13,8 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.people import PROPOSE, ROLES, may_propose
-from knowledge.curation.proposal import submit
-from knowledge.curation.propose import CitedLines
+from knowledge.curation.propose import CitedLines, submit
 from knowledge.curation.warn import warnings_before
 from knowledge.forms.propose import FIELDS, ProposeForm, filled_from
 from knowledge.models import Document, Revision, Spec, SpecState

@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from knowledge.lookup.health import never_reviewed
 from knowledge.lookup.listing import FilterError, Filters, documents_with, specs_matching
+from knowledge.lookup.needs import never_reviewed
 from knowledge.lookup.standing import notes_of, standings
 from knowledge.models import Flag, FlagKind, Spec, SpecState
 from knowledge.models.spec import FlagQuerySet, SpecQuerySet

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NoReturn
 
 from campaigns.management.base_command import Argument, BaseCommand, ExitCode, Exits, Verb, argument
 from knowledge.curation.errors import Conflict
-from knowledge.curation.proposal import Proposal, submit
+from knowledge.curation.propose import Proposal, submit
 from knowledge.curation.review import approve, give_back
 from knowledge.lookup.listing import Filters, platform_named, specs_matching
 from knowledge.lookup.spec_json import answer_record, spec_records

@@ -4,7 +4,7 @@ import pytest
 
 from knowledge.curation.review import approve
 from knowledge.exchange.importer import ImportOptions, take_files
-from knowledge.lookup.health import happenings, health, never_reviewed
+from knowledge.lookup.needs import happenings, health, never_reviewed
 from knowledge.models import FlagKind, Spec
 from tests.knowledge.conftest import BANDWIDTH, X1
 

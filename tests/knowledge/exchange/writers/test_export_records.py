@@ -22,7 +22,7 @@ from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.readers.folder import ImportRefused
 from knowledge.exchange.undo import undo
 from knowledge.exchange.writers.export import export_files, export_folder
-from knowledge.lookup.health import happenings
+from knowledge.lookup.needs import happenings
 from knowledge.lookup.value import find
 from knowledge.models import (
     Document,
