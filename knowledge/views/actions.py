@@ -49,18 +49,23 @@ def refused(
     return render(request, "knowledge/conflict.html", context, status=status)
 
 
-def refusing(find: Callable[[int], Spec]) -> Callable[[View], View]:
-    """Decorate a view of one key: Forbidden → 403, Conflict → 409; `find` gives the value."""
+def refusing(find: Callable[[Any], Any]) -> Callable[[View], View]:
+    """Decorate a view of one `pk` or `key`: Forbidden → 403, Conflict → 409.
+
+    find: key → what the page is about, to which the way back leads.
+    """
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def guarded(request: HttpRequest, pk: int, **kwargs: Any) -> HttpResponse:
+        def guarded(request: HttpRequest, **named: Any) -> HttpResponse:
             try:
-                return view(request, pk, **kwargs)
-            except Forbidden as error:
-                return refused(request, error, spec=find(pk), status=403)
-            except Conflict as error:
-                return refused(request, error, spec=find(pk), status=409)
+                return view(request, **named)
+            except (Forbidden, Conflict) as error:
+                status = 403 if isinstance(error, Forbidden) else 409
+                about = find(named["pk"] if "pk" in named else named["key"])
+                if isinstance(about, Spec):
+                    return refused(request, error, spec=about, status=status)
+                return refused(request, error, back=about.get_absolute_url(), status=status)
 
         return guarded
 

@@ -55,21 +55,18 @@ def _with_reason(step: Callable[[Spec, Any, str], object]) -> Step:
     return lambda spec, by, said: step(spec, by, said["why"])
 
 
-def _retire(spec: Spec, by: Any, said: dict[str, Any]) -> object:
-    return review.retire(spec, by, said["why"], said.get("successor"))
-
-
-def _rank(spec: Spec, by: Any, said: dict[str, Any]) -> object:
-    return review.set_rank(spec, Rank(said["rank"]), by, said["why"])
-
-
 # A second person puts a proposal into use, returns it, retires or ranks a value in use; its author
 # proposes it again; anyone who may propose brings a retired one back.
 approve = _deciding("approve", _with_reason(review.approve))
 give_back = _deciding("return", _with_reason(review.give_back))
 resubmit = _deciding("resubmit", _with_reason(review.resubmit))
-retire = _deciding("retire", _retire)
-rank = _deciding("rank", _rank)
+retire = _deciding(
+    "retire",
+    lambda spec, by, said: review.retire(spec, by, said["why"], said.get("successor")),
+)
+rank = _deciding(
+    "rank", lambda spec, by, said: review.set_rank(spec, Rank(said["rank"]), by, said["why"])
+)
 restore = _deciding("restore", _with_reason(review.restore))
 
 
@@ -170,11 +167,11 @@ def _open_flag(request: HttpRequest, pk: int, *, drift: bool) -> Flag:
         raise Conflict(f"This does not answer ‘{flag.get_kind_display()}’.")
     if not flag_forms(flag, request.user):
         who = (
-            "a curator who did not bring the text in"
+            "another curator, who did not import this text,"
             if drift
-            else "anybody with the right to propose values"
+            else "someone who may propose values"
         )
-        raise Forbidden(f"This flag is answered by {who}.")
+        raise Forbidden(f"This flag must be answered by {who}.")
     return flag
 
 

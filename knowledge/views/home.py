@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePosixPath
@@ -58,13 +57,8 @@ def _vendors() -> list[tuple[str, list[Product]]]:
     ).order_by("vendor", "arch", "name")
     listed = list(platforms)
     covered = coverage(listed)
-    products = (Product(platform, covered[platform.pk]) for platform in listed)
-    return _grouped(products)
-
-
-def _grouped(products: Iterable[Product]) -> list[tuple[str, list[Product]]]:
-    groups = groupby(products, key=lambda product: product.platform.vendor)
-    return [(vendor, list(group)) for vendor, group in groups]
+    groups = groupby(listed, key=lambda platform: platform.vendor)
+    return [(vendor, [Product(p, covered[p.pk]) for p in group]) for vendor, group in groups]
 
 
 def _folders() -> list[tuple[str, int]]:

@@ -23,7 +23,7 @@ from knowledge.experience.lessons.listing import entry_words
 from knowledge.forms.decide import add_refusal
 from knowledge.forms.lesson import DecideForm
 from knowledge.models import ConflictState, Disagreement, Experience
-from knowledge.views.actions import refused
+from knowledge.views.actions import refusing
 
 PER_PAGE = 30
 EFFECTS = ("result", "pairs", "measured")  # what differs there is no condition
@@ -81,19 +81,24 @@ def disagreements(request: HttpRequest) -> HttpResponse:
     return render(request, "knowledge/experience/disagreements.html", context)
 
 
+def _at(pk: int) -> Disagreement:
+    known = Disagreement.objects.select_related("first__track", "second__track", "lesson", "by")
+    return get_object_or_404(known, pk=pk)
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
+@refusing(_at)
 def disagreement(request: HttpRequest, pk: int) -> HttpResponse:
     """GET shows both sides; POST decides."""
-    known = Disagreement.objects.select_related("first__track", "second__track", "lesson", "by")
-    item = get_object_or_404(known, pk=pk)
+    item = _at(pk)
     if request.method != "POST":
         return _page(request, item, None)
-    back = item.get_absolute_url()
+    if words := _refusal(item, request.user):
+        raise Forbidden(words)
+    if item.state != ConflictState.OPEN:
+        raise Conflict(f"{item.who} was first: {item.decision}")
+    form = _form(item, request.POST)
     try:
-        _require_may_decide(item, request.user)
-        if item.state != ConflictState.OPEN:
-            raise Conflict(f"{item.who} was first: {item.decision}")
-        form = _form(item, request.POST)
         if form.is_valid():
             said = form.cleaned_data
             consequence = Consequence(said["consequence"])
@@ -102,11 +107,7 @@ def disagreement(request: HttpRequest, pk: int) -> HttpResponse:
             return redirect(item)
     except CurationError as error:
         add_refusal(form, error)
-    except Forbidden as error:
-        return refused(request, error, back=back, status=403)
-    except Conflict as error:
-        return refused(request, error, back=back, status=409)
-    return _page(request, get_object_or_404(known, pk=pk), form, status=422)
+    return _page(request, _at(pk), form, status=422)
 
 
 def _refusal(item: Disagreement, person: Any) -> str:
@@ -115,11 +116,6 @@ def _refusal(item: Disagreement, person: Any) -> str:
     if item.lesson is not None and brought_by(item.lesson, person):
         return "The lesson is yours, so another curator decides."
     return ""
-
-
-def _require_may_decide(item: Disagreement, person: Any) -> None:
-    if words := _refusal(item, person):
-        raise Forbidden(words)
 
 
 def _form(item: Disagreement, data: Any = None) -> DecideForm:

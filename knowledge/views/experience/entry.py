@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.curation.errors import CurationError
 from knowledge.curation.people import may_review
 from knowledge.experience.attempts.merging import (
     MOST_OF_GROUP,
@@ -27,7 +27,7 @@ from knowledge.experience.attempts.summary import strategy_urls
 from knowledge.experience.lessons.listing import newer_versions
 from knowledge.experience.wording import gain_words
 from knowledge.models import Disagreement, EntryStanding, Experience, Platform
-from knowledge.views.actions import refused
+from knowledge.views.actions import refusing
 
 MOST_ADOPTIONS = 20
 
@@ -121,13 +121,13 @@ def _merge(entry: Experience, by: Any, said: QueryDict) -> object:
 STEPS: dict[str, tuple[Step, str]] = {
     "mask": (
         lambda entry, by, said: mask(entry, by, said.get("why", "")),
-        "The entry is masked: machines no longer see it.",
+        "The entry is masked: it is hidden from recommendations.",
     ),
     "unmask": (
         lambda entry, by, said: unmask(entry, by, said.get("why", "")),
         "The entry counts again.",
     ),
-    "merge": (_merge, "The entry is merged; the other one stands for it."),
+    "merge": (_merge, "The entry is merged; only the other one counts."),
     "unmerge": (
         lambda entry, by, said: unmerge(entry, by, said.get("why", "")),
         "The entry is taken out of its merge and counts again.",
@@ -136,16 +136,13 @@ STEPS: dict[str, tuple[Step, str]] = {
 
 
 @require_POST
+@refusing(entry_at)
 def change_entry(request: HttpRequest, key: UUID, verb: str) -> HttpResponse:
     """Do one of `STEPS`; what is refused is told on the page, a missing right is 403."""
     found = entry_at(key)
     step, sentence = STEPS[verb]
     try:
         step(found, request.user, request.POST)
-    except Forbidden as error:
-        return refused(request, error, back=found.get_absolute_url(), status=403)
-    except Conflict as error:
-        return refused(request, error, back=found.get_absolute_url(), status=409)
     except CurationError as error:
         return entry_page(request, found, {error.field: error.message, "verb": verb}, status=422)
     messages.success(request, sentence)

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.curation.people import may_propose, may_review
 from knowledge.experience.lessons.gaps import (
     LONGEST_QUERY,
@@ -24,7 +24,7 @@ from knowledge.experience.lessons.new import known_values
 from knowledge.forms.decide import DecisionForm, ReasonForm, add_refusal
 from knowledge.forms.lesson import AnswerForm, GapForm
 from knowledge.models import Gap, GapState
-from knowledge.views.actions import refused
+from knowledge.views.actions import refused, refusing
 
 PER_PAGE = 30
 ANYWAY = "anyway"  # the button that stores a question beside those that ask nearly the same
@@ -54,43 +54,40 @@ def gaps(request: HttpRequest) -> HttpResponse:
     return _page(request, form, status=422)
 
 
+def _gap_at(pk: int) -> Gap:
+    return get_object_or_404(Gap, pk=pk)
+
+
 def _settling(
     form_of: type[DecisionForm], word: str, settle: Callable[[Gap, Any, dict[str, Any]], Gap]
 ) -> Callable[..., HttpResponse]:
     """A view that settles one question with what the person wrote."""
 
     @require_POST
+    @refusing(_gap_at)
     def view(request: HttpRequest, pk: int) -> HttpResponse:
-        gap = get_object_or_404(Gap, pk=pk)
+        gap = _gap_at(pk)
         form = form_of(request.POST, key=f"{word}-{pk}")
+        if not may_propose(request.user):
+            raise Forbidden("Settling needs the role engineer, curator or lead.")
         try:
-            if not may_propose(request.user):
-                raise Forbidden("Settling needs the role engineer, curator or lead.")
             if form.is_valid():
                 done = settle(gap, request.user, form.cleaned_data)
                 messages.success(request, f"Question {done.get_state_display()}.")
                 return redirect(done)
         except CurationError as error:
             add_refusal(form, error)
-        except Forbidden as error:
-            return refused(request, error, back=gap.get_absolute_url(), status=403)
-        except Conflict as error:
-            return refused(request, error, back=gap.get_absolute_url(), status=409)
         return _page(request, GapForm(), bound=form, only=gap, status=422)
 
     return view
 
 
-def _answer(gap: Gap, by: Any, said: dict[str, Any]) -> Gap:
-    return answer_gap(gap, by, said["why"], **said["answer"])
-
-
-def _close(gap: Gap, by: Any, said: dict[str, Any]) -> Gap:
-    return close_gap(gap, by, said["why"])
-
-
-gap_answer = _settling(AnswerForm, "answer", _answer)
-gap_close = _settling(ReasonForm, "close", _close)
+gap_answer = _settling(
+    AnswerForm,
+    "answer",
+    lambda gap, by, said: answer_gap(gap, by, said["why"], **said["answer"]),
+)
+gap_close = _settling(ReasonForm, "close", lambda gap, by, said: close_gap(gap, by, said["why"]))
 
 
 def _starting(request: HttpRequest) -> dict[str, str]:

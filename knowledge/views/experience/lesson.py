@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.curation.people import may_propose, may_review
 from knowledge.experience.lessons import (
     approve_lesson,
@@ -27,7 +27,7 @@ from knowledge.experience.lessons.listing import entry_words, newer_versions_of_
 from knowledge.experience.lessons.new import LONGEST
 from knowledge.forms.decide import ApproveForm, DecisionForm, ReasonForm, add_refusal
 from knowledge.models import IN_USE, ConflictState, Lesson, LessonState
-from knowledge.views.actions import refused
+from knowledge.views.actions import refusing
 
 OWN = "You proposed this lesson, so another curator decides on it."
 
@@ -117,15 +117,14 @@ def lesson(request: HttpRequest, key: UUID) -> HttpResponse:
 
 
 @require_POST
+@refusing(lesson_at)
 def lesson_step(request: HttpRequest, key: UUID, step: str) -> HttpResponse:
     """Take one step of curation; rights come before anything that was written."""
     if step not in STEPS:
         raise Http404(f"no step '{step}'; accepted: {', '.join(STEPS)}")
     found = lesson_at(key)
-    forbidden = refusal_of(step, found, request.user)
-    back = found.get_absolute_url()
-    if forbidden:
-        return refused(request, Forbidden(forbidden), back=back, status=403)
+    if forbidden := refusal_of(step, found, request.user):
+        raise Forbidden(forbidden)
     form = STEPS[step].form(request.POST, key=step)
     if form.is_valid():
         said = form.cleaned_data
@@ -133,10 +132,6 @@ def lesson_step(request: HttpRequest, key: UUID, step: str) -> HttpResponse:
             STEPS[step].take(found, request.user, said["why"], seen=said.get("seen"))
         except CurationError as error:
             add_refusal(form, error)
-        except Forbidden as error:
-            return refused(request, error, back=back, status=403)
-        except Conflict as error:
-            return refused(request, error, back=back, status=409)
         else:
             last = found.changes.first()
             messages.success(request, f"Lesson {last.done if last else 'changed'}.")

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.curation.people import PROPOSE, ROLES, may_propose
 from knowledge.experience.lessons import edit_lesson, propose_lesson, similar_lessons
 from knowledge.experience.lessons.listing import entry_words
@@ -18,7 +18,7 @@ from knowledge.experience.lessons.new import LONGEST, known_values
 from knowledge.forms.decide import add_refusal
 from knowledge.forms.lesson import UUID_IN_TEXT, LessonForm
 from knowledge.models import IN_USE, Experience, Lesson
-from knowledge.views.actions import refused
+from knowledge.views.actions import refusing
 from knowledge.views.experience.lesson import lesson_at, refusal_of
 
 ANYWAY = "anyway"  # the button that stores a lesson beside those that say nearly the same
@@ -57,13 +57,12 @@ def lesson_new(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@refusing(lesson_at)
 def lesson_edit(request: HttpRequest, key: UUID) -> HttpResponse:
     """Its author writes it anew before it is approved."""
     found = lesson_at(key)
-    back = found.get_absolute_url()
-    forbidden = refusal_of("edit", found, request.user)
-    if forbidden:
-        return refused(request, Forbidden(forbidden), back=back, status=403)
+    if forbidden := refusal_of("edit", found, request.user):
+        raise Forbidden(forbidden)
     if request.method != "POST":
         last = found.changes.first()
         return _page(
@@ -77,8 +76,6 @@ def lesson_edit(request: HttpRequest, key: UUID) -> HttpResponse:
             edit_lesson(found, new, request.user, said["why"], seen=said["seen"])
         except CurationError as error:
             add_refusal(form, error)
-        except Conflict as error:
-            return refused(request, error, back=back, status=409)
         else:
             messages.success(request, "Lesson edited.")
             return redirect(found)
