@@ -13,9 +13,8 @@ from django.utils import timezone
 
 from campaigns.devices.discover import Device
 from campaigns.devices.processes import ClaimLost, new_holder, tempdir
-from campaigns.devices.sweep.handed_out import HandedOut
 from campaigns.devices.sweep.loop import SweepBroken, SweepWork, kept_builds, run_sweep
-from campaigns.devices.sweep.shared_work import BuilderWork
+from campaigns.devices.sweep.shared_work import BuilderWork, HandedOut
 from campaigns.evaluator.contract import Job, Outcome, Phase, Report, Source, load_line
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, SweepOrder
 from campaigns.models.transitions import move

@@ -15,10 +15,9 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from campaigns.devices.sweep.handed_out import HandedOut
 from campaigns.devices.sweep.loop import SweepBroken, kept_builds
 from campaigns.devices.sweep.search_work import SearchWork, TriedPoint
-from campaigns.devices.sweep.shared_work import HelperWork, SharedWork
+from campaigns.devices.sweep.shared_work import HandedOut, HelperWork, SharedWork
 from campaigns.evaluator.contract import Job, Outcome, Phase, Protocol, Report
 from campaigns.models import Evaluation, EvaluationKind, EvaluationState, Sweep, SweepPoint, Worker
 from campaigns.models.transitions import move
