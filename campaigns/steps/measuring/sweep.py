@@ -26,8 +26,8 @@ from campaigns.records.target.device_limits import campaign_space, device_limits
 from campaigns.steps.measuring.results import release_vanished
 from campaigns.steps.notify import Next, notify
 from campaigns.steps.worker import WorkerContext
+from campaigns.strategies.base import StopRule
 from campaigns.strategies.registry import strategy_named
-from campaigns.strategies.stop import StopRule
 
 # What a screen needs to rank, and no more; by kind of device.
 BURST_MS = {"cpu": 10.0, "gpu": 2.0}
