@@ -11,15 +11,15 @@ from tree_sitter import Node
 
 from campaigns.evaluator.contract import Source
 from campaigns.spaces import ladders
-from campaigns.spaces.c_family.launches import CudaLaunch, kernels_of, launches_of
-from campaigns.spaces.c_family.literals import (
+from campaigns.spaces.c_launches import CudaLaunch, kernels_of, launches_of
+from campaigns.spaces.c_literals import (
     LiteralFinder,
     constants_of,
     divisions,
     literal,
     shared_arrays,
 )
-from campaigns.spaces.c_family.schedules import add_resident_blocks, add_unrolls
+from campaigns.spaces.c_schedules import add_resident_blocks, add_unrolls
 from campaigns.spaces.constraints import Demand, DeviceLimits, product_of
 from campaigns.spaces.expressions import c_expression, python_expression, resolved
 from campaigns.spaces.render import FLAGS, flag_choices

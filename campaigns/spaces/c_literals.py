@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from campaigns.spaces import ladders
-from campaigns.spaces.c_family.launches import CudaLaunch, enclosing_function
+from campaigns.spaces.c_launches import CudaLaunch, enclosing_function
 from campaigns.spaces.expressions import c_expression, resolved
 from campaigns.spaces.space import KnobList, Site
 from campaigns.syntax.c_family import declared_name, names_in, text_of, walk
