@@ -1,4 +1,3 @@
-from importlib import import_module
 from typing import Any
 
 from django.apps import AppConfig
@@ -16,7 +15,7 @@ class CampaignsConfig(AppConfig):
     def import_models(self) -> None:
         """Load the tables of a feature that is a folder of its own, too."""
         super().import_models()
-        import_module("campaigns.repositories.models")
+        import campaigns.repositories.models  # noqa: F401
 
     def ready(self) -> None:
         from campaigns.records.target.target_drift import uses_in_campaigns

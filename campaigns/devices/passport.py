@@ -1,15 +1,23 @@
-"""Take a noise passport: a kernel against itself, at a few lengths, a few times over."""
+"""What is measured of a device itself: its noise passport, and its ceilings.
+
+A noise passport is a kernel against itself, at a few lengths, a few times over.
+"""
 
 from __future__ import annotations
 
+import platform
+import subprocess
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from campaigns.devices.discover import Device
-from campaigns.devices.launch import Beat
+from campaigns.devices import nvml
+from campaigns.devices.discover import Device, ensure_platform, platform_facts
+from campaigns.devices.hold import hold
+from campaigns.devices.launch import Beat, InterpreterFailed, ask_interpreter
 from campaigns.evaluator.contract import Case, Job, Outcome, Protocol, Report, Source
+from campaigns.evaluator.contract.ceilings import CeilingsError, Result, load, to_markdown
 from campaigns.evaluator.contract.problem import ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.shipped import problem_folder
@@ -21,6 +29,8 @@ from campaigns.rules.noise.passport import (
     failures,
     lengths_of,
 )
+from knowledge.exchange.importer import MEASURED, write_measured_document
+from knowledge.models import Revision
 
 CPU_PROTOCOL = Protocol(blocks=5, burst_ms=10, max_slots=64, arena_mib=1024, trials=1)
 GPU_PROTOCOL = Protocol(blocks=5, trials=1)
@@ -124,3 +134,57 @@ def v0_job(
         scratch=scratch,
         protocol=protocol,
     )
+
+
+GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+
+
+def host_facts(device: Device) -> Mapping[str, str]:
+    """Host, kernel, clock policy and, for a GPU, its driver; read now."""
+    facts = {"host": platform.node(), "kernel": platform.release()}
+    if device.kind == "gpu":
+        driver = device.detail.get("driver", "")
+        return facts | {"driver": driver, "clock policy": nvml.clock_policy(device.uuid)}
+    try:
+        policy = f"governor {GOVERNOR.read_text().strip()}"
+    except OSError:
+        policy = "fixed or hidden by the hypervisor"
+    return facts | {"clock policy": policy, "CPUs usable": device.detail.get("CPUs usable", "")}
+
+
+CEILINGS_LIMIT_S = 300
+HOLD_WAIT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The stored document, and what weakens its ceilings: each note is one line of it, too."""
+
+    revision: Revision
+    notes: tuple[str, ...]
+
+
+def measure_ceilings(device: Device) -> Measured:
+    """Measure now, store `docs/measured/<platform>.md`, answer its newest revision.
+
+    Raises CeilingsError when it cannot be measured and DeviceBusy when another process holds the
+    device; then nothing is stored.
+    """
+    platform = ensure_platform(device)
+    with hold(device, wait_s=HOLD_WAIT_S):
+        result = run_ceilings(device.device)
+    # A GPU's platform may come from a wiki document; only that one may describe it.
+    block = str(platform_facts(device)) if device.kind == "cpu" else f"- platform: {platform.slug}"
+    path = f"{MEASURED}{platform.slug}.md"
+    return Measured(write_measured_document(path, to_markdown(result, block)), result.notes)
+
+
+def run_ceilings(device: str) -> Result:
+    """The measurement itself: a fresh interpreter, so that this process never starts CUDA."""
+    arguments = ["-m", "campaigns.evaluator.ceilings", "--device", device, "--json"]
+    try:
+        return load(ask_interpreter(arguments, CEILINGS_LIMIT_S))
+    except subprocess.TimeoutExpired:
+        raise CeilingsError(f"{device}: not measured within {CEILINGS_LIMIT_S} s") from None
+    except InterpreterFailed as error:
+        raise CeilingsError(str(error).removeprefix("ceilings: ")) from None

@@ -11,6 +11,7 @@ import msgspec
 import pandas as pd
 
 from campaigns.evaluator.contract import Param
+from campaigns.landscapes.entries import read_text
 from campaigns.landscapes.landscape import (
     FACT,
     MEASURED,
@@ -22,7 +23,6 @@ from campaigns.landscapes.landscape import (
     LandscapeHeader,
     LandscapeRow,
 )
-from campaigns.landscapes.text import read_text
 from campaigns.strategies.base import SearchTrial, TrialFailure
 
 

@@ -1,16 +1,27 @@
-"""Entries of other tuners' JSON files, with the words for what is wrong in one."""
+"""Other tuners' files, packed or not: their text, and the entries of their JSON."""
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from campaigns.evaluator.contract import Param
-from campaigns.landscapes.landscape import LandscapeError, RecordedKnob
+from campaigns.landscapes.landscape import ENCODING, LandscapeError, RecordedKnob
 from campaigns.strategies.base import SearchTrial
+
+
+def read_text(path: Path) -> str:
+    """A text file, unpacked if its name ends in .gz. Raises LandscapeError."""
+    try:
+        data = path.read_bytes()
+        return (gzip.decompress(data) if path.suffix == ".gz" else data).decode(ENCODING)
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise LandscapeError(f"{path}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)

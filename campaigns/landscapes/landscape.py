@@ -17,8 +17,7 @@ import msgspec
 import pandas as pd
 
 from campaigns.evaluator.contract import Param
-from campaigns.strategies.base import SearchTrial, TrialFailure
-from campaigns.strategies.space import Point
+from campaigns.strategies.base import Point, SearchTrial, TrialFailure
 
 MEASURED = "measured"
 OUTCOMES = (MEASURED, *TrialFailure)

@@ -3,11 +3,75 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+import random
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
 
-from campaigns.landscapes.recorded import RecordedSpace
-from campaigns.strategies.base import SearchStrategy
+from campaigns.evaluator.contract import Param
+from campaigns.landscapes.csv_file import read_landscape
+from campaigns.landscapes.entries import read_text
+from campaigns.landscapes.kernel_tuner import read_cache
+from campaigns.landscapes.landscape import Landscape, LandscapeError, RecordedKnob
+from campaigns.landscapes.t4 import read_t4
+from campaigns.strategies.base import Point, SearchStrategy, SearchTrial
+
+ACCEPTED = ".csv, or .json of Kernel Tuner (a cache or T4 results), each also with .gz"
+
+
+def read_any(path: Path) -> Landscape:
+    """Raises LandscapeError."""
+    match path.name.removesuffix(".gz").rpartition(".")[2]:
+        case "csv":
+            return read_landscape(path)
+        case "json":
+            is_t4 = '"results"' in read_text(path) and '"tune_params"' not in read_text(path)
+            return read_t4(path) if is_t4 else read_cache(path)
+    raise LandscapeError(f"{path}: {ACCEPTED} are accepted")
+
+
+class RecordedSpace:
+    """A search space (`campaigns.strategies.base`) in which nothing is measured."""
+
+    def __init__(self, landscape: Landscape) -> None:
+        self.knobs: tuple[RecordedKnob, ...] = landscape.header.knobs
+        self.best_us = landscape.best_us
+        self._rows = {self._key(point): (point, trial) for point, trial in landscape.trials()}
+
+    @property
+    def size(self) -> int:
+        return len(self._rows)
+
+    def is_legal(self, point: Point) -> str:
+        return "" if self._key(point) in self._rows else "not recorded"
+
+    def sample(self, rng: random.Random) -> Point | None:
+        return rng.choice(self._points) if self._points else None
+
+    def neighbours(self, point: Point) -> Iterator[Point]:
+        key = self._key(point)
+        for at, knob in enumerate(self.knobs):
+            for value in knob.values:
+                near = self._rows.get((*key[:at], value, *key[at + 1 :]))
+                if near is not None and value != key[at]:
+                    yield near[0]
+
+    def points_at_most(self, n: int) -> Iterator[Point]:
+        return islice(self._points, n)
+
+    def trial(self, point: Point) -> SearchTrial:
+        """How the point went when it was measured. Raises KeyError."""
+        return self._rows[self._key(point)][1]
+
+    @cached_property
+    def _points(self) -> list[Point]:
+        return [point for point, _ in self._rows.values()]
+
+    def _key(self, point: Point) -> tuple[Param, ...]:
+        return tuple(point.get(knob.name, "") for knob in self.knobs)
+
 
 # Takes a space and a seed.
 StrategyMaker = Callable[[RecordedSpace, int], SearchStrategy]

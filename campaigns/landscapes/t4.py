@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from campaigns.evaluator.contract import Param
-from campaigns.landscapes.entries import TunerEntry, objects_in, read_json
+from campaigns.landscapes.entries import TunerEntry, objects_in, read_json, read_text
 from campaigns.landscapes.landscape import (
     Landscape,
     LandscapeError,
@@ -19,7 +19,6 @@ from campaigns.landscapes.landscape import (
     LandscapeRow,
     RecordedKnob,
 )
-from campaigns.landscapes.text import read_text
 from campaigns.strategies.base import SearchTrial, TrialFailure
 
 MEASURED = "correct"

@@ -7,9 +7,11 @@ goes in as arguments is made here; everything that people or agents wrote goes i
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping
-from pathlib import Path
+from datetime import datetime
+from pathlib import Path, PurePosixPath
 
 LIMIT_S = 30.0
 _OPTIONS = (
@@ -75,3 +77,28 @@ def git(
         last = next((line for line in said if line.startswith(("fatal", "error"))), "")
         raise GitRefused(f"git {arguments[0]}: {last or f'exit status {done.returncode}'}")
     return done.stdout
+
+
+LONGEST_WORD = 40
+# Git keeps its own things under such names, some systems read others as the same.
+OWN = re.compile(r"\.git|git~\d", re.IGNORECASE)
+
+
+def branch_name(op: str, backend: str, gpu: str, day: datetime) -> str:
+    """R9's and R46's branch: optimize/<op>_<backend>_<gpu>_<date>."""
+    return "optimize/" + "_".join([*(map(_word, (op, backend, gpu))), f"{day:%Y-%m-%d}"])
+
+
+def quoted(path: str) -> str:
+    """A file's path in fast-import's quotes. Raises LineageError where it is no plain path."""
+    parts = PurePosixPath(path).parts
+    plain = path == "/".join(parts) and path.isprintable() and not set('"\\') & set(path)
+    if not plain or not parts or any(p in ("..", "/") or OWN.match(p) for p in parts):
+        raise LineageError(f"file name {path!r}; accepted: a plain path inside of the problem")
+    return f'"{path}"'
+
+
+def _word(text: str) -> str:
+    """Letters, digits, _ and -: whatever else there is could mean something in a branch's name."""
+    plain = re.sub(r"[^A-Za-z0-9_]+", "-", text)[:LONGEST_WORD].strip("-_")
+    return plain or "unnamed"

@@ -12,8 +12,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from campaigns.lineage.formatting import formatted
-from campaigns.lineage.git import LineageError
-from campaigns.lineage.paths import branch_name
+from campaigns.lineage.git import LineageError, branch_name
 from campaigns.lineage.repository import PlannedCommit
 from campaigns.models import Campaign, Commit, Round, RoundState
 from campaigns.records.evaluations import report_of

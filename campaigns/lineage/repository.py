@@ -18,8 +18,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from campaigns.lineage.git import GitRefused, LineageError, git
-from campaigns.lineage.paths import quoted
+from campaigns.lineage.git import GitRefused, LineageError, git, quoted
 
 # A neutral address: records name the people of a round, the commit does not.
 AUTHOR = "kopt <kopt@invalid>"

@@ -10,7 +10,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from campaigns.devices.discover import Device, ensure_platform
 from campaigns.devices.hold import DeviceBusy
-from campaigns.devices.measuring import measure_ceilings
+from campaigns.devices.passport import measure_ceilings
 from campaigns.evaluator.contract.ceilings import CeilingsError
 from knowledge.exchange.importer import import_wiki
 from knowledge.exchange.readers.folder import ImportRefused

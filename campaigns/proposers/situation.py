@@ -1,9 +1,15 @@
-"""The input of a proposer, built from a campaign (R27)."""
+"""Between rows and a proposer: the situation it is asked about (R27), its drafts as rows."""
 
 from __future__ import annotations
 
-from campaigns.models import Campaign, Verdict
-from campaigns.proposers.base import Attempt, Situation
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from campaigns.evaluator.contract import Source
+from campaigns.models import Campaign, Submission, Verdict
+from campaigns.proposers.base import Attempt, Draft, Hypothesis, Situation, Variant
 from campaigns.proposers.evidence import read_facts
 from campaigns.records.cases import classes_by_case
 from campaigns.records.rounds import evidence_of, tried_in
@@ -72,3 +78,35 @@ def _history(campaign: Campaign) -> tuple[Attempt, ...]:
         for verdict in tried
         if (idea := tried_in(verdict.round))
     )
+
+
+def stored_draft(variants: Iterable[Variant]) -> list[dict[str, Any]]:
+    """A round's draft as its row keeps it."""
+    return [
+        {
+            "label": variant.label,
+            "name": variant.source.name,
+            "text": variant.source.text,
+            "flags": list(variant.source.flags),
+            "params": dict(variant.params),
+        }
+        for variant in variants
+    ]
+
+
+def drafted_in(stored: Iterable[dict[str, Any]]) -> list[Variant]:
+    """The sources of a stored draft."""
+    return [
+        Variant(
+            one["label"],
+            Source(one["name"], one["text"], tuple(one["flags"])),
+            one["params"],
+        )
+        for one in stored
+    ]
+
+
+def draft_of(submission: Submission) -> Draft:
+    """The round of a candidate that was handed in."""
+    hypothesis = msgspec.convert(submission.hypothesis, Hypothesis)
+    return Draft(hypothesis, (Variant(f"handed in by {submission.name}", submission.source),))

@@ -15,8 +15,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from campaigns.devices.discover import Device
-from campaigns.devices.health.finding import HealthFinding, State
 from campaigns.devices.hold import holder
+from campaigns.devices.host_software import HealthFinding, State
 from campaigns.devices.idle import look
 from campaigns.models import DeviceWait, Evaluation, EvaluationState, Passport, PassportWish, Worker
 from campaigns.models.transitions import WORKING

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from campaigns.devices.processes import is_gone, worker_of
+from campaigns.devices.processes import worker_of
 from campaigns.models import EvaluationState, RepositoryState
 from campaigns.models.campaign import queue_of
 from campaigns.models.transitions import move
 from campaigns.repositories.models import Repository, RepositoryRound
 from campaigns.rules.verdict.decision import Reason
+from campaigns.steps.measuring.claims import give_back, is_vanished
 from campaigns.steps.measuring.results import MOST_CLAIMS
 from campaigns.steps.notify import WORKER_EXPIRES_S, send_after_commit
 from knowledge.curation.errors import Forbidden
@@ -55,10 +54,8 @@ def _stop(repository: Repository, sentence: str) -> bool:
 
 def release_rounds() -> list[RepositoryRound]:
     """Rounds to try next, one of each repository. Run at worker start and a few times a minute."""
-    expired = timezone.now() - timedelta(seconds=settings.KOPT_LEASE_S)
     for row in _in(EvaluationState.RUNNING):
-        silent = row.heartbeat_at is None or row.heartbeat_at < expired
-        if silent or is_gone(row.holder):
+        if is_vanished(row):
             _release(row)
     return next_rounds()
 
@@ -101,14 +98,7 @@ def _release(row: RepositoryRound) -> None:
         )
         stop_if_spent(row.repository)
     else:
-        move(
-            row,
-            EvaluationState.QUEUED,
-            holder__is=row.holder,
-            holder="",
-            phase="",
-            heartbeat_at=None,
-        )
+        give_back(row)
 
 
 def notify_round(row: RepositoryRound) -> None:

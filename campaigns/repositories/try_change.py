@@ -7,12 +7,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from campaigns.devices.hold import hold
 from campaigns.devices.idle import is_gated
-from campaigns.devices.processes import ClaimLost, new_holder, tempdir
+from campaigns.devices.processes import ClaimLost, tempdir
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.contract.backends import BACKEND_OF
 from campaigns.evaluator.contract.problem import ProblemError
@@ -48,7 +48,7 @@ from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.wording import share
 from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
-from campaigns.steps.measuring.claims import ClaimHeartbeat, renew_connection
+from campaigns.steps.measuring.claims import ClaimHeartbeat, begin, renew_connection
 from campaigns.steps.problems import find_problem
 from campaigns.steps.worker import WorkerContext
 from campaigns.syntax.findings.find import findings_of
@@ -105,25 +105,14 @@ def _wait(row: RepositoryRound, why: str) -> None:
 
 def _claim(row: RepositoryRound, context: WorkerContext) -> bool:
     """Claim the round, unless an earlier one of its repository is not done."""
-    repository = row.repository
+    repository, worker = row.repository, context.worker
     with transaction.atomic():
         list(Repository.objects.select_for_update().filter(pk=repository.pk))
         earlier = repository.rounds.filter(number__lt=row.number)
         if earlier.exclude(state=EvaluationState.DONE).exists():
             return False
         repository.refresh_from_db()
-        now = timezone.now()
-        return move(
-            row,
-            EvaluationState.RUNNING,
-            holder=new_holder(context.worker.name),
-            worker=context.worker,
-            claims=F("claims") + 1,
-            heartbeat_at=now,
-            started_at=now,
-            against=repository.head,
-            phase="starting",
-        )
+        return begin(row, worker.name, "starting", worker=worker, against=repository.head)
 
 
 def _tried(
@@ -135,7 +124,7 @@ def _tried(
     try:
         if not row.is_baseline:
             tree = own.patched(row.against, row.patch)
-        beat = _heartbeat(row)
+        beat = ClaimHeartbeat(row)
         trial = ChangeTrial(own, harness, row.against, tree, folder, context.device, beat)
         measured = trial.run()
     except PatchRefused as error:
@@ -254,13 +243,6 @@ def _message(row: RepositoryRound, decision: HarnessDecision) -> str:
         f"kopt: repository {row.repository_id}, round {row.number}",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _heartbeat(row: RepositoryRound) -> ClaimHeartbeat:
-    mine = RepositoryRound.objects.filter(
-        pk=row.pk, state=EvaluationState.RUNNING, holder=row.holder
-    )
-    return ClaimHeartbeat(mine, LONGEST_PHASE)
 
 
 # The repository's harness runs in the candidate's process; the judge does not. So what it finds is

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from campaigns.evaluator.contract import Source
-from campaigns.spaces.c_family.demands import c_demands
-from campaigns.spaces.c_family.knobs import find_c_knobs
+from campaigns.spaces.c_knobs import c_demands, find_c_knobs
 from campaigns.spaces.constraints import Demand, DeviceLimits, constraints_of
-from campaigns.spaces.knob_list import KnobList
-from campaigns.spaces.space import Knob, Space
-from campaigns.spaces.triton.demands import triton_demands
-from campaigns.spaces.triton.knobs import find_triton_knobs
+from campaigns.spaces.space import Knob, KnobList, Space
+from campaigns.spaces.triton_knobs import find_triton_knobs, triton_demands
 from campaigns.syntax.tunables import C_BACKENDS
 
 MOST_KNOBS = 16

@@ -5,6 +5,7 @@ Nothing here counts a space out: one of 10^12 points is searched like one of ten
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -166,3 +167,27 @@ class Space:
                     yield None
 
         return descend(0)
+
+
+class KnobList:
+    """Knobs in the order of their worth."""
+
+    def __init__(self) -> None:
+        self.knobs: list[Knob] = []
+
+    def add(
+        self, name: str, values: tuple[Param, ...], default: Param, *sites: Site
+    ) -> ast.Name | ast.Constant:
+        """Add a knob; what stands for it in expressions: its final name.
+
+        A knob of a name that is taken is numbered. Where there is nothing to choose from, none is
+        added, and the value itself is answered.
+        """
+        if len(values) < 2:
+            return ast.Constant(default)
+        taken = {knob.name for knob in self.knobs}
+        free, number = name, 2
+        while free in taken:
+            free, number = f"{name}_{number}", number + 1
+        self.knobs.append(Knob(free, values, default, sites))
+        return ast.Name(free, ast.Load())

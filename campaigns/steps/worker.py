@@ -20,9 +20,8 @@ from django.utils import timezone
 
 from campaigns.devices.discover import Device, alike, ensure_platform, this_device
 from campaigns.devices.hold import holder
-from campaigns.devices.host_facts import host_facts
 from campaigns.devices.idle import is_gated, look_at_all, look_closely
-from campaigns.devices.passport import Measurer
+from campaigns.devices.passport import Measurer, host_facts
 from campaigns.devices.sweep.loop import SweepWork, run_sweep
 from campaigns.evaluator.contract import Job
 from campaigns.models import Worker

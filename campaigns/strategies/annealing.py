@@ -9,8 +9,7 @@ import math
 from collections.abc import Iterator
 from itertools import islice
 
-from campaigns.strategies.base import NEIGHBOURS, SearchStrategy, SearchTrial
-from campaigns.strategies.space import Point
+from campaigns.strategies.base import NEIGHBOURS, Point, SearchStrategy, SearchTrial
 
 # A time e^0.5 of the present one is taken once in e times at first; after 60 trials one of e^0.05.
 HOT, COOLING = 0.5, 0.1 ** (1 / 60)

@@ -10,13 +10,50 @@ import math
 import random
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, islice
+from typing import Protocol
 
 from campaigns.evaluator.contract import Param
-from campaigns.strategies.space import Point, SearchSpace
+
+# The value of every knob, by its name.
+Point = Mapping[str, Param]
+
+
+class SearchKnob(Protocol):
+    """One choice. values: in their order, where they have one."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def values(self) -> Sequence[Param]: ...
+
+
+class SearchSpace(Protocol):
+    """Points with rules on which of them are legal; it may be too large to be listed."""
+
+    @property
+    def knobs(self) -> Sequence[SearchKnob]: ...
+
+    @property
+    def size(self) -> int:
+        """How many points it has, illegal ones counted or not."""
+
+    def is_legal(self, point: Point) -> str:
+        """Empty where it is; else why not."""
+
+    def sample(self, rng: random.Random) -> Point | None:
+        """Any legal point; None where none was found."""
+
+    def neighbours(self, point: Point) -> Iterable[Point]:
+        """The legal points that differ in one knob."""
+
+    def points_at_most(self, n: int) -> Iterable[Point]:
+        """The first n legal points; all of them where there are no more."""
+
 
 # Random draws for each point that is asked for, before what is left is looked for in order.
 DRAWS = 32
@@ -144,3 +181,27 @@ class SearchStrategy(ABC):
         self._seen.add(key)
         self.pending[key] = point
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class StopRule:
+    """least_gain: of the next trial, as a part of the best time. least_trials: before it counts."""
+
+    most_trials: int
+    most_s: float = math.inf
+    least_gain: float = 0.001
+    least_trials: int = 64
+
+    def reason(self, strategy: SearchStrategy, spent_s: float = 0.0) -> str:
+        """Why the search ends now, as a sentence; empty while it goes on."""
+        made = len(strategy.told)
+        if made >= self.most_trials:
+            return f"All {self.most_trials} trials of the budget were made."
+        if spent_s >= self.most_s:
+            return f"The {self.most_s:.0f} s of the budget are spent."
+        if made >= self.least_trials and (gain := strategy.expected_gain()) < self.least_gain:
+            return (
+                f"After {made} trials the next one is expected to gain {gain:.2%}, "
+                f"less than {self.least_gain:.2%}."
+            )
+        return ""

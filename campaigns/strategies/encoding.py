@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.evaluator.contract import Param
-from campaigns.strategies.base import NEIGHBOURS
-from campaigns.strategies.space import Point, SearchKnob, SearchSpace
+from campaigns.strategies.base import NEIGHBOURS, Point, SearchKnob, SearchSpace
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from campaigns.strategies.base import DRAWS, SearchStrategy
-from campaigns.strategies.space import Point
+from campaigns.strategies.base import DRAWS, Point, SearchStrategy
 
 POPULATION = 20
 # Changed knobs of a child, on average.

@@ -7,11 +7,10 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from campaigns.strategies.base import SearchStrategy
+from campaigns.strategies.base import Point, SearchSpace, SearchStrategy
 from campaigns.strategies.encoding import CandidatePool, Matrix, PointEncoder, Vector
 from campaigns.strategies.forest import ForestModel
 from campaigns.strategies.gaussian import GaussianModel
-from campaigns.strategies.space import Point, SearchSpace
 
 # Trials before a model is asked, which are far apart: each is the farthest of so many draws. Then,
 # the best points of which the neighbourhood is looked at.

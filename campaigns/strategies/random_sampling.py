@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from campaigns.strategies.base import SearchStrategy
-from campaigns.strategies.space import Point
+from campaigns.strategies.base import Point, SearchStrategy
 
 
 class RandomSampling(SearchStrategy):

@@ -22,9 +22,13 @@ import numpy as np
 from campaigns.evaluator.contract import Param
 from campaigns.landscapes.kernel_tuner import write_cache
 from campaigns.landscapes.landscape import Landscape, RecordedKnob
-from campaigns.landscapes.read import read_any
-from campaigns.landscapes.recorded import RecordedSpace
-from campaigns.landscapes.replay import ReplayedSearch, ReplayLimits, replay
+from campaigns.landscapes.replay import (
+    RecordedSpace,
+    ReplayedSearch,
+    ReplayLimits,
+    read_any,
+    replay,
+)
 from campaigns.strategies.registry import strategy_named
 
 PACKAGE = "kernel_tuner"

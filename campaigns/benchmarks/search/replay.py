@@ -36,7 +36,7 @@ from campaigns.benchmarks.search.peer import (
     replayed,
 )
 from campaigns.landscapes.landscape import TIME_US, Landscape, LandscapeError
-from campaigns.landscapes.read import read_any
+from campaigns.landscapes.replay import read_any
 from campaigns.strategies.registry import DEFAULT, STRATEGIES
 
 SHIPPED = Path(__file__).parent / "landscapes"

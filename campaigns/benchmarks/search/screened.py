@@ -50,10 +50,9 @@ from campaigns.spaces.find import ELEMENT_BYTES, space_of
 from campaigns.spaces.render import render
 from campaigns.spaces.space import Point, Space
 from campaigns.steps.measuring.sweep import screening_protocol
-from campaigns.strategies.base import SearchTrial, TrialFailure
+from campaigns.strategies.base import SearchTrial, StopRule, TrialFailure
 from campaigns.strategies.random_sampling import RandomSampling
 from campaigns.strategies.registry import DEFAULT, strategy_named
-from campaigns.strategies.stop import StopRule
 from knowledge.exchange.importer import import_wiki
 
 # problem:backend:case, each a shipped kernel with a space of its own.

@@ -11,8 +11,7 @@ from campaigns.evaluator.contract import Outcome, Source
 from campaigns.evaluator.contract.stream import BuildFacts, BuildResult, ScreenResult
 from campaigns.spaces.render import render
 from campaigns.spaces.space import Point, Space
-from campaigns.strategies.base import SearchStrategy, SearchTrial, TrialFailure
-from campaigns.strategies.stop import StopRule
+from campaigns.strategies.base import SearchStrategy, SearchTrial, StopRule, TrialFailure
 
 PRUNED = "pruned"
 FAILURES = {

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from campaigns.devices.health.examine import examine
-from campaigns.devices.health.finding import State
+from campaigns.devices.host_health import examine
+from campaigns.devices.host_software import State
 from campaigns.management.base_command import BaseCommand, ExitCode
 from campaigns.records.passports import examine_passports
 from knowledge.lookup.migrations import ask_no_more

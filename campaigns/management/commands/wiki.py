@@ -8,7 +8,7 @@ from typing import Any
 
 from campaigns.devices.discover import DeviceError, this_device
 from campaigns.devices.hold import DeviceBusy
-from campaigns.devices.measuring import measure_ceilings
+from campaigns.devices.passport import measure_ceilings
 from campaigns.evaluator.contract.ceilings import CeilingsError
 from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 from knowledge.curation.errors import Conflict, CurationError

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from campaigns.evaluator.contract import Param, Source
 from campaigns.proposers.base import Category, Situation, Variant, discover
 from campaigns.proposers.evidence import Facts
 from campaigns.rules.verdict.buckets import Bucket
+
+TEMPLATES = Path(__file__).parent / "templates"
 
 Rewrite = Callable[[Situation], tuple[Variant, ...]]
 Estimate = Callable[[Facts], float]
@@ -75,3 +78,8 @@ def single(source: Source | None, **params: Param) -> tuple[Variant, ...]:
         return ()
     label = ", ".join(f"{name} {value}" for name, value in params.items())
     return (Variant(label=label or "rewritten", source=source, params=params),)
+
+
+def template(name: str) -> str:
+    """A complete kernel source of the folder `templates`."""
+    return (TEMPLATES / name).read_text(encoding="utf-8")

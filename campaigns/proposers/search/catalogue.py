@@ -9,11 +9,15 @@ from dataclasses import replace
 from campaigns.proposers.base import Attempt, Category, Draft, Failure, Situation, Variant, register
 from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.recipes.base import Recipe, recipes
-from campaigns.proposers.search.advised import advised
-from campaigns.proposers.search.idea import Idea
-from campaigns.proposers.search.ideas import TUNED, flag_ideas, recipe_ideas, told_ideas
+from campaigns.proposers.search.idea import Idea, advised
+from campaigns.proposers.search.ideas import (
+    TUNED,
+    flag_ideas,
+    recipe_ideas,
+    space_ideas,
+    told_ideas,
+)
 from campaigns.proposers.search.repairs import repairs
-from campaigns.proposers.search.space_idea import space_ideas
 from campaigns.rules.stop.ladder import Way
 from knowledge.experience.catalogue.applies import applies, is_for
 from knowledge.experience.catalogue.names import Place, StrategyNames, names_in

@@ -12,7 +12,7 @@ from campaigns.proposers.base import Failure, Situation, Variant
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
 from campaigns.rules.verdict.predicate import Multiples
-from campaigns.spaces.flags import FLAG_SETS, RISKY_FLAG_SETS
+from campaigns.spaces.render import FLAG_SETS, RISKY_FLAG_SETS
 from campaigns.syntax.tunables import Tunable, find_tunables, with_value
 
 # What the dispatcher calls the candidate, so that it is known again: sizes are led round it once.

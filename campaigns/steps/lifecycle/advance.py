@@ -19,7 +19,7 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, WORKING, move
-from campaigns.proposers.drafts import draft_of
+from campaigns.proposers.situation import draft_of
 from campaigns.records.campaigns import stop_policy_of
 from campaigns.records.device_waits import awaited_by, is_held, is_served
 from campaigns.records.stop_history import history_of

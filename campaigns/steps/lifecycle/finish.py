@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns.evaluator.contract import Outcome, Phase, Report
+from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.contract.files import dump
 from campaigns.models import (
     AbortReason,
@@ -29,6 +29,7 @@ from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.wording import gain_words
 from campaigns.steps.measuring.baselines import request_baselines
+from campaigns.steps.measuring.results import not_measured
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from campaigns.steps.rounds.closed import commit_accepted
 
@@ -148,7 +149,7 @@ def call_off(campaign: Campaign) -> None:
 
 
 def _end_unmeasured(campaign: Campaign, evaluation: Evaluation) -> None:
-    report = Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, NOT_TAKEN)
+    report = not_measured(evaluation, NOT_TAKEN)
     round_ = evaluation.candidate.round
     with transaction.atomic():
         if move(

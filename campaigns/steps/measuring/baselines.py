@@ -18,6 +18,7 @@ from campaigns.models.transitions import move
 from campaigns.problems.torch_source import NoSource
 from campaigns.records.baselines import may_be_measured, source_of, wants_baselines
 from campaigns.records.evaluations import rounds_waiting
+from campaigns.steps.measuring.claims import give_back
 from campaigns.steps.notify import Next
 from campaigns.steps.worker import WorkerContext
 
@@ -101,15 +102,7 @@ def require_no_round(evaluation: Evaluation, context: WorkerContext) -> None:
 
 def put_back(evaluation: Evaluation) -> None:
     """Queue it again. No worker was lost, so the claim does not count."""
-    move(
-        evaluation,
-        EvaluationState.QUEUED,
-        holder__is=evaluation.holder,
-        holder="",
-        phase="",
-        heartbeat_at=None,
-        claims=F("claims") - 1,
-    )
+    give_back(evaluation, claims=F("claims") - 1)
 
 
 # torch.compile builds at the first call of each shape, and max-autotune tries many kernels.

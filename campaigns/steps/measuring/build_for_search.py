@@ -8,21 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from django.db.models import F
-from django.utils import timezone
-
 from campaigns.devices.discover import Device
-from campaigns.devices.processes import ClaimLost, new_holder, tempdir
-from campaigns.devices.sweep.handed_out import HandedOut
+from campaigns.devices.processes import ClaimLost, tempdir
 from campaigns.devices.sweep.loop import SweepBroken, SweepWork, kept_builds, run_sweep
-from campaigns.devices.sweep.shared_work import BuilderWork
+from campaigns.devices.sweep.shared_work import BuilderWork, HandedOut
 from campaigns.evaluator.contract import Job, Outcome, Phase, Report, Source
 from campaigns.evaluator.contract.files import load_line
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, SweepOrder
-from campaigns.models.transitions import move
 from campaigns.records.evaluations import is_searched
-from campaigns.steps.measuring.claims import ClaimHeartbeat
-from campaigns.steps.measuring.evaluate import LONGEST_PHASE, job_of
+from campaigns.steps.measuring.claims import ClaimHeartbeat, begin
+from campaigns.steps.measuring.evaluate import job_of
 from campaigns.steps.measuring.results import record_report
 from campaigns.steps.measuring.sweep import screening_job
 
@@ -45,9 +40,9 @@ def build_for_search(key: int, worker: str, service: Any, loop: Loop = run_sweep
         cache, first = kept_builds(job), _first(orders)
         if first is None or cache.place_of(load_line(Source, first.source)).name != first.digest:
             return False
-        if not _claim(share, worker):
+        if not begin(share, worker, Phase.BUILD.value):
             return False
-        alive = _beat(share)
+        alive = partial(ClaimHeartbeat(share), Phase.BUILD)
         work = BuilderWork(orders, share, cache, lambda: is_searched(share), alive)
         try:
             loop(service, job, folder, work, alive)
@@ -78,24 +73,3 @@ def _job(share: Evaluation, folder: Path) -> Job:
     name = "cuda:0" if kind == "gpu" else "cpu"
     absent = Device(kind, name, platform.name, platform.slug, platform.target, 0, "")
     return screening_job(job_of(share, absent, folder), kind, share.candidate.round.sweep.most_s)
-
-
-def _claim(share: Evaluation, worker: str) -> bool:
-    now = timezone.now()
-    return move(
-        share,
-        EvaluationState.RUNNING,
-        holder=new_holder(worker),
-        claims=F("claims") + 1,
-        heartbeat_at=now,
-        started_at=now,
-        phase=Phase.BUILD.value,
-    )
-
-
-def _beat(share: Evaluation) -> Callable[[], None]:
-    """What shows that the claim is alive. Raises ClaimLost."""
-    mine = Evaluation.objects.filter(
-        pk=share.pk, state=EvaluationState.RUNNING, holder=share.holder
-    )
-    return partial(ClaimHeartbeat(mine, LONGEST_PHASE), Phase.BUILD)

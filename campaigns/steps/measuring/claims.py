@@ -1,19 +1,27 @@
-"""The claim of one row: its heartbeat, and the database's connection that it writes over."""
+"""The claim of one row by this process: taken, kept alive, given back, or lost with its worker.
+
+Evaluations and rounds of repositories are claimed alike: both have a state, a holder, a heartbeat,
+a phase and a count of claims.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
-from django.db.models import QuerySet
+from django.db.models import F
 from django.utils import timezone
 
-from campaigns.devices.processes import ClaimLost
-from campaigns.models.transitions import claim
+from campaigns.devices.processes import ClaimLost, is_gone, new_holder
+from campaigns.models import EvaluationState
+from campaigns.models.transitions import claim, move
+
+log = logging.getLogger(__name__)
 
 
 def renew_connection() -> bool:
@@ -28,7 +36,31 @@ def renew_connection() -> bool:
     return True
 
 
-log = logging.getLogger(__name__)
+def begin(row: Any, name: str, phase: str, **more: Any) -> bool:
+    """Claim a queued row for this worker; False where another one was first."""
+    now = timezone.now()
+    return move(
+        row,
+        EvaluationState.RUNNING,
+        holder=new_holder(name),
+        claims=F("claims") + 1,
+        heartbeat_at=now,
+        started_at=now,
+        phase=phase,
+        **more,
+    )
+
+
+def give_back(row: Any, **more: Any) -> bool:
+    """Queue a claimed row again; False where the claim stands no more."""
+    free = {"holder": "", "phase": "", "heartbeat_at": None}
+    return move(row, EvaluationState.QUEUED, holder__is=row.holder, **free, **more)
+
+
+def is_vanished(row: Any) -> bool:
+    """Whether the worker of a running row has ended, or sends no heartbeat."""
+    expired = timezone.now() - timedelta(seconds=settings.KOPT_LEASE_S)
+    return row.heartbeat_at is None or row.heartbeat_at < expired or is_gone(row.holder)
 
 
 def _nothing() -> None:
@@ -38,14 +70,14 @@ def _nothing() -> None:
 class ClaimHeartbeat:
     """Called every second with the phase; stores both now and then.
 
-    mine: the row while this process holds it. longest: as many characters as its phase has. also:
-    called whenever it is stored.
+    row: as this process has claimed it. also: called whenever the phase is stored.
     """
 
-    def __init__(
-        self, mine: QuerySet[Any], longest: int, also: Callable[[], object] = _nothing
-    ) -> None:
-        self._mine, self._longest, self._also = mine, longest, also
+    def __init__(self, row: Any, also: Callable[[], object] = _nothing) -> None:
+        rows = type(row)._default_manager
+        self._mine = rows.filter(pk=row.pk, state=EvaluationState.RUNNING, holder=row.holder)
+        self._longest = row._meta.get_field("phase").max_length
+        self._also = also
         self._phase, self._due = "", 0.0
 
     def __call__(self, phase: str) -> None:

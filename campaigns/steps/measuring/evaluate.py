@@ -12,7 +12,6 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import F
 from django.utils import timezone
 
 from campaigns.devices.discover import Device
@@ -20,7 +19,7 @@ from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.idle import is_gated
 from campaigns.devices.launch import Beat
 from campaigns.devices.passport import Measurer
-from campaigns.devices.processes import ClaimLost, is_gone, is_here, new_holder, tempdir, worker_of
+from campaigns.devices.processes import ClaimLost, is_gone, is_here, tempdir, worker_of
 from campaigns.evaluator.contract import Case, Job, MachineCode, Outcome, Phase, Report, Sanitized
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import (
@@ -33,7 +32,7 @@ from campaigns.models import (
 )
 from campaigns.models.evaluation import CARD, GATE
 from campaigns.models.kinds import EvaluationRole
-from campaigns.models.transitions import WORKING, move
+from campaigns.models.transitions import WORKING
 from campaigns.records.baselines import may_be_measured
 from campaigns.records.cases import cases_of
 from campaigns.records.device_waits import is_put_off
@@ -47,8 +46,8 @@ from campaigns.steps.measuring.baselines import (
     require_no_round,
     set_beside,
 )
-from campaigns.steps.measuring.claims import ClaimHeartbeat, renew_connection
-from campaigns.steps.measuring.results import keep_result, record_report
+from campaigns.steps.measuring.claims import ClaimHeartbeat, begin, renew_connection
+from campaigns.steps.measuring.results import keep_result, not_measured, record_report
 from campaigns.steps.measuring.sweep import help_search, sweep
 from campaigns.steps.measuring.waits import end_wait, wait_for_device
 from campaigns.steps.problems import materialise
@@ -56,8 +55,6 @@ from campaigns.steps.worker import WorkerContext, card_of, worker_beat
 from knowledge.lookup.full_disk import full_disk
 
 log = logging.getLogger(__name__)
-# As many characters as the column of the phase has.
-LONGEST_PHASE = 20
 
 
 def evaluate(key: int, context: WorkerContext) -> Campaign | None:
@@ -137,21 +134,12 @@ def _claim(evaluation: Evaluation, context: WorkerContext) -> bool:
 
     Another host or container cannot see the lock on the file; it can see this row.
     """
-    worker, now = context.worker, timezone.now()
+    worker = context.worker
     with transaction.atomic():
         if worker.card:
             list(Worker.objects.select_for_update().filter(card=worker.card).order_by("pk"))
             _refuse_if_taken(worker, context.device)
-        claimed = move(
-            evaluation,
-            EvaluationState.RUNNING,
-            holder=new_holder(worker.name),
-            worker=worker,
-            claims=F("claims") + 1,
-            heartbeat_at=now,
-            started_at=now,
-            phase=Phase.START.value,
-        )
+        claimed = begin(evaluation, worker.name, Phase.START.value, worker=worker)
         if claimed:
             evaluation.refresh_from_db(fields=["claims"])
             end_wait(evaluation, worker)
@@ -182,7 +170,7 @@ def _run(evaluation: Evaluation, context: WorkerContext) -> Report:
     except OSError as error:
         where = error.filename or settings.DATA_DIR
         words = "disk full" if error.errno == errno.ENOSPC else error.strerror
-        return _broken(evaluation, f"{words}: {where}")
+        return not_measured(evaluation, f"{words}: {where}")
 
 
 def _trial(
@@ -236,19 +224,11 @@ def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
 
 
 def _heartbeat(evaluation: Evaluation, context: WorkerContext) -> ClaimHeartbeat:
-    mine = Evaluation.objects.filter(
-        pk=evaluation.pk, state=EvaluationState.RUNNING, holder=evaluation.holder
-    )
-
     def beat() -> None:
         worker_beat(context.worker.name, context.device)
         require_no_round(evaluation, context)
 
-    return ClaimHeartbeat(mine, LONGEST_PHASE, beat)
-
-
-def _broken(evaluation: Evaluation, reason: str) -> Report:
-    return Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, reason)
+    return ClaimHeartbeat(evaluation, beat)
 
 
 def _placed(report: Report, device: Device, found: DeviceCheck) -> Report:
@@ -287,7 +267,7 @@ def _finish(evaluation: Evaluation, report: Report) -> Campaign | None:
         if full_disk(error):
             # The samples do not fit; the short truth that they do not may.
             where = settings.DATABASES["default"]["NAME"]
-            campaign = record_report(evaluation, _broken(evaluation, f"disk full: {where}"))
+            campaign = record_report(evaluation, not_measured(evaluation, f"disk full: {where}"))
         elif kept is None:
             raise
         else:

@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from campaigns.evaluator.contract import ContractError, Outcome, Phase, Report
 from campaigns.evaluator.contract.files import dump, load_report
 from campaigns.models import Campaign, Evaluation, EvaluationState, Void
 from campaigns.models.event import record
-from campaigns.models.transitions import claim, move
+from campaigns.models.transitions import claim
 from campaigns.records.noise import (
     MOST_VOID_S,
     MOST_VOIDS,
@@ -39,13 +38,18 @@ from campaigns.records.noise import (
 )
 from campaigns.rules.noise.drift import Disturbance
 from campaigns.rules.wording import minutes
-from campaigns.steps.measuring.claims import renew_connection
+from campaigns.steps.measuring.claims import give_back, is_vanished, renew_connection
 from campaigns.steps.measuring.waits import ask_to_pause, end_wait
 from campaigns.steps.notify import AGAIN, Next
 
 log = logging.getLogger(__name__)
 
 MOST_ATTEMPTS = 3
+
+
+def not_measured(evaluation: Evaluation, reason: str) -> Report:
+    """The report of an evaluation for which this host could not measure, or nobody has."""
+    return Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, reason)
 
 
 def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True) -> Campaign | None:
@@ -229,10 +233,8 @@ MOST_CLAIMS = 5
 def release_vanished(among: QuerySet[Evaluation]) -> None:
     """Release those of these evaluations whose worker has ended or sends no heartbeat."""
     running = among.filter(state=EvaluationState.RUNNING)
-    expired = timezone.now() - timedelta(seconds=settings.KOPT_LEASE_S)
     for evaluation in running.select_related("candidate__round__campaign"):
-        silent = evaluation.heartbeat_at is None or evaluation.heartbeat_at < expired
-        if silent or is_gone(evaluation.holder):
+        if is_vanished(evaluation):
             _release(evaluation)
 
 
@@ -248,17 +250,10 @@ def _release(evaluation: Evaluation) -> None:
             reason = f"{evaluation.claims} workers vanished while they measured this candidate"
             if evaluation.traits.is_help:
                 reason = f"worker {worker} vanished"
-            report = Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, reason)
+            report = not_measured(evaluation, reason)
             released = record_report(evaluation, report, retry=False) is not None
         else:
-            released = move(
-                evaluation,
-                EvaluationState.QUEUED,
-                holder__is=evaluation.holder,
-                holder="",
-                phase="",
-                heartbeat_at=None,
-            )
+            released = give_back(evaluation)
         if released:
             round_ = evaluation.candidate.round
             record(campaign, "worker_vanished", message, round=round_, worker=worker)

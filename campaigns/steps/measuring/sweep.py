@@ -15,10 +15,9 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from campaigns.devices.sweep.handed_out import HandedOut
 from campaigns.devices.sweep.loop import SweepBroken, kept_builds
 from campaigns.devices.sweep.search_work import SearchWork, TriedPoint
-from campaigns.devices.sweep.shared_work import HelperWork, SharedWork
+from campaigns.devices.sweep.shared_work import HandedOut, HelperWork, SharedWork
 from campaigns.evaluator.contract import Job, Outcome, Phase, Protocol, Report
 from campaigns.models import Evaluation, EvaluationKind, EvaluationState, Sweep, SweepPoint, Worker
 from campaigns.models.transitions import move
@@ -27,8 +26,8 @@ from campaigns.records.target.device_limits import campaign_space, device_limits
 from campaigns.steps.measuring.results import release_vanished
 from campaigns.steps.notify import Next, notify
 from campaigns.steps.worker import WorkerContext
+from campaigns.strategies.base import StopRule
 from campaigns.strategies.registry import strategy_named
-from campaigns.strategies.stop import StopRule
 
 # What a screen needs to rank, and no more; by kind of device.
 BURST_MS = {"cpu": 10.0, "gpu": 2.0}

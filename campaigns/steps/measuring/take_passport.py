@@ -13,8 +13,7 @@ from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError
 
 from campaigns.devices.hold import hold
-from campaigns.devices.host_facts import host_facts
-from campaigns.devices.passport import BACKEND, PassportFails, Taken, take
+from campaigns.devices.passport import BACKEND, PassportFails, Taken, host_facts, take
 from campaigns.devices.processes import tempdir
 from campaigns.evaluator.contract.files import dump
 from campaigns.models import Passport, PassportWish, Worker

@@ -27,7 +27,7 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
 from campaigns.proposers.base import Draft, SweepPlan
-from campaigns.proposers.drafts import drafted_in, stored_draft
+from campaigns.proposers.situation import drafted_in, stored_draft
 from campaigns.records.findings import examined, stored_findings
 from campaigns.records.rounds import declared_of, evidence_of, proposed_by
 from campaigns.rules.verdict.source_gates import static_findings

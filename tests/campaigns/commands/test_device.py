@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from campaigns.devices import amd, idle
 from campaigns.devices.discover import devices, ensure_platform
-from campaigns.devices.health.services import examine_services
 from campaigns.devices.hold import hold
+from campaigns.devices.host_health import examine_services
 from campaigns.models import Worker
 from campaigns.rules.noise.device_gate import UNKNOWN_ACTIVITY, Activity, DeviceCheck, DeviceState
 from tests.campaigns.steps import cast

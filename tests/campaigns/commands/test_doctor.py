@@ -5,7 +5,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from campaigns.devices.health.finding import HealthFinding, State
+from campaigns.devices.host_software import HealthFinding, State
 from campaigns.management.base_command import ExitCode
 from campaigns.management.commands import doctor
 

@@ -4,7 +4,7 @@ import pytest
 
 from campaigns.devices.discover import devices, ensure_platform
 from campaigns.devices.hold import DeviceBusy
-from campaigns.devices.measuring import Measured
+from campaigns.devices.passport import Measured
 from campaigns.management import prepare
 from knowledge.exchange.importer import write_measured_document
 from knowledge.models import Document

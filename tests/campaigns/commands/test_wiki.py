@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from campaigns.devices.hold import DeviceBusy
-from campaigns.devices.measuring import Measured
+from campaigns.devices.passport import Measured
 from campaigns.evaluator.ceilings.result import CeilingsError
 from campaigns.management.base_command import ExitCode
 from campaigns.management.commands import wiki

@@ -10,9 +10,9 @@ from importlib import metadata
 import pytest
 from kombu import Connection
 
+from campaigns.devices import host_health, host_software
 from campaigns.devices.discover import Device
-from campaigns.devices.health import permissions, sandbox, services, tools
-from campaigns.devices.health.finding import (
+from campaigns.devices.host_software import (
     HealthFinding,
     State,
     at_least,
@@ -70,8 +70,8 @@ def test_it_says_what_a_missing_thing_costs_and_how_to_get_it():
 
 
 def _tools(monkeypatch, present, *, has_gpu=False):
-    monkeypatch.setattr(tools, "said_by", lambda name, *arguments: present.get(name))
-    return {found.name: found for found in tools.examine_tools(has_gpu=has_gpu)}
+    monkeypatch.setattr(host_software, "said_by", lambda name, *arguments: present.get(name))
+    return {found.name: found for found in host_software.examine_tools(has_gpu=has_gpu)}
 
 
 def test_it_needs_a_compiler_where_there_is_no_gpu(monkeypatch):
@@ -107,8 +107,8 @@ def test_it_needs_a_torch_that_is_new_enough(monkeypatch, version, state):
 @pytest.fixture
 def kernel(monkeypatch, tmp_path):
     """Give the probes another /proc and /sys; write a file with kernel("proc/x", text)."""
-    monkeypatch.setattr(permissions, "PROC", tmp_path / "proc")
-    monkeypatch.setattr(permissions, "SYS", tmp_path / "sys")
+    monkeypatch.setattr(host_health, "PROC", tmp_path / "proc")
+    monkeypatch.setattr(host_health, "SYS", tmp_path / "sys")
 
     def write(path, text):
         file = tmp_path / path
@@ -119,7 +119,7 @@ def kernel(monkeypatch, tmp_path):
 
 
 def _permissions(devices=(CPU,)):
-    return {found.name: found for found in permissions.examine_permissions(list(devices))}
+    return {found.name: found for found in host_health.examine_permissions(list(devices))}
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ def _sandbox(monkeypatch, settings, lacks, *, require="AVAILABLE"):
     found = {"root": True, "holds": {"network": "", "landlock": "7"}, "lacks": lacks}
     found |= {"no_sanitizers": "", "memory_mib": 512, "memory_by": "watch"}
     answer = json.dumps({"cpu": found})
-    monkeypatch.setattr(sandbox, "ask_interpreter", lambda arguments, limit_s: answer)
-    return {found.name: found for found in sandbox.examine_sandbox([CPU])}
+    monkeypatch.setattr(host_health, "ask_interpreter", lambda arguments, limit_s: answer)
+    return {found.name: found for found in host_health.examine_sandbox([CPU])}
 
 
 def test_it_names_the_layers_of_the_sandbox(monkeypatch, settings):
@@ -170,8 +170,8 @@ def test_it_says_what_an_ordinary_users_gpu_is_exposed_to(monkeypatch, settings)
     lacks = {"mounts": "not used with CUDA by an ordinary user"}
     found = {"root": False, "holds": {"landlock": "7"}, "lacks": lacks, "no_sanitizers": "held by"}
     answer = json.dumps({"cuda": found | {"memory_mib": 512, "memory_by": "watch"}})
-    monkeypatch.setattr(sandbox, "ask_interpreter", lambda arguments, limit_s: answer)
-    said = {found.name: found for found in sandbox.examine_sandbox([GPU])}
+    monkeypatch.setattr(host_health, "ask_interpreter", lambda arguments, limit_s: answer)
+    said = {found.name: found for found in host_health.examine_sandbox([GPU])}
     assert said["sandbox, cuda: mounts"].state is State.MISSING
     assert "what the worker's user may" in said["sandbox, cuda: mounts"].costs
     assert said["sandbox, cuda: sanitizers"].state is State.MISSING
@@ -193,19 +193,19 @@ def test_it_says_whether_a_runner_has_its_own_card_alone(
     for number in (0, 2):
         (tmp_path / f"nvidia{number}").symlink_to("/dev/null")
     listed = [replace(H200, minor=minors[0]), replace(H100, minor=minors[1])]
-    monkeypatch.setattr(sandbox, "visible_cards", lambda: listed)
+    monkeypatch.setattr(host_health, "visible_cards", lambda: listed)
     found = _sandbox(monkeypatch, settings, {}, require=require)["sandbox, cuda: other cards"]
     assert found.state is state
     assert (H100.uuid in found.found) is (state is not State.OK)
 
 
 def test_it_says_nothing_of_other_cards_where_there_are_none(monkeypatch, settings):
-    monkeypatch.setattr(sandbox, "visible_cards", lambda: [H200])
+    monkeypatch.setattr(host_health, "visible_cards", lambda: [H200])
     assert "sandbox, cuda: other cards" not in _sandbox(monkeypatch, settings, {})
 
 
 def test_it_tries_the_sandbox_of_this_host():
-    found = sandbox.examine_sandbox([CPU])
+    found = host_health.examine_sandbox([CPU])
     assert found[0].name == "sandbox, cpu"
     assert "MiB" in found[0].found
 
@@ -214,12 +214,12 @@ def test_it_says_that_the_sandbox_could_not_be_tried(monkeypatch):
     def fail(arguments, limit_s):
         raise InterpreterFailed("no such module")
 
-    monkeypatch.setattr(sandbox, "ask_interpreter", fail)
-    assert sandbox.examine_sandbox([CPU])[0].state is State.REQUIRED
+    monkeypatch.setattr(host_health, "ask_interpreter", fail)
+    assert host_health.examine_sandbox([CPU])[0].state is State.REQUIRED
 
 
 def _services(devices=(CPU,)):
-    return {found.name: found for found in services.examine_services(list(devices))}
+    return {found.name: found for found in host_health.examine_services(list(devices))}
 
 
 @pytest.mark.django_db
@@ -232,16 +232,16 @@ def test_it_reaches_database_and_broker():
 
 def test_it_says_that_a_broker_of_that_kind_is_unknown(monkeypatch):
     connect = partial(Connection, "no-such-kind://host")
-    monkeypatch.setattr(services.current_app, "connection_for_write", connect)
-    found = services._broker()
+    monkeypatch.setattr(host_health.current_app, "connection_for_write", connect)
+    found = host_health._broker()
     assert (found.state, found.found) == (State.REQUIRED, "No such transport: no-such-kind")
 
 
 @pytest.mark.django_db
 def test_it_notes_a_torch_that_cannot_use_the_card(monkeypatch):
-    monkeypatch.setattr(services, "torch_has_cuda", lambda: False)
+    monkeypatch.setattr(host_health, "torch_has_cuda", lambda: False)
     assert _services([GPU, CPU])["torch for CUDA"].state is State.MISSING
-    monkeypatch.setattr(services, "torch_has_cuda", lambda: True)
+    monkeypatch.setattr(host_health, "torch_has_cuda", lambda: True)
     assert "torch for CUDA" not in _services([GPU, CPU])
 
 

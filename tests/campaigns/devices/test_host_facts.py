@@ -6,7 +6,7 @@ from dataclasses import replace
 import pynvml
 import pytest
 
-from campaigns.devices import host_facts, nvml
+from campaigns.devices import nvml, passport
 from campaigns.devices.passport import PassportFails, take
 from tests.campaigns.steps import cast
 
@@ -33,7 +33,7 @@ def refuse(*anything):
 
 
 def test_it_tells_a_cards_clock_policy_and_driver(driver, monkeypatch):
-    facts = host_facts.host_facts(CARD)
+    facts = passport.host_facts(CARD)
     assert facts["driver"] == "580.1"
     assert facts["clock policy"] == "at most 1980 MHz, set 1755 MHz, 700 W"
     monkeypatch.setattr(pynvml, "nvmlDeviceGetApplicationsClock", refuse)
@@ -44,10 +44,10 @@ def test_it_tells_a_cards_clock_policy_and_driver(driver, monkeypatch):
 
 def test_it_tells_a_cpus_governor_or_that_none_is_shown(monkeypatch, tmp_path):
     governor = tmp_path / "scaling_governor"
-    monkeypatch.setattr(host_facts, "GOVERNOR", governor)
-    assert "hidden" in host_facts.host_facts(cast.DEVICE)["clock policy"]
+    monkeypatch.setattr(passport, "GOVERNOR", governor)
+    assert "hidden" in passport.host_facts(cast.DEVICE)["clock policy"]
     governor.write_text("performance\n")
-    assert host_facts.host_facts(cast.DEVICE)["clock policy"] == "governor performance"
+    assert passport.host_facts(cast.DEVICE)["clock policy"] == "governor performance"
 
 
 def test_a_passport_wants_times(tmp_path):

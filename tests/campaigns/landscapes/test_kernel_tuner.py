@@ -6,7 +6,7 @@ import pytest
 
 from campaigns.landscapes.kernel_tuner import read_cache, write_cache
 from campaigns.landscapes.landscape import LandscapeError
-from campaigns.landscapes.read import read_any
+from campaigns.landscapes.replay import read_any
 from campaigns.landscapes.t4 import read_t4, write_t4
 from campaigns.strategies.base import SearchTrial, TrialFailure
 from tests.campaigns.landscapes.samples import KNOBS, sample_landscape

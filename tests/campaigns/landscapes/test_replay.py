@@ -6,8 +6,7 @@ from random import Random
 import pytest
 
 from campaigns.landscapes.landscape import Landscape
-from campaigns.landscapes.recorded import RecordedSpace
-from campaigns.landscapes.replay import ReplayedSearch, ReplayLimits, replay
+from campaigns.landscapes.replay import RecordedSpace, ReplayedSearch, ReplayLimits, replay
 from campaigns.strategies.base import TrialFailure
 from campaigns.strategies.random_sampling import RandomSampling
 from tests.campaigns.landscapes.samples import HEADER, failed, sample_landscape, timed

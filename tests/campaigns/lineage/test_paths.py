@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from campaigns.lineage.git import LineageError
-from campaigns.lineage.paths import branch_name, quoted
+from campaigns.lineage.git import LineageError, branch_name, quoted
 
 DAY = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
 

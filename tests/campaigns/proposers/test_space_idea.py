@@ -5,7 +5,7 @@ from pathlib import Path
 from campaigns.evaluator.contract import Source
 from campaigns.problems.shipped import SHIPPED
 from campaigns.proposers.base import Situation
-from campaigns.proposers.search.space_idea import space_ideas
+from campaigns.proposers.search.ideas import space_ideas
 from campaigns.spaces.matmul_model import MatmulDevice, MatmulShape, MatmulTask
 from tests.campaigns.spaces.device import HOPPER
 

@@ -10,7 +10,6 @@ from campaigns.models.transitions import move
 from campaigns.repositories import rounds
 from campaigns.repositories.hand_in import HandedChange, hand_in_change
 from campaigns.repositories.models import RepositoryRound
-from campaigns.steps import notify
 from tests.campaigns.repositories import test_pages
 from tests.campaigns.repositories.projects import patch_of
 from tests.campaigns.steps import cast
@@ -22,7 +21,7 @@ rows, folder = test_pages.rows, test_pages.folder
 def sent(monkeypatch):
     """What is sent to the queue: task, key, queue."""
     found = []
-    monkeypatch.setattr(notify, "send_after_commit", lambda *sent: found.append(sent[:3]))
+    monkeypatch.setattr(rounds, "send_after_commit", lambda *sent: found.append(sent[:3]))
     return found
 
 

@@ -14,8 +14,7 @@ from campaigns.evaluator.contract import Source
 from campaigns.problems.shipped import SHIPPED
 from campaigns.spaces.constraints import DeviceLimits
 from campaigns.spaces.find import space_of
-from campaigns.spaces.flags import FLAGS
-from campaigns.spaces.render import render
+from campaigns.spaces.render import FLAGS, render
 from campaigns.syntax.c_family import parse
 from campaigns.syntax.tunables import find_tunables
 from tests.campaigns.spaces.device import HOPPER

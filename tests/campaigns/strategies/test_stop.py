@@ -4,10 +4,9 @@ import math
 
 import pytest
 
-from campaigns.strategies.base import SearchTrial, TrialFailure
+from campaigns.strategies.base import SearchTrial, StopRule, TrialFailure
 from campaigns.strategies.random_sampling import RandomSampling
 from campaigns.strategies.registry import STRATEGIES
-from campaigns.strategies.stop import StopRule
 from tests.campaigns.strategies.grid import Bowl, GridSpace, search
 
 

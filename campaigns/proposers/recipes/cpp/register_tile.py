@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from campaigns.proposers.base import Category, Situation, Variant
-from campaigns.proposers.recipes.base import About, recipe, single
+from campaigns.proposers.recipes.base import About, recipe, single, template
 from campaigns.proposers.recipes.cpp.loops import NATIVE_FLAGS
 from campaigns.proposers.recipes.cpp.matmul_nest import MatmulNest, recognise
-from campaigns.proposers.recipes.templates import template
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.syntax.c_family import functions, parse
 from campaigns.syntax.edits import Edit, edited

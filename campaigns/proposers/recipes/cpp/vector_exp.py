@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from campaigns.proposers.base import Category, Situation, Variant
-from campaigns.proposers.recipes.base import About, recipe, single
+from campaigns.proposers.recipes.base import About, recipe, single, template
 from campaigns.proposers.recipes.cpp.loops import (
     EXPONENTIALS,
     SIMD_FLAGS,
@@ -11,7 +11,6 @@ from campaigns.proposers.recipes.cpp.loops import (
     simd_edits,
     solve_loops,
 )
-from campaigns.proposers.recipes.templates import template
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.syntax.c_family import functions, parse, text_of, walk
 from campaigns.syntax.edits import Edit, edited

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Category, Situation, Variant
-from campaigns.proposers.recipes.base import About, recipe, single
-from campaigns.proposers.recipes.templates import template
+from campaigns.proposers.recipes.base import About, recipe, single, template
 from campaigns.proposers.recipes.triton.plain_kernels import loops, read_plain, row_per_program
 from campaigns.rules.verdict.buckets import Bucket
 

@@ -4,7 +4,7 @@ import platform
 
 from django.db import OperationalError
 
-from campaigns.devices.health.finding import State
+from campaigns.devices.host_software import State
 from campaigns.models import Worker
 from campaigns.records import passports
 from campaigns.records.passports import examine_passports

@@ -72,7 +72,7 @@ def a_worker_of_its_own() -> Any:
         yield
 
     with (
-        patch("campaigns.steps.measuring.results.is_gone", lambda holder: True),
+        patch("campaigns.steps.measuring.claims.is_gone", lambda holder: True),
         patch("campaigns.steps.measuring.evaluate.hold", no_hold),
         patch("campaigns.rules.noise.gain.RESAMPLES", 50),
     ):

@@ -190,7 +190,7 @@ def test_what_a_dead_worker_held_is_held_by_nobody(
     move(held, EvaluationState.RUNNING, holder="gpu-7 abc 1 d", heartbeat_at=timezone.now())
     assert stop(cast.fresh(campaign)).again
     assert cast.fresh(campaign).state == CampaignState.BASELINE
-    monkeypatch.setattr("campaigns.steps.measuring.results.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.measuring.claims.is_gone", lambda holder: True)
     ((found, following),) = reconcile()
     assert (found.pk, following.again) == (campaign.pk, True)
     cast.step(campaign)
@@ -212,7 +212,7 @@ def test_it_pauses_at_once_what_no_worker_holds(
     move(held, EvaluationState.RUNNING, holder="gpu-7 abc 1 d", heartbeat_at=timezone.now())
     pause(cast.fresh(campaign))
     assert cast.fresh(campaign).pause_requested
-    monkeypatch.setattr("campaigns.steps.measuring.results.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.measuring.claims.is_gone", lambda holder: True)
     pause(cast.fresh(campaign))
     assert cast.fresh(campaign).state == CampaignState.PAUSED
     resume(cast.fresh(campaign))

@@ -251,7 +251,7 @@ def test_it_leaves_a_living_holder_alone(queued: Evaluation) -> None:
 def test_it_gives_up_a_candidate_that_takes_its_workers_along(
     queued: Evaluation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("campaigns.steps.measuring.results.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.measuring.claims.is_gone", lambda holder: True)
     move(queued, EvaluationState.RUNNING, holder="gpu-7 abc 1 d", claims=5)
     reconcile()
     queued.refresh_from_db()

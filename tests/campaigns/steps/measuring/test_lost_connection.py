@@ -165,7 +165,7 @@ def test_it_still_takes_a_result_whose_claim_was_given_up_and_taken_by_nobody(
 ) -> None:
     evaluate(queued.pk, bench)
     unreachable.undo()
-    monkeypatch.setattr("campaigns.steps.measuring.results.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.measuring.claims.is_gone", lambda holder: True)
     release_vanished(Evaluation.objects.all())
     queued.refresh_from_db()
     assert queued.state == EvaluationState.QUEUED

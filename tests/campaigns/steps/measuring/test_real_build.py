@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.processes import new_holder
-from campaigns.devices.sweep.handed_out import HandedOut
 from campaigns.devices.sweep.loop import kept_builds
+from campaigns.devices.sweep.shared_work import HandedOut
 from campaigns.evaluator.contract import backends as base
 from campaigns.evaluator.contract.files import dump_line
 from campaigns.models import (

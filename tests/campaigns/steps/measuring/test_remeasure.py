@@ -230,7 +230,7 @@ def test_it_goes_on_with_the_second_session_after_the_worker_died(
         holder="gone host 1 a",
         claims=1,
     )
-    monkeypatch.setattr("campaigns.steps.measuring.results.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.measuring.claims.is_gone", lambda holder: True)
     assert [following.measure for _, following in reconcile()] == [(again.pk,)]
     evaluate(again.pk, cast.make_bench(judge, "other"))
     assert cast.step(campaign).again

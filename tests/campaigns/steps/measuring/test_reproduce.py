@@ -225,7 +225,7 @@ def test_it_takes_back_what_a_dead_worker_held(
     rows = Evaluation.objects.filter(pk__in=following.measure)
     claim(rows, state=EvaluationState.RUNNING, holder="gone host 1 a", claims=1)
     assert reproduce() == []
-    monkeypatch.setattr("campaigns.steps.measuring.results.is_gone", lambda holder: True)
+    monkeypatch.setattr("campaigns.steps.measuring.claims.is_gone", lambda holder: True)
     reconcile()
     cast.reproduce_all(twin)
     assert words(ended, 3)[-1] == "reproduced"

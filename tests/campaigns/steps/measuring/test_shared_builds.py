@@ -13,8 +13,8 @@ import pytest
 from django.utils import timezone
 
 from campaigns.devices.processes import new_holder
-from campaigns.devices.sweep.handed_out import HandedOut
 from campaigns.devices.sweep.loop import SweepWork, kept_builds
+from campaigns.devices.sweep.shared_work import HandedOut
 from campaigns.evaluator.contract import Job, Outcome
 from campaigns.evaluator.contract import backends as base
 from campaigns.evaluator.contract.stream import BuildFacts, BuildResult, ScreenResult

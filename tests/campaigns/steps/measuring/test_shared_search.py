@@ -17,8 +17,8 @@ from django.db import connection
 from django.utils import timezone
 
 from campaigns.devices.processes import new_holder
-from campaigns.devices.sweep.handed_out import HandedOut
 from campaigns.devices.sweep.loop import SweepBroken, SweepWork
+from campaigns.devices.sweep.shared_work import HandedOut
 from campaigns.evaluator.contract import Job, Outcome, Source
 from campaigns.evaluator.contract.files import dump_line
 from campaigns.evaluator.contract.stream import BuildResult, ScreenResult

@@ -12,15 +12,14 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from campaigns.spaces import ladders
-from campaigns.spaces.c_family.constants import at_file_scope
-from campaigns.spaces.c_family.launches import (
+from campaigns.spaces.c_launches import (
     CudaLaunch,
     enclosing_function,
     is_on_device,
     kernels_of,
 )
-from campaigns.spaces.knob_list import KnobList
-from campaigns.spaces.space import Site
+from campaigns.spaces.c_literals import at_file_scope
+from campaigns.spaces.space import KnobList, Site
 from campaigns.syntax.c_family import (
     declared_name,
     functions,

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from campaigns.devices import measuring
+from campaigns.devices import passport
 from campaigns.devices.discover import devices, platform_facts
 from campaigns.evaluator.ceilings.result import CeilingsError, dump
 from knowledge.exchange.check import check_wiki
@@ -29,7 +29,7 @@ def measured(monkeypatch, result):
 
 def test_it_stores_the_cpus_document_with_its_platform(db, measured):
     cpu = devices()[-1]
-    measurement = measuring.measure_ceilings(cpu)
+    measurement = passport.measure_ceilings(cpu)
     revision = measurement.revision
     platform = Platform.objects.get(slug=cpu.platform_slug)
     assert revision.document.path == f"docs/measured/{platform.slug}.md"
@@ -45,7 +45,7 @@ def test_it_stores_the_cpus_document_with_its_platform(db, measured):
 
 
 def test_it_measures_outside_this_process_and_in_the_order_of_the_bus(db, measured):
-    measuring.measure_ceilings(devices()[-1])
+    passport.measure_ceilings(devices()[-1])
     ((command, options),) = measured
     assert command[1:] == ["-m", "campaigns.evaluator.ceilings", "--device", "cpu", "--json"]
     assert options["env"]["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
@@ -54,7 +54,7 @@ def test_it_measures_outside_this_process_and_in_the_order_of_the_bus(db, measur
 
 def test_it_adds_a_cards_measurements_to_its_wiki_platform(db, measured, cards):
     put_wiki()
-    measuring.measure_ceilings(devices()[0])
+    passport.measure_ceilings(devices()[0])
     platform = Platform.objects.get(slug="h200-sxm")
     assert [c.metric for c in bandwidth_ceilings(platform)] == [
         "copy_bandwidth",
@@ -67,7 +67,7 @@ def test_it_stores_nothing_when_measuring_fails(db, monkeypatch):
     failed = SimpleNamespace(returncode=1, stdout="", stderr="warning\nceilings: no compiler\n")
     monkeypatch.setattr(subprocess, "run", lambda *command, **options: failed)
     with pytest.raises(CeilingsError, match=r"^no compiler$"):
-        measuring.measure_ceilings(devices()[-1])
+        passport.measure_ceilings(devices()[-1])
     assert not Document.objects.exists()
 
 
@@ -77,4 +77,4 @@ def test_it_gives_up_on_a_measurement_that_hangs(monkeypatch):
 
     monkeypatch.setattr(subprocess, "run", hang)
     with pytest.raises(CeilingsError, match="cpu: not measured within 300 s"):
-        measuring.run_ceilings("cpu")
+        passport.run_ceilings("cpu")

@@ -1,0 +1,275 @@
+"""What `doctor` checks on a host: services, permissions, the layers of the sandbox."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import django.db
+from celery import current_app
+from django.conf import settings
+from django.db import connection
+from kombu.exceptions import OperationalError
+
+from campaigns.devices import nvml
+from campaigns.devices.discover import Device, devices, torch_has_cuda, watched
+from campaigns.devices.host_software import (
+    COSTS,
+    HealthFinding,
+    State,
+    examine_sanitizers,
+    examine_tools,
+)
+from campaigns.devices.launch import InterpreterFailed, ask_interpreter
+from campaigns.devices.nvml import visible_cards
+from campaigns.evaluator.contract.programs import COMPUTE_SANITIZER
+from campaigns.evaluator.contract.sandbox import CardNode, Layer, describe, wanted, words
+from knowledge.lookup.migrations import REMEDY, missing_migrations
+
+
+def examine() -> list[HealthFinding]:
+    """Check this host; changes nothing and takes a few seconds."""
+    found = devices()
+    has_gpu = any(device.kind == "gpu" for device in found)
+    tools = examine_tools(has_gpu=has_gpu)
+    return [
+        *tools,
+        *examine_services(found),
+        *examine_permissions(found),
+        *examine_sandbox(found),
+        *examine_sanitizers(has_gpu=has_gpu),
+    ]
+
+
+GIB = 2**30
+DISK_BYTES = GIB
+# Two runners of a CPU comparison share up to 1 GiB of buffers each with the judge.
+SHARED_BYTES = 2 * GIB
+SHARED = Path("/dev/shm")
+BROKER_WAIT_S = 3
+
+
+def examine_services(devices: list[Device]) -> list[HealthFinding]:
+    """Devices, database, broker, disk and shared memory."""
+    return [*_devices(devices), *_watched(), _database(), _broker(), _disk(), _shared_memory()]
+
+
+def _devices(devices: list[Device]) -> list[HealthFinding]:
+    found = [
+        HealthFinding(
+            f"device {device.device}",
+            State.OK,
+            f"{device.name}, {device.memory_bytes / GIB:.0f} GiB, {device.target}, "
+            + ", ".join(f"{key} {value}" for key, value in device.detail.items()),
+        )
+        for device in devices
+    ]
+    if any(device.kind == "gpu" for device in devices) and not torch_has_cuda():
+        found.append(
+            HealthFinding(
+                "torch for CUDA",
+                State.MISSING,
+                "the installed torch was built without CUDA",
+                "the GPU is not used",
+                "install a CUDA build of torch: https://pytorch.org/get-started/locally",
+            )
+        )
+    return found
+
+
+def _watched() -> list[HealthFinding]:
+    return [
+        HealthFinding(
+            f"device {device.device}",
+            State.NOTE,
+            f"{device.name}, {device.memory_bytes / GIB:.0f} GiB, {device.target or 'no target'}: "
+            "listed only; no backend measures on it yet",
+        )
+        for device in watched()
+    ]
+
+
+def _database() -> HealthFinding:
+    costs, remedy = "nothing is stored", f"check DATABASE_URL, then {REMEDY}"
+    try:
+        connection.ensure_connection()
+        waiting = missing_migrations()
+    except django.db.Error as error:
+        said = str(error).strip().partition("\n")[0]
+        return HealthFinding(
+            "database", State.REQUIRED, f"{connection.vendor}: {said}", costs, remedy
+        )
+    if waiting:
+        found = f"{connection.vendor}: {len(waiting)} migrations to do"
+        return HealthFinding("database", State.MISSING, found, costs, REMEDY)
+    return HealthFinding("database", State.OK, connection.vendor)
+
+
+def _broker() -> HealthFinding:
+    try:
+        with current_app.connection_for_write() as link:
+            link.ensure_connection(max_retries=1, timeout=BROKER_WAIT_S)
+            name = str(link.transport.driver_type)
+    # kombu raises KeyError for a scheme that it does not know.
+    except (OSError, OperationalError, KeyError) as error:
+        said = str(error).strip("'").partition("\n")[0]
+        remedy = "check KOPT_BROKER_URL, or unset it for the embedded queue"
+        return HealthFinding("broker", State.REQUIRED, said, "no campaign runs", remedy)
+    return HealthFinding("broker", State.OK, name)
+
+
+def _disk() -> HealthFinding:
+    free = shutil.disk_usage(settings.DATA_DIR).free
+    found = f"{free / GIB:.1f} GiB free in {settings.DATA_DIR}"
+    state = State.OK if free >= DISK_BYTES else State.REQUIRED
+    return HealthFinding(
+        "disk", state, found, "evaluations end as broken_host", "free 1 GiB or more"
+    )
+
+
+def _shared_memory() -> HealthFinding:
+    if not SHARED.is_dir():
+        return _short_of_memory("none")
+    total = shutil.disk_usage(SHARED).total
+    found = f"{total / GIB:.1f} GiB in {SHARED}"
+    return (
+        HealthFinding("shared memory", State.OK, found)
+        if total >= SHARED_BYTES
+        else _short_of_memory(found)
+    )
+
+
+def _short_of_memory(found: str) -> HealthFinding:
+    costs = "fewer slots in a burst on the CPU, so wider intervals"
+    remedy = "mount a larger tmpfs; in Docker: --shm-size=2g"
+    return HealthFinding("shared memory", State.MISSING, found, costs, remedy)
+
+
+PROC = Path("/proc")
+SYS = Path("/sys")
+CAP_SYS_ADMIN = 21
+
+
+def examine_permissions(devices: list[Device]) -> list[HealthFinding]:
+    """Counters and clocks of every device."""
+    found = [_gpu_counters(devices)] if any(d.kind == "gpu" for d in devices) else []
+    return [*found, _cpu_counters(), *map(_clock, devices)]
+
+
+def is_admin() -> bool:
+    """Whether this process holds CAP_SYS_ADMIN, root in a container often does not."""
+    effective = _field(PROC / "self/status", "CapEff")
+    return bool(effective) and bool(int(effective, 16) >> CAP_SYS_ADMIN & 1)
+
+
+def _gpu_counters(devices: list[Device]) -> HealthFinding:
+    """ERR_NVGPUCTRPERM comes from this driver parameter unless the process is an administrator."""
+    limited = _field(PROC / "driver/nvidia/params", "RmProfilingAdminOnly")
+    name = "GPU counters"
+    if limited == "0" or (limited == "1" and is_admin()):
+        who = "every user" if limited == "0" else "this administrator"
+        return HealthFinding(name, State.OK, f"allowed for {who}")
+    found = (
+        "only for administrators (ERR_NVGPUCTRPERM)"
+        if limited == "1"
+        else "the driver does not say"
+    )
+    remedy = "modprobe nvidia with NVreg_RestrictProfilingToAdminUsers=0, or grant CAP_SYS_ADMIN"
+    return HealthFinding(name, State.MISSING, found, "profiles have times but no counters", remedy)
+
+
+def _cpu_counters() -> HealthFinding:
+    level = _text(PROC / "sys/kernel/perf_event_paranoid")
+    if not level:
+        return HealthFinding("CPU counters", State.NOTE, "this kernel has no perf events")
+    return HealthFinding("CPU counters", State.NOTE, f"perf_event_paranoid = {level}")
+
+
+def _clock(device: Device) -> HealthFinding:
+    name = f"clock of {device.device}"
+    if device.kind == "gpu":
+        load = nvml.load(device.uuid)
+        found = f"{load.clock_mhz} MHz now" if load else "the driver does not say"
+        return HealthFinding(name, State.NOTE, found)
+    governor = _text(SYS / "devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    found = f"governor {governor}" if governor else "fixed or hidden by the hypervisor"
+    return HealthFinding(name, State.NOTE, found)
+
+
+def _field(path: Path, name: str) -> str:
+    lines = (line.partition(":") for line in _text(path).splitlines())
+    return next((value.strip() for key, _, value in lines if key.strip() == name), "")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
+
+
+SANDBOX_LIMIT_S = 60.0
+
+
+def examine_sandbox(devices: list[Device]) -> list[HealthFinding]:
+    """What holds for each kind of device, each layer that is missing, and how memory is bounded."""
+    kinds = sorted({"cuda" if device.kind == "gpu" else "cpu" for device in devices})
+    try:
+        said = ask_interpreter(["-m", "campaigns.evaluator.sandbox", *kinds], SANDBOX_LIMIT_S)
+    except (InterpreterFailed, subprocess.TimeoutExpired) as error:
+        remedy = "run `python -m campaigns.evaluator.sandbox cpu` and read its output"
+        return [
+            HealthFinding("sandbox", State.REQUIRED, str(error), "no evaluation starts", remedy)
+        ]
+    listed = [
+        finding for kind, found in json.loads(said).items() for finding in _layers_of(kind, found)
+    ]
+    return listed + _other_cards()
+
+
+def _lacking() -> State:
+    """What it means that something of the sandbox is missing."""
+    return State.REQUIRED if settings.KOPT_SANDBOX == "ALL" else State.MISSING
+
+
+def _layers_of(kind: str, found: dict[str, Any]) -> list[HealthFinding]:
+    """required: with KOPT_SANDBOX=all a missing layer stops all work on this kind of device."""
+    lacking = _lacking()
+    holds = {Layer(name): detail for name, detail in found["holds"].items()}
+    lacks = {Layer(name): why for name, why in found["lacks"].items()}
+    by = "a control group" if found["memory_by"] == "control group" else "watching it"
+    bounds = f"{describe(holds) or 'nothing'}; memory {found['memory_mib']:,} MiB, kept by {by}"
+    costs, remedy = "candidates run with the worker's rights", "see the layers below"
+    state = State.OK if holds else lacking
+    listed = [HealthFinding(f"sandbox, {kind}", state, bounds, costs, remedy)]
+    root = found["root"]
+    for layer, why in lacks.items():
+        state = lacking if layer in wanted(root=root) else State.NOTE
+        said = words(layer, kind, root=root)
+        name = f"sandbox, {kind}: {layer}"
+        listed.append(HealthFinding(name, state, why, said.costs, said.remedy))
+    if why := found["no_sanitizers"]:
+        name, remedy = f"sandbox, {kind}: sanitizers", "see the layers that are missing"
+        listed.append(HealthFinding(name, State.MISSING, why, COSTS[COMPUTE_SANITIZER], remedy))
+    return listed
+
+
+def _other_cards() -> list[HealthFinding]:
+    """Whether a runner on one of several GPUs can open the others."""
+    cards = [CardNode(card.uuid, card.minor) for card in visible_cards()]
+    if len(cards) < 2:
+        return []
+    name, open_ones = "sandbox, cuda: other cards", [card for card in cards if card.node is None]
+    if not open_ones:
+        return [
+            HealthFinding(
+                name, State.OK, f"a runner can open its own card only; cards here: {len(cards)}"
+            )
+        ]
+    found = f"the driver names no device node for {', '.join(c.uuid for c in open_ones)}"
+    costs = "a candidate can open other cards and disturb what is measured there"
+    remedy = "give this container the nodes under the numbers that `nvidia-smi -q` lists as minor"
+    return [HealthFinding(name, _lacking(), found, costs, remedy)]
