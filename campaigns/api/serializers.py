@@ -8,6 +8,7 @@ from rest_framework import serializers as fields
 
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Candidate, Event, Round, Verdict
+from campaigns.records.campaigns import intake_of, result_of
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.findings import finding_facts, policy_of, stored_policy
 from campaigns.records.rounds import hypothesis_of
@@ -17,12 +18,10 @@ from campaigns.records.verdicts import (
     gain_of,
     gates_of,
     noise_of,
-    result_of,
     results_of,
 )
 from campaigns.reports.baselines import baseline_rows
 from campaigns.reports.rows import standing_facts, standing_of
-from campaigns.rules.stop.intake import intake_from
 from knowledge.api.records import Read
 
 
@@ -130,9 +129,7 @@ class WholeCampaignSerializer(CampaignSerializer):
     require_sanitizers = Read(
         fields.BooleanField(), lambda c: protocol_from(c.protocol.rules).require_sanitizers
     )
-    intake = Read(
-        fields.DictField(child=fields.CharField()), lambda c: intake_from(c.intake).stored
-    )
+    intake = Read(fields.DictField(child=fields.CharField()), lambda c: intake_of(c).stored)
 
     baselines = Read(BaselineSerializer(many=True), baseline_rows)
     no_worker = Read(fields.CharField(), no_worker_of)

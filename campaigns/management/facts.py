@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+import msgspec
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
+from campaigns.records.campaigns import intake_of, result_of, stored_result
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import report_of
@@ -26,6 +28,7 @@ from campaigns.records.rounds import declared_of, proposed_by
 from campaigns.records.submissions import budgets_of
 from campaigns.records.sweeps import sweep_of
 from campaigns.records.target.target_drift import PinnedSpec, drift_of
+from campaigns.records.target.targets import target_of
 from campaigns.records.verdicts import borne_of
 from campaigns.reports.baselines import baseline_lines, baseline_rows
 from campaigns.reports.course import course_facts, course_lines
@@ -43,16 +46,13 @@ from campaigns.reports.rows import (
 )
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.sweeps import lead_of, sweep_facts
-from campaigns.rules.stop.intake import intake_from
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.verdict.report_words import notes_of
-from campaigns.rules.wording import gain_words
 
 
 def campaign_facts(campaign: Campaign) -> dict[str, Any]:
     """What `campaign run` and `campaign show` answer; the gain is over v0, None if not measured."""
     incumbent = campaign.incumbent
-    result = campaign.result
     return {
         "campaign": campaign.pk,
         "title": campaign.title,
@@ -60,19 +60,15 @@ def campaign_facts(campaign: Campaign) -> dict[str, Any]:
         "platform": campaign.platform.slug,
         "backend": campaign.backend,
         "architecture": campaign.platform.arch,
-        "intake": intake_from(campaign.intake).stored,
+        "intake": intake_of(campaign).stored,
         "proposers": budgets_of(campaign),
         "state": campaign.state,
         "stop_reason": campaign.stop_reason,
         "stop_sentence": campaign.stop_sentence,
         "rounds": campaign.rounds.count(),
-        "gain": result.get("gain"),
-        "gain_low": result.get("gain_low"),
-        "gain_high": result.get("gain_high"),
-        "pairs": result.get("pairs"),
-        "baseline": result.get("baseline"),
+        **stored_result(campaign).facts,
         "incumbent_round": incumbent.round.number if incumbent else None,
-        "target": campaign.target.get("state", ""),
+        "target": target_of(campaign).state,
     }
 
 
@@ -106,7 +102,7 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
             }
             for pitfall in campaign.pitfalls.all()
         ],
-        "placeholders": campaign.target.get("placeholders", {}),
+        "placeholders": msgspec.to_builtins(target_of(campaign).assumed),
         "pins": [_pin_facts(pin) for pin in drift.pins],
         "would_be": {
             "words": drift.words,
@@ -175,7 +171,7 @@ def campaign_text(campaign: Campaign) -> str:
         for stance, kinds in kinds_by_stance(campaign).items()
         if kinds
     ]
-    lines.append(f"guard: {intake_from(campaign.intake).guard_policy.words}")
+    lines.append(f"guard: {intake_of(campaign).guard_policy.words}")
     if campaign.own_kernels:
         lines.append(f"own kernels by declaration: {', '.join(campaign.own_kernels)}")
     if protocol_from(campaign.protocol.rules).require_sanitizers:
@@ -344,11 +340,8 @@ def event_facts(event: Event) -> dict[str, Any]:
 
 def _result(campaign: Campaign) -> str:
     """The gain over v0 with its interval and count; empty where nothing was compared."""
-    result = campaign.result
-    if result.get("gain_low") is None:
-        return ""
-    told = gain_words(result["gain"], result["gain_low"], result["gain_high"])
-    return f"{told} against v0 ({result['interval']}, n={result['pairs']} pairs)"
+    gain = result_of(campaign)
+    return f"{gain.words} against v0 ({gain.kind}, n={gain.pairs} pairs)" if gain else ""
 
 
 def _verdict_facts(verdict: Verdict) -> dict[str, Any]:

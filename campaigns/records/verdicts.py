@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.models import Campaign, Round, Standing, Verdict
+from campaigns.records.campaigns import result_of
 from campaigns.records.rounds import hypothesis_of
 from campaigns.rules.noise.gain import KIND, LEAST_FLOOR, Gain
 from campaigns.rules.stop.policy import count_streaks
@@ -72,20 +73,6 @@ def borne_of(round_: Round, verdict: Verdict) -> Borne | None:
         idea.expected_amount,
         gain,
         noise_of(verdict),
-    )
-
-
-def result_of(campaign: Campaign) -> Gain | None:
-    """The incumbent against v0, measured side by side at the end; None before or without it."""
-    stored: Mapping[str, Any] = campaign.result
-    if stored.get("gain") is None or not stored.get("pairs"):
-        return None
-    return Gain(
-        stored["gain"],
-        stored["gain_low"],
-        stored["gain_high"],
-        stored["pairs"],
-        stored.get("interval") or KIND,
     )
 
 

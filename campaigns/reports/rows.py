@@ -13,9 +13,10 @@ from campaigns.models import Campaign, Round, RoundState, Standing, StandingAnsw
 from campaigns.models.verdict import MEANINGS
 from campaigns.records.findings import finding_counts
 from campaigns.records.rounds import ProposedBy, proposed_by
-from campaigns.records.target.targets import CampaignTarget, share_of
+from campaigns.records.target.targets import share_of
 from campaigns.records.verdicts import CaseResult, borne_of, gain_of, paired_times_of, results_of
 from campaigns.rules.noise.gain import Gain, geomean
+from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.verdict.chained import Times
 from campaigns.rules.verdict.decision import VerdictWord as Word
 

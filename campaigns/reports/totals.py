@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from campaigns.records.campaigns import stop_policy_of
+from campaigns.records.campaigns import result_of, stop_policy_of
 from campaigns.records.evaluations import report_of
 from campaigns.records.rounds import declared_of
 from campaigns.records.stop_history import restart_of, restarted_after
 from campaigns.records.time_spent import time_spent
-from campaigns.records.verdicts import result_of
 from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.noise.directions import (

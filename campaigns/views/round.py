@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from campaigns.evaluator.contract import Report, Source
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
 from campaigns.models.kinds import TORCH
+from campaigns.records.campaigns import baseline_floor, intake_of
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import machine_code_in, report_of
@@ -27,7 +28,6 @@ from campaigns.reports.diff import Diff, diff, highlighted
 from campaigns.reports.lineage import lineage_of, reproduce_commands
 from campaigns.reports.rows import meanings, sessions_of, some_rows
 from campaigns.reports.splits import splits_of
-from campaigns.rules.stop.intake import intake_from
 from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.rules.verdict.report_words import notes_of
 from campaigns.views.lookup import campaign_at, candidate_of, download, number_in, round_at
@@ -51,7 +51,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     measured = verdict.evaluation if verdict else next(iter(evaluations), None)
     report = report_of(measured) if measured else None
     sessions = sessions_of(found)
-    guard = intake_from(campaign.intake).guard_policy
+    guard = intake_of(campaign).guard_policy
     context: dict[str, Any] = {
         "campaign": campaign,
         "round": found,
@@ -69,7 +69,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "dispatch": dispatch_of(found),
         "no_split": no_split(found),
         "split_in": campaign.rounds.filter(split__called_by=number).first(),
-        "cases": case_rows(row, report, target, campaign.noise.get("floor"), guard),
+        "cases": case_rows(row, report, target, baseline_floor(campaign), guard),
         "measured": measured,
         **_found(report),
         "target": target,

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from campaigns.models.transitions import CampaignState
+from campaigns.records.campaigns import intake_of, stop_policy_of
 from campaigns.records.cases import dispatch_of
 from campaigns.records.verdicts import classes_of
 from campaigns.reports.course import KINDS
 from campaigns.reports.totals import Trend, TrendRow, audit_of, moves_bytes, trend_of
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.stop.intake import Intake, intake_from
+from campaigns.rules.stop.intake import Intake
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import duration
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
@@ -290,7 +291,7 @@ def _json(value: Any) -> str:
 
 def _said_of(trail: ExportedCampaign) -> dict[str, str]:
     """What people said of the campaign beyond the defaults."""
-    said_of, usual = intake_from(trail.campaign.intake).stored, Intake().stored
+    said_of, usual = intake_of(trail.campaign).stored, Intake().stored
     names = ("guard", "reference_project", "constraints", "notes")
     return {name: said_of[name] for name in names if said_of[name] != usual[name]}
 
@@ -318,7 +319,7 @@ def _manifest(trail: ExportedCampaign) -> str:
         "representative_shapes": list(map(str, campaign.cases)),
         "git_commit": best.commit.sha if best and best.commit else None,
         "git_branch": best.commit.branch if best and best.commit else None,
-        "max_iterations": campaign.stop_policy.get("max_rounds"),
+        "max_iterations": stop_policy_of(campaign).max_rounds,
         **_said_of(trail),
         "created": campaign.created_at.isoformat(timespec="minutes"),
     }

@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from campaigns.records.campaigns import intake_of
 from campaigns.records.submissions import budgets_of
-from campaigns.rules.stop.intake import intake_from
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 
 NAME = "trail.json"
@@ -48,7 +48,7 @@ def _campaign(trail: ExportedCampaign) -> dict[str, Any]:
         "proposer": campaign.proposer,
         "proposers": budgets_of(campaign),
         "goal": campaign.goal,
-        "guard": intake_from(campaign.intake).guard,
+        "guard": intake_of(campaign).guard,
         "stop_policy": campaign.stop_policy,
         "protocol": campaign.protocol.rules,
         "noise": campaign.noise,
