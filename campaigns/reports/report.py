@@ -15,7 +15,7 @@ from campaigns.evaluator.contract import Report
 from campaigns.models import Campaign, Candidate, Evaluation, Event, Round, Standing
 from campaigns.records.campaigns import intake_of
 from campaigns.records.evaluations import machine_code_of, report_of
-from campaigns.records.findings import finding_facts
+from campaigns.records.findings import FoundLine, found_lines
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.reports.baselines import baseline_rows
@@ -45,7 +45,7 @@ class Chapter:
     hypothesis: StoredHypothesis | None
     gates: tuple[dict[str, Any], ...]
     sessions: tuple[Standing, ...]
-    findings: tuple[dict[str, Any], ...]
+    findings: tuple[FoundLine, ...]
     diff: Diff | None
 
 
@@ -113,7 +113,7 @@ def _chapter(row: RoundRow, sessions: dict[int, tuple[Standing, ...]]) -> Chapte
         hypothesis=hypothesis_of(round_),
         gates=tuple(verdict.gates) if verdict else (),
         sessions=sessions.get(round_.pk, ()),
-        findings=tuple((finding_facts(chosen, round_.campaign) or ()) if chosen else ()),
+        findings=tuple((found_lines(chosen, round_.campaign) or ()) if chosen else ()),
         diff=_between(round_.against, round_.chosen) if kept else None,
     )
 

@@ -14,9 +14,10 @@ from django.utils.safestring import SafeString, mark_safe
 from campaigns.models import StandingWord
 from campaigns.models.kinds import EVALUATION_KINDS
 from campaigns.models.verdict import MEANINGS
+from campaigns.records.cases import TimeSpread
 from campaigns.records.rounds import hypothesis_of
 from campaigns.records.target.target_drift import TargetDrift
-from campaigns.records.verdicts import TimeSpread, gain_of
+from campaigns.records.verdicts import gain_of
 from campaigns.reports.progress import spoken
 from campaigns.reports.rows import standing_words
 from campaigns.reports.sheet import BASELINE

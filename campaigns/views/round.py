@@ -16,7 +16,7 @@ from campaigns.records.campaigns import baseline_floor, intake_of
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import machine_code_in, report_of
-from campaigns.records.findings import finding_counts, finding_facts
+from campaigns.records.findings import finding_counts, found_lines
 from campaigns.records.rounds import hypothesis_of
 from campaigns.records.submissions import takes_candidates
 from campaigns.records.sweeps import sweep_of
@@ -64,7 +64,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "doubts": [s for s in sessions if s.word == StandingWord.NOT_REPRODUCED],
         "hypothesis": hypothesis_of(found),
         "candidate": candidate,
-        "findings": finding_facts(candidate, campaign) if candidate else None,
+        "findings": found_lines(candidate, campaign) if candidate else None,
         "classes": classes_of(verdict) if verdict else (),
         "dispatch": dispatch_of(found),
         "no_split": no_split(found),
@@ -137,7 +137,7 @@ def round_source(request: HttpRequest, campaign_id: int, number: int) -> HttpRes
         "round": found,
         "candidate": candidate,
         "candidates": found.candidates.all(),
-        "findings": finding_facts(candidate, campaign),
+        "findings": found_lines(candidate, campaign),
         "lines": highlighted(candidate.text, candidate.file_name),
     }
     return render(request, "campaigns/source.html", context)

@@ -10,9 +10,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from campaigns.models.transitions import CampaignState
 from campaigns.records.campaigns import intake_of, stop_policy_of
 from campaigns.records.cases import dispatch_of
+from campaigns.records.values import verdict_value
 from campaigns.records.verdicts import classes_of
 from campaigns.reports.course import KINDS
 from campaigns.reports.totals import Trend, TrendRow, audit_of, moves_bytes, trend_of
@@ -21,7 +24,6 @@ from campaigns.rules.stop.intake import Intake
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import duration
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
-from campaigns.trails.exporters.kopt import VERDICT
 from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table
 
 BEFORE = ("Round", "Status", "Description", "Fwd Avg", "Fwd Peak", "Bwd Avg", "Bwd Peak")
@@ -277,7 +279,8 @@ def _verdict(one: ExportedRound) -> dict[str, Any]:
     }
     if verdict is None:
         return known
-    more = {name: getattr(verdict, name) for name in VERDICT}
+    more: dict[str, Any] = msgspec.to_builtins(verdict_value(verdict))
+    del more["word"]
     return {**known, **more, "decided_at": verdict.decided_at.isoformat()}
 
 
