@@ -60,11 +60,7 @@ def borne_of(round_: Round, verdict: Verdict) -> Borne | None:
     if idea.scope:
         gain = next((c.gain for c in classes_of(verdict) if c.name == idea.scope), None)
     return borne_out(
-        idea.expected_metric,
-        idea.expected_direction,
-        idea.expected_amount,
-        gain,
-        noise_of(verdict),
+        idea.expected_metric, idea.expected_direction, idea.expected_amount, gain, noise_of(verdict)
     )
 
 

@@ -152,8 +152,7 @@ def limits_of(sheet: CampaignSheet, now: datetime) -> tuple[Counter, ...]:
     judged = [row for row in sheet.rows if hasattr(row.round, "verdict")]
     restart = restart_of(campaign)
     streaks = count_streaks(
-        ((row.word, Reason(row.round.verdict.reason)) for row in judged),
-        restarted_after(restart),
+        ((row.word, Reason(row.round.verdict.reason)) for row in judged), restarted_after(restart)
     )
     spent = time_spent(campaign, now)
     history = History(

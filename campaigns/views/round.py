@@ -91,10 +91,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     }
     shown: Diff | None = context["diff"]
     if shown and len(shown.rows) > SHOWN_LINES and context["view"] == "unified":
-        context |= {
-            "diff_rows": shown.rows[:SHOWN_LINES],
-            "cut": len(shown.rows) - SHOWN_LINES,
-        }
+        context |= {"diff_rows": shown.rows[:SHOWN_LINES], "cut": len(shown.rows) - SHOWN_LINES}
     return render(request, "campaigns/round.html", context)
 
 
@@ -231,10 +228,7 @@ def _neighbours(campaign: Campaign, number: int) -> dict[str, int | None]:
     numbers = campaign.rounds.order_by("number")
     before = numbers.filter(number__lt=number).last()
     after = numbers.filter(number__gt=number).first()
-    return {
-        "before": before.number if before else None,
-        "after": after.number if after else None,
-    }
+    return {"before": before.number if before else None, "after": after.number if after else None}
 
 
 def _file(candidate: Candidate) -> HttpResponse:

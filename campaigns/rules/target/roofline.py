@@ -138,10 +138,7 @@ def _first(ceilings: Sequence[Cited]) -> tuple[Cited | None, Cited | None]:
 
 
 def place(
-    work: Work,
-    bandwidth: Cited | None,
-    compute: Cited | None,
-    fraction: float = TARGET_FRACTION,
+    work: Work, bandwidth: Cited | None, compute: Cited | None, fraction: float = TARGET_FRACTION
 ) -> Placement | Unknown:
     """Place one case under a bandwidth (B/s) and a compute (op/s) ceiling.
 

@@ -113,10 +113,7 @@ def _readme(trail: ExportedCampaign) -> str:
                 ("Target", trail.sheet.goal_words),
                 ("Most rounds", policy.max_rounds),
                 ("Regressions in a row", policy.max_consecutive_regressions),
-                (
-                    "Rounds in a row without a gain",
-                    policy.max_consecutive_non_accepts,
-                ),
+                ("Rounds in a row without a gain", policy.max_consecutive_non_accepts),
                 ("Ended by", campaign.stop_sentence or f"not ended: {trail.sheet.phase}"),
             ]
         ),
