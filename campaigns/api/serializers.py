@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from rest_framework import serializers as fields
 
-from campaigns.api.shapes import shape_of
-from campaigns.evaluator.contract import CopiedOutput
+from campaigns.api.shapes import GainSerializer, shape_of
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Candidate, Event, Round, Verdict
 from campaigns.records.campaigns import intake_of, result_of
-from campaigns.records.cases import TimeSpread
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.findings import FoundLine, found_lines, policy_of, stored_policy
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
@@ -28,17 +27,13 @@ from campaigns.records.verdicts import (
 )
 from campaigns.reports.baselines import BaselineCase, BaselineRow, baseline_rows
 from campaigns.reports.rows import StandingFacts, standing_facts, standing_of
-from campaigns.rules.noise.gain import Gain
 from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.decision import Gate
 from knowledge.api.records import Read
 
-GainSerializer = shape_of("Gain", Gain)
-TimeSerializer = shape_of("Time", TimeSpread)
 CaseTargetSerializer = shape_of(
     "CaseTarget", CaseTarget, "case flops bytes bound floor_us target_us words"
 )
-CopiedOutputSerializer = shape_of("CopiedOutput", CopiedOutput)
 BaselineCaseSerializer = shape_of("BaselineCase", BaselineCase)
 BaselineSerializer = shape_of(
     "Baseline",
@@ -59,7 +54,7 @@ StandingSerializer = shape_of(
     "Standing",
     StandingFacts,
     "word sentence gain gain_low gain_high pairs evaluation at",
-    at=fields.DateTimeField(),
+    at=datetime,
 )
 GateSerializer = shape_of("Gate", Gate)
 CaseResultSerializer = shape_of(

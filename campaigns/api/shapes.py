@@ -10,6 +10,10 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from rest_framework import serializers as fields
 
+from campaigns.evaluator.contract import CopiedOutput
+from campaigns.records.cases import TimeSpread
+from campaigns.rules.noise.gain import Gain
+
 PLAIN: dict[Any, type[fields.Field]] = {
     str: fields.CharField,
     int: fields.IntegerField,
@@ -22,20 +26,20 @@ _SHAPES: dict[type, type[fields.Serializer]] = {}
 
 
 def shape_of(
-    name: str, record: type, attributes: str = "", **more: fields.Field
+    name: str, record: type, attributes: str = "", **types: Any
 ) -> type[fields.Serializer]:
     """The serializer of a record, for records inside of others too.
 
-    attributes: those to write, `name=attribute` where the name differs; all without any. more:
-    fields of which the type does not say enough.
+    attributes: those to write, `name=attribute` where the name differs; all without any. types:
+    of attributes that hold a time as text.
     """
     hints = get_type_hints(record)
     made: dict[str, Any] = {}
     for each in attributes.split() or hints:
         shown, _, attribute = each.partition("=")
         source = {"source": attribute} if attribute else {}
-        hint = hints.get(attribute or shown) or _returned(record, attribute or shown)
-        made[shown] = more.get(shown) or _field(hint, **source)
+        hint = types.get(shown) or hints.get(attribute or shown)
+        made[shown] = _field(hint or _returned(record, attribute or shown), **source)
     about = (record.__doc__ or "").partition("\n\n")[0]
     shape = type(f"{name}Serializer", (fields.Serializer,), {**made, "__doc__": about})
     _SHAPES[record] = shape
@@ -66,3 +70,9 @@ def _field(hint: Any, **options: Any) -> fields.Field:
     if issubclass(kind, Sequence):
         return fields.ListField(child=_field(parts[0]), **options)
     raise TypeError(f"{hint}: accepted: plain types and records that have a shape")
+
+
+# Parts of many records.
+GainSerializer = shape_of("Gain", Gain)
+TimeSerializer = shape_of("Time", TimeSpread)
+CopiedOutputSerializer = shape_of("CopiedOutput", CopiedOutput)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers as fields
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -31,10 +31,8 @@ from knowledge.models.token import Scope
 MAY_ASK = "campaigns.change_campaign"
 
 
-TakenSerializer = shape_of("Taken", TakenFacts, taken_at=fields.DateTimeField())
-PassportSerializer = shape_of(
-    "Passport", PassportFacts, asked_at=fields.DateTimeField(allow_null=True)
-)
+TakenSerializer = shape_of("Taken", TakenFacts, taken_at=datetime)
+PassportSerializer = shape_of("Passport", PassportFacts, asked_at=datetime | None)
 WorkerSerializer = shape_of("Worker", WorkerFacts)
 WORKERS = Worker.objects.select_related("platform")
 

@@ -1,5 +1,7 @@
 """How a candidate's launch becomes waves, a bound and a tile's intensity (R4)."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import pytest
