@@ -63,7 +63,7 @@ def baseline_floor(campaign: Campaign) -> float:
     return noise.floor if noise else LEAST_FLOOR
 
 
-class CampaignResult(msgspec.Struct, frozen=True, omit_defaults=True):
+class CampaignResult(msgspec.Struct, frozen=True):
     """The incumbent against v0, measured side by side at the end; a gain of None was not measured.
 
     While v0 is the incumbent there is nothing to compare: a gain of 0.0 without bounds or pairs.
@@ -75,8 +75,8 @@ class CampaignResult(msgspec.Struct, frozen=True, omit_defaults=True):
     pairs: int | None = None
     interval: str | None = None
     baseline: str | None = None
-    why: str = ""
-    evaluation: int | None = None
+    why: str | msgspec.UnsetType = msgspec.UNSET
+    evaluation: int | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def as_gain(self) -> Gain | None:

@@ -17,6 +17,7 @@ from campaigns.rules.target.roofline import (
     Bound,
     Floor,
     Placement,
+    Ridge,
     Work,
     choose_ceiling,
     measured_slack,
@@ -143,21 +144,6 @@ class Disputed(msgspec.Struct, frozen=True):
     compute: tuple[Cited, ...] = ()
 
 
-class StoredRidge(msgspec.Struct, frozen=True):
-    """One dtype against one memory level, with the ceilings behind it; old rows have the text."""
-
-    dtype: str
-    level: str
-    text: str
-    flops_per_byte: float | None = None
-    bandwidth: Cited | None = None
-    compute: Cited | None = None
-
-    @property
-    def is_known(self) -> bool:
-        return self.bandwidth is not None and self.compute is not None
-
-
 class CampaignTarget(msgspec.Struct, frozen=True, rename=_STORED_NAMES):
     """The share of the floor that is wanted, every known ceiling with its citation, and each case.
 
@@ -176,7 +162,7 @@ class CampaignTarget(msgspec.Struct, frozen=True, rename=_STORED_NAMES):
     lessers: tuple[Cited, ...] = ()
     busy: Cited | None = None
     accumulate: str = ""
-    ridges: tuple[StoredRidge, ...] = ()
+    ridges: tuple[Ridge, ...] = ()
     cases: dict[str, CaseTarget] = {}
     assumed: dict[str, Assumption] = {}
     provisional: dict[str, ProvisionalTarget] = {}

@@ -35,10 +35,9 @@ from campaigns.rules.target.ceilings import (
     CampaignTarget,
     Ceilings,
     Disputed,
-    StoredRidge,
     target_under,
 )
-from campaigns.rules.target.roofline import MemoryLevel, Work, ridges
+from campaigns.rules.target.roofline import MemoryLevel, Ridge, Work, ridges
 from campaigns.steps.lifecycle.finish import abort
 from campaigns.steps.measuring.waits import ask_to_pause
 from campaigns.steps.notify import AGAIN, NOTHING, Next
@@ -141,22 +140,12 @@ def _write_pitfalls(
         Pitfall.objects.create(campaign=campaign, **asdict(caution))
 
 
-def _ridges(campaign: Campaign, ceilings: Ceilings) -> tuple[StoredRidge, ...]:
+def _ridges(campaign: Campaign, ceilings: Ceilings) -> tuple[Ridge, ...]:
     levels: dict[MemoryLevel, Sequence[Cited]] = {
         MemoryLevel.DRAM: ceilings.bandwidths,
         MemoryLevel.CACHE: cache_bandwidth_ceilings(campaign.platform),
     }
-    return tuple(
-        StoredRidge(
-            dtype=ridge.dtype,
-            level=ridge.level.value,
-            text=ridge.text,
-            flops_per_byte=ridge.flops_per_byte,
-            bandwidth=ridge.bandwidth,
-            compute=ridge.compute,
-        )
-        for ridge in ridges({campaign.problem.dtype: ceilings.computes}, levels)
-    )
+    return ridges({campaign.problem.dtype: ceilings.computes}, levels)
 
 
 def _sentence(target: CampaignTarget) -> str:
