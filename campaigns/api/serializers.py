@@ -42,7 +42,9 @@ BaselineSerializer = shape_of(
     "time_us kernel_us gain cases copied note",
 )
 FindingSerializer = shape_of("Finding", FoundLine)
-FoundInSerializer = shape_of("FoundIn", CandidateValue, "ordinal label file chosen findings")
+FoundInSerializer = shape_of(
+    "FoundIn", CandidateValue, "ordinal label file=file_name chosen findings"
+)
 FoundInRoundSerializer = shape_of("FoundInRound", RoundCandidates)
 HypothesisSerializer = shape_of(
     "Hypothesis",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from campaigns.models import Campaign, Candidate, Evaluation, Round, Verdict
 from campaigns.records.campaigns import CampaignResult, intake_of, stored_result
@@ -47,17 +48,17 @@ class EvaluationValue(msgspec.Struct, frozen=True):
     void: str
 
 
-class CandidateValue(msgspec.Struct, frozen=True):
+class CandidateValue(msgspec.Struct, frozen=True, rename={"file_name": "file"}):
     """A source of a round. findings: None where it was not examined."""
 
     ordinal: int
     label: str
-    file: str
+    file_name: str
     flags: list[str]
     params: dict[str, Any]
     digest: str
     findings: list[FoundLine] | None
-    chosen: bool
+    chosen: bool = False
 
 
 class RoundCandidates(msgspec.Struct, frozen=True):
@@ -110,6 +111,7 @@ class CampaignValue(msgspec.Struct, frozen=True):
 
 
 def verdict_value(verdict: Verdict) -> VerdictValue:
+    """The verdict of a round."""
     return msgspec.convert(verdict, VerdictValue, from_attributes=True)
 
 
@@ -129,16 +131,10 @@ def evaluation_value(evaluation: Evaluation) -> EvaluationValue:
 
 
 def candidate_value(candidate: Candidate, round_: Round) -> CandidateValue:
-    return CandidateValue(
-        ordinal=candidate.ordinal,
-        label=candidate.label,
-        file=candidate.file_name,
-        flags=candidate.flags,
-        params=candidate.params,
-        digest=candidate.digest,
-        findings=found_lines(candidate, round_.campaign),
-        chosen=candidate.pk == round_.chosen_id,
-    )
+    """One candidate of that round."""
+    value = msgspec.convert(candidate, CandidateValue, from_attributes=True)
+    findings = found_lines(candidate, round_.campaign)
+    return replace(value, findings=findings, chosen=candidate.pk == round_.chosen_id)
 
 
 def candidates_by_round(campaign: Campaign) -> list[RoundCandidates]:
@@ -150,6 +146,7 @@ def candidates_by_round(campaign: Campaign) -> list[RoundCandidates]:
 
 
 def round_value(round_: Round) -> RoundValue:
+    """One round; what it rests on should have been read with it."""
     return RoundValue(
         campaign=round_.campaign_id,
         number=round_.number,
@@ -164,6 +161,7 @@ def round_value(round_: Round) -> RoundValue:
 
 
 def campaign_value(campaign: Campaign) -> CampaignValue:
+    """One campaign; its problem, platform and incumbent should have been read with it."""
     problem, platform, finished = campaign.problem, campaign.platform, campaign.finished_at
     return CampaignValue(
         campaign=campaign.pk,
