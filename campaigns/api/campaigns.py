@@ -36,10 +36,7 @@ from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.models.token import Scope
 
 MAY_START, MAY_STEER = "campaigns.add_campaign", "campaigns.change_campaign"
-ANSWERS = {
-    RestartPolicy.TAKE: RestartAnswer.TAKEN,
-    RestartPolicy.DECLINE: RestartAnswer.DECLINED,
-}
+ANSWERS = {RestartPolicy.TAKE: RestartAnswer.TAKEN, RestartPolicy.DECLINE: RestartAnswer.DECLINED}
 STEPS: dict[str, Callable[[Campaign], Next]] = {
     "confirm": confirm,
     "pause": pause,

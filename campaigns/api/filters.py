@@ -8,13 +8,7 @@ import django_filters as filters
 from django.db.models import Q, QuerySet
 
 from campaigns.evaluator.contract import Outcome
-from campaigns.models import (
-    CampaignState,
-    EvaluationKind,
-    EvaluationState,
-    RoundKind,
-    RoundState,
-)
+from campaigns.models import CampaignState, EvaluationKind, EvaluationState, RoundKind, RoundState
 from campaigns.models.sweep import PRUNED
 from campaigns.models.transitions import WORKING
 from campaigns.rules.verdict.decision import VerdictWord

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rest_framework import serializers as fields
 
-from campaigns.api.serializers import CopiedOutputSerializer, TimeSerializer
+from campaigns.api.shapes import shape_of
 from campaigns.models import Case, Evaluation, Problem, Sweep, SweepPoint
-from campaigns.records.cases import case_row
+from campaigns.records.cases import MeasuredCase, measured_case
 from campaigns.records.evaluations import report_of
 from campaigns.records.sweeps import knobs_of
 from campaigns.rules.verdict.report_words import notes_of
@@ -31,22 +29,12 @@ class EvaluationSerializer(fields.ModelSerializer):
         )
 
 
-class CaseRowSerializer(fields.Serializer):
-    """One case: how right, how fast. Times of a call, in microseconds; null if none were taken."""
-
-    case = fields.CharField()
-    correct = fields.BooleanField()
-    checked_calls = fields.IntegerField()
-    max_abs_error = fields.FloatField(allow_null=True)
-    max_rel_error = fields.FloatField(allow_null=True)
-    margin = fields.FloatField(allow_null=True)
-    message = fields.CharField()
-    time_us = TimeSerializer(allow_null=True)
-    incumbent_us = TimeSerializer(allow_null=True)
-    timer = fields.CharField(allow_null=True)
-    device_us = fields.FloatField(allow_null=True)
-    copied = CopiedOutputSerializer(many=True)
-    incumbent_copied = CopiedOutputSerializer(many=True)
+CaseRowSerializer = shape_of(
+    "CaseRow",
+    MeasuredCase,
+    "case correct checked_calls max_abs_error max_rel_error margin message time_us incumbent_us "
+    "timer device_us copied incumbent_copied",
+)
 
 
 class SampleSerializer(fields.Serializer):
@@ -58,9 +46,9 @@ class SampleSerializer(fields.Serializer):
     time_us = fields.FloatField()
 
 
-def _cases(evaluation: Evaluation) -> list[dict[str, Any]]:
+def _cases(evaluation: Evaluation) -> list[MeasuredCase]:
     report = report_of(evaluation)
-    return [case_row(case) for case in report.cases] if report else []
+    return [measured_case(case) for case in report.cases] if report else []
 
 
 def _environment(evaluation: Evaluation) -> dict[str, str]:

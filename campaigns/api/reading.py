@@ -6,8 +6,6 @@ from typing import Any
 
 from django.db.models import Count
 from django.shortcuts import get_object_or_404
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from campaigns.api import filters, measured, serializers
 from campaigns.models import (
@@ -22,9 +20,8 @@ from campaigns.models import (
     SweepPoint,
     Verdict,
 )
-from campaigns.records.cases import case_row, sample_rows
+from campaigns.records.cases import measured_case, sample_rows
 from campaigns.records.evaluations import report_of
-from campaigns.records.findings import campaign_findings
 from campaigns.records.sweeps import knobs_of
 from campaigns.reports.rows import with_standing
 from campaigns.reports.sweeps import KNOB, value_words
@@ -52,12 +49,6 @@ class Findings(OneView):
 
     queryset = CAMPAIGNS
     serializer_class = serializers.CampaignFindingsSerializer
-
-    def get(self, request: Request, **path: Any) -> Response:
-        self.asked()
-        campaign = self.get_object()
-        campaign.found = campaign_findings(campaign)
-        return Response(self.get_serializer(campaign).data)
 
 
 class Rounds(ListView):
@@ -114,7 +105,7 @@ class EvaluationCases(ListView):
 
     def rows(self, **path: Any) -> Rows:
         report = report_of(get_object_or_404(EVALUATIONS, **path))
-        return [case_row(case) for case in report.cases] if report else []
+        return [measured_case(case) for case in report.cases] if report else []
 
 
 class Samples(EvaluationCases):

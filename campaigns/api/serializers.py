@@ -2,59 +2,67 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from rest_framework import serializers as fields
 
+from campaigns.api.shapes import GainSerializer, shape_of
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Candidate, Event, Round, Verdict
+from campaigns.records.campaigns import intake_of, result_of
 from campaigns.records.device_waits import no_worker_of
-from campaigns.records.findings import finding_facts, policy_of, stored_policy
-from campaigns.records.rounds import hypothesis_of
+from campaigns.records.findings import FoundLine, found_lines, policy_of, stored_policy
+from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.records.target.targets import target_of
+from campaigns.records.values import CandidateValue, RoundCandidates, candidates_by_round
 from campaigns.records.verdicts import (
+    CaseResult,
+    ClassResult,
     classes_of,
     gain_of,
     gates_of,
     noise_of,
-    result_of,
     results_of,
 )
-from campaigns.reports.baselines import baseline_rows
-from campaigns.reports.rows import standing_facts, standing_of
-from campaigns.rules.stop.intake import intake_from
+from campaigns.reports.baselines import BaselineCase, BaselineRow, baseline_rows
+from campaigns.reports.rows import StandingFacts, standing_facts, standing_of
+from campaigns.rules.target.ceilings import CaseTarget
+from campaigns.rules.verdict.decision import Gate
 from knowledge.api.records import Read
 
-
-class GainSerializer(fields.Serializer):
-    """A change as a fraction (0.05: 5 % faster) with its interval."""
-
-    gain = fields.FloatField()
-    low = fields.FloatField()
-    high = fields.FloatField()
-    pairs = fields.IntegerField()
-    kind = fields.CharField()
-
-
-class TimeSerializer(fields.Serializer):
-    """The median of times in microseconds, with its 95 % interval."""
-
-    median = fields.FloatField()
-    low = fields.FloatField()
-    high = fields.FloatField()
-    n = fields.IntegerField()
-
-
-class CaseTargetSerializer(fields.Serializer):
-    """What a case could take at best; null where nothing is cited."""
-
-    case = fields.CharField()
-    flops = fields.FloatField()
-    bytes = fields.FloatField()
-    bound = fields.CharField()
-    floor_us = fields.FloatField(allow_null=True)
-    target_us = fields.FloatField(allow_null=True)
-    words = fields.CharField()
+CaseTargetSerializer = shape_of(
+    "CaseTarget", CaseTarget, "case flops bytes bound floor_us target_us words"
+)
+BaselineCaseSerializer = shape_of("BaselineCase", BaselineCase)
+BaselineSerializer = shape_of(
+    "Baseline",
+    BaselineRow,
+    "baseline=kind name evaluation beside_round=beside beside_best=is_best outcome why timer "
+    "time_us kernel_us gain cases copied note",
+)
+FindingSerializer = shape_of("Finding", FoundLine)
+FoundInSerializer = shape_of(
+    "FoundIn", CandidateValue, "ordinal label file=file_name chosen findings"
+)
+FoundInRoundSerializer = shape_of("FoundInRound", RoundCandidates)
+HypothesisSerializer = shape_of(
+    "Hypothesis",
+    StoredHypothesis,
+    "strategy title change rationale evidence expected_metric expected_direction expected_amount "
+    "risks scope params",
+)
+StandingSerializer = shape_of(
+    "Standing",
+    StandingFacts,
+    "word sentence gain gain_low gain_high pairs evaluation at",
+    at=datetime,
+)
+GateSerializer = shape_of("Gate", Gate)
+CaseResultSerializer = shape_of(
+    "CaseResult", CaseResult, "case time_us=time against_us=against gain"
+)
+ClassResultSerializer = shape_of("ClassResult", ClassResult)
 
 
 class CampaignSerializer(fields.ModelSerializer):
@@ -77,44 +85,6 @@ class CampaignSerializer(fields.ModelSerializer):
         )
 
 
-class CopiedOutputSerializer(fields.Serializer):
-    """An output into which each timed call copies an answer, so says the runner; its bytes."""
-
-    name = fields.CharField()
-    nbytes = fields.IntegerField()
-
-
-class BaselineCaseSerializer(fields.Serializer):
-    """One case of torch and of the kernel beside it, in µs; gain: of the kernel, a fraction."""
-
-    case = fields.CharField()
-    time_us = fields.FloatField()
-    kernel_us = fields.FloatField()
-    gain = GainSerializer()
-
-
-class BaselineSerializer(fields.Serializer):
-    """torch measured beside the kernel of a round; without a gain `why` says why there is none.
-
-    copied: what torch copies in each timed call, at its largest. note: the same in words.
-    """
-
-    baseline = fields.CharField(source="kind")
-    name = fields.CharField()
-    evaluation = fields.IntegerField()
-    beside_round = fields.IntegerField(source="beside")
-    beside_best = fields.BooleanField(source="is_best")
-    outcome = fields.CharField()
-    why = fields.CharField()
-    timer = fields.CharField()
-    time_us = fields.FloatField(allow_null=True)
-    kernel_us = fields.FloatField(allow_null=True)
-    gain = GainSerializer(allow_null=True)
-    cases = BaselineCaseSerializer(many=True)
-    copied = CopiedOutputSerializer(many=True)
-    note = fields.CharField()
-
-
 class WholeCampaignSerializer(CampaignSerializer):
     """With its target and what was agreed on at its beginning.
 
@@ -130,9 +100,7 @@ class WholeCampaignSerializer(CampaignSerializer):
     require_sanitizers = Read(
         fields.BooleanField(), lambda c: protocol_from(c.protocol.rules).require_sanitizers
     )
-    intake = Read(
-        fields.DictField(child=fields.CharField()), lambda c: intake_from(c.intake).stored
-    )
+    intake = Read(fields.DictField(child=fields.CharField()), lambda c: intake_of(c).stored)
 
     baselines = Read(BaselineSerializer(many=True), baseline_rows)
     no_worker = Read(fields.CharField(), no_worker_of)
@@ -145,53 +113,13 @@ class WholeCampaignSerializer(CampaignSerializer):
         )
 
 
-class FindingSerializer(fields.Serializer):
-    """What a reviewer should check in a source, and what the campaign makes of it."""
-
-    kind = fields.CharField()
-    line = fields.IntegerField()
-    what = fields.CharField()
-    text = fields.CharField()
-    meaning = fields.CharField()
-    stance = fields.CharField()
-
-
-class FoundInSerializer(fields.Serializer):
-    """One candidate's findings; null where it was not examined."""
-
-    ordinal = fields.IntegerField()
-    label = fields.CharField()
-    file = fields.CharField()
-    chosen = fields.BooleanField()
-    findings = FindingSerializer(many=True, allow_null=True)
-
-
-class FoundInRoundSerializer(fields.Serializer):
-    round = fields.IntegerField()
-    candidates = FoundInSerializer(many=True)
-
-
 class CampaignFindingsSerializer(WholeCampaignSerializer):
     """The campaign, and the findings of every candidate by round."""
 
-    rounds = FoundInRoundSerializer(many=True, source="found")
+    rounds = Read(FoundInRoundSerializer(many=True), candidates_by_round)
 
     class Meta(WholeCampaignSerializer.Meta):
         fields = (*WholeCampaignSerializer.Meta.fields, "rounds")
-
-
-class HypothesisSerializer(fields.Serializer):
-    strategy = fields.CharField()
-    title = fields.CharField()
-    change = fields.CharField()
-    rationale = fields.CharField()
-    evidence = fields.ListField(child=fields.CharField())
-    expected_metric = fields.CharField()
-    expected_direction = fields.CharField()
-    expected_amount = fields.FloatField(allow_null=True)
-    risks = fields.CharField()
-    scope = fields.CharField()
-    params = fields.DictField()
 
 
 class RoundSerializer(fields.ModelSerializer):
@@ -215,19 +143,6 @@ class RoundSerializer(fields.ModelSerializer):
             *("id", "campaign", "number", "kind", "state", "title", "against", "chosen"),
             *("verdict", "reason", "gain", "standing", "opened_at", "closed_at"),
         )
-
-
-class StandingSerializer(fields.Serializer):
-    """One step of the standing, with what its own session showed."""
-
-    word = fields.CharField()
-    sentence = fields.CharField()
-    gain = fields.FloatField(allow_null=True)
-    gain_low = fields.FloatField(allow_null=True)
-    gain_high = fields.FloatField(allow_null=True)
-    pairs = fields.IntegerField()
-    evaluation = fields.IntegerField()
-    at = fields.DateTimeField()
 
 
 class WholeRoundSerializer(RoundSerializer):
@@ -259,7 +174,7 @@ class WholeCandidateSerializer(CandidateSerializer):
     source = fields.CharField(source="text")
     findings = Read(
         FindingSerializer(many=True, allow_null=True),
-        lambda row: finding_facts(row, row.round.campaign),
+        lambda row: found_lines(row, row.round.campaign),
     )
 
     class Meta(CandidateSerializer.Meta):
@@ -280,31 +195,6 @@ class VerdictSerializer(fields.ModelSerializer):
             *("id", "campaign", "round", "round_number", "evaluation", "word", "reason"),
             *("sentence", "gain", "noise_floor", "decided_at"),
         )
-
-
-class GateSerializer(fields.Serializer):
-    """One gate in reading order. passed: null where it did not apply."""
-
-    name = fields.CharField()
-    passed = fields.BooleanField(allow_null=True)
-    found = fields.CharField()
-    limit = fields.CharField()
-    citation = fields.CharField()
-
-
-class CaseResultSerializer(fields.Serializer):
-    """One case: the times of both arms, and the gain between them."""
-
-    case = fields.CharField()
-    time_us = TimeSerializer(source="time", allow_null=True)
-    against_us = TimeSerializer(source="against", allow_null=True)
-    gain = GainSerializer(allow_null=True)
-
-
-class ClassResultSerializer(fields.Serializer):
-    name = fields.CharField()
-    cases = fields.ListField(child=fields.CharField())
-    gain = GainSerializer()
 
 
 class WholeVerdictSerializer(VerdictSerializer):

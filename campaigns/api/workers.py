@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers as fields
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from campaigns.api.shapes import shape_of
 from campaigns.models import Worker
 from campaigns.records.device_waits import open_waits
-from campaigns.records.passports import passport_facts, state_of, worker_facts
+from campaigns.records.passports import (
+    PassportFacts,
+    TakenFacts,
+    WorkerFacts,
+    passport_facts,
+    state_of,
+    worker_facts,
+)
 from campaigns.steps.measuring.take_passport import ask_for_passport
 from campaigns.steps.notify import notify_worker
 from knowledge.api.lists import ListView, OneView
@@ -24,52 +31,13 @@ from knowledge.models.token import Scope
 MAY_ASK = "campaigns.change_campaign"
 
 
-class TakenSerializer(fields.Serializer):
-    """When, by whom, why and under what one passport was taken."""
-
-    id = fields.IntegerField()
-    taken_at = fields.DateTimeField()
-    worker = fields.CharField()
-    why = fields.CharField()
-    backend = fields.CharField()
-    host = fields.DictField()
-    failures = fields.ListField(child=fields.CharField())
-    error = fields.CharField()
-    wall_s = fields.FloatField()
-
-
-class PassportSerializer(fields.Serializer):
-    """What is known of a worker's noise. lengths: by the length of a kernel."""
-
-    state = fields.CharField()
-    words = fields.CharField()
-    doubts = fields.ListField(child=fields.CharField())
-    noisy = fields.ListField(child=fields.CharField())
-    passport = TakenSerializer(allow_null=True)
-    last_try_failed = fields.CharField()
-    asked_at = fields.DateTimeField(allow_null=True)
-    lengths = fields.ListField(child=fields.DictField())
-    conditions = fields.DictField(allow_null=True)
-
-
-class WorkerSerializer(fields.Serializer):
-    """A process that measures. waits: the campaigns that wait for its device."""
-
-    id = fields.IntegerField()
-    worker = fields.CharField()
-    device = fields.CharField()
-    platform = fields.CharField()
-    process_id = fields.IntegerField()
-    heartbeat_age_s = fields.FloatField()
-    alive = fields.BooleanField()
-    passport = PassportSerializer()
-    waits = fields.ListField(child=fields.DictField())
-
-
+TakenSerializer = shape_of("Taken", TakenFacts, taken_at=datetime)
+PassportSerializer = shape_of("Passport", PassportFacts, asked_at=datetime | None)
+WorkerSerializer = shape_of("Worker", WorkerFacts)
 WORKERS = Worker.objects.select_related("platform")
 
 
-def _facts(worker: Worker) -> dict[str, Any]:
+def _facts(worker: Worker) -> WorkerFacts:
     return worker_facts(worker, state_of(worker), open_waits())
 
 
@@ -81,7 +49,7 @@ class Workers(ListView):
     filter_backends = []
     order = "pk"
 
-    def records(self, rows: Sequence[Worker]) -> list[dict[str, Any]]:
+    def records(self, rows: Sequence[Worker]) -> list[WorkerFacts]:
         waits = open_waits()
         return [worker_facts(worker, state_of(worker), waits) for worker in rows]
 

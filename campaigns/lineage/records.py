@@ -15,10 +15,11 @@ from campaigns.lineage.formatting import formatted
 from campaigns.lineage.git import LineageError, branch_name
 from campaigns.lineage.repository import PlannedCommit
 from campaigns.models import Campaign, Commit, Round, RoundState
+from campaigns.records.campaigns import intake_of
 from campaigns.records.evaluations import report_of
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.records.verdicts import borne_of, gain_of
-from campaigns.rules.stop.intake import AUTO, intake_from
+from campaigns.rules.stop.intake import AUTO
 from campaigns.rules.verdict.attribution import Attribution, attributions_of
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import change, digits, share
@@ -69,7 +70,7 @@ def branch_of(campaign: Campaign) -> str:
     first = Commit.objects.filter(round__campaign=campaign).order_by("round__number").first()
     if first is not None:
         return first.branch
-    chosen = intake_from(campaign.intake).git_branch
+    chosen = intake_of(campaign).git_branch
     if chosen != AUTO:
         return chosen
     names = (campaign.problem.op, campaign.backend, campaign.platform.slug)

@@ -6,26 +6,35 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+import msgspec
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
+from campaigns.records.campaigns import intake_of, result_of
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import report_of
 from campaigns.records.findings import (
     finding_counts,
-    finding_facts,
+    found_lines,
     kinds_by_stance,
     policy_of,
     stored_policy,
 )
 from campaigns.records.rounds import declared_of, proposed_by
-from campaigns.records.submissions import budgets_of
 from campaigns.records.sweeps import sweep_of
 from campaigns.records.target.target_drift import PinnedSpec, drift_of
+from campaigns.records.target.targets import target_of
+from campaigns.records.values import (
+    campaign_value,
+    candidate_value,
+    evaluation_value,
+    round_value,
+    verdict_value,
+)
 from campaigns.records.verdicts import borne_of
 from campaigns.reports.baselines import baseline_lines, baseline_rows
 from campaigns.reports.course import course_facts, course_lines
@@ -43,36 +52,19 @@ from campaigns.reports.rows import (
 )
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.sweeps import lead_of, sweep_facts
-from campaigns.rules.stop.intake import intake_from
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.verdict.report_words import notes_of
-from campaigns.rules.wording import gain_words
 
 
 def campaign_facts(campaign: Campaign) -> dict[str, Any]:
     """What `campaign run` and `campaign show` answer; the gain is over v0, None if not measured."""
-    incumbent = campaign.incumbent
-    result = campaign.result
+    value = campaign_value(campaign)
     return {
-        "campaign": campaign.pk,
-        "title": campaign.title,
-        "problem": campaign.problem.slug,
-        "platform": campaign.platform.slug,
-        "backend": campaign.backend,
-        "architecture": campaign.platform.arch,
-        "intake": intake_from(campaign.intake).stored,
-        "proposers": budgets_of(campaign),
-        "state": campaign.state,
-        "stop_reason": campaign.stop_reason,
-        "stop_sentence": campaign.stop_sentence,
+        **msgspec.to_builtins(value),
+        **value.result.facts,
         "rounds": campaign.rounds.count(),
-        "gain": result.get("gain"),
-        "gain_low": result.get("gain_low"),
-        "gain_high": result.get("gain_high"),
-        "pairs": result.get("pairs"),
-        "baseline": result.get("baseline"),
-        "incumbent_round": incumbent.round.number if incumbent else None,
-        "target": campaign.target.get("state", ""),
+        "incumbent_round": value.incumbent,
+        "target": target_of(campaign).state,
     }
 
 
@@ -106,7 +98,7 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
             }
             for pitfall in campaign.pitfalls.all()
         ],
-        "placeholders": campaign.target.get("placeholders", {}),
+        "placeholders": msgspec.to_builtins(target_of(campaign).assumed),
         "pins": [_pin_facts(pin) for pin in drift.pins],
         "would_be": {
             "words": drift.words,
@@ -122,7 +114,8 @@ def _standings(campaign: Campaign) -> Iterator[tuple[int, dict[str, Any]]]:
     numbers = dict(campaign.rounds.order_by("number").values_list("pk", "number"))
     sessions = sessions_by_round(campaign)
     for key, number in numbers.items():
-        yield from ((number, facts) for facts in standing_facts(sessions.get(key, ())))
+        found = msgspec.to_builtins(standing_facts(sessions.get(key, ())))
+        yield from ((number, facts) for facts in found)
 
 
 def _doubt_line(doubt: Standing) -> str:
@@ -175,7 +168,7 @@ def campaign_text(campaign: Campaign) -> str:
         for stance, kinds in kinds_by_stance(campaign).items()
         if kinds
     ]
-    lines.append(f"guard: {intake_from(campaign.intake).guard_policy.words}")
+    lines.append(f"guard: {intake_of(campaign).guard_policy.words}")
     if campaign.own_kernels:
         lines.append(f"own kernels by declaration: {', '.join(campaign.own_kernels)}")
     if protocol_from(campaign.protocol.rules).require_sanitizers:
@@ -209,50 +202,36 @@ def round_line(round_: Round) -> str:
 def round_facts(round_: Round) -> dict[str, Any]:
     """Everything about one round: candidates with every sample that was taken, and the verdict."""
     verdict: Verdict | None = getattr(round_, "verdict", None)
+    value, sweep = round_value(round_), sweep_of(round_)
     return {
-        "campaign": round_.campaign_id,
-        "round": round_.number,
-        "kind": round_.kind,
-        "proposed_by": proposed_by(round_).facts,
-        "state": round_.state,
-        "hypothesis": round_.hypothesis,
+        **msgspec.to_builtins(value),
+        "round": value.number,
         "dispatch": {**dispatch_of(round_).facts, "no_split": no_split(round_)},
         "expectation": str(borne_of(round_, verdict) or "") if verdict else "",
         "standing": standing_words(standing_of(round_)),
-        "standings": standing_facts(sessions_of(round_)),
-        "against_round": round_.against.round.number if round_.against else None,
+        "standings": msgspec.to_builtins(standing_facts(sessions_of(round_))),
+        "against_round": value.against,
         "candidates": [
             {
-                "ordinal": candidate.ordinal,
-                "label": candidate.label,
-                "file": candidate.file_name,
-                "flags": candidate.flags,
-                "params": candidate.params,
-                "digest": candidate.digest,
-                "findings": finding_facts(candidate, round_.campaign),
-                "chosen": candidate.pk == round_.chosen_id,
+                **msgspec.to_builtins(candidate_value(candidate, round_)),
                 "outcomes": [
-                    {
-                        "kind": e.kind,
-                        "attempt": e.attempt,
-                        "outcome": e.outcome,
-                        "reason": e.reason,
-                        "environment": e.report.get("environment", {}),
-                        "cases": e.report.get("cases", []),
-                        "surroundings": e.report.get("surroundings", []),
-                        "void": e.void.sentence if hasattr(e, "void") else "",
-                    }
-                    for e in candidate.evaluations.all()
-                    if not e.traits.is_torch
+                    msgspec.to_builtins(evaluation_value(evaluation))
+                    for evaluation in candidate.evaluations.all()
+                    if not evaluation.traits.is_torch
                 ],
             }
             for candidate in round_.candidates.prefetch_related("evaluations__void")
         ],
-        "sweep": _sweep_facts(round_),
+        "sweep": sweep_facts(sweep) | {"points": _points_address(round_)} if sweep else None,
         "repairs": [repair_facts(repair) for repair in _repairs(round_)],
         "commit": commit_facts(getattr(round_, "commit", None)),
         "verdict": _verdict_facts(verdict) if verdict else None,
     }
+
+
+def _points_address(round_: Round) -> str:
+    """Where every point of its search is, as CSV."""
+    return f"{reverse('sweep', args=[round_.campaign_id, round_.number])}?format=csv"
 
 
 def round_text(round_: Round) -> str:
@@ -283,23 +262,13 @@ def round_text(round_: Round) -> str:
     return "\n".join(lines)
 
 
-def _sweep_facts(round_: Round) -> dict[str, Any] | None:
-    """Its search with counts, and the address of every point as CSV; None without one."""
-    found = sweep_of(round_)
-    if found is None:
-        return None
-    table = reverse("sweep", args=[round_.campaign_id, round_.number])
-    return sweep_facts(found) | {"points": f"{table}?format=csv"}
-
-
 def _finding_lines(round_: Round) -> list[str]:
     """What was found in the judged source, a line each; what is allowed last."""
     chosen = round_.chosen
-    found = (finding_facts(chosen, round_.campaign) if chosen else None) or []
-    found.sort(key=lambda row: (row["stance"] == "allowed", row["line"]))
+    found = (found_lines(chosen, round_.campaign) if chosen else None) or []
     return [
-        f"{row['stance']}: line {row['line']}, {row['what']} ({row['kind']}): {row['meaning']}"
-        for row in found
+        f"{row.stance}: line {row.line}, {row.what} ({row.kind}): {row.meaning}"
+        for row in sorted(found, key=lambda row: (row.stance == "allowed", row.line))
     ]
 
 
@@ -344,25 +313,11 @@ def event_facts(event: Event) -> dict[str, Any]:
 
 def _result(campaign: Campaign) -> str:
     """The gain over v0 with its interval and count; empty where nothing was compared."""
-    result = campaign.result
-    if result.get("gain_low") is None:
-        return ""
-    told = gain_words(result["gain"], result["gain_low"], result["gain_high"])
-    return f"{told} against v0 ({result['interval']}, n={result['pairs']} pairs)"
+    gain = result_of(campaign)
+    return f"{gain.words} against v0 ({gain.kind}, n={gain.pairs} pairs)" if gain else ""
 
 
 def _verdict_facts(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "verdict": Word(verdict.word).words,
-        "reason": verdict.reason,
-        "sentence": verdict.sentence,
-        "gain": verdict.gain,
-        "gain_low": verdict.gain_low,
-        "gain_high": verdict.gain_high,
-        "pairs": verdict.pairs,
-        "interval": verdict.interval_kind,
-        "gates": verdict.gates,
-        "cases": verdict.cases,
-        "classes": verdict.classes,
-        "noise": verdict.noise,
-    }
+    value = verdict_value(verdict)
+    known: dict[str, Any] = msgspec.to_builtins(value)
+    return known | {"verdict": Word(value.word).words, "interval": value.interval_kind}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from campaigns.evaluator.contract import CaseReport, Report, Timing
+import msgspec
+
+from campaigns.evaluator.contract import CaseReport, CopiedOutput, Report, Timing
 from campaigns.evaluator.contract.problem import SKEWED, distribution_of
 from campaigns.models import Campaign, Case, Event, Round
 from campaigns.rules.noise.gain import Gain
@@ -62,7 +64,50 @@ def _is_size(value: Any) -> bool:
 CONFIDENCE = 0.95
 
 
-def spread(samples_us: Sequence[float]) -> dict[str, float | int]:
+@dataclass(frozen=True, slots=True)
+class TimeSpread:
+    """The median of times in microseconds, with its 95 % interval."""
+
+    median: float
+    low: float
+    high: float
+    n: int
+
+
+class PairedCase(msgspec.Struct, frozen=True):
+    """The times of both arms on one case, and the gain between them; None where not taken."""
+
+    case: str
+    time_us: TimeSpread | None = None
+    incumbent_us: TimeSpread | None = None
+    gain: float | None = None
+    gain_low: float | None = None
+    gain_high: float | None = None
+
+    def paired(self, kind: str) -> Gain | None:
+        """The gain as a value; kind: of its interval."""
+        low, high = self.gain_low, self.gain_high
+        if self.gain is None or low is None or high is None:
+            return None
+        return Gain(self.gain, low, high, self.time_us.n if self.time_us else 0, kind)
+
+
+class MeasuredCase(PairedCase, frozen=True, kw_only=True):
+    """One case of a report: how right, how fast. Times of a call, in µs; None if not taken."""
+
+    correct: bool
+    checked_calls: int
+    max_abs_error: float | None
+    max_rel_error: float | None
+    margin: float | None
+    message: str
+    timer: str | None
+    device_us: float | None
+    copied: tuple[CopiedOutput, ...]
+    incumbent_copied: tuple[CopiedOutput, ...]
+
+
+def spread(samples_us: Sequence[float]) -> TimeSpread:
     """Median with its distribution-free 95 % interval (order statistics), in microseconds.
 
     Under six samples no such interval exists; low and high are then the extremes.
@@ -70,39 +115,37 @@ def spread(samples_us: Sequence[float]) -> dict[str, float | int]:
     ordered = sorted(samples_us)
     n = len(ordered)
     outside = _ranks_outside(n)
-    return {
-        "median": statistics.median(ordered),
-        "low": ordered[outside],
-        "high": ordered[n - 1 - outside],
-        "n": n,
-    }
+    return TimeSpread(statistics.median(ordered), ordered[outside], ordered[n - 1 - outside], n)
 
 
-def case_row(case: CaseReport, gain: Gain | None = None) -> dict[str, Any]:
-    """One case of a report as plain values; times that were not taken are None."""
-    return {
-        "case": case.case,
-        "correct": case.correct,
-        "checked_calls": case.checked_calls,
-        "max_abs_error": case.max_abs_error,
-        "max_rel_error": case.max_rel_error,
-        "margin": case.margin,
-        "message": case.message,
-        "time_us": _timed(case, case.candidate),
-        "incumbent_us": _timed(case, case.incumbent),
-        "timer": case.candidate.timer.value if case.candidate else None,
-        "device_us": case.candidate.device_us if case.candidate else None,
-        "copied": _copied(case.candidate),
-        "incumbent_copied": _copied(case.incumbent),
-        "gain": gain.gain if gain else None,
-        "gain_low": gain.low if gain else None,
-        "gain_high": gain.high if gain else None,
-    }
+def measured_case(case: CaseReport, gain: Gain | None = None) -> MeasuredCase:
+    """One case of a report."""
+    arm, other = case.candidate, case.incumbent
+    return MeasuredCase(
+        case=case.case,
+        correct=case.correct,
+        checked_calls=case.checked_calls,
+        max_abs_error=case.max_abs_error,
+        max_rel_error=case.max_rel_error,
+        margin=case.margin,
+        message=case.message,
+        time_us=_timed(case, arm),
+        incumbent_us=_timed(case, other),
+        timer=arm.timer.value if arm else None,
+        device_us=arm.device_us if arm else None,
+        copied=arm.copied if arm else (),
+        incumbent_copied=other.copied if other else (),
+        gain=gain.gain if gain else None,
+        gain_low=gain.low if gain else None,
+        gain_high=gain.high if gain else None,
+    )
 
 
 def case_rows(cases: Sequence[CaseReport], gains: Mapping[str, Gain]) -> list[dict[str, Any]]:
-    """All cases of a report with their gains."""
-    return [case_row(case, gains.get(case.case)) for case in cases]
+    """All cases of a report with their gains, as a verdict stores them."""
+    rows = [measured_case(case, gains.get(case.case)) for case in cases]
+    found: list[dict[str, Any]] = msgspec.to_builtins(rows)
+    return found
 
 
 def class_rows(gains: Mapping[str, Gain], classes: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -120,12 +163,8 @@ def class_rows(gains: Mapping[str, Gain], classes: Mapping[str, str]) -> list[di
     ]
 
 
-def _timed(case: CaseReport, timing: Timing | None) -> dict[str, float | int] | None:
+def _timed(case: CaseReport, timing: Timing | None) -> TimeSpread | None:
     return spread(decisive_samples(case, timing)) if timing and timing.samples_us else None
-
-
-def _copied(timing: Timing | None) -> list[dict[str, str | int]]:
-    return [asdict(one) for one in timing.copied] if timing else []
 
 
 def _ranks_outside(n: int) -> int:

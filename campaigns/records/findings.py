@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from campaigns.models import Campaign, Candidate
 from campaigns.rules.verdict.finding_kinds import Examined, Finding, FindingKind, Stance
 
@@ -20,18 +23,27 @@ def stored_policy(policy: Mapping[FindingKind, Stance]) -> dict[str, str]:
     return {kind.value: policy[kind].value for kind in FindingKind}
 
 
+class FoundLine(msgspec.Struct, frozen=True):
+    """A finding as its candidate keeps it, with the words that its kind had then.
+
+    stance: what the campaign makes of its kind; not stored.
+    """
+
+    kind: str
+    line: int
+    what: str
+    text: str
+    meaning: str
+    stance: str = ""
+
+
 def stored_findings(findings: Iterable[Finding]) -> list[dict[str, Any]]:
-    """Findings as their candidate keeps them, each with the words that its kind had then."""
-    return [
-        {
-            "kind": found.kind.value,
-            "line": found.line,
-            "what": found.what,
-            "text": found.quote,
-            "meaning": found.kind.meaning,
-        }
+    """Findings as their candidate keeps them."""
+    rows = (
+        FoundLine(found.kind.value, found.line, found.what, found.quote, found.kind.meaning)
         for found in findings
-    ]
+    )
+    return [{name: getattr(row, name) for name in FoundLine.__struct_fields__[:-1]} for row in rows]
 
 
 def examined(candidate: Candidate, campaign: Campaign) -> Examined | None:
@@ -45,32 +57,13 @@ def examined(candidate: Candidate, campaign: Campaign) -> Examined | None:
     return Examined(candidate.file_name, findings, policy_of(campaign))
 
 
-def finding_facts(candidate: Candidate, campaign: Campaign) -> list[dict[str, Any]] | None:
-    """Each finding as data: kind, line, what, text, meaning, and what the campaign makes of it."""
+def found_lines(candidate: Candidate, campaign: Campaign) -> list[FoundLine] | None:
+    """Each finding with what the campaign makes of it; None where it was not examined."""
     if candidate.findings is None:
         return None
     policy = policy_of(campaign)
-    return [{**row, "stance": policy[FindingKind(row["kind"])].value} for row in candidate.findings]
-
-
-def campaign_findings(campaign: Campaign) -> list[dict[str, Any]]:
-    """Every candidate of every round with its findings; two queries."""
-    return [
-        {
-            "round": round_.number,
-            "candidates": [
-                {
-                    "ordinal": candidate.ordinal,
-                    "label": candidate.label,
-                    "file": candidate.file_name,
-                    "chosen": candidate.pk == round_.chosen_id,
-                    "findings": finding_facts(candidate, campaign),
-                }
-                for candidate in round_.candidates.all()
-            ],
-        }
-        for round_ in campaign.rounds.prefetch_related("candidates")
-    ]
+    rows = msgspec.convert(candidate.findings, list[FoundLine])
+    return [replace(row, stance=policy[FindingKind(row.kind)].value) for row in rows]
 
 
 def kinds_by_stance(campaign: Campaign) -> dict[str, list[FindingKind]]:

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from campaigns.evaluator.contract import Report
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Candidate, Evaluation, Round, RoundState
+from campaigns.records.campaigns import baseline_floor, intake_of
 from campaigns.records.cases import cases_of, classes_by_case, taken_by
 from campaigns.records.evaluations import deciding_evaluation, judged_candidate, second_session
 from campaigns.records.findings import examined
 from campaigns.records.noise import NoiseFloor, floor_for
 from campaigns.records.rounds import declared_of
-from campaigns.records.target.targets import floors_of, lesser_floors_of
-from campaigns.rules.noise.gain import LEAST_FLOOR
-from campaigns.rules.stop.intake import intake_from
+from campaigns.records.target.targets import target_of
 from campaigns.rules.verdict.gates import Standard
 
 
@@ -85,16 +84,16 @@ def standard_of_round(round_: Round, floor: NoiseFloor) -> Standard:
 
 def standard_of(campaign: Campaign, *, has_incumbent: bool) -> Standard:
     """What the campaign's reports are judged against: its noise, floors and protected cases."""
-    cases = list(campaign.case_rows)
+    cases, target = list(campaign.case_rows), target_of(campaign)
     return Standard(
         has_incumbent=has_incumbent,
         is_v0=not has_incumbent,
-        noise=campaign.noise.get("floor", LEAST_FLOOR),
+        noise=baseline_floor(campaign),
         seed=campaign.seed,
-        floors=floors_of(campaign.target),
-        lesser_floors=lesser_floors_of(campaign.target),
+        floors=target.floors,
+        lesser_floors=target.lesser_floors,
         protected=frozenset(case.name for case in cases if case.protected),
-        guard=intake_from(campaign.intake).guard_policy,
+        guard=intake_of(campaign).guard_policy,
         cases=frozenset(campaign.cases),
         whole=len(campaign.cases),
         halves=campaign.problem.halves,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from campaigns.evaluator.contract import CaseReport, Outcome, Report
 from campaigns.models import Campaign, Evaluation, Void
 from campaigns.models.transitions import PAUSABLE
+from campaigns.records.campaigns import baseline_noise
 from campaigns.records.evaluations import is_elsewhere
 from campaigns.records.passports import PassportState, state_of
 from campaigns.rules.noise.drift import Allowance, Disturbance, allowance, drifts
@@ -61,13 +62,13 @@ def _fits(report: Report | None, state: PassportState) -> list[Fit] | None:
 
 
 def _fallback(campaign: Campaign, evaluation: Evaluation, why: str) -> NoiseFloor:
-    floor = campaign.noise.get("floor")
-    if floor is None:
+    noise = baseline_noise(campaign)
+    if noise is None:
         return NoiseFloor(LEAST_FLOOR, f"the least of {share(LEAST_FLOOR)}: {why}")
     first = Evaluation.objects.filter(verdicts__round__campaign=campaign).order_by("pk").first()
     moved = first is not None and is_elsewhere(evaluation.card, first)
     where = " on another device" if moved else ""
-    return NoiseFloor(floor, f"v0 against itself in round 1{where}: {why}")
+    return NoiseFloor(noise.floor, f"v0 against itself in round 1{where}: {why}")
 
 
 def drift_under(evaluation: Evaluation, report: Report) -> tuple[Disturbance, ...]:
@@ -104,8 +105,8 @@ def sentence_of(found: tuple[Disturbance, ...]) -> str:
 
 def _by_baseline(campaign: Campaign) -> Allowance:
     """From the noise of an estimate on so many pairs to the spread of one sample."""
-    noise = campaign.noise
-    return allowance(noise["sigma"] * noise["pairs"] ** 0.5 if noise else 0.0)
+    noise = baseline_noise(campaign)
+    return allowance(noise.sigma * noise.pairs**0.5 if noise else 0.0)
 
 
 # One stationary but noisy evaluation in ten is void by chance (a few of a hundred cases); so many

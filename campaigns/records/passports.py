@@ -136,53 +136,95 @@ def open_wish(worker: Worker) -> PassportWish | None:
     return None if wish is None or wish.passports.exists() else wish
 
 
+class TakenFacts(msgspec.Struct, frozen=True):
+    """When, by whom, why and under what one passport was taken."""
+
+    id: int
+    taken_at: str
+    worker: str
+    why: str
+    backend: str
+    host: dict[str, Any]
+    failures: list[str]
+    error: str
+    wall_s: float
+
+
+class PassportFacts(msgspec.Struct, frozen=True):
+    """What is known of a worker's noise. lengths: by the length of a kernel."""
+
+    state: str
+    words: str
+    doubts: list[str]
+    noisy: list[str]
+    passport: TakenFacts | None
+    last_try_failed: str
+    asked_at: str | None
+    lengths: list[dict[str, Any]]
+    conditions: dict[str, Any] | None
+
+
+class WorkerFacts(msgspec.Struct, frozen=True):
+    """A process that measures. waits: the campaigns that wait for its device."""
+
+    id: int
+    worker: str
+    device: str
+    platform: str
+    process_id: int
+    heartbeat_age_s: float
+    alive: bool
+    passport: PassportFacts
+    waits: list[dict[str, Any]]
+
+
 def worker_facts(
     worker: Worker, state: PassportState, waits: Iterable[DeviceWait] = ()
-) -> dict[str, Any]:
+) -> WorkerFacts:
     """One worker with the state of its passport and with those of these waits for its device."""
-    return {
-        "id": worker.pk,
-        "worker": worker.name,
-        "device": worker.device,
-        "platform": worker.platform.slug,
-        "process_id": worker.pid,
-        "heartbeat_age_s": round(worker.silent_s, 1),
-        "alive": worker.is_alive,
-        "passport": passport_facts(state),
-        "waits": [
+    return WorkerFacts(
+        id=worker.pk,
+        worker=worker.name,
+        device=worker.device,
+        platform=worker.platform.slug,
+        process_id=worker.pid,
+        heartbeat_age_s=round(worker.silent_s, 1),
+        alive=worker.is_alive,
+        passport=passport_facts(state),
+        waits=[
             {"campaign": wait.campaign_id, **wait.facts} for wait in waits_on(worker.card, waits)
         ],
-    }
+    )
 
 
-def passport_facts(state: PassportState) -> dict[str, Any]:
+def passport_facts(state: PassportState) -> PassportFacts:
     """The state in a word and a sentence, the passport that counts, and what speaks against it."""
-    return {
-        "state": state.word,
-        "words": state.words,
-        "doubts": list(state.doubts),
-        "noisy": list(state.noisy),
-        "passport": taken_facts(state.passport) if state.passport else None,
-        "last_try_failed": state.failed.error if state.failed else "",
-        "asked_at": state.wish.asked_at.isoformat() if state.wish else None,
-        "lengths": [{**asdict(length), "noise_floor": length.floor} for length in state.lengths],
-        "conditions": asdict(state.conditions) if state.passport else None,
-    }
+    return PassportFacts(
+        state=state.word,
+        words=state.words,
+        doubts=list(state.doubts),
+        noisy=list(state.noisy),
+        passport=taken_facts(state.passport) if state.passport else None,
+        last_try_failed=state.failed.error if state.failed else "",
+        asked_at=state.wish.asked_at.isoformat() if state.wish else None,
+        lengths=[{**asdict(length), "noise_floor": length.floor} for length in state.lengths],
+        conditions=asdict(state.conditions) if state.passport else None,
+    )
 
 
-def taken_facts(passport: Passport) -> dict[str, Any]:
-    """When, by whom, why and under what one passport was taken."""
-    return {
-        "id": passport.pk,
-        "taken_at": passport.taken_at.isoformat(),
-        "worker": passport.worker.name,
-        "why": passport.why,
-        "backend": passport.backend,
-        "host": passport.host,
-        "failures": passport.failures,
-        "error": passport.error,
-        "wall_s": passport.wall_s,
-    }
+def taken_facts(passport: Passport) -> TakenFacts:
+    """How one passport was taken."""
+    return TakenFacts(
+        id=passport.pk,
+        taken_at=passport.taken_at.isoformat(),
+        worker=passport.worker.name,
+        why=passport.why,
+        backend=passport.backend,
+        host=passport.host,
+        failures=passport.failures,
+        error=passport.error,
+        wall_s=passport.wall_s,
+    )
 
 
 # What failed once mostly fails again: no compiler, no card. What was crowded may be quiet by then.

@@ -7,11 +7,7 @@ from typing import Any
 
 import msgspec
 
-from campaigns.models import (
-    Campaign,
-    Evidence,
-    Round,
-)
+from campaigns.models import Campaign, Evidence, Round
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.buckets import Bucket, Declared
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from django.utils import timezone
 
 from campaigns.models import Campaign, Restart, RestartAnswer, Unmasking
+from campaigns.records.campaigns import goal_of
 from campaigns.records.target.targets import share_of, target_of
 from campaigns.records.time_spent import time_spent
 from campaigns.records.verdicts import decisions_of, paired_times_of, verdicts_of
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.stop.policy import History, count_streaks
-from campaigns.rules.target.goal import GoalKind, Reached, goal_from, measured_by
-from campaigns.rules.target.roofline import Work
+from campaigns.rules.target.goal import GoalKind, Reached, measured_by
 from campaigns.rules.verdict.chained import Times
 
 
@@ -63,11 +63,11 @@ def history_of(campaign: Campaign, *, answered: bool = False, taken: bool = Fals
 
 def _reached(campaign: Campaign, v0: Times, best: Times) -> Reached | None:
     """The incumbent against a target that is no share of the ceilings; None without one."""
-    goal = goal_from(campaign.goal)
+    goal = goal_of(campaign)
     if goal.kind is GoalKind.CEILING or not v0 or not best:
         return None
     target = goal.target(geomean(v0.values()))
     cases = target_of(campaign).cases
-    works = {name: Work(flops=case.flops, bytes=case.bytes) for name, case in cases.items()}
+    works = {name: case.work for name, case in cases.items()}
     measured = measured_by(goal.metric, best, works)
     return Reached(target, measured) if target is not None and measured is not None else None

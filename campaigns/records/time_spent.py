@@ -8,13 +8,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Max, QuerySet
 
-from campaigns.models import (
-    Campaign,
-    CampaignState,
-    Evaluation,
-    EvaluationState,
-    Phase,
-)
+from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Phase
 from campaigns.models.kinds import AFTER_THE_ROUND, UNCOUNTED
 from campaigns.records.device_waits import awaited_by
 from campaigns.rules.stop.phases import LIMITS, MEASURING, Clock

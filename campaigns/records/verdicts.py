@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+import msgspec
 
 from campaigns.models import Campaign, Round, Standing, Verdict
+from campaigns.records.campaigns import result_of
+from campaigns.records.cases import PairedCase, TimeSpread
 from campaigns.records.rounds import hypothesis_of
 from campaigns.rules.noise.gain import KIND, LEAST_FLOOR, Gain
 from campaigns.rules.stop.policy import count_streaks
@@ -16,16 +19,6 @@ from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.verdict.expectation import Borne, borne_out
 from campaigns.rules.verdict.sanitizers import NAME as SANITIZERS
 from campaigns.rules.verdict.sanitizers import NOT_REACHED
-
-
-@dataclass(frozen=True, slots=True)
-class TimeSpread:
-    """The median of times in microseconds, with its 95 % interval."""
-
-    median: float
-    low: float
-    high: float
-    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +60,7 @@ def borne_of(round_: Round, verdict: Verdict) -> Borne | None:
     if idea.scope:
         gain = next((c.gain for c in classes_of(verdict) if c.name == idea.scope), None)
     return borne_out(
-        idea.expected_metric,
-        idea.expected_direction,
-        idea.expected_amount,
-        gain,
-        noise_of(verdict),
-    )
-
-
-def result_of(campaign: Campaign) -> Gain | None:
-    """The incumbent against v0, measured side by side at the end; None before or without it."""
-    stored: Mapping[str, Any] = campaign.result
-    if stored.get("gain") is None or not stored.get("pairs"):
-        return None
-    return Gain(
-        stored["gain"],
-        stored["gain_low"],
-        stored["gain_high"],
-        stored["pairs"],
-        stored.get("interval") or KIND,
+        idea.expected_metric, idea.expected_direction, idea.expected_amount, gain, noise_of(verdict)
     )
 
 
@@ -105,13 +80,8 @@ def results_of(verdict: Verdict) -> tuple[CaseResult, ...]:
     """The verdict's cases, in the order in which they were measured."""
     kind = verdict.interval_kind or KIND
     return tuple(
-        CaseResult(
-            case=str(item["case"]),
-            time=_spread(item.get("time_us")),
-            against=_spread(item.get("incumbent_us")),
-            gain=_gain(item, kind),
-        )
-        for item in verdict.cases
+        CaseResult(row.case, row.time_us, row.incumbent_us, row.paired(kind))
+        for row in msgspec.convert(verdict.cases, list[PairedCase])
     )
 
 
@@ -148,19 +118,6 @@ def sanitizer_result(verdict: Verdict) -> SanitizerResult | None:
     if gate is None or gate["found"] == NOT_REACHED:
         return None
     return SanitizerResult(gate["passed"], str(gate["found"]))
-
-
-def _spread(value: Mapping[str, Any] | None) -> TimeSpread | None:
-    if not value:
-        return None
-    return TimeSpread(value["median"], value["low"], value["high"], value["n"])
-
-
-def _gain(item: Mapping[str, Any], kind: str) -> Gain | None:
-    if item.get("gain") is None:
-        return None
-    pairs = (item.get("time_us") or {}).get("n", 0)
-    return Gain(item["gain"], item["gain_low"], item["gain_high"], pairs, kind)
 
 
 def verdicts_of(campaign: Campaign) -> Sequence[Verdict]:

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, Moment, Report
-from campaigns.records.target.targets import CampaignTarget, CaseTarget
 from campaigns.records.verdicts import CaseResult
 from campaigns.reports.rows import RoundRow
 from campaigns.rules.noise.drift import LEAST_OTHERS, LEAST_PRESSURE, LEAST_STOLEN, on_gpu
-from campaigns.rules.noise.gain import LEAST_FLOOR
 from campaigns.rules.noise.passport import Conditions, Length, Range, told_floor
+from campaigns.rules.target.ceilings import CampaignTarget, CaseTarget
 from campaigns.rules.verdict.case_limits import CaseEffect, GuardPolicy, case_effect
 from campaigns.rules.wording import counted, digits, share
 
@@ -41,12 +40,12 @@ def case_rows(
     row: RoundRow,
     report: Report | None,
     target: CampaignTarget,
-    floor: float | None,
+    floor: float,
     guard: GuardPolicy = GuardPolicy.DEFAULT,
 ) -> tuple[CaseRow, ...]:
     """Join what a round's verdict and report say about each case, the worst gain first.
 
-    floor: the campaign's noise floor as a fraction, None before the baseline has set it.
+    floor: the campaign's noise floor as a fraction.
     """
     by_result = {result.case: result for result in row.results}
     by_fact = {fact.case: fact for fact in report.cases} if report else {}
@@ -56,7 +55,7 @@ def case_rows(
             result=by_result.get(name),
             facts=by_fact.get(name),
             target=target.cases.get(name),
-            effect=_effect(by_result.get(name), LEAST_FLOOR if floor is None else floor, guard),
+            effect=_effect(by_result.get(name), floor, guard),
             time_us=row.times.get(name),
         )
         for name in dict.fromkeys([*by_result, *by_fact])

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from campaigns.charts import deltas, progress, roofline
 from campaigns.charts.marks import NoChart
+from campaigns.records.campaigns import baseline_floor
 from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet
-from campaigns.rules.noise.gain import LEAST_FLOOR, geomean
+from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import share
 
@@ -97,4 +98,4 @@ def _deltas(sheet: CampaignSheet, link: Link) -> deltas.DeltaChart | NoChart:
         for row in sheet.rows
         if row.gain and row.number > 1
     ]
-    return deltas.build(points, float(sheet.campaign.noise.get("floor") or LEAST_FLOOR))
+    return deltas.build(points, baseline_floor(sheet.campaign))

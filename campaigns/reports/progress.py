@@ -183,8 +183,7 @@ def _measurements(campaign: Campaign) -> str:
     last = campaign.rounds.order_by("number").annotate(
         all=Count("candidates__evaluations"),
         done=Count(
-            "candidates__evaluations",
-            filter=Q(candidates__evaluations__state=EvaluationState.DONE),
+            "candidates__evaluations", filter=Q(candidates__evaluations__state=EvaluationState.DONE)
         ),
     )
     found = last.last()

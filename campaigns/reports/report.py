@@ -9,14 +9,15 @@ from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
+from msgspec import structs
 
 from campaigns.evaluator.contract import Report
 from campaigns.models import Campaign, Candidate, Evaluation, Event, Round, Standing
+from campaigns.records.campaigns import intake_of
 from campaigns.records.evaluations import machine_code_of, report_of
-from campaigns.records.findings import finding_facts
+from campaigns.records.findings import FoundLine, found_lines
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.records.target.target_drift import drift_of
-from campaigns.records.target.targets import CampaignTarget
 from campaigns.reports.baselines import baseline_rows
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.lineage import lineage_of
@@ -25,7 +26,7 @@ from campaigns.reports.rows import RoundRow, doubts_of, meanings, sessions_by_ro
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet
 from campaigns.reports.splits import Splits, splits_of
 from campaigns.reports.totals import audit_of, copies_of, limits_of, trend_of
-from campaigns.rules.stop.intake import intake_from
+from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.verdict.attribution import attributions_of
 from knowledge.specs.cited import Cited
 
@@ -44,7 +45,7 @@ class Chapter:
     hypothesis: StoredHypothesis | None
     gates: tuple[dict[str, Any], ...]
     sessions: tuple[Standing, ...]
-    findings: tuple[dict[str, Any], ...]
+    findings: tuple[FoundLine, ...]
     diff: Diff | None
 
 
@@ -78,7 +79,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "baselines": baseline_rows(campaign),
         "trend": trend_of(sheet),
         "protocol": campaign.protocol.rules,
-        "guard": intake_from(campaign.intake).guard_policy,
+        "guard": intake_of(campaign).guard_policy,
         "limits": limits_of(sheet, timezone.now()),
         "pitfalls": campaign.pitfalls.all(),
         "doubts": doubts_of(campaign),
@@ -94,10 +95,8 @@ def _cited_here(target: CampaignTarget) -> CampaignTarget:
     def here(cited: Cited) -> Cited:
         return replace(cited, href="#target-title")
 
-    return replace(
+    return structs.replace(
         target,
-        bandwidth=target.bandwidth and here(target.bandwidth),
-        compute=target.compute and here(target.compute),
         bandwidths=tuple(map(here, target.bandwidths)),
         computes=tuple(map(here, target.computes)),
         lessers=tuple(map(here, target.lessers)),
@@ -114,7 +113,7 @@ def _chapter(row: RoundRow, sessions: dict[int, tuple[Standing, ...]]) -> Chapte
         hypothesis=hypothesis_of(round_),
         gates=tuple(verdict.gates) if verdict else (),
         sessions=sessions.get(round_.pk, ()),
-        findings=tuple((finding_facts(chosen, round_.campaign) or ()) if chosen else ()),
+        findings=tuple((found_lines(chosen, round_.campaign) or ()) if chosen else ()),
         diff=_between(round_.against, round_.chosen) if kept else None,
     )
 

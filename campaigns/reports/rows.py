@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any
 
+import msgspec
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from campaigns.models import Campaign, Round, RoundState, Standing, StandingAnswer, StandingWord
 from campaigns.models.verdict import MEANINGS
 from campaigns.records.findings import finding_counts
 from campaigns.records.rounds import ProposedBy, proposed_by
-from campaigns.records.target.targets import CampaignTarget, share_of
+from campaigns.records.target.targets import share_of
 from campaigns.records.verdicts import CaseResult, borne_of, gain_of, paired_times_of, results_of
 from campaigns.rules.noise.gain import Gain, geomean
+from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.verdict.chained import Times
 from campaigns.rules.verdict.decision import VerdictWord as Word
 
@@ -64,29 +65,51 @@ def meanings() -> list[tuple[str, str]]:
     return [(word.value, MEANINGS[word]) for word in StandingWord]
 
 
-def standing_facts(standings: Iterable[Standing]) -> list[dict[str, Any]]:
-    """Standings as the commands print them."""
+class AnswerFacts(msgspec.Struct, frozen=True):
+    """What a person said of a gain that another device did not show."""
+
+    answer: str
+    why: str
+    by: str
+    at: str
+
+
+class StandingFacts(msgspec.Struct, frozen=True):
+    """One step of the standing, with what its own session showed."""
+
+    word: str
+    sentence: str
+    gain: float | None
+    gain_low: float | None
+    gain_high: float | None
+    pairs: int
+    evaluation: int
+    at: str
+    answer: AnswerFacts | None
+
+
+def standing_facts(standings: Iterable[Standing]) -> list[StandingFacts]:
+    """Standings as data."""
     return [
-        {
-            "word": standing.words,
-            "sentence": standing.sentence,
-            "gain": standing.gain,
-            "gain_low": standing.gain_low,
-            "gain_high": standing.gain_high,
-            "pairs": standing.pairs,
-            "evaluation": standing.evaluation_id,
-            "at": standing.at.isoformat(),
-            "answer": _answer_facts(getattr(standing, "answer", None)),
-        }
+        StandingFacts(
+            word=standing.words,
+            sentence=standing.sentence,
+            gain=standing.gain,
+            gain_low=standing.gain_low,
+            gain_high=standing.gain_high,
+            pairs=standing.pairs,
+            evaluation=standing.evaluation_id,
+            at=standing.at.isoformat(),
+            answer=_answer_facts(getattr(standing, "answer", None)),
+        )
         for standing in standings
     ]
 
 
-def _answer_facts(answer: StandingAnswer | None) -> dict[str, Any] | None:
+def _answer_facts(answer: StandingAnswer | None) -> AnswerFacts | None:
     if answer is None:
         return None
-    by, at = answer.by.get_username(), answer.at.isoformat()
-    return {"answer": answer.words, "why": answer.why, "by": by, "at": at}
+    return AnswerFacts(answer.words, answer.why, answer.by.get_username(), answer.at.isoformat())
 
 
 LOADED = ("verdict", "against__round", "chosen", "submission")

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Max
 
+from campaigns.evaluator.contract.ceilings import BUSY_LIMIT
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import (
     Campaign,
@@ -20,16 +21,23 @@ from campaigns.models import (
     RoundState,
 )
 from campaigns.models.transitions import WORKING
+from campaigns.records.campaigns import (
+    BaselineNoise,
+    baseline_noise,
+    goal_of,
+    result_of,
+    stop_policy_of,
+)
 from campaigns.records.device_waits import SHOWN_AFTER, Queue, queue_for, shown_wait
 from campaigns.records.findings import kinds_by_stance
 from campaigns.records.stop_history import masked_rounds
-from campaigns.records.target.targets import CampaignTarget, target_of
+from campaigns.records.target.targets import target_of
 from campaigns.records.time_spent import time_spent
-from campaigns.records.verdicts import result_of
 from campaigns.reports.progress import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.reports.rows import RoundRow, rounds_of, rows_of
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.target.goal import GoalKind
+from campaigns.rules.target.ceilings import CampaignTarget
+from campaigns.rules.target.goal import Goal, GoalKind
 from campaigns.rules.verdict.chained import chained, excess
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.verdict.finding_kinds import FindingKind
@@ -99,8 +107,23 @@ class CampaignSheet:
 
     @property
     def budget(self) -> int | None:
-        found = self.campaign.stop_policy.get("max_rounds")
-        return int(found) if found else None
+        return stop_policy_of(self.campaign).max_rounds if self.campaign.stop_policy else None
+
+    @property
+    def goal(self) -> Goal:
+        """What was asked for."""
+        return goal_of(self.campaign)
+
+    @property
+    def noise(self) -> BaselineNoise | None:
+        """Of v0 compared with itself."""
+        return baseline_noise(self.campaign)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the ceilings may be too low because the host was busy with something else."""
+        busy = self.target.busy
+        return busy is not None and busy.value > BUSY_LIMIT
 
     @property
     def findings_policy(self) -> dict[str, list[FindingKind]]:
@@ -115,7 +138,7 @@ class CampaignSheet:
     @property
     def goal_words(self) -> str:
         """The target in one line; for a share of the ceilings on one case with its arithmetic."""
-        goal, cases = self.target.goal, self.campaign.cases
+        goal, cases = self.goal, self.campaign.cases
         only = self.target.cases.get(cases[0]) if len(cases) == 1 else None
         if goal.kind is GoalKind.CEILING and only and only.words:
             return only.words
@@ -142,7 +165,7 @@ class CampaignSheet:
             return f"{closed} of the {LEAST_ROUNDS} measured rounds that an estimate needs"
         ends = f"stops at {self.budget} rounds"
         if self.eta.is_capped:
-            ends += f" or {self.campaign.stop_policy['max_wall_h']:g} h, which come first"
+            ends += f" or {stop_policy_of(self.campaign).max_wall_h:g} h, which come first"
         return f"from the last {self.eta.rounds} rounds; {ends}"
 
     @property
@@ -230,10 +253,11 @@ def heartbeat_of(campaign: Campaign, now: datetime) -> WorkerHeartbeat | None:
 
 
 def _eta(campaign: Campaign, rows: Sequence[RoundRow], now: datetime) -> Eta | None:
-    most = campaign.stop_policy.get("max_rounds")
-    if campaign.is_finished or campaign.state == CampaignState.AWAITING or not most:
+    ended = campaign.is_finished or campaign.state == CampaignState.AWAITING
+    if ended or not campaign.stop_policy:
         return None
+    policy = stop_policy_of(campaign)
     durations = [row.duration_s for row in rows if row.duration_s is not None]
-    hours = campaign.stop_policy.get("max_wall_h")
+    hours = policy.max_wall_h
     left_s = (hours - time_spent(campaign, now).wall_h) * 3600 if hours else math.inf
-    return estimate(durations, max(0, int(most) - len(durations)), max(0.0, left_s))
+    return estimate(durations, max(0, policy.max_rounds - len(durations)), max(0.0, left_s))

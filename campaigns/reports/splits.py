@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, KernelLaunch, Param, Report, Source
 from campaigns.models import Campaign
-from campaigns.records.target.targets import CampaignTarget
+from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.target.tiles import Waves, matmul_tile
 from campaigns.rules.verdict.report_words import launch_words
 from campaigns.rules.wording import digits, duration

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from campaigns.records.campaigns import stop_policy_of
+from campaigns.records.campaigns import result_of, stop_policy_of
 from campaigns.records.evaluations import report_of
 from campaigns.records.rounds import declared_of
 from campaigns.records.stop_history import restart_of, restarted_after
 from campaigns.records.time_spent import time_spent
-from campaigns.records.verdicts import result_of
 from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.noise.directions import (
@@ -153,8 +152,7 @@ def limits_of(sheet: CampaignSheet, now: datetime) -> tuple[Counter, ...]:
     judged = [row for row in sheet.rows if hasattr(row.round, "verdict")]
     restart = restart_of(campaign)
     streaks = count_streaks(
-        ((row.word, Reason(row.round.verdict.reason)) for row in judged),
-        restarted_after(restart),
+        ((row.word, Reason(row.round.verdict.reason)) for row in judged), restarted_after(restart)
     )
     spent = time_spent(campaign, now)
     history = History(

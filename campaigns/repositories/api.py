@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api.filters import Key
-from campaigns.api.serializers import GainSerializer
+from campaigns.api.shapes import GainSerializer
 from campaigns.api.submissions import NotTaken, submitter_of
 from campaigns.records.device_waits import no_worker_of
 from campaigns.repositories.hand_in import (

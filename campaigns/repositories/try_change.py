@@ -21,7 +21,6 @@ from campaigns.lineage.git import LineageError
 from campaigns.models import EvaluationState, RepositoryState
 from campaigns.models.transitions import claim, move
 from campaigns.problems.shipped import UnknownProblem
-from campaigns.records.target.targets import floors_here
 from campaigns.repositories.harness import HostBroken
 from campaigns.repositories.measure import (
     ChangeTrial,
@@ -47,6 +46,7 @@ from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.wording import share
+from campaigns.steps.floors_here import floors_here
 from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
 from campaigns.steps.measuring.claims import ClaimHeartbeat, begin, renew_connection
 from campaigns.steps.problems import find_problem

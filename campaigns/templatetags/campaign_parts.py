@@ -14,17 +14,17 @@ from django.utils.safestring import SafeString, mark_safe
 from campaigns.models import StandingWord
 from campaigns.models.kinds import EVALUATION_KINDS
 from campaigns.models.verdict import MEANINGS
+from campaigns.records.cases import TimeSpread
 from campaigns.records.rounds import hypothesis_of
 from campaigns.records.target.target_drift import TargetDrift
-from campaigns.records.target.targets import CampaignTarget
-from campaigns.records.verdicts import TimeSpread, gain_of
+from campaigns.records.verdicts import gain_of
 from campaigns.reports.progress import spoken
 from campaigns.reports.rows import standing_words
 from campaigns.reports.sheet import BASELINE
 from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules import wording
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.target.ceilings import PLACEHOLDER
+from campaigns.rules.target.ceilings import PLACEHOLDER, CampaignTarget
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.verdict.report_words import function_words
 from knowledge.specs.citation import CitationState
@@ -166,7 +166,7 @@ def cited_as(cited: Cited, state: str) -> SafeString:
 def ceiling(context: dict[str, Any], target: CampaignTarget, question: str) -> SafeString:
     """Write the ceiling that a target rests on: cited, a labelled placeholder, or UNKNOWN."""
     cited = target.bandwidth if question == "bandwidth" else target.compute
-    assumed = next((a for a in target.assumptions if a.question == question), None)
+    assumed = target.assumed.get(question)
     if cited:
         return cited_as(cited, _state(context, cited.citation))
     if not assumed:

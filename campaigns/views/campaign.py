@@ -17,6 +17,7 @@ from campaigns.models import Campaign, CampaignState
 from campaigns.models.kinds import EVALUATION_KINDS, TORCH
 from campaigns.models.transitions import PAUSABLE
 from campaigns.records.baselines import is_over, wants_baselines
+from campaigns.records.campaigns import intake_of, stop_policy_of
 from campaigns.records.cases import dispatch_of
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.submissions import takes_candidates, takes_later
@@ -33,7 +34,7 @@ from campaigns.reports.proposers import proposer_rows, waiting_sheets
 from campaigns.reports.rows import doubts_of
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, heartbeat_of
 from campaigns.reports.totals import copies_of, limits_of
-from campaigns.rules.stop.intake import fixed, intake_from
+from campaigns.rules.stop.intake import fixed
 from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.views.lookup import campaign_at, wants_fragment
@@ -83,7 +84,7 @@ def campaign_page(
     )
     context["intake"] = {
         **fixed(found.backend, found.platform.arch),
-        **intake_from(found.intake).shown,
+        **intake_of(found).shown,
         "Beside the best": ", ".join(EVALUATION_KINDS[kind].words for kind in TORCH)
         if wants_baselines(found)
         else "nothing",
@@ -144,7 +145,7 @@ def _news(found: Campaign, seen: int | None) -> list[str]:
 
 def _offer_until(found: Campaign, progress: Progress | None) -> datetime | None:
     """Until when a person may answer the offered restart; None where nobody is asked."""
-    asks = found.stop_policy.get("restart") == RestartPolicy.ASK
+    asks = stop_policy_of(found).restart is RestartPolicy.ASK
     if found.state != CampaignState.RESTART or not asks or not progress or not progress.since:
         return None
     return progress.since + timedelta(seconds=LIMITS[CampaignState.RESTART].wall_s)

@@ -12,10 +12,11 @@ from django.views.decorators.http import require_safe
 from campaigns.evaluator.contract import Report, Source
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
 from campaigns.models.kinds import TORCH
+from campaigns.records.campaigns import baseline_floor, intake_of
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import machine_code_in, report_of
-from campaigns.records.findings import finding_counts, finding_facts
+from campaigns.records.findings import finding_counts, found_lines
 from campaigns.records.rounds import hypothesis_of
 from campaigns.records.submissions import takes_candidates
 from campaigns.records.sweeps import sweep_of
@@ -27,7 +28,6 @@ from campaigns.reports.diff import Diff, diff, highlighted
 from campaigns.reports.lineage import lineage_of, reproduce_commands
 from campaigns.reports.rows import meanings, sessions_of, some_rows
 from campaigns.reports.splits import splits_of
-from campaigns.rules.stop.intake import intake_from
 from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.rules.verdict.report_words import notes_of
 from campaigns.views.lookup import campaign_at, candidate_of, download, number_in, round_at
@@ -51,7 +51,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     measured = verdict.evaluation if verdict else next(iter(evaluations), None)
     report = report_of(measured) if measured else None
     sessions = sessions_of(found)
-    guard = intake_from(campaign.intake).guard_policy
+    guard = intake_of(campaign).guard_policy
     context: dict[str, Any] = {
         "campaign": campaign,
         "round": found,
@@ -64,12 +64,12 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "doubts": [s for s in sessions if s.word == StandingWord.NOT_REPRODUCED],
         "hypothesis": hypothesis_of(found),
         "candidate": candidate,
-        "findings": finding_facts(candidate, campaign) if candidate else None,
+        "findings": found_lines(candidate, campaign) if candidate else None,
         "classes": classes_of(verdict) if verdict else (),
         "dispatch": dispatch_of(found),
         "no_split": no_split(found),
         "split_in": campaign.rounds.filter(split__called_by=number).first(),
-        "cases": case_rows(row, report, target, campaign.noise.get("floor"), guard),
+        "cases": case_rows(row, report, target, baseline_floor(campaign), guard),
         "measured": measured,
         **_found(report),
         "target": target,
@@ -91,10 +91,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     }
     shown: Diff | None = context["diff"]
     if shown and len(shown.rows) > SHOWN_LINES and context["view"] == "unified":
-        context |= {
-            "diff_rows": shown.rows[:SHOWN_LINES],
-            "cut": len(shown.rows) - SHOWN_LINES,
-        }
+        context |= {"diff_rows": shown.rows[:SHOWN_LINES], "cut": len(shown.rows) - SHOWN_LINES}
     return render(request, "campaigns/round.html", context)
 
 
@@ -137,7 +134,7 @@ def round_source(request: HttpRequest, campaign_id: int, number: int) -> HttpRes
         "round": found,
         "candidate": candidate,
         "candidates": found.candidates.all(),
-        "findings": finding_facts(candidate, campaign),
+        "findings": found_lines(candidate, campaign),
         "lines": highlighted(candidate.text, candidate.file_name),
     }
     return render(request, "campaigns/source.html", context)
@@ -231,10 +228,7 @@ def _neighbours(campaign: Campaign, number: int) -> dict[str, int | None]:
     numbers = campaign.rounds.order_by("number")
     before = numbers.filter(number__lt=number).last()
     after = numbers.filter(number__gt=number).first()
-    return {
-        "before": before.number if before else None,
-        "after": after.number if after else None,
-    }
+    return {"before": before.number if before else None, "after": after.number if after else None}
 
 
 def _file(candidate: Candidate) -> HttpResponse:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import platform as host
 from typing import Any
 
+import msgspec
+
 from campaigns.devices.discover import Device, devices, this_device, watched
 from campaigns.devices.hold import holder
 from campaigns.devices.idle import is_gated, look_at_all
@@ -67,12 +69,15 @@ class Command(BaseCommand):
         if passport.error:
             self.fail(ExitCode.USAGE, passport.error)
         state = state_of(own)
-        self.emit(passport_facts(state), _passport_text(state))
+        self.emit(msgspec.to_builtins(passport_facts(state)), _passport_text(state))
 
     def passports(self, *, device: str | None, **options: Any) -> None:
         found = this_device(device)
         rows = list(Passport.objects.filter(card=card_of(found)).select_related("worker"))
-        self.emit([taken_facts(row) for row in rows], "\n".join(map(_history_line, rows)))
+        self.emit(
+            msgspec.to_builtins([taken_facts(row) for row in rows]),
+            "\n".join(map(_history_line, rows)),
+        )
         if not rows:
             self.progress("none yet; take one with `.venv/bin/python manage.py device passport`")
 
@@ -88,7 +93,7 @@ class Command(BaseCommand):
         ask_for_passport(worker, None)
         notify_worker(worker)
         self.emit(
-            passport_facts(state_of(worker)),
+            msgspec.to_builtins(passport_facts(state_of(worker))),
             f"asked {name}; it takes the passport when no campaign needs its device",
         )
 
@@ -100,7 +105,9 @@ class Command(BaseCommand):
             for device, seen in zip(here, look_at_all(here), strict=True)
         ]
         rows, waits = Worker.objects.select_related("platform"), open_waits()
-        workers = [worker_facts(worker, state_of(worker), waits) for worker in rows]
+        workers = msgspec.to_builtins(
+            [worker_facts(worker, state_of(worker), waits) for worker in rows]
+        )
         lines = [_device_line(row) for row in found] + [_worker_line(row) for row in workers]
         self.emit({"devices": found, "workers": workers}, "\n".join(lines))
         if not workers:

@@ -30,13 +30,13 @@ from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.management.base_command import Argument, BaseCommand, ExitCode, Exits, argument
 from campaigns.records.cases import case_rows
 from campaigns.records.findings import stored_findings
-from campaigns.records.target.targets import Floors, floors_here
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.verdict.report_words import code_words, function_words, notes_of
 from campaigns.rules.verdict.sanitizers import found_words, passed
+from campaigns.steps.floors_here import Floors, floors_here
 from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
 from campaigns.steps.measuring.evaluate import read_code, sanitize
 from campaigns.steps.problems import find_problem

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from campaigns.models import (
-    Campaign,
-    Placeholder,
-)
+from campaigns.models import Campaign, Placeholder
 from campaigns.rules.target.ceilings import PLACEHOLDER, Ceilings
 from knowledge.lookup.value import (
     MATMUL,
@@ -30,9 +27,7 @@ def ceilings_of(campaign: Campaign) -> Ceilings:
         bandwidths=tuple(bandwidth_ceilings(campaign.platform)),
         computes=tuple(
             compute_ceilings(
-                campaign.platform,
-                campaign.problem.dtype,
-                accumulate=campaign.problem.accumulate,
+                campaign.platform, campaign.problem.dtype, accumulate=campaign.problem.accumulate
             )
         ),
         assumed={row.question: _assumed(row) for row in campaign.placeholders.all()},

@@ -9,21 +9,21 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from django.urls import reverse
 
 from campaigns.models import Campaign
+from campaigns.records.target.targets import target_of
 from campaigns.rules.noise.gain import geomean
-from campaigns.rules.target.ceilings import Ceilings, target_under
-from campaigns.rules.target.roofline import Work, choose_ceiling
+from campaigns.rules.target.ceilings import CampaignTarget, Ceilings, target_under
+from campaigns.rules.target.roofline import choose_ceiling
 from campaigns.rules.wording import duration
 from knowledge.lookup.usage import Replacement, SpecUse
 from knowledge.lookup.value import cited
 from knowledge.models import DRIFT, Citation, Flag, Spec, SpecState
 from knowledge.specs.citation import CitationError, CitationState, parse_citation
-from knowledge.specs.cited import UNKNOWN, Cited, cited_in
+from knowledge.specs.cited import UNKNOWN, Cited
 from knowledge.specs.facts import Rank
 
 ROLES = ("bandwidth", "compute", "busy_share")
@@ -155,35 +155,27 @@ class TargetDrift:
 
 def drift_of(campaign: Campaign) -> TargetDrift:
     """Compare each pin with the wiki now. Three queries; none before the target is set."""
-    used = [(role, found) for role in ROLES for found in cited_in(campaign.target, role)]
+    target = target_of(campaign)
+    used = [(role, found) for role in ROLES for found in target.cited(role)]
     if not used:
         return TargetDrift((), ())
     pins = _pins(campaign, used)
     swaps = {pin.used: _cited(pin.successor) for pin in pins if not pin.holds and pin.swapped}
-    return TargetDrift(tuple(pins), case_moves(campaign.target, swaps))
+    return TargetDrift(tuple(pins), case_moves(target, swaps))
 
 
-def case_moves(
-    target: Mapping[str, Any], swaps: Mapping[Cited, Cited | None]
-) -> tuple[CaseMove, ...]:
+def case_moves(target: CampaignTarget, swaps: Mapping[Cited, Cited | None]) -> tuple[CaseMove, ...]:
     """Each case of a stored target with these values exchanged, by the arithmetic of step 0."""
     ceilings = Ceilings(
-        bandwidths=_swapped(cited_in(target, "bandwidth"), swaps),
-        computes=_swapped(cited_in(target, "compute"), swaps),
+        bandwidths=_swapped(target.bandwidths, swaps),
+        computes=_swapped(target.computes, swaps),
         assumed={},
     )
-    stored = target["cases"]
-    works = {name: Work(case["flops"], case["bytes"]) for name, case in stored.items()}
-    found = target_under(ceilings, works, float(target["fraction"]))["cases"]
+    works = {name: case.work for name, case in target.cases.items()}
+    would = target_under(ceilings, works, target.fraction).cases
     return tuple(
-        CaseMove(
-            name,
-            case.get("floor_us"),
-            found[name].get("floor_us"),
-            case.get("target_us"),
-            found[name].get("target_us"),
-        )
-        for name, case in stored.items()
+        CaseMove(name, case.floor_us, would[name].floor_us, case.target_us, would[name].target_us)
+        for name, case in target.cases.items()
     )
 
 
@@ -283,7 +275,8 @@ def _cited(spec: Spec | None) -> Cited | None:
     return cited(spec) if spec is not None else None
 
 
-Found = tuple[Campaign, str, Cited]  # a campaign, the role in its target, the value as pinned
+# A campaign, its target, the role of a value in it, the value as pinned.
+Found = tuple[Campaign, CampaignTarget, str, Cited]
 
 
 def uses_in_campaigns(swaps: Sequence[Replacement]) -> list[list[SpecUse]]:
@@ -293,10 +286,11 @@ def uses_in_campaigns(swaps: Sequence[Replacement]) -> list[list[SpecUse]]:
     platforms = {swap.spec.platform_id for swap in swaps}
     rows = Campaign.objects.filter(platform__in=platforms).exclude(target={}).order_by("-pk")
     for campaign in rows.only("pk", "title", "platform_id", "target"):
+        target = target_of(campaign)
         for role in ROLES:
-            for found in cited_in(campaign.target, role):
+            for found in target.cited(role):
                 if (key := key_of(campaign.platform_id, found)) is not None:
-                    pinned[key].append((campaign, role, found))
+                    pinned[key].append((campaign, target, role, found))
     return [
         [_use(found, swap) for key in sorted(keys[swap.spec.pk]) for found in pinned.get(key, ())]
         for swap in swaps
@@ -314,9 +308,8 @@ def _keys(specs: Sequence[Spec]) -> dict[int, set[Key]]:
 
 
 def _use(found: Found, swap: Replacement) -> SpecUse:
-    campaign, role, pinned = found
-    target: Mapping[str, Any] = campaign.target
-    now = target_words([case.get("target_us") for case in target["cases"].values()])
+    campaign, target, role, pinned = found
+    now = target_words([case.target_us for case in target.cases.values()])
     would_be, reason = _would_be(target, role, pinned, swap.replacement)
     return SpecUse(
         title=campaign.title,
@@ -329,7 +322,7 @@ def _use(found: Found, swap: Replacement) -> SpecUse:
 
 
 def _would_be(
-    target: Mapping[str, Any], role: str, pinned: Cited, replacement: Spec | None
+    target: CampaignTarget, role: str, pinned: Cited, replacement: Spec | None
 ) -> tuple[str, str]:
     """The target with the replacement, and why there is none."""
     if replacement is None:
@@ -341,9 +334,9 @@ def _would_be(
     return ("", "another ceiling of this target is unknown") if words == UNKNOWN else (words, "")
 
 
-def _purpose(target: Mapping[str, Any], role: str, pinned: Cited) -> str:
+def _purpose(target: CampaignTarget, role: str, pinned: Cited) -> str:
     if role == "busy_share":
         return "slack of the physical floor"
-    if choose_ceiling(cited_in(target, role)) == pinned:
+    if choose_ceiling(target.cited(role)) == pinned:
         return f"{role} of the roof"
     return f"{role} limit of the physical floor"

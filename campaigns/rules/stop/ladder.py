@@ -25,13 +25,7 @@ class Rung(StrEnum):
     RESTART = "restart"
 
 
-RUNGS = {
-    1: Rung.DIAGNOSE,
-    2: Rung.REVIEW,
-    3: Rung.MACHINE_CODE,
-    4: Rung.COMPARE,
-    5: Rung.RESTART,
-}
+RUNGS = {1: Rung.DIAGNOSE, 2: Rung.REVIEW, 3: Rung.MACHINE_CODE, 4: Rung.COMPARE, 5: Rung.RESTART}
 
 
 def rung(non_accepts: int, last: Reason, *, restart_settled: bool) -> Rung | None:
@@ -111,9 +105,7 @@ def tally(reasons: Iterable[Reason]) -> str:
 MOST_REPAIRS = 3
 # Failures that another version of the same idea may fix. Cheating gets no repair, another source
 # does not fix a broken host, and a correct but slower kernel has had its trial.
-MENDABLE = frozenset(
-    {Reason.BUILD_FAILED, Reason.WRONG_RESULT, Reason.CRASHED, Reason.TIMED_OUT},
-)
+MENDABLE = frozenset({Reason.BUILD_FAILED, Reason.WRONG_RESULT, Reason.CRASHED, Reason.TIMED_OUT})
 
 
 def may_repair(reason: Reason, earlier: Sequence[bool]) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+import msgspec
+
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.wording import amount, digits, duration, share
 from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
@@ -138,10 +140,7 @@ def _first(ceilings: Sequence[Cited]) -> tuple[Cited | None, Cited | None]:
 
 
 def place(
-    work: Work,
-    bandwidth: Cited | None,
-    compute: Cited | None,
-    fraction: float = TARGET_FRACTION,
+    work: Work, bandwidth: Cited | None, compute: Cited | None, fraction: float = TARGET_FRACTION
 ) -> Placement | Unknown:
     """Place one case under a bandwidth (B/s) and a compute (op/s) ceiling.
 
@@ -237,29 +236,22 @@ class MemoryLevel(StrEnum):
     CACHE = "cache"
 
 
-@dataclass(frozen=True, slots=True)
-class Ridge:
-    """One dtype and one memory level, with the two ceilings behind the ridge."""
+class Ridge(msgspec.Struct, frozen=True):
+    """One dtype and one memory level, with the two ceilings behind the ridge; None is unknown.
+
+    text: the ridge with its arithmetic, or UNKNOWN; old rows have nothing but that.
+    """
 
     dtype: str
-    level: MemoryLevel
-    bandwidth: Cited | None
-    compute: Cited | None
+    level: str
+    text: str
+    flops_per_byte: float | None = None
+    bandwidth: Cited | None = None
+    compute: Cited | None = None
 
     @property
-    def flops_per_byte(self) -> float | None:
-        """None if one of the ceilings is unknown."""
-        if self.bandwidth is None or self.compute is None:
-            return None
-        return self.compute.value / self.bandwidth.value
-
-    @property
-    def text(self) -> str:
-        """The ridge with its arithmetic, or UNKNOWN."""
-        ridge = self.flops_per_byte
-        if ridge is None or self.bandwidth is None or self.compute is None:
-            return UNKNOWN
-        return f"{self.compute.display} ÷ {self.bandwidth.display} = {digits(ridge)} op/B"
+    def is_known(self) -> bool:
+        return self.bandwidth is not None and self.compute is not None
 
 
 def ridges(
@@ -268,7 +260,15 @@ def ridges(
     """Every dtype with every level; missing ones stay in the list as UNKNOWN."""
     found = {level: choose_ceiling(ceilings) for level, ceilings in bandwidths.items()}
     return tuple(
-        Ridge(dtype, level, bandwidth, choose_ceiling(ceilings))
+        _ridge(dtype, level, bandwidth, choose_ceiling(ceilings))
         for dtype, ceilings in ((name, tuple(items)) for name, items in computes.items())
         for level, bandwidth in found.items()
     )
+
+
+def _ridge(dtype: str, level: str, bandwidth: Cited | None, compute: Cited | None) -> Ridge:
+    if bandwidth is None or compute is None:
+        return Ridge(dtype, level, UNKNOWN, None, bandwidth, compute)
+    ridge = compute.value / bandwidth.value
+    text = f"{compute.display} ÷ {bandwidth.display} = {digits(ridge)} op/B"
+    return Ridge(dtype, level, text, ridge, bandwidth, compute)

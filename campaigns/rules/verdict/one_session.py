@@ -305,10 +305,7 @@ def _pairs(case: CaseReport) -> list[Pair]:
 
 
 def _decision(
-    reason: Reason,
-    sentence: str,
-    found: tuple[Gate, ...],
-    compared: PairedComparison | None = None,
+    reason: Reason, sentence: str, found: tuple[Gate, ...], compared: PairedComparison | None = None
 ) -> Decision:
     missing = "no incumbent" if reason is Reason.BASELINE else "not reached"
     rest = tuple(Gate(name, None, missing, "") for name in GATE_NAMES[len(found) :])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
-from typing import Any
 
+import msgspec
 from django.db import transaction
 from django.utils import timezone
+from msgspec.structs import replace
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.contract.files import dump
@@ -22,25 +22,19 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move, stopping
+from campaigns.records.campaigns import CampaignResult
 from campaigns.records.device_waits import awaited_by, is_held, is_served
 from campaigns.records.judged_rounds import standard_of
 from campaigns.rules.stop.policy import Stop
 from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.one_session import decide_session
-from campaigns.rules.wording import gain_words
 from campaigns.steps.measuring.baselines import request_baselines
 from campaigns.steps.measuring.results import not_measured
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from campaigns.steps.rounds.closed import commit_accepted
 
 BASELINE = "v0"
-NOT_COMPARED: dict[str, Any] = {
-    "gain": 0.0,
-    "gain_low": None,
-    "gain_high": None,
-    "pairs": 0,
-    "interval": "nothing to compare: v0 is the incumbent",
-}
+NOT_COMPARED = CampaignResult(0.0, pairs=0, interval="nothing to compare: v0 is the incumbent")
 
 
 def finish(campaign: Campaign) -> Next:
@@ -71,43 +65,38 @@ def _latest(incumbent: Candidate, v0: Candidate) -> Evaluation:
     return latest
 
 
-def _result(campaign: Campaign, evaluation: Evaluation) -> dict[str, Any]:
+def _result(campaign: Campaign, evaluation: Evaluation) -> CampaignResult:
     report = evaluation.facts
     if report is None or report.outcome is not Outcome.PASSED:
-        return {"gain": None, "why": evaluation.reason or "not measured"}
+        return CampaignResult(None, why=evaluation.reason or "not measured")
     decision: Decision = decide_session(report, standard_of(campaign, has_incumbent=True))
     if decision.gain is None:
-        return {"gain": None, "why": decision.sentence}
-    gain = asdict(decision.gain)
-    return {
-        "gain": gain["gain"],
-        "gain_low": gain["low"],
-        "gain_high": gain["high"],
-        "pairs": gain["pairs"],
-        "interval": gain["kind"],
-        "evaluation": evaluation.pk,
-    }
+        return CampaignResult(None, why=decision.sentence)
+    gain = decision.gain
+    return CampaignResult(
+        gain.gain, gain.low, gain.high, gain.pairs, gain.kind, evaluation=evaluation.pk
+    )
 
 
-def _close(campaign: Campaign, result: dict[str, Any]) -> Next:
+def _close(campaign: Campaign, result: CampaignResult) -> Next:
     # Before the state changes: after a crash here this step is taken again.
     commit_accepted(campaign)
-    values = {"result": {"baseline": BASELINE, **result}, "finished_at": timezone.now()}
+    stored = msgspec.to_builtins(replace(result, baseline=BASELINE))
     with transaction.atomic():
-        if not move(campaign, CampaignState.DONE, **values):
+        if not move(campaign, CampaignState.DONE, result=stored, finished_at=timezone.now()):
             return NOTHING
         record(campaign, "finished", _closing_words(result), reason=campaign.stop_reason)
         return Next(measure=request_baselines(campaign))
 
 
-def _closing_words(result: dict[str, Any]) -> str:
+def _closing_words(result: CampaignResult) -> str:
     """What the campaign achieved; why it ended was said when its search ended."""
-    if result["gain"] is None:
-        return f"Finished; the incumbent could not be compared with v0: {result['why']}"
-    if not result["pairs"]:
+    if result.gain is None:
+        return f"Finished; the incumbent could not be compared with v0: {result.why}"
+    gain = result.as_gain
+    if gain is None:
         return "Finished: v0 remains the best; no change was shown to be faster."
-    told = gain_words(result["gain"], result["gain_low"], result["gain_high"])
-    return f"Finished: {told} against v0 (n={result['pairs']} pairs)."
+    return f"Finished: {gain.words} against v0 (n={gain.pairs} pairs)."
 
 
 def end_search(campaign: Campaign, stop: Stop) -> Next:

@@ -8,14 +8,13 @@ from django.utils import timezone
 from campaigns.models import (
     Campaign,
     Evaluation,
-    EvaluationKind,
     EvaluationState,
     Round,
     RoundState,
     Worker,
 )
 from campaigns.models.event import record
-from campaigns.models.kinds import ATTEMPTS, HELP
+from campaigns.models.kinds import ATTEMPTS, EVALUATION_KINDS, HELP
 from campaigns.models.transitions import WORKING
 from campaigns.records.device_waits import awaited_by, wait_of
 from campaigns.records.time_spent import clock_of, doing_words, is_waiting, used_words
@@ -56,9 +55,9 @@ def _help(campaign: Campaign) -> Next | None:
     queued = Evaluation.objects.filter(
         candidate__round__campaign=campaign, kind__in=HELP, state=EvaluationState.QUEUED
     )
-    kinds = dict(queued.values_list("pk", "kind"))
-    shares = tuple(key for key, kind in kinds.items() if kind == EvaluationKind.SHARE)
-    builds = tuple(key for key, kind in kinds.items() if kind == EvaluationKind.BUILD)
+    rows = [(key, EVALUATION_KINDS[kind]) for key, kind in queued.values_list("pk", "kind")]
+    shares = tuple(key for key, traits in rows if traits.needs_device)
+    builds = tuple(key for key, traits in rows if not traits.needs_device)
     if shares and not _has_idle_worker(campaign):
         shares = ()
     return Next(measure=shares, build=builds) if shares or builds else None

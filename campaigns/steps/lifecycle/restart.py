@@ -13,11 +13,11 @@ from campaigns.models import (
     IllegalTransition,
     Restart,
     RestartAnswer,
-    RoundKind,
     Unmasking,
     Verdict,
 )
 from campaigns.models.event import record
+from campaigns.models.kinds import ATTEMPTS
 from campaigns.models.transitions import move, stopping
 from campaigns.records.campaigns import stop_policy_of
 from campaigns.records.stop_history import history_of, masked_rounds, restart_of
@@ -64,7 +64,7 @@ def answer_restart(campaign: Campaign, answer: RestartAnswer, why: str = "by a p
 def _drawn(campaign: Campaign, seed: int) -> tuple[int, ...]:
     """About half of the attempts; a round with outcome broken_host is not one (law 8)."""
     rows = Verdict.objects.filter(round__campaign=campaign).exclude(reason__in=UNJUDGED)
-    attempts = rows.exclude(round__kind=RoundKind.BASELINE).values_list("round__number", flat=True)
+    attempts = rows.filter(round__kind__in=ATTEMPTS).values_list("round__number", flat=True)
     incumbent = campaign.incumbent
     return masked(attempts, {1, incumbent.round.number if incumbent else 1}, seed)
 

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+import msgspec
 from django.db import IntegrityError, transaction
+from msgspec.structs import replace
 
 from campaigns.devices.problem_code import HostLacks, work_model
 from campaigns.devices.processes import tempdir
@@ -23,16 +25,19 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
+from campaigns.records.campaigns import target_fraction
 from campaigns.records.target.ceilings import ceilings_of, missing_spec_of, unknown_target
 from campaigns.records.target.target_warnings import TargetWarning, target_warnings_of
 from campaigns.rules.target.ceilings import (
     PLACEHOLDER,
     QUESTIONS,
+    Assumption,
+    CampaignTarget,
     Ceilings,
-    provisional,
+    Disputed,
     target_under,
 )
-from campaigns.rules.target.roofline import MemoryLevel, Work, ridges
+from campaigns.rules.target.roofline import MemoryLevel, Ridge, Work, ridges
 from campaigns.steps.lifecycle.finish import abort
 from campaigns.steps.measuring.waits import ask_to_pause
 from campaigns.steps.notify import AGAIN, NOTHING, Next
@@ -54,18 +59,7 @@ def set_target(campaign: Campaign) -> Next:
     """Write `campaign.target`; while a ceiling is UNKNOWN or stale the campaign is paused instead.
 
     `confirm` has looked before, and the wiki may have changed since. A placeholder and a caution
-    become pitfalls. Shape: {"state": "known" | "unverified placeholder", "fraction",
-    "missing": [names], "bandwidth": [Cited], "compute": [Cited],
-    "disputed": {"bandwidth": [Cited], "compute": [Cited]} (higher values of other sources, which
-    only the physical floor heeds), "lesser": [Cited] (the faster units of lesser precisions, which
-    tell a changed precision from the impossible), "busy_share": Cited | None, "accumulate",
-    "ridges": [{"dtype", "level", "flops_per_byte", "text", "bandwidth": Cited | None, "compute":
-    Cited | None}],
-    "cases": {name: {"flops", "bytes", "intensity", "ridge", "bound", "floor_us", "target_us",
-    "attainable_flops_per_s", "formula", "goal": {fields of `Target`, "words"}, "bandwidth": Cited,
-    "compute": Cited}}, "placeholders": {question: {"shown", "reason", "allowed_by", "at"}},
-    "provisional": {name: {"floor_us", "target_us", "bound", "formula"}}}. A case without cited
-    ceilings has flops, bytes and intensity only, whatever is assumed.
+    become pitfalls. A case without cited ceilings has flops and bytes only, whatever is assumed.
     A problem whose own code fails aborts the campaign; a host that cannot run it pauses it (law 8).
     """
     if why := unknown_target(campaign):
@@ -83,7 +77,7 @@ def set_target(campaign: Campaign) -> Next:
     cautions = target_warnings_of(campaign.platform, ceilings, busy)
     prepared = Campaign.objects.filter(pk=campaign.pk, state=CampaignState.PREPARE, target={})
     with transaction.atomic():
-        if not claim(prepared, target=target):
+        if not claim(prepared, target=msgspec.to_builtins(target)):
             return NOTHING
         record(campaign, "target_set", _sentence(target))
         _write_pitfalls(campaign, target, cautions)
@@ -99,37 +93,36 @@ def _work(campaign: Campaign) -> dict[str, Work]:
 
 def _target(
     campaign: Campaign, works: dict[str, Work], ceilings: Ceilings, busy: Cited | None
-) -> dict[str, Any]:
-    fraction = float(campaign.stop_policy["target_fraction"])
+) -> CampaignTarget:
     platform = campaign.platform
-    return target_under(ceilings, works, fraction) | {
-        "busy_share": asdict(busy) if busy else None,
-        "disputed": {
-            "bandwidth": [asdict(c) for c in higher_rivals(platform, ceilings.bandwidths)],
-            "compute": [asdict(c) for c in higher_rivals(platform, ceilings.computes)],
-        },
-        "lesser": [asdict(c) for c in lesser_ceilings(platform, campaign.problem.dtype)],
-        "accumulate": campaign.problem.accumulate,
-        "ridges": _ridges(campaign, ceilings),
-        "placeholders": {
-            row.question: {
-                "shown": row.shown,
-                "reason": row.reason,
-                "allowed_by": row.allowed_by.get_username(),
-                "at": row.at.isoformat(timespec="seconds"),
-            }
+    return replace(
+        target_under(ceilings, works, target_fraction(campaign)),
+        busy=busy,
+        disputed=Disputed(
+            tuple(higher_rivals(platform, ceilings.bandwidths)),
+            tuple(higher_rivals(platform, ceilings.computes)),
+        ),
+        lessers=tuple(lesser_ceilings(platform, campaign.problem.dtype)),
+        accumulate=campaign.problem.accumulate,
+        ridges=_ridges(campaign, ceilings),
+        assumed={
+            row.question: Assumption(
+                shown=row.shown,
+                reason=row.reason,
+                allowed_by=row.allowed_by.get_username(),
+                at=row.at.isoformat(timespec="seconds"),
+            )
             for row in campaign.placeholders.select_related("allowed_by")
             if row.question in ceilings.used
         },
-        "provisional": provisional(ceilings, works, fraction),
-    }
+    )
 
 
 def _write_pitfalls(
-    campaign: Campaign, target: dict[str, Any], cautions: Sequence[TargetWarning]
+    campaign: Campaign, target: CampaignTarget, cautions: Sequence[TargetWarning]
 ) -> None:
     """Record missing values, the placeholders used for them, and warnings."""
-    for question in target["missing"]:
+    for question in target.unknown:
         gap = missing_spec_of(campaign, question)
         Pitfall.objects.create(
             campaign=campaign,
@@ -137,39 +130,29 @@ def _write_pitfalls(
             message=gap.message,
             how_to_obtain=gap.how_to_obtain,
         )
-    for question, found in target["placeholders"].items():
+    for question, found in target.assumed.items():
         message = (
-            f"{question} {found['shown']} is an {PLACEHOLDER}, allowed by {found['allowed_by']}: "
-            f"{found['reason']}. No share of the roof, no stop and no verdict rests on it."
+            f"{question} {found.shown} is an {PLACEHOLDER}, allowed by {found.allowed_by}: "
+            f"{found.reason}. No share of the roof, no stop and no verdict rests on it."
         )
         Pitfall.objects.create(campaign=campaign, kind=PitfallKind.PLACEHOLDER, message=message)
     for caution in cautions:
         Pitfall.objects.create(campaign=campaign, **asdict(caution))
 
 
-def _ridges(campaign: Campaign, ceilings: Ceilings) -> list[dict[str, Any]]:
+def _ridges(campaign: Campaign, ceilings: Ceilings) -> tuple[Ridge, ...]:
     levels: dict[MemoryLevel, Sequence[Cited]] = {
         MemoryLevel.DRAM: ceilings.bandwidths,
         MemoryLevel.CACHE: cache_bandwidth_ceilings(campaign.platform),
     }
-    return [
-        {
-            "dtype": ridge.dtype,
-            "level": ridge.level.value,
-            "flops_per_byte": ridge.flops_per_byte,
-            "text": ridge.text,
-            "bandwidth": asdict(ridge.bandwidth) if ridge.bandwidth else None,
-            "compute": asdict(ridge.compute) if ridge.compute else None,
-        }
-        for ridge in ridges({campaign.problem.dtype: ceilings.computes}, levels)
-    ]
+    return ridges({campaign.problem.dtype: ceilings.computes}, levels)
 
 
-def _sentence(target: dict[str, Any]) -> str:
-    if target["state"] == PLACEHOLDER:
-        assumed = ", ".join(f"{name} {p['shown']}" for name, p in target["placeholders"].items())
+def _sentence(target: CampaignTarget) -> str:
+    if target.state == PLACEHOLDER:
+        assumed = ", ".join(f"{name} {found.shown}" for name, found in target.assumed.items())
         return f"target: {PLACEHOLDER}: {assumed}; kept out of every headline"
-    return f"target: {target['fraction']:.0%} of the floor on {len(target['cases'])} cases"
+    return f"target: {target.fraction:.0%} of the floor on {len(target.cases)} cases"
 
 
 LONGEST_SHOWN = 80

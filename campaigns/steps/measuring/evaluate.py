@@ -34,11 +34,11 @@ from campaigns.models.evaluation import CARD, GATE
 from campaigns.models.kinds import EvaluationRole
 from campaigns.models.transitions import WORKING
 from campaigns.records.baselines import may_be_measured
+from campaigns.records.campaigns import baseline_floor
 from campaigns.records.cases import cases_of
 from campaigns.records.device_waits import is_put_off
 from campaigns.records.evaluations import may_reproduce
 from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
-from campaigns.rules.noise.gain import LEAST_FLOOR
 from campaigns.steps.measuring.baselines import (
     RoundWaits,
     gives_way,
@@ -218,7 +218,7 @@ def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
         scratch=folder / "scratch",
         protocol=protocol,
         own_kernels=tuple(campaign.own_kernels or ()),
-        noise_floor=campaign.noise.get("floor", LEAST_FLOOR),
+        noise_floor=baseline_floor(campaign),
     )
     return set_beside(job, evaluation) if traits.is_torch else job
 

@@ -7,12 +7,11 @@ so does the earlier one of two that noise does not separate.
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
+import msgspec
 from django.db import transaction
 from django.db.models import Q
 
-from campaigns.evaluator.contract import Report
 from campaigns.models import (
     Campaign,
     CampaignState,
@@ -24,14 +23,13 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
+from campaigns.records.campaigns import noise_between
 from campaigns.records.cases import case_rows, class_rows
 from campaigns.records.evaluations import Session
 from campaigns.records.judged_rounds import JudgedRound, load_judged_round
-from campaigns.rules.noise.gain import noise_floor, stray
 from campaigns.rules.stop.ladder import may_repair
 from campaigns.rules.verdict.decide import Judgement, decide
 from campaigns.rules.verdict.decision import Decision, Reason, VerdictWord
-from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import compare
 from campaigns.steps.measuring.standings import remeasure, settle
 from campaigns.steps.notify import AGAIN, NOTHING, Next
@@ -71,7 +69,8 @@ def _close(round_: Round, judged: JudgedRound, judgement: Judgement) -> Next:
         if judgement.second is not None:
             settle(round_, Session(judged.evaluations[-1], judgement.second), decision)
         if judgement.report and decision.reason is Reason.BASELINE:
-            campaign.noise = _noise(judgement.report, judged.standard)
+            gain = compare(judgement.report, judged.standard).gain
+            campaign.noise = msgspec.to_builtins(noise_between(gain))
             claim(Campaign.objects.filter(pk=campaign.pk), noise=campaign.noise)
         record(
             campaign,
@@ -98,13 +97,6 @@ def _is_mendable(round_: Round, decision: Decision) -> bool:
 def _unfinished(round_: Round) -> dict[int, str]:
     rows = Evaluation.objects.filter(candidate__round=round_).exclude(state=EvaluationState.DONE)
     return dict(rows.values_list("pk", "state"))
-
-
-def _noise(report: Report, standard: Standard) -> dict[str, Any]:
-    """The A/A result: how far an estimate of "no change at all" strays from zero."""
-    gain = compare(report, standard).gain
-    sigma = stray(gain)
-    return {"sigma": sigma, "floor": noise_floor(sigma)} | asdict(gain)
 
 
 def _store(round_: Round, judged: JudgedRound, judgement: Judgement) -> None:

@@ -23,7 +23,8 @@ from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.records.evaluations import deciding_report
 from campaigns.records.rounds import evidence_of
-from campaigns.records.target.targets import CaseTarget, target_of
+from campaigns.records.target.targets import target_of
+from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from knowledge.experience.lessons import lessons_for

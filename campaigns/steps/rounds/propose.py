@@ -107,7 +107,7 @@ def _plan(campaign: Campaign) -> _Plan | None:
         "verdict", "chosen__round", "against__round"
     )
     last = sound.order_by("-number").first()
-    if last is None or last.kind == RoundKind.SPLIT or not (last.chosen and last.against):
+    if last is None or last.split or not (last.chosen and last.against):
         return None
     verdict = last.verdict
     gains = {found.name: found.gain for found in classes_of(verdict)}

@@ -12,6 +12,7 @@ from typing import Any
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.models import Evaluation
+from campaigns.records.campaigns import baseline_noise
 from campaigns.reports.totals import GIGA, TERA
 from campaigns.rules.wording import duration, share
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
@@ -221,5 +222,7 @@ def _baseline_report(trail: ExportedCampaign, one: ExportedRound) -> str:
 
 
 def _noise(trail: ExportedCampaign) -> str:
-    floor, pairs = trail.campaign.noise.get("floor"), trail.campaign.noise.get("pairs")
-    return f"{share(floor)}, of v0 against itself ({pairs} pairs)" if floor else NOTHING
+    noise = baseline_noise(trail.campaign)
+    if noise is None:
+        return NOTHING
+    return f"{share(noise.floor)}, of v0 against itself ({noise.pairs} pairs)"

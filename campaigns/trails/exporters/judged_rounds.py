@@ -184,10 +184,7 @@ def _repairs(campaign: Campaign) -> dict[int, tuple[Repair, ...]]:
 
 
 def _round(
-    row: RoundRow,
-    sheet: CampaignSheet,
-    evaluation: Evaluation | None,
-    repairs: tuple[Repair, ...],
+    row: RoundRow, sheet: CampaignSheet, evaluation: Evaluation | None, repairs: tuple[Repair, ...]
 ) -> ExportedRound:
     return ExportedRound(
         row=row,

@@ -91,10 +91,7 @@ def _profile(one: ExportedRound) -> str:
         "occupancy (estimate)",
     )
     return page(
-        f"# Profile of {one.version}",
-        NOT_PROFILED + ".",
-        table(head, rows),
-        *_machine_code(one),
+        f"# Profile of {one.version}", NOT_PROFILED + ".", table(head, rows), *_machine_code(one)
     )
 
 
@@ -111,11 +108,7 @@ def _machine_code(one: ExportedRound) -> list[list[str] | str]:
 def _hypothesis(one: ExportedRound) -> str:
     idea = one.hypothesis
     assert idea is not None
-    lines = {
-        "Hypothesis": one.what,
-        "Rationale": idea.rationale,
-        "Expected": one.expected,
-    }
+    lines = {"Hypothesis": one.what, "Rationale": idea.rationale, "Expected": one.expected}
     return "".join(f"{name}: {' '.join(text.split()) or NOTHING}\n" for name, text in lines.items())
 
 

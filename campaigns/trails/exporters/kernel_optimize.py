@@ -10,17 +10,20 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from campaigns.models.transitions import CampaignState
+from campaigns.records.campaigns import intake_of, stop_policy_of
 from campaigns.records.cases import dispatch_of
+from campaigns.records.values import verdict_value
 from campaigns.records.verdicts import classes_of
 from campaigns.reports.course import KINDS
 from campaigns.reports.totals import Trend, TrendRow, audit_of, moves_bytes, trend_of
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.stop.intake import Intake, intake_from
+from campaigns.rules.stop.intake import Intake
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import duration
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
-from campaigns.trails.exporters.kopt import VERDICT
 from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table
 
 BEFORE = ("Round", "Status", "Description", "Fwd Avg", "Fwd Peak", "Bwd Avg", "Bwd Peak")
@@ -276,7 +279,8 @@ def _verdict(one: ExportedRound) -> dict[str, Any]:
     }
     if verdict is None:
         return known
-    more = {name: getattr(verdict, name) for name in VERDICT}
+    more: dict[str, Any] = msgspec.to_builtins(verdict_value(verdict))
+    del more["word"]
     return {**known, **more, "decided_at": verdict.decided_at.isoformat()}
 
 
@@ -290,7 +294,7 @@ def _json(value: Any) -> str:
 
 def _said_of(trail: ExportedCampaign) -> dict[str, str]:
     """What people said of the campaign beyond the defaults."""
-    said_of, usual = intake_from(trail.campaign.intake).stored, Intake().stored
+    said_of, usual = intake_of(trail.campaign).stored, Intake().stored
     names = ("guard", "reference_project", "constraints", "notes")
     return {name: said_of[name] for name in names if said_of[name] != usual[name]}
 
@@ -318,7 +322,7 @@ def _manifest(trail: ExportedCampaign) -> str:
         "representative_shapes": list(map(str, campaign.cases)),
         "git_commit": best.commit.sha if best and best.commit else None,
         "git_branch": best.commit.branch if best and best.commit else None,
-        "max_iterations": campaign.stop_policy.get("max_rounds"),
+        "max_iterations": stop_policy_of(campaign).max_rounds,
         **_said_of(trail),
         "created": campaign.created_at.isoformat(timespec="minutes"),
     }

@@ -10,17 +10,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from campaigns.records.submissions import budgets_of
-from campaigns.rules.stop.intake import intake_from
+import msgspec
+
+from campaigns.records.values import campaign_value, round_value, verdict_value
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 
 NAME = "trail.json"
 FORMAT = 1
-# What is told of a verdict beside its word, wherever a trail has it as data.
-VERDICT = (
-    *("reason", "sentence", "gain", "gain_low", "gain_high", "pairs", "interval_kind"),
-    *("cases", "classes", "gates", "noise"),
-)
 
 
 def record_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
@@ -34,46 +30,27 @@ def record_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
 
 
 def _campaign(trail: ExportedCampaign) -> dict[str, Any]:
-    campaign, best = trail.campaign, trail.best
-    finished = campaign.finished_at
-    return {
-        "title": campaign.title,
-        "operator": campaign.problem.op,
-        "problem": campaign.problem.slug,
-        "backend": campaign.backend,
-        "platform": campaign.platform.slug,
-        "platform_name": campaign.platform.name,
-        "architecture": campaign.platform.arch,
-        "cases": list(campaign.cases),
-        "proposer": campaign.proposer,
-        "proposers": budgets_of(campaign),
-        "goal": campaign.goal,
-        "guard": intake_from(campaign.intake).guard,
+    campaign = trail.campaign
+    known: dict[str, Any] = msgspec.to_builtins(campaign_value(campaign))
+    guard = known.pop("intake")["guard"]
+    del known["campaign"]
+    return known | {
+        "guard": guard,
         "stop_policy": campaign.stop_policy,
         "protocol": campaign.protocol.rules,
         "noise": campaign.noise,
         "result": campaign.result,
-        "state": campaign.state,
-        "stop_reason": campaign.stop_reason,
-        "stop_sentence": campaign.stop_sentence,
-        "incumbent": best.number if best else None,
-        "created_at": campaign.created_at.isoformat(),
-        "finished_at": finished.isoformat() if finished else None,
+        "incumbent": trail.best.number if trail.best else None,
     }
 
 
 def _round(one: ExportedRound) -> dict[str, Any]:
-    row, code = one.row.round, one.candidate
-    return {
-        "number": one.number,
-        "kind": row.kind,
-        "hypothesis": row.hypothesis,
-        "proposed_by": one.row.proposed_by.facts,
-        "opened_at": row.opened_at.isoformat(),
-        "closed_at": row.closed_at.isoformat() if row.closed_at else None,
-        "against": one.row.against,
+    known: dict[str, Any] = msgspec.to_builtins(round_value(one.row.round))
+    del known["campaign"], known["state"]
+    code = one.candidate
+    return known | {
         "time_us": one.time_us,
-        "verdict": _verdict(one),
+        "verdict": msgspec.to_builtins(verdict_value(one.verdict)) if one.verdict else None,
         "outcome": one.evaluation.outcome if one.evaluation else None,
         "candidate": {
             "file": one.snapshot,
@@ -87,10 +64,3 @@ def _round(one: ExportedRound) -> dict[str, Any]:
         "commit": one.commit.sha if one.commit else None,
         "masked": one.row.masked,
     }
-
-
-def _verdict(one: ExportedRound) -> dict[str, Any] | None:
-    verdict = one.verdict
-    if verdict is None:
-        return None
-    return {name: getattr(verdict, name) for name in ("word", *VERDICT)}

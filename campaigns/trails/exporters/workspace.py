@@ -9,7 +9,8 @@ from pathlib import Path
 from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
 from campaigns.evaluator.contract.signature import read_parameters
 from campaigns.models import Candidate
-from campaigns.records.target.targets import CaseTarget
+from campaigns.records.campaigns import stop_policy_of
+from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.wording import amount, duration
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table
@@ -71,6 +72,7 @@ def _readme(trail: ExportedCampaign) -> str:
     campaign, problem = trail.campaign, trail.campaign.problem
     target = trail.sheet.target
     bounds = [f"{name} {value:g}" for name, value in problem.tolerance.items()]
+    policy = stop_policy_of(campaign)
     return page(
         f"# {said(campaign.title)}",
         "What a campaign of kopt recorded, in the formats that other systems read. Every figure "
@@ -109,12 +111,9 @@ def _readme(trail: ExportedCampaign) -> str:
         facts(
             [
                 ("Target", trail.sheet.goal_words),
-                ("Most rounds", campaign.stop_policy.get("max_rounds")),
-                ("Regressions in a row", campaign.stop_policy.get("max_consecutive_regressions")),
-                (
-                    "Rounds in a row without a gain",
-                    campaign.stop_policy.get("max_consecutive_non_accepts"),
-                ),
+                ("Most rounds", policy.max_rounds),
+                ("Regressions in a row", policy.max_consecutive_regressions),
+                ("Rounds in a row without a gain", policy.max_consecutive_non_accepts),
                 ("Ended by", campaign.stop_sentence or f"not ended: {trail.sheet.phase}"),
             ]
         ),

@@ -78,7 +78,7 @@ def test_it_says_that_a_plain_source_shows_nothing(page, campaign):
 
 
 def test_it_says_that_an_older_source_was_not_examined(page, campaign, monkeypatch):
-    monkeypatch.setattr("campaigns.views.round.finding_facts", lambda *_: None)
+    monkeypatch.setattr("campaigns.views.round.found_lines", lambda *_: None)
     assert "Not examined" in body_of(page, "round", campaign.pk, 1)
 
 

@@ -2,13 +2,14 @@
 
 import re
 
+import msgspec
 import pytest
 from django.core.management import load_command_class
 from django.template.loader import render_to_string
 from django.urls import reverse
 
 from campaigns.evaluator.contract import CaseReport, Timer, Timing
-from campaigns.records.cases import case_row, dispatch_of
+from campaigns.records.cases import dispatch_of, measured_case
 from tests.campaigns.sample import HOSTILE
 
 NAMES = ("round", "round_diff", "round_source")
@@ -154,7 +155,7 @@ def test_it_asks_a_fixed_number_of_queries(page, sample, django_assert_num_queri
 def test_it_says_that_a_plain_loop_was_timed():
     timing = Timing((40.0,) * 10, 8, 1, Timer.LOOP, 20.0, (20.0,) * 10)
     report = CaseReport("c", True, 5, candidate=timing, incumbent=timing)
-    row = case_row(report)
+    row = msgspec.to_builtins(measured_case(report))
     assert row["time_us"]["median"] == 20.0
     case = {"name": "c", "facts": report, "result": {}, "target": {}, "share": None}
     body = render_to_string("campaigns/partials/cases.html", {"cases": [case], "against": "v0"})

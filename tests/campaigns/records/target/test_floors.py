@@ -6,14 +6,16 @@ from dataclasses import asdict
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 from django.db import OperationalError
 
-from campaigns.records.target import targets
-from campaigns.records.target.targets import floors_here, floors_of, lesser_floors_of
+from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
+from campaigns.steps import floors_here as step
+from campaigns.steps.floors_here import floors_here
 from tests.campaigns.rules.builders import case, ceiling, report, timing
 
 BANDWIDTH = ceiling(5e12)
@@ -23,14 +25,15 @@ TENSOR_CORES = ceiling(494.5e12, "op/s", metric="peak_tf32_tensor_dense")
 MATMUL = {"flops": 2 * 4096**3, "bytes": 2e8}
 
 
-def target(**more: Any) -> dict[str, Any]:
+def target(**more: Any) -> CampaignTarget:
     cited = {"bandwidth": [asdict(BANDWIDTH)], "compute": [asdict(CUDA_CORES)]}
-    return {"cases": {"4096x4096": MATMUL}, "lesser": [asdict(TENSOR_CORES)]} | cited | more
+    stored = {"cases": {"4096x4096": MATMUL}, "lesser": [asdict(TENSOR_CORES)]} | cited | more
+    return msgspec.convert(stored, CampaignTarget)
 
 
-def judged(time_us: float, stored: dict[str, Any]) -> tuple[VerdictWord, Reason, str]:
+def judged(time_us: float, stored: CampaignTarget) -> tuple[VerdictWord, Reason, str]:
     standard = Standard(
-        has_incumbent=True, floors=floors_of(stored), lesser_floors=lesser_floors_of(stored)
+        has_incumbent=True, floors=stored.floors, lesser_floors=stored.lesser_floors
     )
     slow, fast = timing([9000.0] * 10), timing([time_us] * 10)
     found = decide_session(report(case(fast, slow)), standard)
@@ -66,15 +69,13 @@ def test_it_calls_what_no_precision_allows_impossible():
 
 
 def test_it_has_no_lesser_floor_where_nothing_is_known_of_lesser_precisions():
-    stored = target()
-    del stored["lesser"]
-    assert lesser_floors_of(stored) == {}
+    assert target(lesser=[]).lesser_floors == {}
 
 
 def test_it_reads_a_target_that_a_later_version_wrote():
     """One reader for every stored citation: an added field is no reason to lose the floor."""
     stored = target(bandwidth=[asdict(BANDWIDTH) | {"kind": "peak"}], disputed=None)
-    assert floors_of(stored) == floors_of(target())
+    assert stored.floors == target().floors
 
 
 @pytest.fixture
@@ -89,8 +90,8 @@ def known(monkeypatch):
         "host_busy_share": None,
     }
     for name, found in answers.items():
-        monkeypatch.setattr(targets, name, lambda *_, _found=found, **__: _found)
-    monkeypatch.setattr(targets, "work_model", lambda folder, cases: {"one": (1.0, 5e9)})
+        monkeypatch.setattr(step, name, lambda *_, _found=found, **__: _found)
+    monkeypatch.setattr(step, "work_model", lambda folder, cases: {"one": (1.0, 5e9)})
 
 
 SPEC = SimpleNamespace(folder=None, dtype="float32", accumulate="float32")
@@ -100,7 +101,7 @@ def test_a_problem_has_floors_on_a_known_platform(known, monkeypatch):
     found, lesser = floors_here("Test CPU", SPEC, ())
     assert found["one"].floor_us == pytest.approx(1000.0)
     assert lesser == {}
-    monkeypatch.setattr(targets, "platform_for_device", lambda name: None)
+    monkeypatch.setattr(step, "platform_for_device", lambda name: None)
     assert floors_here("Test CPU", SPEC, ()) == ({}, {})
 
 
@@ -108,5 +109,5 @@ def test_it_has_none_without_a_database(known, monkeypatch):
     def fails(name):
         raise OperationalError("no such table")
 
-    monkeypatch.setattr(targets, "platform_for_device", fails)
+    monkeypatch.setattr(step, "platform_for_device", fails)
     assert floors_here("Test CPU", SPEC, ()) == ({}, {})

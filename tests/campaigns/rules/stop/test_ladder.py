@@ -1,12 +1,23 @@
 """The ladder, its directions and the choice of a restart, whatever came before (R40, R48, R49)."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.proposers.base import Category
-from campaigns.rules.stop.ladder import Rung, Way, directions, masked, rung, tally
+from campaigns.rules.stop.ladder import (
+    MOST_REPAIRS,
+    Rung,
+    Way,
+    directions,
+    masked,
+    may_repair,
+    rung,
+    tally,
+)
 from campaigns.rules.stop.policy import History, StopPolicy, StopReason, count_streaks, should_stop
 from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
 
@@ -93,3 +104,20 @@ def test_r49_regressions_stop_a_campaign_only_once_a_restart_is_settled(count, s
     assert stop is None or stop.reason is StopReason.CONSECUTIVE_REGRESSIONS
     full = should_stop(StopPolicy(), replace(history, consecutive_non_accepts=8))
     assert full is not None
+
+
+FAILED = {Reason.BUILD_FAILED, Reason.WRONG_RESULT, Reason.CRASHED, Reason.TIMED_OUT}
+
+
+@given(st.sampled_from(Reason), st.lists(st.booleans(), max_size=6))
+def test_r17_it_allows_three_repairs_of_what_another_change_may_mend(reason, earlier):
+    allowed = reason in FAILED and len(earlier) < 3 and False not in earlier
+    assert may_repair(reason, earlier) is allowed
+
+
+def test_r17_it_helps_neither_a_cheat_nor_a_broken_host():
+    assert MOST_REPAIRS == 3
+    assert not may_repair(Reason.CHEATED, [])
+    assert not may_repair(Reason.BROKEN_HOST, [])
+    assert not may_repair(Reason.FINDING_REFUSED, [])
+    assert may_repair(Reason.CRASHED, [True, True])

@@ -9,8 +9,8 @@ import pytest
 from campaigns.rules.target.ceilings import (
     KNOWN,
     PLACEHOLDER,
+    CaseTarget,
     Ceilings,
-    provisional,
     target_under,
 )
 from campaigns.rules.target.roofline import Work
@@ -25,31 +25,35 @@ ASSUMED = replace(
 
 def test_it_makes_a_target_of_what_is_cited() -> None:
     found = target_under(Ceilings((BANDWIDTH,), (COMPUTE,), {}), WORKS, 0.9)
-    assert (found["state"], found["missing"]) == (KNOWN, [])
-    assert found["cases"]["one"]["floor_us"] == pytest.approx(10.0)
+    assert (found.state, found.unknown) == (KNOWN, ())
+    assert found.cases["one"].floor_us == pytest.approx(10.0)
 
 
 def test_r3_it_leaves_the_target_unknown_without_a_ceiling() -> None:
     ceilings = Ceilings((), (COMPUTE,), {})
     found = target_under(ceilings, WORKS, 0.9)
-    assert (found["state"], found["missing"]) == (UNKNOWN, ["bandwidth"])
-    assert set(found["cases"]["one"]) == {"flops", "bytes", "intensity"}
-    assert provisional(ceilings, WORKS, 0.9) == {}
+    assert (found.state, found.unknown) == (UNKNOWN, ("bandwidth",))
+    assert found.cases["one"] == CaseTarget(*WORK, "one")
+    assert target_under(ceilings, WORKS, 0.9).provisional == {}
 
 
 def test_r3_it_keeps_an_assumption_out_of_floor_and_target() -> None:
     ceilings = Ceilings((), (COMPUTE,), {"bandwidth": ASSUMED})
     found = target_under(ceilings, WORKS, 0.9)
-    assert (found["state"], found["bandwidth"]) == (PLACEHOLDER, [])
-    assert set(found["cases"]["one"]) == {"flops", "bytes", "intensity"}
-    assert provisional(ceilings, WORKS, 0.9)["one"]["floor_us"] == pytest.approx(5.0)
+    assert (found.state, found.bandwidths) == (PLACEHOLDER, ())
+    assert found.cases["one"] == CaseTarget(*WORK, "one")
+    assert found.provisional["one"].floor_us == pytest.approx(5.0)
 
 
 def test_it_uses_no_assumption_where_a_value_is_cited() -> None:
     ceilings = Ceilings((BANDWIDTH,), (COMPUTE,), {"bandwidth": ASSUMED})
-    assert (ceilings.state, ceilings.used, provisional(ceilings, WORKS, 0.9)) == (KNOWN, {}, {})
+    assert (ceilings.state, ceilings.used, target_under(ceilings, WORKS, 0.9).provisional) == (
+        KNOWN,
+        {},
+        {},
+    )
 
 
 def test_it_stays_unknown_while_one_gap_has_no_assumption() -> None:
     ceilings = Ceilings((), (), {"bandwidth": ASSUMED})
-    assert (ceilings.state, provisional(ceilings, WORKS, 0.9)) == (UNKNOWN, {})
+    assert (ceilings.state, target_under(ceilings, WORKS, 0.9).provisional) == (UNKNOWN, {})

@@ -11,7 +11,7 @@ from campaigns.rules.verdict.decide import claims, decide_again
 from campaigns.rules.verdict.decision import Decision, Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.sanitizers import found_words, passed
-from tests.campaigns.rules.verdict.test_sessions import session
+from tests.campaigns.rules.verdict.test_decide import session
 
 CLEAN = Sanitized("AddressSanitizer", True)
 IDLE = Sanitized("ThreadSanitizer", True, note="it starts no threads")

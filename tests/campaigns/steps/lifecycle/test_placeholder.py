@@ -34,7 +34,9 @@ Put = Callable[..., cast.Script]
 
 @pytest.fixture(autouse=True)
 def no_bandwidth(known_target: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("campaigns.records.target.ceilings.bandwidth_ceilings", lambda platform: [])
+    monkeypatch.setattr(
+        "campaigns.records.target.ceilings.bandwidth_ceilings", lambda platform, **_: []
+    )
 
 
 @pytest.fixture
@@ -131,7 +133,7 @@ def test_it_gives_way_to_a_value_that_is_cited_by_then(
 ) -> None:
     allow_placeholder(draft, "bandwidth", "1 GB/s", "soon", curator)
     monkeypatch.setattr(
-        "campaigns.records.target.ceilings.bandwidth_ceilings", lambda _: [cast.BANDWIDTH]
+        "campaigns.records.target.ceilings.bandwidth_ceilings", lambda *_, **__: [cast.BANDWIDTH]
     )
     confirm(draft)
     cast.step_until(draft, CampaignState.BASELINE)

@@ -11,7 +11,7 @@ import pytest
 from campaigns.evaluator.contract import Job, Report
 from campaigns.management.facts import campaign_facts, campaign_text
 from campaigns.models import Campaign, CampaignState, RoundKind, RoundState, Verdict
-from campaigns.records.verdicts import result_of
+from campaigns.records.campaigns import result_of
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Judge, Script
 

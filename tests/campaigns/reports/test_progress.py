@@ -1,5 +1,7 @@
 """The time left: a range with its basis."""
 
+from __future__ import annotations
+
 import pytest
 
 from campaigns.reports.progress import estimate, spoken

@@ -1,5 +1,7 @@
 """What a model of a matrix product is told of a campaign."""
 
+from __future__ import annotations
+
 from types import SimpleNamespace
 
 import pytest

@@ -1,5 +1,7 @@
 """Rounds, device time and gain by kind of proposer."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import pytest

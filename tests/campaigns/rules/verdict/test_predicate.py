@@ -1,5 +1,7 @@
 """The predicate of a dispatch split: right on every declared case, short, and said in words."""
 
+from __future__ import annotations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,5 +1,7 @@
 """What is said of a sweep."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,6 @@
-"""Quick and full: which cases stand for the others, and that nothing is accepted on quick alone."""
+""""""
+
+from __future__ import annotations
 
 from dataclasses import replace
 
@@ -7,11 +9,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.verdict.case_limits import Level, level_words, representative
+from campaigns.rules.verdict.case_limits import (
+    CaseEffect,
+    GuardPolicy,
+    Level,
+    case_effect,
+    level_words,
+    representative,
+)
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import PairedComparison, decide_session, judge_comparison
 from tests.campaigns.rules.builders import case, report, timing
+
+
+@pytest.mark.parametrize(
+    ("low", "gain", "high", "policy", "expected"),
+    [
+        (-0.08, -0.07, -0.051, GuardPolicy.DEFAULT, CaseEffect.REJECT),
+        (-0.08, -0.06, -0.049, GuardPolicy.DEFAULT, CaseEffect.WARN),
+        (-0.08, -0.06, -0.031, GuardPolicy.STRICT, CaseEffect.REJECT),
+        (-0.03, -0.02, -0.011, GuardPolicy.STRICT, CaseEffect.WARN),
+        (-0.02, -0.01, 0.01, GuardPolicy.DEFAULT, CaseEffect.UNCHANGED),
+        (-0.01, 0.03, 0.05, GuardPolicy.DEFAULT, CaseEffect.UNCHANGED),
+        (0.01, 0.03, 0.05, GuardPolicy.DEFAULT, CaseEffect.IMPROVED),
+    ],
+)
+def test_r13_it_guards_each_case(low, gain, high, policy, expected):
+    assert case_effect(Gain(gain, low, high, 10), 0.01, policy) is expected
+
 
 CLASSES = {"a": "D=1", "b": "D=2", "c": "D=1", "d": "D=3"}
 SLOW, FAST = timing([10.0] * 10), timing([5.0] * 10)

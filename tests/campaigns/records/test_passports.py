@@ -1,5 +1,7 @@
 """What `doctor` says of this host's noise passports."""
 
+from __future__ import annotations
+
 import platform
 
 from django.db import OperationalError

@@ -1,5 +1,7 @@
 """What people say of a campaign beyond its goal."""
 
+from __future__ import annotations
+
 import pytest
 
 from campaigns.rules.stop.intake import Intake, IntakeError, fixed, intake_from

@@ -1,5 +1,7 @@
 """A round's sweep, read from its rows."""
 
+from __future__ import annotations
+
 import pytest
 
 from campaigns.models import Campaign

@@ -1,5 +1,7 @@
 """A judged round holds the reports of its sessions, in their order, and never half of them."""
 
+from __future__ import annotations
+
 from types import SimpleNamespace
 
 import pytest

@@ -1,0 +1,78 @@
+"""Serializers of records: their fields and schema follow from the types of what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from enum import Enum
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from rest_framework import serializers as fields
+
+from campaigns.evaluator.contract import CopiedOutput
+from campaigns.records.cases import TimeSpread
+from campaigns.rules.noise.gain import Gain
+
+PLAIN: dict[Any, type[fields.Field]] = {
+    str: fields.CharField,
+    int: fields.IntegerField,
+    float: fields.FloatField,
+    bool: fields.BooleanField,
+    datetime: fields.DateTimeField,
+    Any: fields.JSONField,
+}
+_SHAPES: dict[type, type[fields.Serializer]] = {}
+
+
+def shape_of(
+    name: str, record: type, attributes: str = "", **types: Any
+) -> type[fields.Serializer]:
+    """The serializer of a record, for records inside of others too.
+
+    attributes: those to write, `name=attribute` where the name differs; all without any. types:
+    of attributes that hold a time as text.
+    """
+    hints = get_type_hints(record)
+    made: dict[str, Any] = {}
+    for each in attributes.split() or hints:
+        shown, _, attribute = each.partition("=")
+        source = {"source": attribute} if attribute else {}
+        hint = types.get(shown) or hints.get(attribute or shown)
+        made[shown] = _field(hint or _returned(record, attribute or shown), **source)
+    about = (record.__doc__ or "").partition("\n\n")[0]
+    shape = type(f"{name}Serializer", (fields.Serializer,), {**made, "__doc__": about})
+    _SHAPES[record] = shape
+    return shape
+
+
+def _returned(record: type, attribute: str) -> Any:
+    return get_type_hints(getattr(record, attribute).fget)["return"]
+
+
+def _field(hint: Any, **options: Any) -> fields.Field:
+    parts = get_args(hint)
+    if NoneType in parts:
+        (inner,) = (part for part in parts if part is not NoneType)
+        return _field(inner, allow_null=True, **options)
+    kind = get_origin(hint) or hint
+    if kind in PLAIN:
+        return PLAIN[kind](**options)
+    if kind in _SHAPES:
+        return _SHAPES[kind](**options)
+    if issubclass(kind, Enum):
+        return fields.CharField(**options)
+    if issubclass(kind, Mapping):
+        plain = {} if parts[1] is Any else {"child": _field(parts[1])}
+        return fields.DictField(**plain, **options)
+    if issubclass(kind, Sequence) and parts[0] in _SHAPES:
+        return _SHAPES[parts[0]](many=True, **options)
+    if issubclass(kind, Sequence):
+        return fields.ListField(child=_field(parts[0]), **options)
+    raise TypeError(f"{hint}: accepted: plain types and records that have a shape")
+
+
+# Parts of many records.
+GainSerializer = shape_of("Gain", Gain)
+TimeSerializer = shape_of("Time", TimeSpread)
+CopiedOutputSerializer = shape_of("CopiedOutput", CopiedOutput)

@@ -1,0 +1,187 @@
+"""One value each for campaign, round, candidate, evaluation and verdict, as plain data has them.
+
+Commands with `--json` and trails write these. Where they have called a part by another name since
+before, they add that name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from campaigns.models import Campaign, Candidate, Evaluation, Round, Verdict
+from campaigns.records.campaigns import CampaignResult, intake_of, stored_result
+from campaigns.records.findings import FoundLine, found_lines
+from campaigns.records.rounds import proposed_by
+from campaigns.records.submissions import budgets_of
+
+
+class VerdictValue(msgspec.Struct, frozen=True):
+    """What was concluded of a round. gates, cases, classes, noise: as `Verdict` stores them."""
+
+    word: str
+    reason: str
+    sentence: str
+    gain: float | None
+    gain_low: float | None
+    gain_high: float | None
+    pairs: int
+    interval_kind: str
+    cases: list[dict[str, Any]]
+    classes: list[dict[str, Any]] | None
+    gates: list[dict[str, Any]]
+    noise: dict[str, Any] | None
+
+
+class EvaluationValue(msgspec.Struct, frozen=True):
+    """What was measured. void: why it does not count; "" where it does."""
+
+    kind: str
+    attempt: int
+    outcome: str
+    reason: str
+    environment: dict[str, Any]
+    cases: list[dict[str, Any]]
+    surroundings: list[dict[str, Any]]
+    void: str
+
+
+class CandidateValue(msgspec.Struct, frozen=True, rename={"file_name": "file"}):
+    """A source of a round. findings: None where it was not examined."""
+
+    ordinal: int
+    label: str
+    file_name: str
+    flags: list[str]
+    params: dict[str, Any]
+    digest: str
+    findings: list[FoundLine] | None
+    chosen: bool = False
+
+
+class RoundCandidates(msgspec.Struct, frozen=True):
+    """The candidates of one round. round: its number."""
+
+    round: int
+    candidates: list[CandidateValue]
+
+
+class RoundValue(msgspec.Struct, frozen=True):
+    """One hypothesis tried. proposed_by: kind and name. against: the number of another round."""
+
+    campaign: int
+    number: int
+    kind: str
+    state: str
+    hypothesis: dict[str, Any]
+    proposed_by: dict[str, str | None]
+    against: int | None
+    opened_at: str
+    closed_at: str | None
+
+
+class CampaignValue(msgspec.Struct, frozen=True):
+    """One problem on one platform with one backend. incumbent: the number of its round.
+
+    proposers: kind → the most rounds it may have; None without a limit.
+    """
+
+    campaign: int
+    title: str
+    problem: str
+    operator: str
+    platform: str
+    platform_name: str
+    architecture: str
+    backend: str
+    cases: list[str]
+    proposer: str
+    proposers: dict[str, int | None]
+    intake: dict[str, str]
+    state: str
+    stop_reason: str
+    stop_sentence: str
+    goal: dict[str, Any] | None
+    result: CampaignResult
+    incumbent: int | None
+    created_at: str
+    finished_at: str | None
+
+
+def verdict_value(verdict: Verdict) -> VerdictValue:
+    """The verdict of a round."""
+    return msgspec.convert(verdict, VerdictValue, from_attributes=True)
+
+
+def evaluation_value(evaluation: Evaluation) -> EvaluationValue:
+    """Its row should have been read with `void`."""
+    report = evaluation.report
+    return EvaluationValue(
+        kind=evaluation.kind,
+        attempt=evaluation.attempt,
+        outcome=evaluation.outcome,
+        reason=evaluation.reason,
+        environment=report.get("environment", {}),
+        cases=report.get("cases", []),
+        surroundings=report.get("surroundings", []),
+        void=evaluation.void.sentence if hasattr(evaluation, "void") else "",
+    )
+
+
+def candidate_value(candidate: Candidate, round_: Round) -> CandidateValue:
+    """One candidate of that round."""
+    value = msgspec.convert(candidate, CandidateValue, from_attributes=True)
+    findings = found_lines(candidate, round_.campaign)
+    return replace(value, findings=findings, chosen=candidate.pk == round_.chosen_id)
+
+
+def candidates_by_round(campaign: Campaign) -> list[RoundCandidates]:
+    """Every candidate of every round; two queries."""
+    return [
+        RoundCandidates(one.number, [candidate_value(c, one) for c in one.candidates.all()])
+        for one in campaign.rounds.prefetch_related("candidates")
+    ]
+
+
+def round_value(round_: Round) -> RoundValue:
+    """One round; what it rests on should have been read with it."""
+    return RoundValue(
+        campaign=round_.campaign_id,
+        number=round_.number,
+        kind=round_.kind,
+        state=round_.state,
+        hypothesis=round_.hypothesis,
+        proposed_by=proposed_by(round_).facts,
+        against=round_.against.round.number if round_.against else None,
+        opened_at=round_.opened_at.isoformat(),
+        closed_at=round_.closed_at.isoformat() if round_.closed_at else None,
+    )
+
+
+def campaign_value(campaign: Campaign) -> CampaignValue:
+    """One campaign; its problem, platform and incumbent should have been read with it."""
+    problem, platform, finished = campaign.problem, campaign.platform, campaign.finished_at
+    return CampaignValue(
+        campaign=campaign.pk,
+        title=campaign.title,
+        problem=problem.slug,
+        operator=problem.op,
+        platform=platform.slug,
+        platform_name=platform.name,
+        architecture=platform.arch,
+        backend=campaign.backend,
+        cases=list(campaign.cases),
+        proposer=campaign.proposer,
+        proposers={kind.value: most for kind, most in budgets_of(campaign).items()},
+        intake=intake_of(campaign).stored,
+        state=campaign.state,
+        stop_reason=campaign.stop_reason,
+        stop_sentence=campaign.stop_sentence,
+        goal=campaign.goal,
+        result=stored_result(campaign),
+        incumbent=campaign.incumbent.round.number if campaign.incumbent else None,
+        created_at=campaign.created_at.isoformat(),
+        finished_at=finished.isoformat() if finished else None,
+    )
