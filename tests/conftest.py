@@ -22,12 +22,14 @@ from tools.kernels import has_nvidia_card
 # Playwright's synchronous interface runs an event loop in the thread that uses the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
-# A busy host makes an example slow, which is no fault of the code. The examples are the same on
-# every day; `make test-all` draws new ones.
+# A busy host makes an example slow, which is no fault of the code. The examples are few and the
+# same on every day; `make test-all` draws four times as many new ones.
 settings.register_profile(
     "explore", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("kopt", settings.get_profile("explore"), derandomize=True)
+settings.register_profile(
+    "kopt", settings.get_profile("explore"), derandomize=True, max_examples=25
+)
 settings.load_profile("kopt")
 
 

@@ -32,7 +32,8 @@ CHECKS = [
     response_schema_conformance,
     status_code_conformance,
 ]
-MOST_EXAMPLES = 8  # of each operation
+MOST_EXAMPLES = settings.default.max_examples // 12  # of each operation
+PARTS = 3
 OPERATIONS = sorted(
     (path, method.upper())
     for path, operations in described()["paths"].items()
@@ -91,9 +92,10 @@ def schema():
     request_finished.connect(close_old_connections)
 
 
-def test_answers_are_as_described_whatever_is_asked(bearer, schema):
+@pytest.mark.parametrize("part", range(PARTS))
+def test_answers_are_as_described_whatever_is_asked(bearer, schema, part):
     build_sample(rounds=4)
-    for path, method in OPERATIONS:
+    for path, method in OPERATIONS[part::PARTS]:
         fuzz(schema[path][method], bearer)
 
 

@@ -16,8 +16,8 @@ from campaigns.devices.discover import Device
 from campaigns.lineage.repository import repository_of
 from campaigns.management.base_command import ExitCode
 from campaigns.models import Campaign, CampaignState
-from campaigns.steps.lifecycle.run_here import run_here
 from knowledge.lookup.value import bandwidth_ceilings, compute_ceilings
+from tests.campaigns.finished import finished
 from tests.campaigns.steps import cast
 from tests.kept_wiki import put_wiki
 
@@ -60,8 +60,7 @@ def tiny(tmp_path: Path) -> list[str]:
 
 @pytest.fixture
 def done(tmp_path: Path) -> Campaign:
-    made = cast.make_campaign(tmp_path, proposers="search,person")
-    return run_here(made.pk, cast.make_bench(cast.Judge()), lambda message: None)
+    return finished(tmp_path, [["time 50"]], proposers="search,person")
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
