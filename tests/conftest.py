@@ -1,5 +1,6 @@
 """Fixtures and rules for the whole suite."""
 
+import gc
 import hashlib
 import importlib.util
 import os
@@ -16,6 +17,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from campaigns.devices import launch
 from kopt import celery_app
+from tests.quick import QuickRule
 from tests.sentinels import is_sentinel
 from tools.kernels import has_nvidia_card
 
@@ -65,6 +67,21 @@ def pytest_runtest_protocol(item):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(launch, "_start", _refuse_to_start)
         return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Hold a quick test to its time (`tests/quick.py`)."""
+    rule = QuickRule.of(item)
+    answer = yield
+    rule.check()
+    return answer
+
+
+def pytest_collection_finish():
+    """Let the collector of garbage pass over what was imported and collected, a million objects."""
+    gc.collect()
+    gc.freeze()
 
 
 def _refuse_to_start(*arguments):

@@ -27,8 +27,8 @@ def thinned(*axes: Iterable[Any], one_in: int) -> list[Any]:
 
 def chosen(values: Iterable[Any], quick: Iterable[Any]) -> list[Any]:
     """These values; all but the quick ones have the mark `long`."""
-    quick = list(quick)
-    assert set(quick) <= set(values := list(values)), quick
+    values, quick = list(values), list(quick)
+    assert set(quick) <= set(values), quick
     return [
         pytest.param(value, marks=() if value in quick else pytest.mark.long) for value in values
     ]

@@ -27,15 +27,15 @@ def finished(
     parent: Path,
     rounds: Sequence[Sequence[str]],
     *,
-    moods: dict[str, str] | None = None,
-    after: Callable[[Campaign], object] = lambda campaign: None,
+    judge: Callable[[], cast.Judge] = cast.Judge,
+    after: Callable[[Campaign], object] | None = None,
     **wish: object,
 ) -> Campaign:
     """The campaign with these texts in its rounds after the first, and what comes `after` its end.
 
-    moods: kind of evaluation → the text that the judge reads in the place of the kernel's.
+    Functions are told apart by themselves, so they are those of a module.
     """
-    key = (str(rounds), str(moods), after, str(wish))
+    key = (str(rounds), judge, after, str(wish))
 
     def run() -> int:
         with pytest.MonkeyPatch.context() as patch:
@@ -43,8 +43,9 @@ def finished(
             script = cast.Script([list(texts) for texts in rounds])
             patch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
             made = cast.make_campaign(parent, **wish)
-            bench = cast.make_bench(cast.Moody(moods=moods or {}))
-            after(run_here(made.pk, bench, lambda message: None))
+            ended = run_here(made.pk, cast.make_bench(judge()), lambda message: None)
+            if after:
+                after(ended)
         return made.pk
 
     # PostgreSQL adds no row in a later state.

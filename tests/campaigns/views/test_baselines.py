@@ -13,8 +13,8 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from campaigns.evaluator.contract import CopiedOutput, Outcome
-from campaigns.models import Campaign, Evaluation, EvaluationKind
-from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.models import Evaluation, EvaluationKind
+from tests.campaigns.finished import finished
 from tests.campaigns.sample import HOSTILE
 from tests.campaigns.steps import cast
 
@@ -41,12 +41,7 @@ def copying(case):
 def beside(db, tmp_path, monkeypatch):
     """A finished campaign: v0 at 100 µs, torch at 100 µs, the best at 50 µs."""
     cast.set_the_scene(monkeypatch)
-    monkeypatch.setattr(
-        "campaigns.steps.rounds.propose.proposer", lambda name: cast.Script([["time 50"]])
-    )
-    campaign = cast.make_campaign(tmp_path, baselines=True)
-    run_here(campaign.pk, cast.make_bench(NoCompiler()), lambda message: None)
-    return Campaign.objects.get(pk=campaign.pk)
+    return finished(tmp_path, [["time 50"]], judge=NoCompiler, baselines=True)
 
 
 @pytest.mark.parametrize("name", ["campaign", "report", "report_file"])
