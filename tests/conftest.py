@@ -17,6 +17,8 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from campaigns.devices import launch
 from kopt import celery_app
+from tests.around import built_around
+from tests.kept_wiki import put_wiki
 from tests.quick import QuickRule
 from tests.sentinels import is_sentinel
 from tools.kernels import has_nvidia_card
@@ -170,6 +172,13 @@ def _data_folder_of_its_own(settings, tmp_path):
     settings.DATA_DIR = tmp_path / "data"
     settings.STATIC_ROOT = settings.DATA_DIR / "static"
     settings.STATIC_ROOT.mkdir(parents=True)
+
+
+@pytest.fixture(scope="module")
+def wiki_of_module(django_db_setup, django_db_blocker):
+    """The shipped wiki, for all tests of a module from the first one that asks for it."""
+    with built_around(django_db_blocker, put_wiki):
+        yield
 
 
 @pytest.fixture(scope="session")

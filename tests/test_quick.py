@@ -27,9 +27,9 @@ def used(seconds: float, *, imports: int = 0, **marks: dict[str, Any]) -> None:
 
 
 def test_it_fails_a_test_that_takes_long_and_says_what_to_do():
-    with pytest.raises(pytest.fail.Exception, match=r"used 3\.1 s .* @pytest\.mark\.long"):
-        used(3.1)
-    used(2.9)
+    with pytest.raises(pytest.fail.Exception, match=r"used 5\.1 s .* @pytest\.mark\.long"):
+        used(5.1)
+    used(4.9)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_it_holds_a_test_of_the_database():
 
 
 def test_what_is_imported_first_is_not_the_tests_own():
-    used(4.0, imports=40)
+    used(6.0, imports=40)
 
 
 def test_the_hook_of_the_suite_asks_the_rule(monkeypatch, request):

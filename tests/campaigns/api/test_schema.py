@@ -33,7 +33,7 @@ CHECKS = [
     status_code_conformance,
 ]
 MOST_EXAMPLES = settings.default.max_examples // 12  # of each operation
-PARTS = 3
+PARTS = 8
 OPERATIONS = sorted(
     (path, method.upper())
     for path, operations in described()["paths"].items()

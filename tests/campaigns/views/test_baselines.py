@@ -64,12 +64,6 @@ def test_the_page_says_what_was_asked_for(page, beside):
     assert "<dd>torch eager, torch.compile, torch.compile, max-autotune" in body
 
 
-def test_the_page_of_a_campaign_without_says_nothing_of_them(page, sample):
-    body = page.get(reverse("campaign", args=[sample.pk])).content.decode()
-    assert 'id="baselines"' not in body
-    assert "<dt>Beside the best</dt><dd>nothing</dd>" in body
-
-
 def test_a_round_shows_the_measurements_of_its_own_kernel_alone(page, beside):
     body = page.get(reverse("round", args=[beside.pk, 2])).content.decode()
     assert "No working C++ compiler" not in body
@@ -157,3 +151,10 @@ def test_a_finished_page_goes_on_until_torch_is_measured(page, beside):
 
 def poll_of(body: str) -> str:
     return re.search(r'<div id="poll".*?</div>', body, re.DOTALL).group()
+
+
+# Last: what it begins with stands around all later tests of this module.
+def test_the_page_of_a_campaign_without_says_nothing_of_them(page, sample):
+    body = page.get(reverse("campaign", args=[sample.pk])).content.decode()
+    assert 'id="baselines"' not in body
+    assert "<dt>Beside the best</dt><dd>nothing</dd>" in body
