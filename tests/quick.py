@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import settings
 
 # Processor time of this process, which no load on the host changes as it changes a clock. Five
 # seconds, since a slow host takes three times as long for the same, and a core that is shared half
@@ -35,7 +36,12 @@ class QuickRule:
         """The rule for this test, from now on."""
         django_db = item.get_closest_marker("django_db")
         flushes = django_db is not None and bool(django_db.kwargs.get("transaction"))
-        free = flushes or any(item.get_closest_marker(name) for name in FREE)
+        # `make test-all` draws more examples.
+        free = (
+            flushes
+            or not settings.default.derandomize
+            or any(item.get_closest_marker(name) for name in FREE)
+        )
         return cls(not free, time.process_time(), len(sys.modules))
 
     def check(self) -> None:

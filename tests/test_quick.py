@@ -41,6 +41,12 @@ def test_it_holds_no_test_that_waits_or_is_long(marks):
     used(99.0, **marks)
 
 
+def test_it_holds_none_where_more_examples_are_drawn(monkeypatch):
+    drawing = SimpleNamespace(default=SimpleNamespace(derandomize=False))
+    monkeypatch.setattr(quick, "settings", drawing)
+    used(99.0)
+
+
 def test_it_holds_a_test_of_the_database():
     with pytest.raises(pytest.fail.Exception):
         used(99.0, django_db={}, storage={})
