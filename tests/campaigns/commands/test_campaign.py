@@ -120,7 +120,9 @@ def test_law_1_it_starts_nothing_whose_target_is_unknown(
 def test_law_1_a_run_here_without_ceilings_measures_nothing_and_stays_a_draft(
     tiny: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("campaigns.records.target.ceilings.bandwidth_ceilings", lambda _: [])
+    monkeypatch.setattr(
+        "campaigns.records.target.ceilings.bandwidth_ceilings", lambda platform, **_: []
+    )
     code, message = refusal("campaign", "run", "--local", *tiny)
     assert code == ExitCode.NO_APPROVED_VALUE
     key = Campaign.objects.get(state=CampaignState.DRAFT).pk

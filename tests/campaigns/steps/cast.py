@@ -108,7 +108,7 @@ def set_the_scene(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda folder, cases: {c.name: WORK for c in cases},
     )
     at = "campaigns.records.target.ceilings"
-    monkeypatch.setattr(f"{at}.bandwidth_ceilings", lambda platform: [BANDWIDTH])
+    monkeypatch.setattr(f"{at}.bandwidth_ceilings", lambda platform, **_: [BANDWIDTH])
     monkeypatch.setattr(f"{at}.compute_ceilings", lambda platform, dtype, **_: [COMPUTE])
     monkeypatch.setattr(
         "campaigns.steps.lifecycle.create_campaign.proposer_names", lambda: ("search",)
