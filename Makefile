@@ -38,7 +38,7 @@ test: ready
 
 test-all: ready
 	$(BESIDE) checked tests TESTS="$(QUICK) or judged or browser or long" MORE=--hypothesis-profile=explore
-	$(PY) -m tools.storage_tests
+	$(PY) -m tools.storage_tests storage
 
 tests:
 	$(PYTEST) $(MORE) -m "$(TESTS)"

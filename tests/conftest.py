@@ -1,5 +1,6 @@
 """Fixtures and rules for the whole suite."""
 
+import gc
 import hashlib
 import importlib.util
 import os
@@ -16,18 +17,23 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from campaigns.devices import launch
 from kopt import celery_app
+from tests.around import built_around
+from tests.kept_wiki import put_wiki
+from tests.quick import QuickRule
 from tests.sentinels import is_sentinel
 from tools.kernels import has_nvidia_card
 
 # Playwright's synchronous interface runs an event loop in the thread that uses the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
-# A busy host makes an example slow, which is no fault of the code. The examples are the same on
-# every day; `make test-all` draws new ones.
+# A busy host makes an example slow, which is no fault of the code. The examples are few and the
+# same on every day; `make test-all` draws four times as many new ones.
 settings.register_profile(
     "explore", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("kopt", settings.get_profile("explore"), derandomize=True)
+settings.register_profile(
+    "kopt", settings.get_profile("explore"), derandomize=True, max_examples=25
+)
 settings.load_profile("kopt")
 
 
@@ -63,6 +69,21 @@ def pytest_runtest_protocol(item):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(launch, "_start", _refuse_to_start)
         return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Hold a quick test to its time (`tests/quick.py`)."""
+    rule = QuickRule.of(item)
+    answer = yield
+    rule.check()
+    return answer
+
+
+def pytest_collection_finish():
+    """Let the collector of garbage pass over what was imported and collected, a million objects."""
+    gc.collect()
+    gc.freeze()
 
 
 def _refuse_to_start(*arguments):
@@ -151,6 +172,13 @@ def _data_folder_of_its_own(settings, tmp_path):
     settings.DATA_DIR = tmp_path / "data"
     settings.STATIC_ROOT = settings.DATA_DIR / "static"
     settings.STATIC_ROOT.mkdir(parents=True)
+
+
+@pytest.fixture(scope="module")
+def wiki_of_module(django_db_setup, django_db_blocker):
+    """The shipped wiki, for all tests of a module from the first one that asks for it."""
+    with built_around(django_db_blocker, put_wiki):
+        yield
 
 
 @pytest.fixture(scope="session")

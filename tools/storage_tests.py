@@ -20,12 +20,15 @@ SERVERS = {
     "KOPT_BROKER_URL": "redis://127.0.0.1:6379/5",
 }
 MARK = "mark.storage"
+# What `make test` runs; another expression of marks may be given.
+QUICK = "storage and not long"
 WIKI = "tests/knowledge/"
 CONNECT_LIMIT_S = 2.0
 SKIPPED = 3 * "*" + " SKIPPED: tests marked storage did not run on {url}: {error} " + 3 * "*"
 
 
 def main() -> int:
+    marks = sys.argv[1] if len(sys.argv) > 1 else QUICK
     servers = {name: os.environ.get(f"TEST_{name}") or url for name, url in SERVERS.items()}
     for url in servers.values():
         if error := _silence(url):
@@ -33,7 +36,7 @@ def main() -> int:
             return 0
     with tempfile.TemporaryDirectory() as folder:
         running = {
-            name: _start(place, files, servers, Path(folder, name))
+            name: _start(place, marks, files, servers, Path(folder, name))
             for place, (name, files) in enumerate(parts(Path()).items())
         }
         statuses = {name: process.wait() for name, process in running.items()}
@@ -52,10 +55,10 @@ def parts(root: Path) -> dict[str, list[str]]:
 
 
 def _start(
-    place: int, files: list[str], servers: dict[str, str], log: Path
+    place: int, marks: str, files: list[str], servers: dict[str, str], log: Path
 ) -> subprocess.Popen[bytes]:
     own = {variable: _own(url, log.name, place) for variable, url in servers.items()}
-    command = [sys.executable, "-m", "pytest", "--durations=10", "-m", "storage"]
+    command = [sys.executable, "-m", "pytest", "--durations=10", "-m", marks]
     print("+", *(f"{name}={url}" for name, url in own.items()), *command, "…", flush=True)
     with log.open("wb") as out:
         return subprocess.Popen(

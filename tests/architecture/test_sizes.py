@@ -21,8 +21,8 @@ BROAD_EXCEPTS = {
     "campaigns/evaluator/judge/main.py": 1,  # the judge's edge: our own fault, reported as such
     "campaigns/benchmarks/search/plain_loop.py": 1,  # a variant may fail in any way
     "campaigns/evaluator/judge/correctness/one_pass.py": 1,  # Triton: it costs time only
-    "campaigns/evaluator/reference/code.py": 1,  # a person's ref.py
-    "campaigns/evaluator/reference/serve.py": 1,  # the same, in the process of its own
+    "campaigns/evaluator/problem_code/code.py": 1,  # a person's ref.py
+    "campaigns/evaluator/problem_code/serve.py": 1,  # the same, in the process of its own
     # The queue's edge: our own fault, recorded on the campaign; a worker shows life whatever fails.
     "campaigns/tasks.py": 2,
     "campaigns/evaluator/runner/main.py": 2,  # the candidate, when it loads and when it is called

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from campaigns.devices.launch import EvaluatorService
 from campaigns.models import Campaign, CampaignState
+from campaigns.problems.shipped import problem_folder
 from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.worker import WorkerContext, choose_device, worker_beat
@@ -24,6 +26,21 @@ SAID = (
     *("--direction", "down", "--amount", "40%"),
 )
 FAST = "--flags=-O3 -ffast-math"
+# The shipped kernel four times a call, so that no load hides the gain of another.
+AGAIN = """
+extern "C" void solve(float* input, float* output, int N, int D) {
+    for (int again = 0; again < 4; ++again) softmax(input, output, N, D);
+}
+"""
+
+
+def slow_problem(parent: Path) -> Path:
+    folder = parent / "slow"
+    shutil.copytree(problem_folder("softmax"), folder)
+    kernel = folder / "v0.cpp"
+    once = kernel.read_text().replace('extern "C" void solve', "static void softmax")
+    kernel.write_text(once + AGAIN)
+    return folder
 
 
 def work(campaign: Campaign, bench: WorkerContext, state: str) -> None:
@@ -42,7 +59,7 @@ def test_a_better_kernel_is_accepted_a_wrong_one_is_not_and_the_rest_is_refused(
 ) -> None:
     protocol = replace(small.QUICK, blocks=6, burst_ms=4.0)
     monkeypatch.setattr("campaigns.steps.lifecycle.create_campaign.CPU_PROTOCOL", protocol)
-    wish = ("--problem", "softmax", "--backend", "cpp", "--case", "2048x256")
+    wish = ("--problem", str(slow_problem(tmp_path)), "--backend", "cpp", "--case", "2048x256")
     made = run(
         "campaign",
         "new",

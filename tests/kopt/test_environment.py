@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -27,18 +28,27 @@ MANAGE = Path(settings.BASE_DIR) / "manage.py"
     ],
 )
 def test_it_names_a_wrong_setting_in_one_line(
-    name: str, value: str, said: str, tmp_path: Path
+    name: str, value: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("KOPT_DATA", str(tmp_path))
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ImproperlyConfigured) as caught:
+        runpy.run_path(str(MANAGE.with_name("kopt") / "settings.py"))
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith(said)
+
+
+def test_a_command_ends_in_one_line_on_a_wrong_setting(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(MANAGE), "problem", "list"],
-        env={**os.environ, "KOPT_DATA": str(tmp_path), name: value},
+        env={**os.environ, "KOPT_DATA": str(tmp_path), "KOPT_LEASE_S": "abc"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"manage.py: {said}")
+    assert line.startswith("manage.py: KOPT_LEASE_S='abc': a number of at least 1")
 
 
 @pytest.mark.parametrize(

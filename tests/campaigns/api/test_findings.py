@@ -11,7 +11,6 @@ from campaigns.steps.lifecycle.run_here import run_here
 from knowledge.models import Platform
 from tests.campaigns.api import test_workers
 from tests.campaigns.steps import cast
-from tests.kept_wiki import put_wiki
 
 client_of = test_workers.client_of
 ADDRESS = "/api/v1/campaigns/"
@@ -20,8 +19,7 @@ KEEPS = "// time 50\nstatic int kept = 0; // <b>"
 
 
 @pytest.fixture
-def engineer(client_of, monkeypatch):
-    put_wiki()
+def engineer(wiki_of_module, client_of, monkeypatch):
     monkeypatch.setattr("campaigns.api.campaigns.notify", lambda *a: None)
     return client_of("add_campaign")
 

@@ -7,6 +7,7 @@ import pandas
 import pytest
 
 from campaigns.models import Campaign, Evaluation, Round, Verdict
+from tests.around import built_around
 from tests.campaigns.api import test_workers
 from tests.campaigns.sample import HOSTILE, build_sample
 from tests.campaigns.swept import build_swept
@@ -19,9 +20,16 @@ LISTS = (
 )
 
 
+@pytest.fixture(scope="module")
+def built(django_db_setup, django_db_blocker):
+    """Tests of an empty database stand before the first one that wants this."""
+    with built_around(django_db_blocker, lambda: build_sample().pk) as key:
+        yield key
+
+
 @pytest.fixture
-def sample():
-    return build_sample()
+def sample(built):
+    return Campaign.objects.get(pk=built)
 
 
 @pytest.fixture
@@ -38,6 +46,46 @@ def rows(client, name, **asked):
 def table(client, address):
     answer = client.get(address, {"format": "csv"})
     return pandas.read_csv(io.BytesIO(b"".join(answer.streaming_content)))
+
+
+def test_a_sweep_has_its_points(reader):
+    campaign = build_swept(points=7)
+    (row,) = rows(reader, "sweeps", campaign=campaign.pk)
+    points = table(reader, f"/api/v1/sweeps/{row['id']}/points/")
+    assert len(points) == row["tried"]
+    assert json.loads(points["params"][0])
+    knobs = reader.get(f"/api/v1/sweeps/{row['id']}/").json()["knobs"]
+    knob = next(knob for knob in knobs if knob["default"] != "")
+    name, value = f"knob.{knob['name']}", str(knob["default"])
+    address = f"/api/v1/sweeps/{row['id']}/points/"
+    kept = reader.get(address, {name: value}).json()["results"]
+    assert kept
+    assert {str(point["params"].get(knob["name"])) for point in kept} == {value}
+    assert len(kept) < len(points)
+    assert reader.get(address, {"knob.colour": "red"}).json()["field"] == "knob.colour"
+    failed = reader.get(f"/api/v1/sweeps/{row['id']}/points/", {"outcome": "build_failed"})
+    assert all(point["outcome"] == "build_failed" for point in failed.json()["results"])
+
+
+def test_a_person_steers_a_campaign(client_of, monkeypatch):
+    running = build_sample(rounds=3, running=True)
+    monkeypatch.setattr("campaigns.api.campaigns.notify", lambda *a: None)
+    address = f"/api/v1/campaigns/{running.pk}/"
+    assert client_of().post(f"{address}pause/", content_type="application/json").status_code == 403
+    client = client_of("change_campaign")
+    paused = client.post(f"{address}pause/", content_type="application/json")
+    assert (paused.status_code, paused.json()["pause_requested"]) == (200, True)
+    resumed = client.post(f"{address}resume/", content_type="application/json")
+    assert resumed.json()["pause_requested"] is False
+    again = client.post(f"{address}resume/", content_type="application/json")
+    assert (again.status_code, again.json()["status"]) == (409, 409)
+    stopped = client.post(f"{address}stop/", content_type="application/json")
+    assert stopped.json()["stop_requested"] is True
+    assert Campaign.objects.get(pk=running.pk).stop_requested
+    assert (
+        client.post("/api/v1/campaigns/999/stop/", content_type="application/json").status_code
+        == 404
+    )
 
 
 @pytest.mark.parametrize("name", LISTS)
@@ -124,25 +172,6 @@ def test_an_evaluation_has_cases_and_every_sample(reader, sample):
     assert reader.get("/api/v1/evaluations/999999/samples/").status_code == 404
 
 
-def test_a_sweep_has_its_points(reader):
-    campaign = build_swept(points=7)
-    (row,) = rows(reader, "sweeps", campaign=campaign.pk)
-    points = table(reader, f"/api/v1/sweeps/{row['id']}/points/")
-    assert len(points) == row["tried"]
-    assert json.loads(points["params"][0])
-    knobs = reader.get(f"/api/v1/sweeps/{row['id']}/").json()["knobs"]
-    knob = next(knob for knob in knobs if knob["default"] != "")
-    name, value = f"knob.{knob['name']}", str(knob["default"])
-    address = f"/api/v1/sweeps/{row['id']}/points/"
-    kept = reader.get(address, {name: value}).json()["results"]
-    assert kept
-    assert {str(point["params"].get(knob["name"])) for point in kept} == {value}
-    assert len(kept) < len(points)
-    assert reader.get(address, {"knob.colour": "red"}).json()["field"] == "knob.colour"
-    failed = reader.get(f"/api/v1/sweeps/{row['id']}/points/", {"outcome": "build_failed"})
-    assert all(point["outcome"] == "build_failed" for point in failed.json()["results"])
-
-
 def test_a_problem_has_its_files_and_cases(reader, sample):
     found = reader.get(f"/api/v1/problems/{sample.problem_id}/").json()
     assert "ref.py" in found["files"]
@@ -154,24 +183,3 @@ def test_a_problem_has_its_files_and_cases(reader, sample):
 def test_more_rows_take_no_more_queries(reader, sample, name, django_assert_max_num_queries):
     with django_assert_max_num_queries(6):
         assert reader.get(f"/api/v1/{name}/", {"page_size": 500}).status_code == 200
-
-
-def test_a_person_steers_a_campaign(client_of, monkeypatch):
-    running = build_sample(rounds=3, running=True)
-    monkeypatch.setattr("campaigns.api.campaigns.notify", lambda *a: None)
-    address = f"/api/v1/campaigns/{running.pk}/"
-    assert client_of().post(f"{address}pause/", content_type="application/json").status_code == 403
-    client = client_of("change_campaign")
-    paused = client.post(f"{address}pause/", content_type="application/json")
-    assert (paused.status_code, paused.json()["pause_requested"]) == (200, True)
-    resumed = client.post(f"{address}resume/", content_type="application/json")
-    assert resumed.json()["pause_requested"] is False
-    again = client.post(f"{address}resume/", content_type="application/json")
-    assert (again.status_code, again.json()["status"]) == (409, 409)
-    stopped = client.post(f"{address}stop/", content_type="application/json")
-    assert stopped.json()["stop_requested"] is True
-    assert Campaign.objects.get(pk=running.pk).stop_requested
-    assert (
-        client.post("/api/v1/campaigns/999/stop/", content_type="application/json").status_code
-        == 404
-    )

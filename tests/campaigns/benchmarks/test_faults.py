@@ -196,7 +196,7 @@ def watched(tmp_path, during, status=200):
     page = SimpleNamespace(get=lambda path, limit_s: PageAnswer(status, 0.1))
     with Watch(servers, 1, page) as watch:
         during(servers)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not watch.finished and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(1)

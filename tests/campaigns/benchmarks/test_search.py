@@ -1,8 +1,6 @@
 """`bench search --replay`: what it refuses, what it counts, what it says of both sides."""
 
 import math
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +11,6 @@ from campaigns.benchmarks.search import replay as bench
 from campaigns.benchmarks.search.peer import SimulatedTuning
 from campaigns.benchmarks.search.screened import PointLog
 from campaigns.devices.discover import this_device
-from campaigns.devices.launch import ROOT
 from campaigns.devices.sweep.search_work import TriedPoint
 from campaigns.evaluator.contract import Outcome, Source
 from campaigns.evaluator.contract.stream import BuildFacts
@@ -127,13 +124,6 @@ def test_the_shipped_landscapes_say_how_they_were_made():
         assert min(map(len, (header.device, header.made, header.cases, header.versions))) > 0
         assert len(landscape.frame) > 150
         assert math.isfinite(landscape.best_us)
-
-
-def test_its_workers_need_no_web_framework():
-    code = "import sys, campaigns.benchmarks.search.peer; print('django.conf' in sys.modules)"
-    words = [sys.executable, "-c", code]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
 
 
 def test_kernel_tuner_counts_a_point_once(tmp_path):

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from campaigns.devices.hold import DeviceBusy
 from campaigns.evaluator.contract import Job, Report
 from campaigns.models import Campaign, Evaluation, Event
-from campaigns.steps.lifecycle.run_here import run_here
+from tests.campaigns.finished import finished
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db
@@ -29,12 +29,9 @@ Turn = Callable[[dict[str, str]], list[Job]]
 @pytest.fixture
 def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
     cast.set_the_scene(monkeypatch)
-    script = cast.Script([[text] for text in TIMES[1:]])
-    monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
     monkeypatch.setattr(f"{COMMAND}.this_device", lambda: cast.DEVICE)
     # A share of the floor beyond what these reach, so that every round is tried.
-    made = cast.make_campaign(tmp_path, target_fraction=1.0)
-    done = run_here(made.pk, cast.make_bench(cast.Judge()), lambda message: None)
+    done = finished(tmp_path, [[text] for text in TIMES[1:]], target_fraction=1.0)
     assert done.rounds.filter(verdict__word="accepted").count() == 6
     return done
 

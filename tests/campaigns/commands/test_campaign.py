@@ -16,8 +16,8 @@ from campaigns.devices.discover import Device
 from campaigns.lineage.repository import repository_of
 from campaigns.management.base_command import ExitCode
 from campaigns.models import Campaign, CampaignState
-from campaigns.steps.lifecycle.run_here import run_here
 from knowledge.lookup.value import bandwidth_ceilings, compute_ceilings
+from tests.campaigns.finished import finished
 from tests.campaigns.steps import cast
 from tests.kept_wiki import put_wiki
 
@@ -60,8 +60,7 @@ def tiny(tmp_path: Path) -> list[str]:
 
 @pytest.fixture
 def done(tmp_path: Path) -> Campaign:
-    made = cast.make_campaign(tmp_path, proposers="search,person")
-    return run_here(made.pk, cast.make_bench(cast.Judge()), lambda message: None)
+    return finished(tmp_path, [["time 50"]], proposers="search,person")
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
@@ -121,7 +120,9 @@ def test_law_1_it_starts_nothing_whose_target_is_unknown(
 def test_law_1_a_run_here_without_ceilings_measures_nothing_and_stays_a_draft(
     tiny: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("campaigns.records.target.ceilings.bandwidth_ceilings", lambda *_, **__: [])
+    monkeypatch.setattr(
+        "campaigns.records.target.ceilings.bandwidth_ceilings", lambda platform, **_: []
+    )
     code, message = refusal("campaign", "run", "--local", *tiny)
     assert code == ExitCode.NO_APPROVED_VALUE
     key = Campaign.objects.get(state=CampaignState.DRAFT).pk

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from campaigns.models import Campaign
 from campaigns.rules.verdict.finding_kinds import FindingKind
-from campaigns.steps.lifecycle.run_here import run_here
+from tests.campaigns.finished import finished
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db
@@ -36,8 +36,7 @@ def tiny(tmp_path: Path) -> list[str]:
 
 @pytest.fixture
 def done(tmp_path: Path) -> Campaign:
-    made = cast.make_campaign(tmp_path)
-    return run_here(made.pk, cast.make_bench(cast.Judge()), lambda message: None)
+    return finished(tmp_path, [[KEEPS], [FORKS]])
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:

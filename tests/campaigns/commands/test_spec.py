@@ -9,12 +9,8 @@ from django.core.management import CommandError, call_command
 from campaigns.management.base_command import ExitCode
 from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Citation, Flag, Spec
-from tests.kept_wiki import put_wiki
 
-
-@pytest.fixture(autouse=True)
-def shipped(db):
-    put_wiki()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("wiki_of_module")]
 
 
 def _fails(*words):

@@ -11,7 +11,7 @@ from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 
 from campaigns.models import Campaign, EvaluationKind
-from campaigns.steps.lifecycle.run_here import run_here
+from tests.campaigns.finished import finished
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db
@@ -21,14 +21,12 @@ pytestmark = pytest.mark.django_db
 def doubted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
     """Round 2 was accepted, and another device did not show it."""
     cast.set_the_scene(monkeypatch)
-    monkeypatch.setattr(
-        "campaigns.steps.rounds.propose.proposer", lambda name: cast.Script([["time 50"]])
-    )
+    return finished(tmp_path, [["time 50"]], after=_not_reproduced)
+
+
+def _not_reproduced(campaign: Campaign) -> None:
     judge = cast.Moody(moods={EvaluationKind.REPRODUCE: "time 100"})
-    made = cast.make_campaign(tmp_path)
-    ended = run_here(made.pk, cast.make_bench(judge), lambda message: None)
     cast.reproduce_all(cast.make_bench(judge, "twin", cast.TWIN))
-    return ended
 
 
 @pytest.fixture

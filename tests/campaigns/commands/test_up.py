@@ -152,7 +152,7 @@ def test_it_kills_a_stubborn_process_with_its_group(
     note = tmp_path / "pid"
     child = python(STUBBORN, str(note))
     child.start()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not (note.exists() and note.read_text()) and time.monotonic() < deadline:
         time.sleep(0.02)
     end_all([child])

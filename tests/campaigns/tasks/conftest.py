@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -34,7 +35,8 @@ give_ceilings(ensure_platform(this_device()).slug)
 class Installation:
     """A database and a queue of their own, and the processes started on them."""
 
-    def __init__(self, folder: Path, database_url: str) -> None:
+    def __init__(self, folder: Path, database_url: str, migrated: Path) -> None:
+        self._migrated = migrated
         self.url = database_url or f"sqlite:///{folder / 'kopt.sqlite3'}"
         own = {"KOPT_DATA": str(folder), "DATABASE_URL": self.url, "KOPT_DEVICE": "cpu"}
         self.env = {**os.environ, **own, "KOPT_HEARTBEAT_S": "0.5"}
@@ -42,7 +44,10 @@ class Installation:
 
     def prepare(self) -> None:
         """The schema, and ceilings of this CPU."""
-        self.manage("migrate", "--verbosity", "0")
+        if self.url.startswith("sqlite") and self._migrated.exists():
+            shutil.copyfile(self._migrated, self.url.removeprefix("sqlite:///"))
+        else:
+            self.manage("migrate", "--verbosity", "0")
         ceilings = [sys.executable, "-c", CEILINGS]
         subprocess.run(ceilings, cwd=ROOT, env=self.env, check=True)
 
@@ -93,13 +98,13 @@ class Installation:
 
 
 @pytest.fixture
-def installation(tmp_path: Path) -> Iterator[Installation]:
+def installation(tmp_path: Path, migrated: Path) -> Iterator[Installation]:
     url = os.environ.get("DATABASE_URL", "")
     name = f"kopt_{uuid.uuid4().hex[:8]}"
     if url.startswith("postgres"):
         _on_server(url, f"CREATE DATABASE {name}")
         url_here = urlsplit(url)._replace(path=f"/{name}").geturl()
-    made = Installation(tmp_path, url_here if url.startswith("postgres") else "")
+    made = Installation(tmp_path, url_here if url.startswith("postgres") else "", migrated)
     try:
         yield made
     finally:

@@ -13,8 +13,8 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from campaigns.evaluator.contract import CopiedOutput, Outcome
-from campaigns.models import Campaign, Evaluation, EvaluationKind
-from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.models import Evaluation, EvaluationKind
+from tests.campaigns.finished import finished
 from tests.campaigns.sample import HOSTILE
 from tests.campaigns.steps import cast
 
@@ -41,12 +41,7 @@ def copying(case):
 def beside(db, tmp_path, monkeypatch):
     """A finished campaign: v0 at 100 µs, torch at 100 µs, the best at 50 µs."""
     cast.set_the_scene(monkeypatch)
-    monkeypatch.setattr(
-        "campaigns.steps.rounds.propose.proposer", lambda name: cast.Script([["time 50"]])
-    )
-    campaign = cast.make_campaign(tmp_path, baselines=True)
-    run_here(campaign.pk, cast.make_bench(NoCompiler()), lambda message: None)
-    return Campaign.objects.get(pk=campaign.pk)
+    return finished(tmp_path, [["time 50"]], judge=NoCompiler, baselines=True)
 
 
 @pytest.mark.parametrize("name", ["campaign", "report", "report_file"])
@@ -67,12 +62,6 @@ def test_a_page_has_a_row_for_each(page, beside, name):
 def test_the_page_says_what_was_asked_for(page, beside):
     body = page.get(reverse("campaign", args=[beside.pk])).content.decode()
     assert "<dd>torch eager, torch.compile, torch.compile, max-autotune" in body
-
-
-def test_the_page_of_a_campaign_without_says_nothing_of_them(page, sample):
-    body = page.get(reverse("campaign", args=[sample.pk])).content.decode()
-    assert 'id="baselines"' not in body
-    assert "<dt>Beside the best</dt><dd>nothing</dd>" in body
 
 
 def test_a_round_shows_the_measurements_of_its_own_kernel_alone(page, beside):
@@ -162,3 +151,10 @@ def test_a_finished_page_goes_on_until_torch_is_measured(page, beside):
 
 def poll_of(body: str) -> str:
     return re.search(r'<div id="poll".*?</div>', body, re.DOTALL).group()
+
+
+# Last: what it begins with stands around all later tests of this module.
+def test_the_page_of_a_campaign_without_says_nothing_of_them(page, sample):
+    body = page.get(reverse("campaign", args=[sample.pk])).content.decode()
+    assert 'id="baselines"' not in body
+    assert "<dt>Beside the best</dt><dd>nothing</dd>" in body

@@ -11,7 +11,7 @@ from django.urls import reverse
 from campaigns.models import Campaign
 from campaigns.reports.report import render_report
 from campaigns.rules.verdict.finding_kinds import FindingKind
-from campaigns.steps.lifecycle.run_here import run_here
+from tests.campaigns.finished import finished
 from tests.campaigns.steps import cast
 from tests.kept_wiki import put_wiki
 
@@ -30,10 +30,7 @@ CHOICE = {
 def campaign(db, monkeypatch, tmp_path) -> Campaign:
     """Round 2 is refused, round 3 is accepted with a flag and with what is allowed."""
     cast.set_the_scene(monkeypatch)
-    script = cast.Script([[FORKS, FORKS + " "], [KEEPS]])
-    monkeypatch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
-    made = cast.make_campaign(tmp_path)
-    return run_here(made.pk, cast.make_bench(cast.Judge()), lambda message: None)
+    return finished(tmp_path, [[FORKS, FORKS + " "], [KEEPS]])
 
 
 def body_of(page, name: str, *args: object, **query: object) -> str:

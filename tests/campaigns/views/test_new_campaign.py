@@ -61,7 +61,7 @@ def test_law_1_it_refuses_a_platform_with_a_stale_ceiling(page, rung):
 
 def test_law_1_a_start_that_the_wiki_refuses_at_last_leaves_no_draft(page, rung, monkeypatch):
     at = "campaigns.records.target.ceilings.bandwidth_ceilings"
-    monkeypatch.setattr(at, lambda platform: [])
+    monkeypatch.setattr(at, lambda platform, **_: [])
     answer = page.post("/c/new", CHOICE)
     assert answer.status_code == 422
     assert "there is no target" in answer.content.decode()

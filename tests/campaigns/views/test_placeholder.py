@@ -16,7 +16,9 @@ SAID = {"question": "bandwidth", "value": "1 GB/s", "reason": "the sheet comes <
 @pytest.fixture(autouse=True)
 def no_bandwidth(db, monkeypatch):
     cast.set_the_scene(monkeypatch)
-    monkeypatch.setattr("campaigns.records.target.ceilings.bandwidth_ceilings", lambda *_, **__: [])
+    monkeypatch.setattr(
+        "campaigns.records.target.ceilings.bandwidth_ceilings", lambda platform, **_: []
+    )
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.evaluator.machine_code import listing
@@ -220,14 +220,12 @@ def test_it_finds_nothing_where_the_code_is_of_another_kind():
     assert listing.host_functions(LISTINGS["softmax_sm_90a.nvdisasm"]) == ()
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(), st.sampled_from(("", OF_HOST, "\t\tFunction : f\n")))
 def test_it_reads_any_text(text, before):
     for read in READERS:
         _check(read(f"{before}{text}\n"), text)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(sorted(LISTINGS)), st.data())
 def test_it_reads_a_listing_that_lost_and_doubled_lines(name, data):
     lines = LISTINGS[name].splitlines(keepends=True)

@@ -51,7 +51,7 @@ def hog(bounded, problem, tmp_path) -> Iterator[Callable[..., Report]]:
     yield run
     report = bounded.evaluate(small.job(problem, tmp_path, source()))
     assert report.outcome is Outcome.PASSED, report.reason
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while (left := with_descendants(bounded._process.pid)[1:]) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert left == []

@@ -161,7 +161,7 @@ def test_it_ends_what_one_built_apart_leaves_behind(workplace):
 
 def is_gone(process):
     """Whether it has ended, or does within some seconds."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while os.path.exists(f"/proc/{process}") and time.monotonic() < deadline:
         with open(f"/proc/{process}/stat") as stat:
             if stat.read().rpartition(")")[2].split()[0] == "Z":

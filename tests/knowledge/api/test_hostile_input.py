@@ -12,6 +12,7 @@ from knowledge.api.specs import OTHERS, TEXTS, VERBS
 from knowledge.models import Spec, SpecChange
 from knowledge.specs.facts import QUALIFIERS
 from tests.knowledge.api.test_specs import LIST, LOOKUP, PROPOSAL
+from tests.products import thinned
 
 FIELDS = (*TEXTS, *OTHERS)
 # One value of each kind that no field takes, or that a database or a reader of JSON trips over.
@@ -93,9 +94,7 @@ ANYTHING = st.recursive(
     LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4)
 )
 CHANGES = st.dictionaries(KEYS, ANYTHING, max_size=4)
-examples = settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+examples = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture
@@ -127,8 +126,7 @@ def field_of(answer):
     return found["field"]
 
 
-@pytest.mark.parametrize("kind", WRONG)
-@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize(("field", "kind"), thinned(FIELDS, WRONG, one_in=7))
 def test_it_names_the_field_of_a_proposal_that_is_wrong(enter, engineer, note, field, kind):
     accepted = (field, kind) == ("replaces", "null")
     before = Spec.objects.count()
@@ -148,9 +146,9 @@ def test_it_names_the_qualifiers_that_are_wrong(enter, engineer, note, place, ki
     assert field_of(send(enter(engineer), LIST, PROPOSAL | {"qualifiers": inside})) == "qualifiers"
 
 
-@pytest.mark.parametrize("kind", WRONG)
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("field", ["why", "successor"])
+@pytest.mark.parametrize(
+    ("field", "verb", "kind"), thinned(["why", "successor"], VERBS, WRONG, one_in=6)
+)
 def test_it_names_what_is_wrong_with_a_decision(enter, curator, proposal, verb, field, kind):
     address = f"/api/v1/specs/{proposal.pk}/{verb}/"
     body = {"why": "read it"} | {field: WRONG[kind]}
@@ -163,8 +161,10 @@ def test_it_names_what_is_wrong_with_a_decision(enter, curator, proposal, verb, 
     assert proposal.state == "proposed"
 
 
-@pytest.mark.parametrize("name", BODIES)
-@pytest.mark.parametrize("address", [LIST, *(f"{LIST}{{}}/{verb}/" for verb in VERBS)])
+@pytest.mark.parametrize(
+    ("address", "name"),
+    thinned([LIST, *(f"{LIST}{{}}/{verb}/" for verb in VERBS)], BODIES, one_in=5),
+)
 def test_it_refuses_a_body_that_is_wrong_as_a_whole(enter, curator, proposal, address, name):
     body, status, field = BODIES[name]
     before = SpecChange.objects.count()

@@ -17,7 +17,7 @@ MEASURED = "evidence=measured | kind=measured | rank=preferred | source=probe"
 
 
 @pytest.fixture
-def platform(shipped):
+def platform(wiki_of_module, db):
     return lambda slug: Platform.objects.get(slug=slug)
 
 

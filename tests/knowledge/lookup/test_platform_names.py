@@ -7,6 +7,11 @@ from knowledge.lookup.platform_names import PlatformNames, of_architecture
 from knowledge.models import Platform
 
 
+@pytest.fixture
+def shipped(wiki_of_module, db):
+    """The shipped wiki, once for this module."""
+
+
 def near(name):
     return PlatformNames.of(Platform.objects.values_list("slug", "name", "aliases")).nearest(name)
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from knowledge.exchange.importer import import_wiki
 from knowledge.experience.attempts.record import NewExperience, record_attempts
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.models import Experience, ExperienceOrigin
+from tests.kept_wiki import put_wiki
 
 HERE = Path(__file__).parent
 AS_THEY_ARE = ("op", "dtype", "backend", "platform", "arch", "shapes", "params", "title", "notes")
@@ -23,7 +23,7 @@ def judged() -> dict[str, Any]:
 
 def take_in() -> Mapping[str, Experience]:
     """Store the shipped wiki with its catalogue, and the attempts: their ids and rows."""
-    import_wiki()
+    put_wiki()
     attempts = json.loads((HERE / "corpus.json").read_text())["attempts"]
     rows = record_attempts(
         NewExperience(

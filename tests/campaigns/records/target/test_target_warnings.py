@@ -14,7 +14,6 @@ from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from knowledge.exchange.importer import write_measured_document
 from knowledge.models import Document, Flag, Spec
 from tests.campaigns.steps import cast
-from tests.kept_wiki import put_wiki
 
 pytestmark = pytest.mark.django_db
 
@@ -40,8 +39,7 @@ MEASURED = (
 
 
 @pytest.fixture(autouse=True)
-def wiki(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    put_wiki()
+def wiki(wiki_of_module: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "campaigns.steps.lifecycle.set_target.work_model", lambda folder, cases: {"one": cast.WORK}
     )

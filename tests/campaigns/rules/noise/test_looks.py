@@ -14,6 +14,7 @@ import pytest
 from campaigns.evaluator.contract import LOOKS
 from campaigns.evaluator.judge.timing.comparison import may_end
 from campaigns.rules.noise.gain import Gain, improved, interval, noise_floor, pooled
+from tests.products import thinned
 
 RUNS = 300
 # Of so many runs with an error of 5 % no more than this share miss, but for one time in 10,000.
@@ -50,9 +51,9 @@ def share_of(found: list[bool]) -> float:
     return sum(found) / len(found)
 
 
-@pytest.mark.parametrize("tails", [False, True])
-@pytest.mark.parametrize("cases", [1, 3])
-@pytest.mark.parametrize("sigma", NOISE.values(), ids=NOISE)
+@pytest.mark.parametrize(
+    ("sigma", "cases", "tails"), thinned(NOISE.values(), [1, 3], [False, True], one_in=3)
+)
 def test_r11_all_looks_together_miss_the_truth_at_most_once_in_twenty(sigma, cases, tails):
     found = outcomes(0.0, sigma, cases=cases, tails=tails)
     assert share_of([gain.low > 0 or gain.high < 0 for gain in found]) <= MOST_ERRORS
@@ -66,9 +67,7 @@ def test_the_interval_holds_a_true_change_also_where_measuring_ended_early(gain,
     assert share_of([not one.low <= gain <= one.high for one in found]) <= MOST_ERRORS
 
 
-@pytest.mark.parametrize(
-    ("sigma", "cases"), [(0.003, 1), (0.003, 3), (0.01, 1), (0.01, 3), (0.02, 1), (0.02, 3)]
-)
+@pytest.mark.parametrize(("sigma", "cases"), thinned(NOISE.values(), [1, 3], one_in=2))
 def test_r11_a_true_gain_of_three_percent_is_found_nine_times_in_ten(sigma, cases):
     found = outcomes(0.03, sigma, cases=cases)
     assert share_of([improved(gain, noise_floor(0)) for gain in found]) >= 0.9

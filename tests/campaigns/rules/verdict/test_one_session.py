@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.evaluator.contract import LOOKS, Outcome, Timer
@@ -376,7 +376,6 @@ MARGINS = st.one_of(st.none(), st.floats(0, 3), st.just(float("nan")))
     facts=st.lists(st.tuples(st.booleans(), MARGINS, st.floats(0.5, 50)), min_size=1, max_size=4),
     floor_us=st.floats(0.1, 20),
 )
-@settings(max_examples=150, deadline=None)
 def test_r43_it_never_accepts_the_wrong_or_the_impossible(facts, floor_us):
     floor = physical_floor(Work(0, floor_us * 1e6), [ceiling(1e12)], [])
     assert floor is not None

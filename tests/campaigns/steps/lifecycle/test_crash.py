@@ -38,10 +38,10 @@ from tests.campaigns.steps.cast import Script, assert_legal_course, make_campaig
 pytestmark = pytest.mark.django_db(transaction=True)
 
 MOST_TURNS = 40
-# Into how many tests the writes are dealt out, in turn; every third is tried at each change.
+# Into how many tests the writes are dealt out, in turn; every sixth is tried at each change.
 PARTS = 12
 TRIED = [
-    pytest.param(part, marks=() if part % 3 == 1 else pytest.mark.long)
+    pytest.param(part, marks=() if part % 6 == 1 else pytest.mark.long)
     for part in range(1, PARTS + 1)
 ]
 WRITES = ("INSERT", "UPDATE", "DELETE")

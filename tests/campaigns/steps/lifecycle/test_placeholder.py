@@ -172,7 +172,7 @@ def test_r1_it_is_refused_once_the_goal_is_frozen(
     draft: Campaign, curator: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = "campaigns.records.target.ceilings.bandwidth_ceilings"
-    monkeypatch.setattr(at, lambda platform: [cast.BANDWIDTH])
+    monkeypatch.setattr(at, lambda platform, **_: [cast.BANDWIDTH])
     confirm(draft)
     with pytest.raises(IllegalTransition, match="confirming freezes the goal"):
         allow_placeholder(draft, "bandwidth", "1 GB/s", "soon", curator)

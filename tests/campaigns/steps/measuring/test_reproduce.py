@@ -30,6 +30,7 @@ from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.worker import WorkerContext
 from campaigns.tasks import Heartbeat
+from tests.campaigns.finished import finished
 from tests.campaigns.steps import cast
 
 Put = Callable[..., cast.Script]
@@ -41,11 +42,11 @@ def judge() -> cast.Moody:
 
 
 @pytest.fixture
-def ended(bench: WorkerContext, tmp_path: Path, script: Put) -> Campaign:
-    """A finished campaign with two accepted rounds."""
-    script(["time 50"], ["time 40"])
-    campaign = cast.make_campaign(tmp_path)
-    return run_here(campaign.pk, bench, lambda message: None)
+def ended(db: None, tmp_path: Path, judge: cast.Moody) -> Campaign:
+    """A finished campaign with two accepted rounds, whose worker is alive."""
+    done = finished(tmp_path, [["time 50"], ["time 40"]])
+    cast.make_bench(judge)
+    return done
 
 
 @pytest.fixture

@@ -248,7 +248,7 @@ STEPS = [name.removeprefix("do_") for name in vars(Team) if name.startswith("do_
 actions = st.tuples(st.sampled_from(STEPS), st.integers(0, 40), st.integers(0, 40))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=settings.default.max_examples // 5, deadline=None)
 @given(st.lists(actions, min_size=4, max_size=25))
 def test_it_brings_the_same_records_back_whatever_people_did(steps):
     with transaction.atomic():

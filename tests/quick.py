@@ -1,0 +1,52 @@
+"""A quick test takes a second: what takes more is made cheaper, or has the mark `long`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import settings
+
+# Processor time of this process, which no load on the host changes as it changes a clock. Five
+# seconds, since a slow host takes three times as long for the same, and a core that is shared half
+# as long again; and what a test is the first to import in its process is not the test's own.
+LIMIT_S = 5.0
+IMPORT_S = 0.05
+# They wait for a process, a browser or a database, or are measured by none but `make test-all`.
+FREE = ("judged", "browser", "long", "gpu", "sentinel")
+ADVICE = (
+    "it used {used:.1f} s of processor time; a quick test takes one (tests/quick.py): share what "
+    "it builds (tests/kept_rows.py, tests/campaigns/finished.py), take fewer draws, or mark it "
+    "with @pytest.mark.long"
+)
+
+
+@dataclass(frozen=True)
+class QuickRule:
+    """What this process had used, and loaded, as a test began."""
+
+    holds: bool
+    began_s: float
+    modules: int
+
+    @classmethod
+    def of(cls, item: pytest.Item) -> QuickRule:
+        """The rule for this test, from now on."""
+        django_db = item.get_closest_marker("django_db")
+        flushes = django_db is not None and bool(django_db.kwargs.get("transaction"))
+        # `make test-all` draws more examples.
+        free = (
+            flushes
+            or not settings.default.derandomize
+            or any(item.get_closest_marker(name) for name in FREE)
+        )
+        return cls(not free, time.process_time(), len(sys.modules))
+
+    def check(self) -> None:
+        """Fail the test where it took too long."""
+        used = time.process_time() - self.began_s
+        allowed = LIMIT_S + IMPORT_S * (len(sys.modules) - self.modules)
+        if self.holds and used > allowed:
+            pytest.fail(ADVICE.format(used=used), pytrace=False)
