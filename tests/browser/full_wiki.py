@@ -105,7 +105,7 @@ def _imports(people):
     files = {
         H200: text.replace("- memory_capacity: 141 GB", "- memory_capacity: 142 GB"),
         "broken.md": "# B\n\n## Specs\n\n- tdp: 1 | evidence=x\n",
-        "lines.md": "# N\n\n- tdp: 1 W <- <gpu-wiki>/docs/gone.md:L1\n",
+        "lines.md": f"# N\n\n- tdp: 1 W <- <gpu-wiki>/docs/gone.md:L1\n\n- long {'x' * 300}\n",
     }
     planned = plan_import(WikiFiles("team", files), people["enzo"])
     done = plan_import(WikiFiles("more", {"docs/more.md": "# More\n\nText.\n"}), people["enzo"])
