@@ -69,12 +69,15 @@ def build_full_wiki() -> dict[str, str]:
         "sheet refused": "/w/p/x-1/?asof=yesterday",
         "sheet of the past": f"/w/p/h200-sxm/?asof={first.created_at:%Y-%m-%d}",
         "values": "/w/specs/",
+        "values with flags": "/w/specs/?flag=any",
         "values found": "/w/specs/?q=bandwidth+h200",
         "no values": "/w/specs/?q=nonsense+words",
         "compare": "/w/compare/",
         "compared": "/w/compare/?p=h200-sxm&p=h100-sxm5-80gb&p=mi300x&p=x-1",
+        "comparison refused": "/w/compare/?p=x-1",
         "documents": "/w/docs/",
         "document": f"/w/docs/{X1}",
+        "document refused": f"/w/docs/{X1}?lines=99",
         "shipped document": f"/w/docs/{H200}?lines=23-25",
         "rendered": f"/w/docs/{H200}?view=rendered",
         "diff": f"/w/docs/{X1}?against={first.short}",
@@ -89,6 +92,8 @@ def build_full_wiki() -> dict[str, str]:
         "propose from lines": f"/w/propose/?doc={H200}&first=23&last=23",
         "propose instead": f"/w/propose/?replaces={pinned.pk}",
         "review": "/w/review/",
+        "strategies": "/x/strategies/",
+        "strategy": "/x/strategies/cu.reg.rowcache/",
         "imports": "/w/imports/",
         **{f"import {state}": batch.get_absolute_url() for state, batch in batches.items()},
     }
@@ -105,7 +110,7 @@ def _imports(people):
     files = {
         H200: text.replace("- memory_capacity: 141 GB", "- memory_capacity: 142 GB"),
         "broken.md": "# B\n\n## Specs\n\n- tdp: 1 | evidence=x\n",
-        "lines.md": "# N\n\n- tdp: 1 W <- <gpu-wiki>/docs/gone.md:L1\n",
+        "lines.md": f"# N\n\n- tdp: 1 W <- <gpu-wiki>/docs/gone.md:L1\n\n- long {'x' * 300}\n",
     }
     planned = plan_import(WikiFiles("team", files), people["enzo"])
     done = plan_import(WikiFiles("more", {"docs/more.md": "# More\n\nText.\n"}), people["enzo"])

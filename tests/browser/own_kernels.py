@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Own:
-    """name: the problem's. old, new: what a person changes in the source to hand it in."""
+    """name: the problem's. shape: of its first input. old, new: what a candidate changes."""
 
     name: str
     kernel: str
     reference: str
     call: str
+    shape: str
     old: str = ""
     new: str = ""
 
@@ -39,6 +40,7 @@ def row_norm(x):
     return x / (x.norm(dim=-1, keepdim=True) + 1e-6)
 """,
     "row_norm(torch.randn(32, 256))",
+    "32 × 256",
     """    for (int c = 0; c < cols; ++c) {
       double sum = 0.0;
       for (int i = 0; i < cols; ++i) sum += double(x[r * cols + i]) * x[r * cols + i];
@@ -80,6 +82,7 @@ def rms_norm_ref(x, weight, eps=1e-6):
     return (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + eps)).to(x.dtype) * weight
 """,
     "rms_norm(torch.randn(64, 128, dtype=torch.float16), torch.randn(128, dtype=torch.float16))",
+    "64 × 128",
     "    row = tl.program_id(0)\n",
     "    row = tl.program_id(0)  # time 50\n",
 )
@@ -105,4 +108,5 @@ def bias_gelu(x, bias):
     return torch.nn.functional.gelu(x + bias)
 """,
     "bias_gelu(torch.randn(32, 64), torch.randn(64))",
+    "32 × 64",
 )

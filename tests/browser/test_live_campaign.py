@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.architecture.source_tree import ROOT
 from tests.browser.conftest import Visit
@@ -25,7 +25,7 @@ from tests.browser.conftest import Visit
 pytestmark = pytest.mark.browser
 
 # Generous, for a loaded machine: preparing and measuring the ceilings, a campaign, an orderly end.
-START_LIMIT_S, CAMPAIGN_LIMIT_S, END_LIMIT_S = 120.0, 240.0, 30.0
+START_LIMIT_S, CAMPAIGN_LIMIT_S, END_LIMIT_S = 300.0, 300.0, 30.0
 NOT_OURS = ("DATABASE_URL", "KOPT_BROKER_URL", "DJANGO_ALLOW_ASYNC_UNSAFE")
 PARTS = ("uvicorn", "-n flow@", "-n measure@", "campaigns.evaluator.service.zygote")
 
@@ -108,33 +108,23 @@ def product(tmp_path: Path) -> Iterator[Product]:
     started.close()
 
 
-@pytest.fixture
-def visitor(chromium: Browser) -> Iterator[Callable[[str], Visit]]:
-    contexts = []
-
-    def make(address: str) -> Visit:
-        contexts.append(chromium.new_context(accept_downloads=True))
-        return Visit(contexts[-1], address.rstrip("/"))
-
-    yield make
-    for context in contexts:
-        context.close()
-
-
 def test_it_runs_a_campaign_live_from_the_form_to_the_report(
-    product: Product, visitor: Callable[[str], Visit], tmp_path: Path
+    product: Product, visit: Callable[[str], Visit], tmp_path: Path
 ) -> None:
+    """Log in with what `up` printed, choose in a form that says the command and keeps the focus,
+    watch two rounds and the end come without a reload, open the diff of the best, take the report
+    along, and press Ctrl-C, after which nothing runs on.
+    """
     found = re.search(r"at (\S+)\nuser (\S+), password (\S+) ", product.greeting())
     assert found, product.said()
     address, user, password = found.groups()
-    seen = visitor(address)
-    log_in(seen.page, address, user, password)
-    start_campaign(seen.page, address)
-    watch_to_the_end(seen.page)
-    review_the_best_round(seen.page)
-    file = download_the_report(seen.page, tmp_path)
+    page = visit(address).page
+    log_in(page, address, user, password)
+    start_campaign(page, address)
+    watch_to_the_end(page)
+    review_the_best_round(page)
+    file = download_the_report(page, tmp_path)
     assert "Matrix product" in file.read_text()
-    assert (seen.errors, seen.strange) == ([], [])
 
     family = product.family()
     assert [part for part in PARTS if not any(part in run for run in family.values())] == []
@@ -159,8 +149,11 @@ def start_campaign(page: Page, address: str) -> None:
     page.goto(f"{address}c/new?no_baselines=1")
     command = page.locator("#new-command")
     # Its first idea is some three times faster, which a busy host shows too.
+    page.focus("#new-problem")
     page.select_option("#new-problem", "matmul")
     command.get_by_text("--problem matmul").wait_for()
+    assert page.evaluate("document.activeElement.id") == "new-problem"
+    assert "problem=matmul" in page.url
     page.check("#backend-cpp")
     command.get_by_text("--backend cpp").wait_for()
     page.fill("#new-rounds", "2")
@@ -181,7 +174,8 @@ def watch_to_the_end(page: Page) -> None:
     page.locator("tr[data-verdict=accepted] #row-2").wait_for()
     assert page.evaluate("window.first") is True
     expect(page.locator("#do-stop")).to_have_count(0)
-    expect(page.locator("#events")).to_contain_text("All 2 rounds are done.")
+    # A host that was busy while its ceilings were measured is soon at its roofline.
+    expect(page.locator("#events")).to_contain_text(re.compile("All 2 rounds are done|Target met"))
 
 
 def review_the_best_round(page: Page) -> None:

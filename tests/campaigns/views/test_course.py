@@ -10,7 +10,7 @@ from campaigns.models import Campaign, CampaignState, RestartAnswer
 from campaigns.steps.lifecycle.restart import answer_restart
 from tests.campaigns.steps import cast
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
 BAND = 'data-offer="restart"'
 

@@ -30,7 +30,6 @@ def test_it_shows_a_draft(page, tmp_path):
     assert_pages_answer(page, campaign)
 
 
-@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("v0", ["time 100", "wrong"])
 def test_it_shows_each_step_of_a_campaign(page, tmp_path, monkeypatch, v0):
     script = cast.Script([["time 50"], ["crash"]])

@@ -135,7 +135,6 @@ def test_every_round_shows_who_proposed_it(page, sample):
     assert table.count('data-proposed-by="search"') == sample.rounds.count() - 1
 
 
-@pytest.mark.django_db(transaction=True)
 def test_its_page_becomes_that_of_its_round_which_is_live(page, tmp_path, monkeypatch):
     cast.set_the_scene(monkeypatch)
     campaign = cast.make_campaign(tmp_path, proposers="person")

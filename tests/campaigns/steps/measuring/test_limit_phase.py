@@ -23,7 +23,7 @@ from campaigns.steps.worker import WorkerContext
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Script
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 Put = Callable[..., Script]
 
 

@@ -24,7 +24,7 @@ from campaigns.trails.exporters.kernel_optimize import round_files
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Mender
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 Go = Callable[..., Campaign]
 
 
