@@ -313,7 +313,10 @@ def benchmarks_page(folder: Path = BENCHMARKS) -> str:
         f"{head['measured'].partition(',')[0]} |"
         for name, head in heads.items()
     ]
-    commands = [f"| `{name}` | {head['command']} |" for name, head in heads.items()]
+    commands = [
+        f"| `{name}` | {head['command'].replace('`python manage.py ', '`')} |"
+        for name, head in heads.items()
+    ]
     first = ["| question | file | found | device | measured |", "|---|---|---|---|---|", *found]
     second = ["", "| file | command |", "|---|---|", *commands]
     return BENCHMARKS_HEAD + "\n".join([*first, *second]) + "\n" + BENCHMARKS_TAIL

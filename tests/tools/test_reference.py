@@ -65,7 +65,7 @@ def test_a_page_that_is_out_of_date_fails_the_check(tmp_path, monkeypatch, capsy
 
 
 HEAD = {"question": "How quick?", "found": "2 s", "measured": "2026-11-27, in 9 s",
-        "device": "a card", "command": "`bench speed`"}  # fmt: skip
+        "device": "a card", "command": "`python manage.py bench speed`"}  # fmt: skip
 
 
 def measurement(folder, **head):

@@ -4,22 +4,80 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from campaigns.devices.problem_code import described_problem, problem_notes
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
-from campaigns.management.base_command import ExitCode, Verb, argument
-from campaigns.management.new_problem import DEFINITION, NEW, NewProblem
+from campaigns.management.base_command import BaseCommand, ExitCode, Exits, Verb, argument
+from campaigns.problems.import_.collection import SOLUTION, names_beside, read_collection
+from campaigns.problems.import_.draft import DraftError, ProblemDraft, Role
+from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.propose import propose
 from campaigns.problems.shipped import shipped_folders
-from campaigns.steps.problems import find_problem, known_problems
+from campaigns.steps.problems import find_problem, keep_problem, known_problems
+from campaigns.steps.propose_problem import propose_problem
 
 T = TypeVar("T")
+KEPT = argument("--yes", action="store_true", help="keep it; without it the plan is shown")
+FOLDER = argument("--folder", type=Path, help="write a problem folder here instead of storing it")
+DEFINITION = (
+    argument(
+        "definition",
+        type=Path,
+        help="JSON of FlashInfer Trace or SOL-ExecBench; a task.yml of GPU MODE with its "
+        "reference.py beside it; a tuning file (T1) of Kernel Tuner or KTT with its kernel",
+    ),
+    argument("--reference", type=Path, help="of a tuning file (T1): Python with the right answer"),
+    argument("--workloads", type=Path, help="of a JSON: its workloads, JSON lines"),
+    argument(
+        "--solution",
+        type=Path,
+        help="a solution in Triton; default: a task's submission.py, else torch eager",
+    ),
+    FOLDER,
+    KEPT,
+)
+NEW = (
+    argument(
+        "kernel",
+        type=Path,
+        nargs="?",
+        help="a file: .py (Triton), .cu or .cpp; without one the reference is the first to beat",
+    ),
+    argument("--reference", type=Path, help="a file with the right answer; default: the kernel's"),
+    argument("--function", default="", help="the reference's function or nn.Module in it"),
+    argument(
+        "--entry",
+        default="",
+        help="the function that launches the kernel; of CUDA also a launch, such as "
+        "'add<<<(n + 255) / 256, 256>>>'",
+    ),
+    argument(
+        "--call",
+        action="append",
+        default=[],
+        help="an example call with its tensors, such as "
+        '"f(torch.randn(4096, 1024), 1e-6)"; each becomes a case; default: those in the file',
+    ),
+    argument("--output", action="append", default=[], help="an argument that a call writes"),
+    argument(
+        "--keep",
+        action="append",
+        default=[],
+        help="a size that hidden cases leave as it is, such as the width of a head",
+    ),
+    argument("--name", default="", help="default: the file's"),
+    argument("--title", default=""),
+    FOLDER,
+    KEPT,
+)
 
 
-class Command(NewProblem):
+class Command(BaseCommand):
     help = "Problems: what a kernel must compute"
+    exits: ClassVar[Exits] = {DraftError: ExitCode.USAGE}
 
     def verbs(self) -> tuple[Verb, ...]:
         return (
@@ -65,6 +123,100 @@ class Command(NewProblem):
         except ProblemError as error:
             self.fail(ExitCode.USAGE, f"problem: {error}")
 
+    def new(self, *, folder: Path | None, yes: bool, **options: Any) -> None:
+        if options["kernel"] is None and options["reference"] is None:
+            self.fail(ExitCode.USAGE, "kernel: a kernel's file, or --reference, is needed")
+        self._offer(lambda: propose(self._given(options)), folder, yes=yes)
+
+    def bring(self, *, definition: Path, folder: Path | None, yes: bool, **own: Any) -> None:
+        self._offer(lambda: self._collected(definition, **own), folder, yes=yes)
+
+    def _collected(
+        self,
+        definition: Path,
+        reference: Path | None,
+        workloads: Path | None,
+        solution: Path | None,
+    ) -> ProblemDraft:
+        """What is asked for and what lies beside it, read as one collection."""
+        text = self._text(definition)
+        place = definition.resolve().parent
+        files = {definition.name: text}
+        for name in names_beside(definition.name, text):
+            if (place / name).exists():
+                files[Path(name).name] = self._text(place / name)
+        if reference:
+            files[reference.name] = self._text(reference)
+        if workloads:
+            files[f"{workloads.stem}.jsonl"] = self._text(workloads)
+        if solution:
+            of_task = definition.suffix in (".yml", ".yaml")
+            files[SOLUTION if of_task else f"solution/{solution.stem}.json"] = self._text(solution)
+        return read_collection(files, place.name)
+
+    def _offer(
+        self, read_in: Callable[[], ProblemDraft], folder: Path | None, *, yes: bool
+    ) -> None:
+        try:
+            found = propose_problem(read_in())
+            kept = keep_problem(found.files) if yes and folder is None else None
+        except OSError as error:
+            self.fail(ExitCode.USAGE, str(error))
+        draft, files = found.draft, found.files
+        facts: dict[str, Any] = {
+            "problem": draft.name,
+            "assumed": list(draft.assumed),
+            "read": found.read,
+            "notes": list(found.notes),
+        }
+        lines = [*draft_lines(draft, found.read), *(f"note: {note}" for note in found.notes)]
+        if folder is not None and yes:
+            self._write(folder, files)
+            lines += ["", f"written to {folder}"]
+        elif kept is not None:
+            facts["key"] = kept.pk
+            lines += ["", f"kept; `campaign new --problem {kept.slug}` starts a campaign"]
+        else:
+            facts["files"] = dict(files)
+            lines += ["", "nothing is kept yet; --yes keeps it"]
+        self.emit(facts, "\n".join(lines))
+
+    def _given(self, options: dict[str, Any]) -> Given:
+        kernel: Path | None = options["kernel"]
+        reference: Path | None = options["reference"]
+        return Given(
+            file_name=kernel.name if kernel else "",
+            kernel=self._text(kernel) if kernel else "",
+            reference_file=reference.name if reference else "",
+            reference=self._text(reference) if reference else "",
+            entry=options["entry"],
+            function=options["function"],
+            calls=tuple(options["call"]),
+            outputs=tuple(options["output"]),
+            keep=tuple(options["keep"]),
+            name=options["name"],
+            title=options["title"],
+            path=kernel,
+        )
+
+    def _text(self, path: Path) -> str:
+        try:
+            return path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            self.fail(ExitCode.NOT_FOUND, f"{path}: no such file")
+        except (OSError, UnicodeDecodeError) as error:
+            self.fail(ExitCode.USAGE, f"{path}: {error}")
+
+    def _write(self, folder: Path, files: Mapping[str, str]) -> None:
+        if folder.exists() and any(folder.iterdir()):
+            self.fail(ExitCode.USAGE, f"--folder {folder}: is not empty; accepted: a new folder")
+        try:
+            for name, text in files.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_text(text, encoding="utf-8")
+        except OSError as error:
+            self.fail(ExitCode.USAGE, f"{error.filename}: {error.strerror}")
+
 
 def _lines(spec: ProblemSpec, read: Mapping[str, Any]) -> list[str]:
     work, tolerance = read["work"], spec.bounds[""]
@@ -109,3 +261,28 @@ def _facts(spec: ProblemSpec) -> dict[str, Any]:
             for c in spec.cases
         ],
     }
+
+
+def draft_lines(draft: ProblemDraft, read: Mapping[str, Any]) -> list[str]:
+    """A proposal in words."""
+    lines = [f"{draft.name}: {draft.title} ({draft.dtype})", "arguments, in call order"]
+    for arg in draft.args:
+        if arg.role is Role.NUMBER:
+            lines.append(f"  {arg.name:12} number     {arg.value}")
+        else:
+            shape = "as the reference returns it" if arg.shape is None else _shape(arg.shape)
+            kind = "" if arg.shape is None else f"{arg.dtype} "
+            lines.append(f"  {arg.name:12} {arg.role:10} {kind}{shape}")
+    lines += ["cases", *(f"  {name}" for name in draft.cases)]
+    if draft.assumed:
+        lines += ["assumed", *(f"  {words}" for words in draft.assumed)]
+    work = read["work"]
+    lines += [
+        f"case {read['case']}, as its reference was run: at least {work['operations']:,.0f} "
+        f"operations, {work['bytes']:,.0f} bytes"
+    ]
+    return lines
+
+
+def _shape(shape: tuple[str | int, ...]) -> str:
+    return " × ".join(map(str, shape)) or "scalar"
