@@ -28,7 +28,7 @@ from campaigns.steps.measuring.baselines import remind_of_baselines
 from campaigns.steps.measuring.build_for_search import build_for_search
 from campaigns.steps.measuring.evaluate import evaluate as measure_row
 from campaigns.steps.measuring.reproduce import reproduce
-from campaigns.steps.measuring.results import store_kept
+from campaigns.steps.measuring.results import store_saved
 from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.steps.notify import AGAIN, Next, notify, notify_worker
 from campaigns.steps.worker import (
@@ -84,7 +84,7 @@ class Heartbeat(threading.Thread):
             self._swept = True
             for folder in remove_left_tempdirs():
                 log.info("removed %s, which an ended process left", folder)
-        for campaign, following in store_kept():
+        for campaign, following in store_saved():
             notify(campaign, following)
         if time.monotonic() < self._look_at:
             return

@@ -10,7 +10,6 @@ import errno
 import hashlib
 import json
 import os
-import shutil
 import signal
 import stat
 import subprocess
@@ -277,10 +276,6 @@ class WorkTree:
                 write_below(self.folder, path, data, executable=kept.executable)
         except OSError as error:
             raise HostBroken(f"{path}: {error.strerror}") from None
-
-    def copy_from(self, folder: Path) -> None:
-        """Begin with a folder's files, as they are, links as links. Raises OSError."""
-        shutil.copytree(folder, self.folder, symlinks=True)
 
     def _run(self, command: str, device: Device, beat: Callable[[], None]) -> CommandEnd:
         (self.work / "home").mkdir(exist_ok=True)

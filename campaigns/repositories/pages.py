@@ -12,7 +12,7 @@ from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path as address
+from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -299,14 +299,14 @@ def stop(request: HttpRequest, key: int) -> HttpResponse:
 
 
 urlpatterns = [
-    address("", repositories, name="repositories"),
-    address("new", new_repository, name="new_repository"),
-    address("<int:key>/", repository, name="repository"),
-    address("<int:key>/change", new_change, name="repository_change"),
-    address("<int:key>/stop", stop, name="repository_stop"),
-    address("<int:key>/r/<int:number>/", repository_round, name="repository_round"),
+    path("", repositories, name="repositories"),
+    path("new", new_repository, name="new_repository"),
+    path("<int:key>/", repository, name="repository"),
+    path("<int:key>/change", new_change, name="repository_change"),
+    path("<int:key>/stop", stop, name="repository_stop"),
+    path("<int:key>/r/<int:number>/", repository_round, name="repository_round"),
     *(
-        address(f"<int:key>/kept.{kind}", kept_file, {"kind": kind}, name=f"repository_{kind}")
+        path(f"<int:key>/kept.{kind}", kept_file, {"kind": kind}, name=f"repository_{kind}")
         for kind in FILES
     ),
 ]

@@ -301,9 +301,9 @@ def run_sweep(
     beat: Callable[[], None],
 ) -> None:
     """Run a sweep with the builds that this installation keeps. Raises SweepBroken, OSError."""
-    SweepLoop(service, job, kept_builds(job), SweepOptions(folder)).run(work, beat)
+    SweepLoop(service, job, build_cache_of(job), SweepOptions(folder)).run(work, beat)
 
 
-def kept_builds(job: Job) -> BuildCache:
+def build_cache_of(job: Job) -> BuildCache:
     """The builds of a job's variants that this installation keeps."""
     return BuildCache(Path(settings.DATA_DIR) / "builds", job)

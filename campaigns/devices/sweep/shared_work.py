@@ -23,7 +23,7 @@ from campaigns.models.transitions import claim
 FREED = {"holder": "", "evaluation": None}
 
 
-class HandedOut:
+class SweepOrders:
     """The orders of one sweep."""
 
     def __init__(self, plan: Sweep) -> None:
@@ -113,7 +113,7 @@ class SharedWork:
     def __init__(
         self,
         search: SearchWork,
-        orders: HandedOut,
+        orders: SweepOrders,
         beat: Callable[[], None],
         cache: BuildCache | None = None,
     ) -> None:
@@ -206,7 +206,7 @@ class HelperWork:
 
     def __init__(
         self,
-        orders: HandedOut,
+        orders: SweepOrders,
         share: Evaluation,
         most_shared_bytes: int | None,
         goes_on: Callable[[], bool],
@@ -261,7 +261,7 @@ class BuilderWork(HelperWork):
 
     def __init__(
         self,
-        orders: HandedOut,
+        orders: SweepOrders,
         share: Evaluation,
         cache: BuildCache,
         goes_on: Callable[[], bool],

@@ -11,7 +11,7 @@ from campaigns.models.transitions import WORKING
 from campaigns.records.baselines import waiting_beside
 from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.measuring.evaluate import evaluate
-from campaigns.steps.measuring.results import release_vanished, store_kept
+from campaigns.steps.measuring.results import release_vanished, store_saved
 from campaigns.steps.worker import WorkerContext, worker_beat
 
 WAIT_S = 1.0
@@ -49,7 +49,7 @@ def run_here(key: int, context: WorkerContext, tell: Callable[[str], None]) -> C
 def _wait_for_another(campaign: Campaign, context: WorkerContext) -> str:
     """Show life and give other workers a moment; the holder of what is being measured, if any."""
     own = Evaluation.objects.filter(candidate__round__campaign=campaign)
-    store_kept()
+    store_saved()
     release_vanished(own)
     worker_beat(context.worker.name, context.device)
     running = own.filter(state=EvaluationState.RUNNING).first()

@@ -100,7 +100,7 @@ def require_no_round(evaluation: Evaluation, context: WorkerContext) -> None:
         raise RoundWaits
 
 
-def put_back(evaluation: Evaluation) -> None:
+def let_round_first(evaluation: Evaluation) -> None:
     """Queue it again. No worker was lost, so the claim does not count."""
     give_back(evaluation, claims=F("claims") - 1)
 
@@ -109,7 +109,7 @@ def put_back(evaluation: Evaluation) -> None:
 LOAD_S, CALL_S, TOTAL_S = 240.0, 60.0, 600.0
 
 
-def set_beside(job: Job, evaluation: Evaluation) -> Job:
+def torch_job(job: Job, evaluation: Evaluation) -> Job:
     """The same job with torch as its candidate, and what was its candidate as the incumbent.
 
     Which arm is which decides whose failure it is: here torch's, and never the campaign's. The

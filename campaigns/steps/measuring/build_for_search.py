@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from campaigns.devices.discover import Device
 from campaigns.devices.processes import ClaimLost, tempdir
-from campaigns.devices.sweep.loop import SweepBroken, SweepWork, kept_builds, run_sweep
-from campaigns.devices.sweep.shared_work import BuilderWork, HandedOut
+from campaigns.devices.sweep.loop import SweepBroken, SweepWork, build_cache_of, run_sweep
+from campaigns.devices.sweep.shared_work import BuilderWork, SweepOrders
 from campaigns.evaluator.contract import Job, Outcome, Phase, Report, Source
 from campaigns.evaluator.contract.files import load_line
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, SweepOrder
@@ -34,10 +34,10 @@ def build_for_search(key: int, worker: str, service: Any, loop: Loop = run_sweep
     share = rows.filter(pk=key, kind=EvaluationKind.BUILD, state=EvaluationState.QUEUED).first()
     if share is None or not is_searched(share):
         return False
-    orders = HandedOut(share.candidate.round.sweep)
+    orders = SweepOrders(share.candidate.round.sweep)
     with tempdir("builds") as folder:
         job = _job(share, folder)
-        cache, first = kept_builds(job), _first(orders)
+        cache, first = build_cache_of(job), _first(orders)
         if first is None or cache.place_of(load_line(Source, first.source)).name != first.digest:
             return False
         if not begin(share, worker, Phase.BUILD.value):
@@ -56,7 +56,7 @@ def build_for_search(key: int, worker: str, service: Any, loop: Loop = run_sweep
     return True
 
 
-def _first(orders: HandedOut) -> SweepOrder | None:
+def _first(orders: SweepOrders) -> SweepOrder | None:
     """A free order, by which to see what its search builds with; they come in its next turn."""
     for _ in range(LOOKS):
         if found := orders.first():

@@ -42,12 +42,12 @@ from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.steps.measuring.baselines import (
     RoundWaits,
     gives_way,
-    put_back,
+    let_round_first,
     require_no_round,
-    set_beside,
+    torch_job,
 )
 from campaigns.steps.measuring.claims import ClaimHeartbeat, begin, renew_connection
-from campaigns.steps.measuring.results import keep_result, not_measured, record_report
+from campaigns.steps.measuring.results import not_measured, record_report, save_result
 from campaigns.steps.measuring.sweep import help_search, sweep
 from campaigns.steps.measuring.waits import end_wait, wait_for_device
 from campaigns.steps.problems import materialise
@@ -96,7 +96,7 @@ def _measure(evaluation: Evaluation, context: WorkerContext, found: DeviceCheck)
         return None
     except RoundWaits:
         log.info("%s: a round waits for the device, and goes first", evaluation)
-        put_back(evaluation)
+        let_round_first(evaluation)
         return None
     return _finish(evaluation, _without_host_noise(_placed(report, context.device, found)))
 
@@ -220,7 +220,7 @@ def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
         own_kernels=tuple(campaign.own_kernels or ()),
         noise_floor=baseline_floor(campaign),
     )
-    return set_beside(job, evaluation) if traits.is_torch else job
+    return torch_job(job, evaluation) if traits.is_torch else job
 
 
 def _heartbeat(evaluation: Evaluation, context: WorkerContext) -> ClaimHeartbeat:
@@ -259,8 +259,8 @@ def _without_host_noise(report: Report) -> Report:
 
 
 def _finish(evaluation: Evaluation, report: Report) -> Campaign | None:
-    """Store the report; where the database cannot be reached, `store_kept` does it later."""
-    kept = keep_result(evaluation.pk, evaluation.holder, evaluation.claims, report)
+    """Store the report; where the database cannot be reached, `store_saved` does it later."""
+    kept = save_result(evaluation.pk, evaluation.holder, evaluation.claims, report)
     try:
         campaign = _stored(evaluation, report)
     except (OperationalError, InterfaceError) as error:

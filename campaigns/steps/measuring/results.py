@@ -128,7 +128,7 @@ def repeat_void(evaluation: Evaluation, found: tuple[Disturbance, ...]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptResult:
+class SavedResult:
     """What one claim has measured. claims: how often the evaluation had been claimed by then."""
 
     path: Path
@@ -142,7 +142,7 @@ class KeptResult:
         self.path.unlink(missing_ok=True)
 
 
-def keep_result(evaluation: int, holder: str, claims: int, report: Report) -> KeptResult | None:
+def save_result(evaluation: int, holder: str, claims: int, report: Report) -> SavedResult | None:
     """Write a result down, whole or not at all; None where this disk cannot take it."""
     claim = {"evaluation": evaluation, "holder": holder, "claims": claims}
     text = json.dumps({**claim, "report": dump(report)})
@@ -161,15 +161,15 @@ def keep_result(evaluation: int, holder: str, claims: int, report: Report) -> Ke
         log.warning("evaluation %s: its result is not kept in %s: %s", evaluation, folder, error)
         Path(part or path).unlink(missing_ok=True)
         return None
-    return KeptResult(path, evaluation, holder, claims, report)
+    return SavedResult(path, evaluation, holder, claims, report)
 
 
-def kept_results() -> Iterator[KeptResult]:
+def saved_results() -> Iterator[SavedResult]:
     """What an earlier try could not store. A file that says nothing to this version is removed."""
     for path in sorted(_results().glob("evaluation-*.json")):
         try:
             said = json.loads(path.read_text())
-            found = KeptResult(
+            found = SavedResult(
                 path,
                 said["evaluation"],
                 said["holder"],
@@ -193,16 +193,16 @@ def _results() -> Path:
 LEFT_S = 10.0
 
 
-def store_kept() -> list[tuple[Campaign, Next]]:
+def store_saved() -> list[tuple[Campaign, Next]]:
     """Store each result that was left, unless it was measured again; whom to notify.
 
     Run with every heartbeat. Raises DatabaseError, and what is not stored stays kept.
     """
-    found = (_store_late(kept) for kept in kept_results() if _has_waited(kept))
+    found = (_store_late(kept) for kept in saved_results() if _has_waited(kept))
     return [(campaign, AGAIN) for campaign in found if campaign]
 
 
-def _has_waited(kept: KeptResult) -> bool:
+def _has_waited(kept: SavedResult) -> bool:
     if is_gone(kept.holder):
         return True
     try:
@@ -211,7 +211,7 @@ def _has_waited(kept: KeptResult) -> bool:
         return False
 
 
-def _store_late(kept: KeptResult) -> Campaign | None:
+def _store_late(kept: SavedResult) -> Campaign | None:
     rows = Evaluation.objects.select_related("candidate__round__campaign", "worker")
     evaluation, campaign = rows.filter(pk=kept.evaluation).first(), None
     if evaluation is not None:

@@ -15,9 +15,9 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from campaigns.devices.sweep.loop import SweepBroken, kept_builds
+from campaigns.devices.sweep.loop import SweepBroken, build_cache_of
 from campaigns.devices.sweep.search_work import SearchWork, TriedPoint
-from campaigns.devices.sweep.shared_work import HandedOut, HelperWork, SharedWork
+from campaigns.devices.sweep.shared_work import HelperWork, SharedWork, SweepOrders
 from campaigns.evaluator.contract import Job, Outcome, Phase, Protocol, Report
 from campaigns.models import Evaluation, EvaluationKind, EvaluationState, Sweep, SweepPoint, Worker
 from campaigns.models.transitions import move
@@ -49,7 +49,7 @@ def sweep(
     What `beat` raises is passed on.
     """
     plan: Sweep = evaluation.candidate.round.sweep
-    rows, orders = _Rows(plan, evaluation), HandedOut(plan)
+    rows, orders = _Rows(plan, evaluation), SweepOrders(plan)
     search = _work(plan, evaluation, rows)
 
     def alive() -> None:
@@ -61,7 +61,7 @@ def sweep(
     screening = screening_job(job, context.device.kind, plan.most_s)
     # What is compiled for this very CPU is of no use to another.
     anywhere = settings.KOPT_BUILDS == "SHARED" and job.target != "native"
-    cache = kept_builds(screening) if anywhere else None
+    cache = build_cache_of(screening) if anywhere else None
     work = SharedWork(search, orders, alive, cache)
     rows.tried_in = work.tried_in
     work.resume()
@@ -233,7 +233,7 @@ def help_search(
     def goes_on() -> bool:
         return is_searched(share) and not is_wanted_elsewhere(campaign)
 
-    work = HelperWork(HandedOut(plan), share, most_shared_bytes, goes_on, alive)
+    work = HelperWork(SweepOrders(plan), share, most_shared_bytes, goes_on, alive)
     screening = screening_job(job, context.device.kind, plan.most_s)
     try:
         context.sweep(context.service, screening, folder, work, alive)

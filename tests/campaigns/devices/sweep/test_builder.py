@@ -27,7 +27,7 @@ from tests.evaluator.small import LOOP, source
 
 @dataclass
 class Orders:
-    """A fake of `HandedOut` with these variants; keeps what is finished."""
+    """A fake of `SweepOrders` with these variants; keeps what is finished."""
 
     variants: list[Source]
     built: dict[int, BuildResult] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from campaigns.models.transitions import claim, move
 from campaigns.steps.measuring import evaluate as measuring
 from campaigns.steps.measuring import results as storing
 from campaigns.steps.measuring.evaluate import evaluate
-from campaigns.steps.measuring.results import release_vanished, store_kept
+from campaigns.steps.measuring.results import release_vanished, store_saved
 from campaigns.steps.worker import WorkerContext
 from tests.campaigns.steps import cast
 
@@ -142,18 +142,18 @@ def test_it_keeps_its_result_on_disk_until_the_database_is_back(
     queued.refresh_from_db()
     assert queued.state == EvaluationState.RUNNING
     (kept,) = results.iterdir()
-    assert store_kept() == []  # who has measured it may be about to store it
+    assert store_saved() == []  # who has measured it may be about to store it
     assert kept.exists()
     unreachable.undo()
     # The worker was killed, or some time has passed.
     monkeypatch.setattr(storing, "is_gone", lambda holder: True)
-    (told,) = store_kept()
+    (told,) = store_saved()
     assert (told[0], told[1].again) == (queued.campaign, True)
     queued.refresh_from_db()
     assert (queued.state, queued.outcome) == (EvaluationState.DONE, Outcome.PASSED)
     assert len(queued.facts.cases[0].candidate.samples_us) == 10
     assert list(results.iterdir()) == []
-    assert store_kept() == []
+    assert store_saved() == []
     assert events(queued, "evaluated") == 1
 
 
@@ -170,7 +170,7 @@ def test_it_still_takes_a_result_whose_claim_was_given_up_and_taken_by_nobody(
     queued.refresh_from_db()
     assert queued.state == EvaluationState.QUEUED
     monkeypatch.setattr(storing, "LEFT_S", -1.0)
-    assert len(store_kept()) == 1
+    assert len(store_saved()) == 1
     queued.refresh_from_db()
     assert (queued.state, queued.claims) == (EvaluationState.DONE, 1)
     assert not DeviceWait.objects.filter(ended_at=None).exists()
@@ -195,7 +195,7 @@ def test_it_drops_a_result_that_somebody_else_measures(
         move(queued, EvaluationState.RUNNING, holder="somebody else", claims=2)
     before = Evaluation.objects.values().get(pk=queued.pk)
     monkeypatch.setattr(storing, "LEFT_S", -1.0)
-    assert store_kept() == []
+    assert store_saved() == []
     assert Evaluation.objects.values().get(pk=queued.pk) == before
     assert list(results.iterdir()) == []
     assert events(queued, "evaluated") == (after == "measured")
@@ -204,5 +204,5 @@ def test_it_drops_a_result_that_somebody_else_measures(
 def test_it_removes_what_no_version_can_read(results: Path, db: None) -> None:
     results.mkdir()
     (results / "evaluation-7-1.json").write_text("half a res")
-    assert store_kept() == []
+    assert store_saved() == []
     assert list(results.iterdir()) == []

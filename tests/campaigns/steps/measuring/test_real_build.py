@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.processes import new_holder
-from campaigns.devices.sweep.loop import kept_builds
-from campaigns.devices.sweep.shared_work import HandedOut
+from campaigns.devices.sweep.loop import build_cache_of
+from campaigns.devices.sweep.shared_work import SweepOrders
 from campaigns.evaluator.contract import backends as base
 from campaigns.evaluator.contract.files import dump_line
 from campaigns.models import (
@@ -74,14 +74,14 @@ def test_the_artefact_comes_back_in_the_row(
     now = timezone.now()
     move(search, EvaluationState.RUNNING, holder=new_holder("gpu"), heartbeat_at=now)
     (tmp_path / "there").mkdir()
-    place = kept_builds(building._job(share, tmp_path / "there")).place_of(candidate.source)
+    place = build_cache_of(building._job(share, tmp_path / "there")).place_of(candidate.source)
     line = dump_line(candidate.source)
-    HandedOut(plan).put([SweepOrder(number=1, params={}, source=line, digest=place.name)])
+    SweepOrders(plan).put([SweepOrder(number=1, params={}, source=line, digest=place.name)])
     done = SweepOrder.objects.exclude(built="")
     monkeypatch.setattr(building, "is_searched", lambda share: not done.exists())
 
     assert building.build_for_search(share.pk, "builder", service)
-    (order,) = HandedOut(plan).collect()
+    (order,) = SweepOrders(plan).collect()
     with zipfile.ZipFile(io.BytesIO(bytes(order.artefact))) as packed:
         names = set(packed.namelist())
     assert names == {*base.get("triton").artefacts, "facts.json"}

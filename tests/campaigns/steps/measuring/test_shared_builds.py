@@ -13,8 +13,8 @@ import pytest
 from django.utils import timezone
 
 from campaigns.devices.processes import new_holder
-from campaigns.devices.sweep.loop import SweepWork, kept_builds
-from campaigns.devices.sweep.shared_work import HandedOut
+from campaigns.devices.sweep.loop import SweepWork, build_cache_of
+from campaigns.devices.sweep.shared_work import SweepOrders
 from campaigns.evaluator.contract import Job, Outcome
 from campaigns.evaluator.contract import backends as base
 from campaigns.evaluator.contract.stream import BuildFacts, BuildResult, ScreenResult
@@ -52,7 +52,7 @@ def compile_all(
     service: object, job: Job, folder: Path, work: SweepWork, beat: Callable[[], None]
 ) -> None:
     """A fake of `run_sweep` on a host that only builds: six variants, of which some fail."""
-    cache = kept_builds(job)
+    cache = build_cache_of(job)
     for number, source in work.ask(6):
         if tile(source) not in SCREENED:
             assert not work.built(BuildResult(number, Outcome.BUILD_FAILED, "error: elsewhere"))
@@ -77,7 +77,7 @@ class Screen:
     def __call__(
         self, service: object, job: Job, folder: Path, work: SweepWork, beat: Callable[[], None]
     ) -> None:
-        cache, done = kept_builds(job), False
+        cache, done = build_cache_of(job), False
         while asked := work.ask(2):
             for number, source in asked:
                 facts = cache.find(source)
@@ -141,7 +141,7 @@ def test_a_host_with_another_compiler_claims_nothing(
     search: Evaluation, elsewhere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(building, "LOOK_S", 0.0)
-    real, answers = building.kept_builds, []
+    real, answers = building.build_cache_of, []
 
     def other_compiler(job: Job):
         cache = real(job)
@@ -150,7 +150,7 @@ def test_a_host_with_another_compiler_claims_nothing(
 
     def tried() -> bool:
         with monkeypatch.context() as patch:
-            patch.setattr(building, "kept_builds", other_compiler)
+            patch.setattr(building, "build_cache_of", other_compiler)
             answers.append(elsewhere())
         answers.append(elsewhere())
         return answers[-1]
@@ -172,7 +172,7 @@ def test_what_a_killed_builder_had_claimed_is_built_here(search: Evaluation) -> 
         holder = f"{name} {host} {process.pid} {token}"
         first = builds()[0]
         move(first, EvaluationState.RUNNING, holder=holder, heartbeat_at=timezone.now())
-        claimed = HandedOut(search.candidate.round.sweep).claim(3, first)
+        claimed = SweepOrders(search.candidate.round.sweep).claim(3, first)
         lost.update(order.number for order in claimed)
         process.send_signal(signal.SIGKILL)
         process.wait()

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from campaigns.devices.processes import new_holder
 from campaigns.devices.sweep.loop import SweepBroken, SweepWork
-from campaigns.devices.sweep.shared_work import HandedOut
+from campaigns.devices.sweep.shared_work import SweepOrders
 from campaigns.evaluator.contract import Job, Outcome, Source
 from campaigns.evaluator.contract.files import dump_line
 from campaigns.evaluator.contract.stream import BuildResult, ScreenResult
@@ -119,7 +119,7 @@ def test_what_a_killed_helper_had_claimed_is_tried_again(search: Evaluation) -> 
                 Evaluation.objects.filter(pk=share.pk).update(worker=helper.worker)
         held = [share for share in shares() if share.state == EvaluationState.RUNNING]
         for share in held:
-            orders = HandedOut(search.candidate.round.sweep).claim(3, share)
+            orders = SweepOrders(search.candidate.round.sweep).claim(3, share)
             lost.update(order.number for order in orders)
         if lost:
             process.send_signal(signal.SIGKILL)
@@ -191,8 +191,8 @@ def running(search: Evaluation) -> Evaluation:
     return search
 
 
-def orders(search: Evaluation) -> HandedOut:
-    return HandedOut(search.candidate.round.sweep)
+def orders(search: Evaluation) -> SweepOrders:
+    return SweepOrders(search.candidate.round.sweep)
 
 
 def share_of(search: Evaluation, worker: str = "helper") -> Evaluation:
