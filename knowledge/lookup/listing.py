@@ -27,6 +27,8 @@ from knowledge.specs.facts import Rank
 from knowledge.specs.metrics import metric_named
 
 MOST_WORDS, MOST_CHARACTERS = 20, 500
+CHARACTERS_IN_TEXTS, WORDS_IN_TEXTS = 200, 20
+SNIPPET = 160  # characters
 
 
 class NotKnown(LookupError):
@@ -148,10 +150,6 @@ def _inexact(words: Iterable[str]) -> Combinable:
 
 def _one_if(condition: Q) -> Case:
     return Case(When(condition, then=Value(1)), default=Value(0), output_field=IntegerField())
-
-
-CHARACTERS_IN_TEXTS, WORDS_IN_TEXTS = 200, 20
-SNIPPET = 160  # characters
 
 
 def documents_with(text: str) -> QuerySet[Document]:

@@ -22,6 +22,7 @@ TITLE, FACET, BODY = 3.0, 2.0, 1.0
 NEIGHBOURS_IN_TITLE, NEIGHBOURS_IN_BODY = 1.0, 0.5
 # How much a longer text than usual says less of each of its words (as in BM25).
 SATURATION, LENGTH = 1.2, 0.75
+LONGEST = 220  # characters that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +135,6 @@ def _beside(words: list[str], pairs: Sequence[tuple[RankTerm, RankTerm]]) -> flo
         if any(a in first.forms and b in second.forms for a, b in itertools.pairwise(words)):
             told += (first.tells + second.tells) / 2
     return told
-
-
-LONGEST = 220  # characters that are shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ TAGS = {
     *("h1", "h2", "h3", "h4", "p", "ul", "ol", "li", "blockquote", "hr", "br"),
     *("table", "thead", "tbody", "tr", "th", "td", "pre", "code", "em", "strong", "del", "a"),
 }
+PER_PAGE = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +197,6 @@ def render_markdown(text: str) -> SafeString:
         link_rel="noopener noreferrer nofollow",
     )
     return mark_safe(clean)  # nh3 has just cleaned it
-
-
-PER_PAGE = 50
 
 
 @require_safe

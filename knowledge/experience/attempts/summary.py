@@ -19,6 +19,9 @@ MOST_STRATEGIES = 15
 # The newest of a scope: their medians take a quarter of a second to look up and to sort.
 MOST_GAINS = 20_000
 WORKED = F("successes") + F("smalls") + F("micros")
+# The stored words of `Experience.borne`.
+CONFIRMED, PARTLY, REFUTED = "confirmed", "partly confirmed", "refuted"
+MOST_ROWS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +157,6 @@ def _gains(scope: ChartScope, strategies: list[str]) -> dict[str, list[float]]:
 
 Group = Literal["proposer", "strategy"]
 COLUMN: dict[Group, str] = {"proposer": "proposer", "strategy": "track__strategy"}
-# The stored words of `Experience.borne`.
-CONFIRMED, PARTLY, REFUTED = "confirmed", "partly confirmed", "refuted"
-MOST_ROWS = 100_000
 
 
 @dataclass(frozen=True, slots=True)

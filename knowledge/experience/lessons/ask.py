@@ -18,6 +18,8 @@ COMMON = {
     *("how", "if", "in", "is", "it", "of", "on", "or", "not", "than", "that", "the", "this", "to"),
     *("was", "what", "when", "where", "which", "with"),
 }
+LOOKED_AT = 500  # newest lessons that a new one is compared with
+MOST_SIMILAR = 3
 
 
 def nearness(first: str, second: str) -> float:
@@ -36,10 +38,6 @@ def nearest(
 
 def _share(pair: tuple[float, object]) -> float:
     return -pair[0]
-
-
-LOOKED_AT = 500  # newest lessons that a new one is compared with
-MOST_SIMILAR = 3
 
 
 def lessons_for(

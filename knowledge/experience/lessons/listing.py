@@ -28,6 +28,7 @@ ALL = "all"
 STATES = ["", ALL, *LessonState.values]  # "" is in use
 MOST_WORDS = 12
 BY_SCOPE = ("op", "backend", "platform", "arch")
+VERSIONS = ("compiler", "driver")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,6 @@ def cards(lessons: Iterable[Lesson]) -> list[LessonCard]:
     keys = dict(rows.order_by().values_list("pk", Subquery(newest.values("entry")[:1])))
     entries = Experience.objects.select_related("track").in_bulk(filter(None, keys.values()))
     return [LessonCard(each, entries.get(keys.get(each.pk) or 0)) for each in listed]
-
-
-VERSIONS = ("compiler", "driver")
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ COLUMNS = (
     "pk", "strategy", "op", "dtype", "backend", "platform", "arch", "bottleneck",
     "size_log2", "tried", "gains", "gain_median", "recent_failures",
 )  # fmt: skip
+MOST_CONTEXTS, MOST_AROUND = 1_000, 300  # of one step, those with the most attempts
+IN_SCOPE = 2  # steps: the operation, its family; what fails there is to be avoided
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +153,6 @@ def _spread(attempts: Sequence[Attempt], *, worst: bool) -> AttemptSpread:
 
 
 Found = tuple[Ranked, str]  # with how the scope was widened for it
-MOST_CONTEXTS, MOST_AROUND = 1_000, 300  # of one step, those with the most attempts
-IN_SCOPE = 2  # steps: the operation, its family; what fails there is to be avoided
 
 
 def recommend(question: Question, limit: int = 5) -> Recommendation:

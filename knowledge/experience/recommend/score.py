@@ -26,6 +26,17 @@ from typing import NamedTuple
 
 from knowledge.experience.terms import Bottleneck, family_of
 
+CUT_OFF = 50
+SAME_OP, SAME_FAMILY = 40, 30
+SAME_BOTTLENECK, SAME_GROUP = 25, 15
+SAME_BACKEND = 15
+SAME_ARCH, SAME_GENERATION = 10, 5
+NEAR_SIZE, FAR_SIZE = 10, 10  # points of the same size; powers of two at which there are none
+Z_95 = 1.96
+STRONG = 20  # attempts that all worked
+SEEN = 5  # newest attempts that recency looks at
+SELDOM = 0.25  # a share that works, surely below which is a bad record
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -93,18 +104,6 @@ class Recommendation:
     avoid: tuple[Hit, ...] = ()
     scope: str = ""
     excluded: Mapping[str, int] = field(default_factory=dict)
-
-
-CUT_OFF = 50
-SAME_OP, SAME_FAMILY = 40, 30
-SAME_BOTTLENECK, SAME_GROUP = 25, 15
-SAME_BACKEND = 15
-SAME_ARCH, SAME_GENERATION = 10, 5
-NEAR_SIZE, FAR_SIZE = 10, 10  # points of the same size; powers of two at which there are none
-Z_95 = 1.96
-STRONG = 20  # attempts that all worked
-SEEN = 5  # newest attempts that recency looks at
-SELDOM = 0.25  # a share that works, surely below which is a bad record
 
 
 class ContextRecord(NamedTuple):

@@ -14,6 +14,7 @@ from knowledge.experience.writers.selection import Selection
 from knowledge.models import EntryStanding, TrackRecord
 
 TOP = 5
+WORKED = ("success", "small", "micro")
 
 
 @dataclass(slots=True)
@@ -81,9 +82,6 @@ def statistics(selection: Selection | None = None) -> Statistics:
     found.strategies = _strategies(tracks, counting)
     found.predictions = _predictions(counting)
     return found
-
-
-WORKED = ("success", "small", "micro")
 
 
 def _counted(rows: Any, name: str) -> list[tuple[str, int]]:
