@@ -101,8 +101,8 @@ def with_neighbours(
     """The same rows, those first in which words of the query stand side by side."""
     pairs = [(a, b) for a, b in itertools.pairwise(terms) if a.needed and b.needed]
     for each in found if pairs else ():
-        title = _beside(words_of(each.row.title), pairs)
-        body = _beside(words_of(texts.get(each.row.pk, "")), pairs)
+        title = _side_by_side(words_of(each.row.title), pairs)
+        body = _side_by_side(words_of(texts.get(each.row.pk, "")), pairs)
         each.score += NEIGHBOURS_IN_TITLE * title + NEIGHBOURS_IN_BODY * body
     return sorted(found, key=lambda each: each.place)
 
@@ -128,7 +128,7 @@ def _scored(row: RankRow, terms: Sequence[RankTerm], usual: float) -> RankedRow:
     return RankedRow(row, score * share, tuple(missing), beside)
 
 
-def _beside(words: list[str], pairs: Sequence[tuple[RankTerm, RankTerm]]) -> float:
+def _side_by_side(words: list[str], pairs: Sequence[tuple[RankTerm, RankTerm]]) -> float:
     """What the pairs tell whose words stand side by side."""
     told = 0.0
     for first, second in pairs:

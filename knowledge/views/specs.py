@@ -37,7 +37,7 @@ class SpecListQuery:
 @require_safe
 def specs(request: HttpRequest) -> HttpResponse:
     """`?q= &state= &flag= &reviewed=never &page=`, all optional; 400 for what they cannot be."""
-    asked = _asked(request.GET)
+    asked = _query_of(request.GET)
     try:
         found = _found(asked)
     except FilterError as error:
@@ -63,7 +63,7 @@ def _in_documents(words: str) -> int:
     return documents_with(words).count() if words else 0
 
 
-def _asked(given: QueryDict) -> SpecListQuery:
+def _query_of(given: QueryDict) -> SpecListQuery:
     # PostgreSQL refuses NUL in any text.
     names = ("q", "state", "flag", "reviewed")
     typed = {name: given.get(name, "").replace("\0", "").strip() for name in names}

@@ -170,7 +170,9 @@ def recommend(question: Question, limit: int = 5) -> Recommendation:
         return Recommendation(scope=scope)
     notes = notes_for(asked)
     hits, avoid, excluded = _found(asked, place, notes, limit)
-    return Recommendation(*_shown(hits, avoid, notes, limit), scope=scope, excluded=excluded)
+    return Recommendation(
+        *_numbered_hits(hits, avoid, notes, limit), scope=scope, excluded=excluded
+    )
 
 
 def _found(
@@ -214,7 +216,7 @@ def _widenings(asked: Question, place: Place) -> Iterator[tuple[str, Q]]:
     yield "other backends", Q(op=asked.op) & ~Q(backend=asked.backend)
 
 
-def _shown(
+def _numbered_hits(
     hits: Sequence[Found], avoid: Sequence[Found], notes: StrategyNotes, limit: int
 ) -> tuple[tuple[Hit, ...], tuple[Hit, ...]]:
     """The first of each with their numbers. An anti-pattern stands before a bad record."""
