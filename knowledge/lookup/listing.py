@@ -136,7 +136,7 @@ def _holds(text: str) -> Q:
 
 
 def _inexact(words: Iterable[str]) -> Combinable:
-    """How many words stand only within longer ones, such as `h200` in `gh200`."""
+    """The number of words found only inside longer ones, such as `h200` in `gh200`."""
     count: Combinable = Value(0)
     for word in words:
         whole = Q(platform__slug__iexact=word) | Q(metric__iexact=word)

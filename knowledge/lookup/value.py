@@ -284,7 +284,7 @@ def peak_question(
 
 
 def unit_count(platform: Platform, /) -> Cited | None:
-    """How many multiprocessors (sm_count) or compute units (cu_count) a device has."""
+    """The multiprocessors (sm_count) or compute units (cu_count) of a device."""
     try:
         return _of_device(platform, "sm_count") or _of_device(platform, "cu_count")
     except StaleAnswer:

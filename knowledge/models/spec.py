@@ -183,7 +183,7 @@ class CitationQuerySet(GuardedQuerySet["Citation"]):
     """The questions that pages and checks ask."""
 
     def newest(self) -> CitationQuerySet:
-        """Of each spec the one that counts: the newest, with what names its lines."""
+        """The newest citation of each spec, which counts, with what names its lines."""
         newer = Citation.objects.filter(spec=models.OuterRef("spec"), pk__gt=models.OuterRef("pk"))
         found = self.filter(~models.Exists(newer))
         return found.select_related("spec__platform", "revision__document").defer("revision__text")

@@ -96,7 +96,7 @@ class AskedWords:
 
     @property
     def least(self) -> int:
-        """Of how many words a row must hold at least one half."""
+        """The fewest words that a row must hold: one half."""
         return math.ceil(len(self.needed) / 2)
 
     def at_most(self, without: str = "") -> int:

@@ -299,7 +299,7 @@ def near_words(word: str) -> NearWord:
 
 
 def _away(word: str, other: str) -> int | None:
-    """How far a word is from another; None if it is not meant."""
+    """The distance between two words; None if it is too far."""
     most = MOST_EDITS if len(word) > SHORTEST_PREFIX else 1
     # Each edit changes two letters of the set at most.
     if abs(len(word) - len(other)) <= most and len(set(word) ^ set(other)) <= 2 * most:

@@ -78,7 +78,7 @@ def term_of(word: str, forms: Mapping[str, int], rows: int, *, needed: bool = Tr
 def ranked(
     rows: Sequence[RankRow], terms: Sequence[RankTerm], least: int, *, count_all: bool = False
 ) -> list[RankedRow]:
-    """Those with `least` of the needed terms, the best first.
+    """The rows with at least `least` of the needed terms, the best first.
 
     count_all: terms that are not needed count too, beside one at least that is.
     """

@@ -39,7 +39,7 @@ class CompareQuery:
         return compare([self.known[slug] for slug in self.slugs])
 
     def rows(self, found: PlatformComparison) -> tuple[ComparedRow, ...]:
-        """Those that are shown: all, or all that are not equal; the steps of sweeps come last."""
+        """The rows to show: all, or all that are not equal; the steps of sweeps come last."""
         rows = found.rows if self.only == ALL else found.differing
         return tuple(sorted(rows, key=_swept))
 

@@ -181,7 +181,7 @@ def _difference(old: Revision, new: Revision) -> dict[str, Any]:
 
 
 def _propose_url(revision: Revision) -> str:
-    """Where a value is proposed from this text; first and last line are still to be added."""
+    """The address to propose a value from this text; its first and last line are still missing."""
     asked = urlencode({"doc": revision.document.path, "rev": revision.short})
     return f"{reverse('knowledge:propose')}?{asked}"
 

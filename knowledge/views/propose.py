@@ -54,7 +54,7 @@ class Pane:
 
     @property
     def earlier(self) -> int | None:
-        """Where the window before this one starts."""
+        """The first line of the window before this one."""
         start = self.lines[0][0] if self.lines else 1
         return max(1, start - WINDOW) if start > 1 else None
 

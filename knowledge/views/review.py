@@ -54,7 +54,7 @@ class WaitingSpec:
 
     @property
     def moving(self) -> int:
-        """How many targets would be another."""
+        """The number of targets that would change."""
         return sum(use.moves for use in self.uses)
 
 

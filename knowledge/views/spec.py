@@ -139,7 +139,7 @@ def answers(spec: Spec) -> list[Spec]:
 
 
 def _replacement(spec: Spec, rivals: list[Spec]) -> Spec | None:
-    """Of a proposal the value that it would put aside; of any other the one that follows it."""
+    """The value that a proposal would replace; for any other value, its successor."""
     in_use = [rival for rival in rivals if rival.state == SpecState.APPROVED]
     if spec.state == SpecState.PROPOSED:
         if spec.replaces is not None:

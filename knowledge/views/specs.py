@@ -59,7 +59,7 @@ def specs(request: HttpRequest) -> HttpResponse:
 
 
 def _in_documents(words: str) -> int:
-    """How many documents hold the words; 0 without any."""
+    """The number of documents that hold the words; 0 without words."""
     return documents_with(words).count() if words else 0
 
 
@@ -99,7 +99,7 @@ def _flagged(kind: str) -> FlagQuerySet:
 
 
 def _cited(found: SpecQuerySet, line: CitationLine) -> SpecQuerySet:
-    """Those with exactly this citation line, now or before; what is in use first."""
+    """Specs with exactly this citation line, now or before; those in use come first."""
     exact = found.filter(
         metric=line.metric,
         shown=line.shown,

@@ -34,7 +34,7 @@ class ChartScope:
 
     @property
     def fields(self) -> dict[str, str]:
-        """Those that are set."""
+        """The fields that are set."""
         named = {"op": self.op, "backend": self.backend, "platform": self.platform}
         return {name: value for name, value in named.items() if value}
 
@@ -51,7 +51,7 @@ class ChartScope:
 
 @dataclass(frozen=True, slots=True)
 class ExperienceTotals:
-    """Of all attempts that count."""
+    """Totals over all attempts that count."""
 
     attempts: int
     worked: int

@@ -48,7 +48,7 @@ class StrategyFilters:
 
 
 def strategies_matching(asked: StrategyFilters) -> list[Strategy]:
-    """Those that fit what is asked, in the order of their ids. Raises StrategyFilterError."""
+    """The strategies that fit the filters, by their ids. Raises StrategyFilterError."""
     for name, accepted in CHOICES.items():
         value = getattr(asked, name)
         if value and value not in accepted:

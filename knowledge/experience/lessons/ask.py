@@ -53,7 +53,7 @@ def lessons_for(
 
 
 def holding(lessons: QuerySet[Lesson], asked: Mapping[str, str]) -> QuerySet[Lesson]:
-    """Those whose scope has these fields empty or the same, in the order of `lessons_for`."""
+    """The lessons whose scope leaves these fields empty or equal, in the order of `lessons_for`."""
     specific = Value(0, output_field=IntegerField())
     for name, value in asked.items():
         lessons = lessons.filter(Q(**{name: ""}) | Q(**{name: value}))

@@ -68,7 +68,7 @@ def entry_words(entry: Experience) -> str:
 
 
 def lessons_matching(filters: LessonFilters) -> QuerySet[Lesson]:
-    """Those that hold where the filters say, the most specific and best confirmed first."""
+    """The lessons in the scope of the filters, the most specific and best confirmed first."""
     rows = Lesson.objects.all()
     if filters.state != ALL:
         rows = rows.filter(state__in=[filters.state] if filters.state else IN_USE)
@@ -147,7 +147,7 @@ def open_disagreements() -> QuerySet[Disagreement]:
 
 
 def to_decide(person: Any) -> int:
-    """How many of both this person may decide."""
+    """The number of lessons and disagreements that this person may decide."""
     if not may_review(person):
         return 0
     lessons = proposed_lessons().exclude(proposed_by=person).count()

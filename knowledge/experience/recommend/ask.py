@@ -46,7 +46,7 @@ IN_SCOPE = 2  # steps: the operation, its family; what fails there is to be avoi
 
 @dataclass(frozen=True, slots=True)
 class AttemptSpread:
-    """Of the nearest attempts behind a record: their gains, and the UUIDs of some of them."""
+    """The gains of the nearest attempts behind a record, and the UUIDs of some of them."""
 
     gain: GainSpread = NONE_MEASURED
     examples: tuple[str, ...] = ()

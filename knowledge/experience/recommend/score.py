@@ -195,18 +195,18 @@ def judge(
 
 
 def fit(question: Question, context: ContextRecord) -> int:
-    """How near a context is to the question, of 100."""
+    """The nearness of a context to the question, 0 to 100."""
     return sum(_points(question, context))
 
 
 def evidence(n: int, worked: int) -> float:
-    """How much n attempts weigh of which so many worked, 0 to 1."""
+    """The weight of n attempts of which `worked` worked, 0 to 1."""
     strong = math.log1p(STRONG) * wilson(STRONG, STRONG)[0]
     return min(1.0, math.log1p(n) * wilson(n, worked)[0] / strong)
 
 
 def effect(gain: float) -> float:
-    """How much a gain weighs, 0.75 to 1."""
+    """The weight of a gain, 0.75 to 1."""
     return 0.75 + math.log2(1 + min(max(gain, 0.0), 1.0)) / 4
 
 

@@ -110,7 +110,7 @@ def _by_op(tracks: Any, counting: Any) -> list[OpStatistics]:
 
 
 def _strategies(tracks: Any, counting: Any) -> list[StrategyStatistics]:
-    """Those that worked most often; an unknown strategy is none."""
+    """The strategies that worked most often, without the unknown one."""
     sums = (
         tracks.exclude(strategy="")
         .order_by()
