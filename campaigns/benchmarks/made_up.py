@@ -268,7 +268,7 @@ def _context(key: int, made_up: MadeUpContext) -> TrackRecord:
 
 
 def _counted(totals: _Totals) -> TrackRecord:
-    """The context with its totals, as `knowledge.experience.track` would count them."""
+    """The context with its totals, as `knowledge.experience.attempts.standing` would count them."""
     track, spread = totals.track, spread_of(totals.gains)
     track.tried, track.gains = len(totals.labels), spread.n
     for label, n in Counter(totals.labels).items():

@@ -42,6 +42,7 @@ FILTERS = ("op", "dtype", "backend", "platform", "strategy")
 MOST_HITS = 50
 ATTEMPTS = Experience.objects.select_related("track", "merged_into")
 LESSONS = Lesson.objects.prefetch_related("evidence__entry")
+USUAL, MOST = 10, 100  # hits of each section
 
 
 class ExperienceSerializer(RecordSerializer, serializers.ModelSerializer):
@@ -238,9 +239,6 @@ def _one_of(asked: dict[str, str], name: str, accepted: list[str]) -> str:
     if value and value not in accepted:
         raise FilterError(name, f"'{value[:60]}'; accepted: {', '.join(accepted)}")
     return value
-
-
-USUAL, MOST = 10, 100  # hits of each section
 
 
 class SearchView(ApiView):

@@ -12,6 +12,10 @@ from knowledge.lookup.listing import FilterError
 from knowledge.specs.json_text import RecordError, load_strict
 
 MOST_BYTES = 200_000
+LONGEST_PARAMETER = 500  # characters
+MOST_DIGITS = 9
+NUL = "\0"  # PostgreSQL compares no text with it
+FORMAT = "format"
 
 
 class BadBody(ValueError):
@@ -85,12 +89,6 @@ def _encodes(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-LONGEST_PARAMETER = 500  # characters
-MOST_DIGITS = 9
-NUL = "\0"  # PostgreSQL compares no text with it
-FORMAT = "format"
 
 
 def number_at(request: Request, name: str, default: int) -> int:

@@ -93,7 +93,9 @@ def docs_page(request: HttpRequest) -> HttpResponse:
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             group = path.removeprefix(PREFIX).strip("/").partition("/")[0]
-            groups.setdefault(group, []).append(_shown(document, path, method, operation))
+            groups.setdefault(group, []).append(
+                _operation_record(document, path, method, operation)
+            )
     objects = {
         name: _fields(document, {"": {"schema": schema}})
         for name, schema in document["components"]["schemas"].items()
@@ -102,7 +104,7 @@ def docs_page(request: HttpRequest) -> HttpResponse:
     return render(request, "knowledge/api.html", {"groups": groups, "objects": objects})
 
 
-def _shown(
+def _operation_record(
     document: dict[str, Any], path: str, method: str, operation: dict[str, Any]
 ) -> dict[str, Any]:
     contents = next(iter(operation["responses"].values())).get("content", {})

@@ -53,6 +53,7 @@ MAY_BE_EMPTY = ("source_url", "rank", "note")
 OTHERS = ("qualifiers", "replaces")
 LONGEST_QUALIFIER = 80
 SHEET = Spec.objects.for_sheet().with_flags(Flag.objects.open())
+ALSO: dict[str, tuple[str, ...]] = {"retire": ("successor",)}  # what it reads beside `why`
 
 
 class FlagSerializer(serializers.Serializer):
@@ -191,7 +192,6 @@ VERBS: dict[str, Callable[[Spec, Any, str, dict[str, Any]], object]] = {
     "return": lambda spec, by, why, body: give_back(spec, by, why),
     "retire": lambda spec, by, why, body: retire(spec, by, why, _spec_named(body, "successor")),
 }
-ALSO: dict[str, tuple[str, ...]] = {"retire": ("successor",)}  # what it reads beside `why`
 
 
 def _only(body: dict[str, Any], *accepted: str) -> None:

@@ -77,12 +77,12 @@ class HeatChart:
 
     @property
     def half_width(self) -> float:
-        """Where the text of a cell is centred."""
+        """The x at which the text of a cell is centred."""
         return round(self.cell_width / 2, 2)
 
     @property
     def baseline(self) -> float:
-        """Where the text of a cell stands."""
+        """The y of the text of a cell."""
         return round(self.cell_height / 2 + 5, 2)
 
 

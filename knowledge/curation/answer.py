@@ -74,12 +74,15 @@ def close_all(flags: Iterable[Flag], answer: FlagAnswer, by: Any, why: str) -> N
         for flag in some:
             flag.answer, flag.answered_by, flag.answered_at, flag.why = answer, by, now, why
         SpecChange.objects.bulk_create(
-            entry_of(flag.spec, Action.ANSWERED, by, why, after=_said(flag)) for flag in some
+            entry_of(
+                flag.spec,
+                Action.ANSWERED,
+                by,
+                why,
+                after=f"{flag.get_kind_display()}: {flag.get_answer_display()}",
+            )
+            for flag in some
         )
-
-
-def _said(flag: Flag) -> str:
-    return f"{flag.get_kind_display()}: {flag.get_answer_display()}"
 
 
 def _require_may_answer(flag: Flag, by: Any) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+LONGEST_REASON = 2000  # characters
+LONGEST_BATCH_REASON = 300  # characters; the column of an import
+
 
 class CurationError(ValueError):
     """Bad input: `field` names what is wrong, the message what is accepted."""
@@ -18,10 +21,6 @@ class Forbidden(PermissionError):
 
 class Conflict(RuntimeError):
     """Somebody else was first, or something has to be answered before (HTTP 409)."""
-
-
-LONGEST_REASON = 2000  # characters
-LONGEST_BATCH_REASON = 300  # characters; the column of an import
 
 
 def require_storable(field: str, text: str, most: int = LONGEST_REASON) -> str:

@@ -84,7 +84,7 @@ def propose(
         )
         (spec,) = store_specs([new], by)
         citation = spec.citations.get()
-        if replaces is not None and _kept_citation(replaces, spec, citation):
+        if replaces is not None and _keeps_citation(replaces, spec, citation):
             flag_kept_citation(spec, replaces, citation, by)
     return spec
 
@@ -155,7 +155,7 @@ def _refuse_hedges(shown: str, quote: str) -> None:
         )
 
 
-def _kept_citation(old: Spec, new: Spec, citation: Citation) -> bool:
+def _keeps_citation(old: Spec, new: Spec, citation: Citation) -> bool:
     before = old.citation
     return (
         before is not None

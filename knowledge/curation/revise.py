@@ -94,7 +94,7 @@ def withdraw(document: Document, by: Any) -> tuple[CitationChange, ...]:
 
 
 def drifts(document: Document, text: str | None) -> Iterable[CitationChange]:
-    """Where each live citation into the document stands in `text`; None: the document is gone."""
+    """The new place of each live citation into the document; text None: the document is gone."""
     by_revision: dict[int, list[Citation]] = defaultdict(list)
     here = Citation.objects.newest().filter(revision__document=document, spec__state__in=LIVE)
     for citation in here:

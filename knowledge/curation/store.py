@@ -10,6 +10,8 @@ from knowledge.models import Action, Citation, Platform, Revision, Spec, SpecCha
 from knowledge.search.index import index_specs
 from knowledge.specs.facts import Rank, SpecFacts
 
+ROWS_AT_ONCE = 500  # keys that one query names
+
 
 def record(
     spec: Spec, action: Action, by: Any, why: str = "", *, before: str = "", after: str = ""
@@ -37,7 +39,6 @@ def entry_of(
 
 
 Row = TypeVar("Row")
-ROWS_AT_ONCE = 500  # keys that one query names
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ DECIDED: dict[type[Seen], tuple[str, ...]] = {
     Batch: ("state",),
 }
 BUSY = f"somebody else has been writing to the wiki for more than {WAIT_S} s; try again"
+# What makes another value of the question the preferred one, or none.
+DECISIONS = (Action.APPROVED, Action.RETIRED, Action.RANKED)
 
 
 @contextmanager
@@ -88,10 +90,6 @@ def _read_again(row: Seen) -> None:
     row.refresh_from_db()
     if before != [getattr(row, name) for name in columns]:
         raise Conflict(who_was_first(row))
-
-
-# What makes another value of the question the preferred one, or none.
-DECISIONS = (Action.APPROVED, Action.RETIRED, Action.RANKED)
 
 
 def newest_change(spec: Spec) -> SpecChange | None:

@@ -34,7 +34,7 @@ def warnings_of(specs: Sequence[Spec]) -> dict[int, list[ConstraintWarning]]:
     A value is seen beside the approved ones, without itself and what it replaces, and beside the
     text that it cites. Five queries for specs that come with platform and citations.
     """
-    beside, siblings = _beside(specs), _siblings(specs)
+    beside, siblings = _approved_values(specs), _siblings(specs)
     sources = _Sources.of(spec.citation.revision_id for spec in specs if spec.citation)
     waived: dict[int, dict[str, str]] = defaultdict(dict)
     for waiver in Waiver.objects.filter(spec__in=specs):
@@ -52,7 +52,7 @@ def warnings_of(specs: Sequence[Spec]) -> dict[int, list[ConstraintWarning]]:
 
 def warnings_before(spec: Spec, place: CitedLines | None = None) -> list[ConstraintWarning]:
     """What constraints say of a value that is not stored yet, and of the lines picked for it."""
-    known, fact = _known(spec, _beside([spec]), _siblings([spec])), _fact(spec)
+    known, fact = _known(spec, _approved_values([spec]), _siblings([spec])), _fact(spec)
     if place is not None:
         lines = (place.first_line, place.last_line)
         sources = _Sources.of([place.revision.pk])
@@ -143,7 +143,7 @@ def _known(
     )
 
 
-def _beside(specs: Sequence[Spec]) -> dict[int, Keyed]:
+def _approved_values(specs: Sequence[Spec]) -> dict[int, Keyed]:
     """Platform → approved values of it."""
     found: dict[int, Keyed] = defaultdict(list)
     platforms = {spec.platform_id for spec in specs}

@@ -10,6 +10,14 @@ from enum import StrEnum
 from typing import Any
 
 SUCCESS, SMALL = 0.05, 0.02
+FAMILIES = {
+    "matmul": ("matmul", "gemm", "batched_matmul", "grouped_gemm", "linear"),
+    "normalisation": ("softmax", "layernorm", "rmsnorm", "groupnorm", "batchnorm", "log_softmax"),
+    "reduction": ("reduction", "sum", "mean", "max", "argmax", "cross_entropy", "topk"),
+    "elementwise": ("elementwise", "vector_add", "gelu", "silu", "relu", "rope", "dropout", "copy"),
+    "attention": ("attention", "flash_attention", "mha", "gqa", "mla", "paged_attention"),
+    "convolution": ("convolution", "conv2d", "depthwise_conv", "pooling", "max_pool"),
+}
 
 
 class AttemptLabel(StrEnum):
@@ -107,14 +115,6 @@ def _log2(shape: Mapping[str, Any]) -> float | None:
     return sum(map(math.log2, sizes)) if sizes else None
 
 
-FAMILIES = {
-    "matmul": ("matmul", "gemm", "batched_matmul", "grouped_gemm", "linear"),
-    "normalisation": ("softmax", "layernorm", "rmsnorm", "groupnorm", "batchnorm", "log_softmax"),
-    "reduction": ("reduction", "sum", "mean", "max", "argmax", "cross_entropy", "topk"),
-    "elementwise": ("elementwise", "vector_add", "gelu", "silu", "relu", "rope", "dropout", "copy"),
-    "attention": ("attention", "flash_attention", "mha", "gqa", "mla", "paged_attention"),
-    "convolution": ("convolution", "conv2d", "depthwise_conv", "pooling", "max_pool"),
-}
 _FAMILY = {op: family for family, ops in FAMILIES.items() for op in ops}
 
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+Z_95 = 1.96
+
 
 def digits(value: float, figures: int = 3) -> str:
     """Write a number with so many significant figures and never with an exponent: 34.3, 0.0042."""
@@ -51,9 +53,6 @@ def signed_percent(fraction: float) -> str:
 def _factor(ratio: float) -> str:
     """Three figures, and near one the third place behind it, where small gains differ."""
     return f"{ratio:.3f}" if abs(round(ratio, 3) - 1) < 0.1 else digits(ratio)
-
-
-Z_95 = 1.96
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,7 @@ class ProposeForm(forms.Form):
             self.add_error("value", str(error))
 
     def _clean_place(self, said: dict[str, Any]) -> None:
-        """One picked line is both ends; a document that changed since is opened again first."""
+        """One picked line is both ends; a document that changed must be opened again first."""
         document = Document.objects.filter(path=said["doc"]).first()
         if document is None:
             near = Document.objects.values_list("path", flat=True)[:MOST_LISTED]

@@ -45,6 +45,6 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _fullest() -> Path:
-    """Of the folders that kopt writes to, the one whose disk has the least left."""
+    """The folder with the fullest disk among those that kopt writes to."""
     folders = (Path(settings.DATA_DIR), Path(tempfile.gettempdir()), Path(os.getcwd()))
     return min(folders, key=lambda folder: shutil.disk_usage(folder).free)

@@ -27,6 +27,8 @@ from knowledge.specs.facts import Rank
 from knowledge.specs.metrics import metric_named
 
 MOST_WORDS, MOST_CHARACTERS = 20, 500
+CHARACTERS_IN_TEXTS, WORDS_IN_TEXTS = 200, 20
+SNIPPET = 160  # characters
 
 
 class NotKnown(LookupError):
@@ -134,7 +136,7 @@ def _holds(text: str) -> Q:
 
 
 def _inexact(words: Iterable[str]) -> Combinable:
-    """How many words stand only within longer ones, such as `h200` in `gh200`."""
+    """The number of words found only inside longer ones, such as `h200` in `gh200`."""
     count: Combinable = Value(0)
     for word in words:
         whole = Q(platform__slug__iexact=word) | Q(metric__iexact=word)
@@ -148,10 +150,6 @@ def _inexact(words: Iterable[str]) -> Combinable:
 
 def _one_if(condition: Q) -> Case:
     return Case(When(condition, then=Value(1)), default=Value(0), output_field=IntegerField())
-
-
-CHARACTERS_IN_TEXTS, WORDS_IN_TEXTS = 200, 20
-SNIPPET = 160  # characters
 
 
 def documents_with(text: str) -> QuerySet[Document]:

@@ -18,6 +18,8 @@ from knowledge.specs.facts import UNKNOWN_VALUE, PlatformKind, Rank
 Question = tuple[str, tuple[tuple[str, str], ...]]  # metric, sorted qualifiers
 # What a CPU has been asked for so far; its caches and cores bound no roof of ours.
 CPU_DTYPES = ("float64", "float32")
+_BANDWIDTHS: tuple[Question, ...] = (("memory_bandwidth", ()), ("copy_bandwidth", ()))
+CHANGES_READ = 400  # an import writes many lines at once; they become one entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,6 @@ def _dtype(name: str, *, measured_first: bool) -> Need:
     return Need(f"{name} rate", tuple(dict.fromkeys(q for group in groups for q in group)))
 
 
-_BANDWIDTHS: tuple[Question, ...] = (("memory_bandwidth", ()), ("copy_bandwidth", ()))
 NEEDS: Mapping[str, tuple[Need, ...]] = {
     PlatformKind.GPU: (
         Need("memory bandwidth", _BANDWIDTHS),
@@ -102,9 +103,6 @@ def _coverage(kind: str, answered: set[Question]) -> Coverage:
     total = len(NEEDS.get(kind, ()))
     missing = tuple(need.title for need in unanswered(kind, answered))
     return Coverage(total - len(missing), total, missing)
-
-
-CHANGES_READ = 400  # an import writes many lines at once; they become one entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ def standings(specs: Sequence[Spec]) -> dict[int, CitationState]:
 
 
 def current(specs: Sequence[Spec]) -> list[Spec]:
-    """Those of the specs whose citation holds: no other is an answer (law 1)."""
+    """The specs whose citation holds: no other is an answer (law 1)."""
     states = standings(specs)
     return [spec for spec in specs if states.get(spec.pk, CitationState.OK).holds]
 
@@ -104,7 +104,7 @@ def _moved(spec: Spec) -> bool:
 
 
 def _recited(keys: Iterable[int]) -> set[int]:
-    """Those of these specs whose newest citation a person chose, in answer to a flag."""
+    """The specs whose newest citation a person chose, in answer to a flag."""
     answers = Flag.objects.filter(spec__in=keys, answer=FlagAnswer.RECITED)
     chosen = Citation.objects.newest().filter(
         Exists(answers.filter(spec=OuterRef("spec"), revision=OuterRef("revision"))),

@@ -88,7 +88,7 @@ class StaleAnswer(LookupError):
         line = spec.citation.line if spec.citation else None
         place = f"{WIKI}{line.path}:{line.locator}" if line else "no citation"
         super().__init__(
-            f"{_asked(spec)} of {spec.platform.slug} was {spec.shown}, and {_BECAME[state]} at "
+            f"{_question(spec)} of {spec.platform.slug} was {spec.shown}, and {_BECAME[state]} at "
             f"{place}; a curator answers at {reverse('knowledge:review')}, or "
             "`.venv/bin/python manage.py wiki import --approve` takes the documents as they are now"
         )
@@ -157,7 +157,7 @@ def _with_qualifiers(spec: Spec) -> str:
     return f"{spec.shown} with {asked or 'no qualifier'}"
 
 
-def _asked(spec: Spec) -> str:
+def _question(spec: Spec) -> str:
     return " ".join([spec.metric, *(f"{key}={value}" for key, value in spec.qualifiers.items())])
 
 
@@ -284,7 +284,7 @@ def peak_question(
 
 
 def unit_count(platform: Platform, /) -> Cited | None:
-    """How many multiprocessors (sm_count) or compute units (cu_count) a device has."""
+    """The multiprocessors (sm_count) or compute units (cu_count) of a device."""
     try:
         return _of_device(platform, "sm_count") or _of_device(platform, "cu_count")
     except StaleAnswer:

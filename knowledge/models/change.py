@@ -65,7 +65,7 @@ class SpecChange(Guarded):
 
 
 def approved_at(specs: SpecQuerySet, when: datetime) -> models.QuerySet[Spec]:
-    """Those that were approved at that time, annotated with `rank_then`.
+    """The specs that were approved at that time, annotated with `rank_then`.
 
     A spec without a history (stored before there was one) counts as it is now, from its creation.
     """

@@ -11,6 +11,11 @@ from django.urls import reverse
 from knowledge.models.guarded import ALWAYS, Guarded
 from knowledge.specs.citation import quoted
 
+SHIPPED_ORIGIN = "shipped"
+MEASURED_ORIGIN = "measured"
+OWN_ORIGINS = (SHIPPED_ORIGIN, MEASURED_ORIGIN)
+SHORT = 12  # hex digits of a hash that pages and links show
+
 
 class BatchState(models.TextChoices):
     """Where an import stands. Files are kept only until it is decided."""
@@ -61,12 +66,6 @@ class Batch(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("knowledge:batch", args=[self.pk])
-
-
-SHIPPED_ORIGIN = "shipped"
-MEASURED_ORIGIN = "measured"
-OWN_ORIGINS = (SHIPPED_ORIGIN, MEASURED_ORIGIN)
-SHORT = 12  # hex digits of a hash that pages and links show
 
 
 def text_hash(text: str) -> str:

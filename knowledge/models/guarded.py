@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeVar
 from django.db import IntegrityError, models
 
 COMMAND = "a command"
+ALWAYS = models.Q(pk__isnull=False)
 
 
 def actor(person: Any, elsewhere: Mapping[str, str] | None, name: str = "by") -> str:
@@ -93,6 +94,3 @@ class Guarded(models.Model):
             return
         if type(self)._default_manager.filter(pk=self.pk).filter(self.SEALED).exists():
             raise Immutable(f"{self} is recorded and cannot be {done}; corrections are new rows")
-
-
-ALWAYS = models.Q(pk__isnull=False)

@@ -29,7 +29,7 @@ class Scoped(models.Model):
 
     @classmethod
     def longest(cls, name: str) -> int:
-        """How many characters a field of the scope holds."""
+        """The most characters of a field of the scope."""
         return int(getattr(cls._meta.get_field(name), "max_length", 0))
 
     @property

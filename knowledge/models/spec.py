@@ -16,6 +16,10 @@ from knowledge.specs.citation import CitationLine
 from knowledge.specs.cited import is_known
 from knowledge.specs.facts import Rank
 
+# Lists beside the fields: to keep what it has read ahead under a relation's own name, Django builds
+# a queryset for every row of a page, which was a quarter of the time of a sheet.
+CITATIONS_READ, FLAGS_READ = "citations_read", "flags_read"
+
 
 class Platform(models.Model):
     """A GPU product or this CPU.
@@ -49,11 +53,6 @@ class SpecState(models.TextChoices):
     APPROVED = "approved", "approved"
     RETURNED = "returned", "returned"
     RETIRED = "retired", "retired"
-
-
-# Lists beside the fields: to keep what it has read ahead under a relation's own name, Django builds
-# a queryset for every row of a page, which was a quarter of the time of a sheet.
-CITATIONS_READ, FLAGS_READ = "citations_read", "flags_read"
 
 
 class SpecQuerySet(models.QuerySet["Spec"]):
@@ -184,7 +183,7 @@ class CitationQuerySet(GuardedQuerySet["Citation"]):
     """The questions that pages and checks ask."""
 
     def newest(self) -> CitationQuerySet:
-        """Of each spec the one that counts: the newest, with what names its lines."""
+        """The newest citation of each spec, which counts, with what names its lines."""
         newer = Citation.objects.filter(spec=models.OuterRef("spec"), pk__gt=models.OuterRef("pk"))
         found = self.filter(~models.Exists(newer))
         return found.select_related("spec__platform", "revision__document").defer("revision__text")

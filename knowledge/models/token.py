@@ -65,7 +65,7 @@ class KeptAnswer(models.Model):
 
 
 class LoginAttempt(models.Model):
-    """One attempt that was not right, by address or by name. key: a digest of which."""
+    """One wrong password, by address or by name. key: a digest of either."""
 
     key = models.CharField(max_length=64)
     at = models.DateTimeField(default=timezone.now)

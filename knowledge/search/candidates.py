@@ -32,6 +32,8 @@ MOST_PROVEN = 500  # contexts, of which the best proven come first already
 FEW = 8_000  # rows that are read to be sorted
 MOST_LOOSE = 50_000  # rows that may hold some of the words; beyond it attempts need all of them
 COLUMNS = ("pk", "kind", "title", "words", "weight")
+MOST_VALUES = 5
+MOST_EXCLUDED = 100  # contexts that are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class AskedWords:
 
     @property
     def least(self) -> int:
-        """Of how many words a row must hold at least one half."""
+        """The fewest words that a row must hold: one half."""
         return math.ceil(len(self.needed) / 2)
 
     def at_most(self, without: str = "") -> int:
@@ -210,8 +212,6 @@ def _proven(wanted: str, most: int, asked: AskedWords, at_most: int) -> list[int
 
 
 CONTEXTS = GROUPS[0]
-MOST_VALUES = 5
-MOST_EXCLUDED = 100  # contexts that are counted
 
 
 @dataclass(frozen=True, slots=True)

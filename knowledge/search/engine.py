@@ -49,7 +49,7 @@ TSQUERY = Dialect(
 
 
 def dialect() -> Dialect:
-    """That of the database in use."""
+    """The dialect of the database in use."""
     return TSQUERY if connection.vendor == "postgresql" else FTS5
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
+from django.db.models import Q
+
+from knowledge.experience.terms import Bottleneck
 from knowledge.lookup.listing import FilterError
 from knowledge.models import Kind, Platform, SearchRow, SearchWord
 from knowledge.search.candidates import (
@@ -19,14 +24,30 @@ from knowledge.search.candidates import (
     place_of_scope,
     values_in_scope,
 )
-from knowledge.search.engine import by_index
+from knowledge.search.engine import RowPart, by_index
 from knowledge.search.hits import SearchHit, hits_of
 from knowledge.search.index import PROVEN
 from knowledge.search.query import SearchQuery, parse_query
 from knowledge.search.rank import RankedRow, RankTerm, term_of, with_neighbours
-from knowledge.search.tokens import FACETS, FAILED, SAID, WORKED, rows_of, words_of
-from knowledge.search.vocabulary import facet_values, words_known
+from knowledge.search.tokens import (
+    FACETS,
+    FAILED,
+    SAID,
+    STANDS_FOR,
+    WORKED,
+    likenesses,
+    rows_of,
+    shown_value,
+    words_of,
+)
 
+ANY = "any"
+# What a facet may be whether a row has it or not.
+ALWAYS: dict[str, tuple[str, ...]] = {
+    "outcome": (WORKED, FAILED),
+    "kind": tuple(Kind.values),
+    "symptom": tuple(each.value for each in Bottleneck),
+}
 WORKED_SECTION, DID_NOT_SECTION = "worked", "did_not"
 SIDED = (Kind.TRACK, Kind.LESSON)  # what has an outcome that a person compares
 CLOSER = 3  # times as many rows as are shown get a closer look
@@ -93,7 +114,7 @@ class SearchResults:
 
 def ask(text: str, facets: Mapping[str, str]) -> SearchQuery:
     """Read a query with the values that rows have. FilterError for a facet that has no such one."""
-    known = facet_values().known
+    known = known_values()
     chosen = {}
     for name, value in facets.items():
         if not value:
@@ -113,7 +134,7 @@ def search(query: SearchQuery, per_kind: int = 10) -> SearchResults:
     if query.empty:
         return SearchResults(query)
     with by_index():
-        asked = _asked(query)
+        asked = _asked_words(query)
         groups = [group_rows(query, asked, group, per_kind) for group in GROUPS]
         excluded = excluded_by(query, asked) if query.scope else ()
     parts = _parted(groups)
@@ -131,33 +152,70 @@ def search(query: SearchQuery, per_kind: int = 10) -> SearchResults:
     return found if found.found else replace(found, inside=values_in_scope(query, asked))
 
 
-def _asked(query: SearchQuery) -> AskedWords:
+def _asked_words(query: SearchQuery) -> AskedWords:
     """The query's words with what is known of them, and softly those that its scope was read from.
 
     The scope holds for every row of evidence, but a lesson for any operation is the better one if
     it speaks of this one.
     """
     said = [w for f in query.facets if f.name != "kind" for w in words_of(f.said) if w != f.name]
-    soft = [word for word in dict.fromkeys(said) if word not in query.words]
-    scope = [mark for name, value in query.scope.items() for mark in rows_of(name, value)]
-    place = place_of_scope(query.scope)
-    marks = (*scope, *(f"proven={step}" for step in PROVEN), *([place] if place else []))
-    known = words_known((*query.words, *soft), marks)
-    terms = [term_of(word, known.forms[word], known.total) for word in query.words]
-    more = [term_of(word, known.forms[word], known.total, needed=False) for word in soft]
+    forms = {word: (word, *likenesses(word)) for word in (*query.words, *said)}
+    kinds = [f"kind={kind}" for kind in Kind.values]
+    proven = {step: f"proven={step}" for step in PROVEN}
+    scope = {name: rows_of(name, value) for name, value in query.scope.items()}
+    if place := place_of_scope(query.scope):
+        scope["place"] = (place,)
+    rows = _rows_with((*chain(*forms.values(), *scope.values()), *kinds, *proven.values()))
+    total = sum(rows[kind] for kind in kinds)
     return AskedWords(
-        (*terms, *more),
-        tuple(sum(known.forms[word].values()) for word in query.words),
-        {
-            name: sum(known.marks[mark] for mark in rows_of(name, value))
-            for name, value in query.scope.items()
-        }
-        | ({"place": known.marks[place]} if place else {}),
-        known.total,
+        tuple(
+            term_of(
+                word, {f: rows[f] for f in each if f in rows}, total, needed=word in query.words
+            )
+            for word, each in forms.items()
+        ),
+        tuple(sum(rows[form] for form in forms[word]) for word in query.words),
+        {name: sum(rows[mark] for mark in marks) for name, marks in scope.items()},
+        total,
         _arch_of(query.scope.get("platform", "")),
-        known.parts,
-        {step: known.marks[f"proven={step}"] for step in PROVEN},
+        _parts_in(rows),
+        {step: rows[mark] for step, mark in proven.items()},
     )
+
+
+def known_values() -> dict[str, tuple[str, ...]]:
+    """Facet → every value that may be asked for, alone or with what stands for it; one query."""
+    wanted = Q()
+    for name in FACETS:
+        wanted |= Q(word__startswith=f"{name}=")
+    held: dict[str, list[str]] = {name: [] for name in FACETS}
+    for word in SearchWord.objects.filter(wanted, rows__gt=0).values_list("word", flat=True):
+        name, value = shown_value(word)
+        if value != ANY:
+            held[name].append(value)
+    found = {}
+    for name in FACETS:
+        values = dict.fromkeys((*held[name], *ALWAYS.get(name, ())))
+        groups = STANDS_FOR.get(name, {})
+        whole = [each for each, same in groups.items() if not values.keys().isdisjoint(same)]
+        found[name] = tuple(dict.fromkeys((*values, *whole)))
+    return found
+
+
+def _rows_with(words: Iterable[str]) -> Counter[str]:
+    """In how many rows each of these words stands, and each part of the rows; one query."""
+    asked = Q(word__in=set(words)) | Q(word__startswith="part=")
+    return Counter(dict(SearchWord.objects.filter(asked, rows__gt=0).values_list("word", "rows")))
+
+
+def _parts_in(rows: Mapping[str, int]) -> dict[str, tuple[RowPart, ...]]:
+    """Kind → the parts of its rows, the newest first."""
+    parts: dict[str, tuple[RowPart, ...]] = {}
+    named = (word for word in rows if word.startswith("part="))
+    for word in sorted(named, key=lambda word: int(word.rpartition("-")[2]), reverse=True):
+        kind = word.removeprefix("part=").partition("-")[0]
+        parts[kind] = (*parts.get(kind, ()), RowPart(word, rows[word]))
+    return parts
 
 
 def _arch_of(platform: str) -> str:
@@ -241,7 +299,7 @@ def near_words(word: str) -> NearWord:
 
 
 def _away(word: str, other: str) -> int | None:
-    """How far a word is from another; None if it is not meant."""
+    """The distance between two words; None if it is too far."""
     most = MOST_EDITS if len(word) > SHORTEST_PREFIX else 1
     # Each edit changes two letters of the set at most.
     if abs(len(word) - len(other)) <= most and len(set(word) ^ set(other)) <= 2 * most:

@@ -29,6 +29,7 @@ PROVEN = (16, 4, 1)  # attempts of a context
 MANY = (Kind.TRACK, Kind.ENTRY, Kind.ROUND)
 PART = 8_192
 SCOPE = ("op", "dtype", "backend", "platform", "arch", "symptom")
+ROWS_READ = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +182,6 @@ def _parts(rows: Iterable[Any]) -> Iterator[list[Any]]:
     rows = iter(rows)
     while part := list(islice(rows, AT_ONCE)):
         yield part
-
-
-ROWS_READ = 2_000
 
 
 def index_specs(specs: Iterable[Spec]) -> None:

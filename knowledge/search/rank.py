@@ -22,6 +22,7 @@ TITLE, FACET, BODY = 3.0, 2.0, 1.0
 NEIGHBOURS_IN_TITLE, NEIGHBOURS_IN_BODY = 1.0, 0.5
 # How much a longer text than usual says less of each of its words (as in BM25).
 SATURATION, LENGTH = 1.2, 0.75
+LONGEST = 220  # characters that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def term_of(word: str, forms: Mapping[str, int], rows: int, *, needed: bool = Tr
 def ranked(
     rows: Sequence[RankRow], terms: Sequence[RankTerm], least: int, *, count_all: bool = False
 ) -> list[RankedRow]:
-    """Those with `least` of the needed terms, the best first.
+    """The rows with at least `least` of the needed terms, the best first.
 
     count_all: terms that are not needed count too, beside one at least that is.
     """
@@ -100,8 +101,8 @@ def with_neighbours(
     """The same rows, those first in which words of the query stand side by side."""
     pairs = [(a, b) for a, b in itertools.pairwise(terms) if a.needed and b.needed]
     for each in found if pairs else ():
-        title = _beside(words_of(each.row.title), pairs)
-        body = _beside(words_of(texts.get(each.row.pk, "")), pairs)
+        title = _side_by_side(words_of(each.row.title), pairs)
+        body = _side_by_side(words_of(texts.get(each.row.pk, "")), pairs)
         each.score += NEIGHBOURS_IN_TITLE * title + NEIGHBOURS_IN_BODY * body
     return sorted(found, key=lambda each: each.place)
 
@@ -127,16 +128,13 @@ def _scored(row: RankRow, terms: Sequence[RankTerm], usual: float) -> RankedRow:
     return RankedRow(row, score * share, tuple(missing), beside)
 
 
-def _beside(words: list[str], pairs: Sequence[tuple[RankTerm, RankTerm]]) -> float:
+def _side_by_side(words: list[str], pairs: Sequence[tuple[RankTerm, RankTerm]]) -> float:
     """What the pairs tell whose words stand side by side."""
     told = 0.0
     for first, second in pairs:
         if any(a in first.forms and b in second.forms for a, b in itertools.pairwise(words)):
             told += (first.tells + second.tells) / 2
     return told
-
-
-LONGEST = 220  # characters that are shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,72 @@ WORD = re.compile(r"[^\W_]+")
 LONGEST_WORD = 60  # characters
 PLACE = ("backend", "op", "platform")  # facets that are asked for together
 MOST_WORDS = 20_000  # distinct words of one row; the longest shipped document has 2,000
+# The facets that a search can be narrowed by, in the order in which a page shows them.
+FACETS = ("op", "dtype", "backend", "platform", "arch", "symptom", "outcome", "kind")
+WORKED, FAILED = "worked", "failed"
+# Value → the values that stand for it in rows, where it is not alone.
+STANDS_FOR: dict[str, dict[str, tuple[str, ...]]] = {
+    "arch": {
+        "volta": ("sm_70",),
+        "turing": ("sm_75",),
+        "ampere": ("sm_80", "sm_86", "sm_87"),
+        "ada": ("sm_89",),
+        "hopper": ("sm_90", "sm_90a"),
+        "blackwell": ("sm_100", "sm_100a", "sm_103", "sm_103a", "sm_120", "sm_120a"),
+        "cdna2": ("gfx90a",),
+        "cdna3": ("gfx942",),
+        "cdna4": ("gfx950",),
+        "sm_90": ("sm_90", "sm_90a"),
+        "sm_100": ("sm_100", "sm_100a"),
+        "sm_120": ("sm_120", "sm_120a"),
+    },
+    "dtype": {
+        "bfloat16": ("bfloat16", "bf16"),
+        "float16": ("float16", "fp16"),
+        "float32": ("float32", "fp32"),
+        "float8": ("float8", "fp8", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz"),
+    },
+    "op": {"convolution": ("convolution", "conv2d")},
+    "symptom": {
+        "memory": ("memory", "memory_dram", "memory_cache"),
+        "compute": ("compute", "compute_tensor", "compute_alu"),
+    },
+}
+# Operations whose names are words of any text: only `op:copy` means the operation.
+PLAIN = frozenset(
+    ("copy", "sum", "mean", "max", "linear", "reduction", "elementwise", "pooling", "pipeline")
+)
+# Words of texts that mean the same: a query with one finds the others too.
+SAME = (
+    ("smem", "lds", "shmem"),
+    ("gemm", "matmul"),
+    ("layernorm", "layer_norm"),
+    ("vectorize", "vectorise", "vectorized", "vectorised", "vec128", "float4"),
+    ("reg", "register", "registers"),
+    ("transaction", "sector"),
+    ("sync", "barrier", "syncthreads"),
+    ("exp", "exponential", "exp2"),
+    ("bank", "banks"),
+    ("dsmem", "cluster"),
+    ("bf16", "bfloat16"),
+    ("fp16", "float16", "half"),
+    ("fp32", "float32"),
+    ("normalise", "normalize"),
+    ("async", "asynchronous"),
+    ("quantise", "quantize", "quantization", "quantisation"),
+    ("pow2", "power"),
+    ("uncoalesced", "coalesce"),
+    ("doublebuffer", "pingpong"),
+    ("wave", "warp"),
+    ("tf32", "tfloat32"),
+    ("wrong", "incorrect"),
+    ("moe", "expert", "experts"),
+    ("openmp", "omp"),
+    ("misaligned", "unaligned", "aligned", "align"),
+    ("specialise", "specialize", "specialization", "specialisation", "warpspec"),
+    ("recompile", "recompilation", "recompilations", "compiles"),
+    ("buffering", "buffers", "stages"),
+)
 
 
 def words_of(text: str) -> list[str]:
@@ -55,10 +121,6 @@ def index_words(texts: Iterable[str], facets: Mapping[str, str]) -> str:
     marked = [facet_word(name, value) for name, value in facets.items() if value]
     return " ".join([*marked, *list(found)[:MOST_WORDS]])
 
-
-# The facets that a search can be narrowed by, in the order in which a page shows them.
-FACETS = ("op", "dtype", "backend", "platform", "arch", "symptom", "outcome", "kind")
-WORKED, FAILED = "worked", "failed"
 
 # Facet → words that people use, several with a blank between → value.
 SAID: dict[str, dict[str, str]] = {
@@ -142,71 +204,8 @@ SAID: dict[str, dict[str, str]] = {
         "did not help": FAILED,
     },
 }
-# Value → the values that stand for it in rows, where it is not alone.
-STANDS_FOR: dict[str, dict[str, tuple[str, ...]]] = {
-    "arch": {
-        "volta": ("sm_70",),
-        "turing": ("sm_75",),
-        "ampere": ("sm_80", "sm_86", "sm_87"),
-        "ada": ("sm_89",),
-        "hopper": ("sm_90", "sm_90a"),
-        "blackwell": ("sm_100", "sm_100a", "sm_103", "sm_103a", "sm_120", "sm_120a"),
-        "cdna2": ("gfx90a",),
-        "cdna3": ("gfx942",),
-        "cdna4": ("gfx950",),
-        "sm_90": ("sm_90", "sm_90a"),
-        "sm_100": ("sm_100", "sm_100a"),
-        "sm_120": ("sm_120", "sm_120a"),
-    },
-    "dtype": {
-        "bfloat16": ("bfloat16", "bf16"),
-        "float16": ("float16", "fp16"),
-        "float32": ("float32", "fp32"),
-        "float8": ("float8", "fp8", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz"),
-    },
-    "op": {"convolution": ("convolution", "conv2d")},
-    "symptom": {
-        "memory": ("memory", "memory_dram", "memory_cache"),
-        "compute": ("compute", "compute_tensor", "compute_alu"),
-    },
-}
 ARCHS = tuple(dict.fromkeys(each for same in STANDS_FOR["arch"].values() for each in same))
 BACKENDS = tuple(dict.fromkeys(SAID["backend"].values()))
-# Operations whose names are words of any text: only `op:copy` means the operation.
-PLAIN = frozenset(
-    ("copy", "sum", "mean", "max", "linear", "reduction", "elementwise", "pooling", "pipeline")
-)
-# Words of texts that mean the same: a query with one finds the others too.
-SAME = (
-    ("smem", "lds", "shmem"),
-    ("gemm", "matmul"),
-    ("layernorm", "layer_norm"),
-    ("vectorize", "vectorise", "vectorized", "vectorised", "vec128", "float4"),
-    ("reg", "register", "registers"),
-    ("transaction", "sector"),
-    ("sync", "barrier", "syncthreads"),
-    ("exp", "exponential", "exp2"),
-    ("bank", "banks"),
-    ("dsmem", "cluster"),
-    ("bf16", "bfloat16"),
-    ("fp16", "float16", "half"),
-    ("fp32", "float32"),
-    ("normalise", "normalize"),
-    ("async", "asynchronous"),
-    ("quantise", "quantize", "quantization", "quantisation"),
-    ("pow2", "power"),
-    ("uncoalesced", "coalesce"),
-    ("doublebuffer", "pingpong"),
-    ("wave", "warp"),
-    ("tf32", "tfloat32"),
-    ("wrong", "incorrect"),
-    ("moe", "expert", "experts"),
-    ("openmp", "omp"),
-    ("misaligned", "unaligned", "aligned", "align"),
-    ("specialise", "specialize", "specialization", "specialisation", "warpspec"),
-    ("recompile", "recompilation", "recompilations", "compiles"),
-    ("buffering", "buffers", "stages"),
-)
 STOP = frozenset(
     word
     for line in (

@@ -27,6 +27,8 @@ OUTLIER_FACTOR = 3
 SAME_VALUE = 0.05  # relative difference that rounding and other clocks explain
 FEWEST_SIBLINGS = 3
 DOUBLE_DATA_RATE = 2  # transfers per clock
+# Bits per second and pin: of what is given once per second, and of a clock with two transfers.
+PER_PIN = {"memory_data_rate": 1, "memory_clock": DOUBLE_DATA_RATE}
 
 
 class Severity(StrEnum):
@@ -255,8 +257,6 @@ def bandwidth_from_clock(fact: Fact, known: Neighbours) -> str:
     return said[0] if said else ""
 
 
-# Bits per second and pin: of what is given once per second, and of a clock with two transfers.
-PER_PIN = {"memory_data_rate": 1, "memory_clock": DOUBLE_DATA_RATE}
 Valued = tuple[Fact, float]
 
 

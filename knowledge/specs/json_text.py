@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+MAX_BYTES = 10_000_000
+MAX_DEPTH = 64
+BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+LONGEST_WORDS = 1000  # characters of a message, in which a file may be quoted
 
 
 @dataclass(slots=True)
@@ -157,12 +161,6 @@ def line_of(text: str, place: str) -> int:
     while place and place not in lines:
         place = place[: max(place.rfind("."), place.rfind("["), 0)]
     return lines[place][0] if place else 1
-
-
-MAX_BYTES = 10_000_000
-MAX_DEPTH = 64
-BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
-LONGEST_WORDS = 1000  # characters of a message, in which a file may be quoted
 
 
 class RecordError(ValueError):

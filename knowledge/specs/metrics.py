@@ -29,6 +29,36 @@ SUMS = {
     "float32": "float32",
     "float64": "float64",
 }
+TEXT = "text"
+NO_QUALIFIERS: Mapping[str, str] = {}
+DIMENSIONS = {
+    "B": "memory size",
+    "B/s": "bandwidth",
+    "Hz": "frequency",
+    "W": "power",
+    "bit": "width",
+    "bit/s": "data rate",
+    "count": "count",
+    "op/clk": "rate per clock",
+    "op/s": "rate",
+    "ratio": "ratio",
+    TEXT: TEXT,
+}
+RECORD = re.compile(r"\n(?! )")  # an indented line continues a record
+# How names of metrics write a data type.
+IN_NAMES = {
+    "float64": "fp64",
+    "float32": "fp32",
+    "tfloat32": "tf32",
+    "float16": "fp16",
+    "bfloat16": "bf16",
+    "float8": "fp8",
+    "float6": "fp6",
+    "float4": "fp4",
+    "int8": "int8",
+    "int4": "int4",
+}
+PEAK = re.compile(r"peak_(?P<dtype>[a-z]+\d+)(?P<rest>_.*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +107,6 @@ QUALIFIERS = {
     "array_bytes": _read_words(
         "size of one array in bytes", "a whole number of bytes such as 4194304", r"[1-9]\d{0,18}"
     ),
-}
-
-
-TEXT = "text"
-NO_QUALIFIERS: Mapping[str, str] = {}
-DIMENSIONS = {
-    "B": "memory size",
-    "B/s": "bandwidth",
-    "Hz": "frequency",
-    "W": "power",
-    "bit": "width",
-    "bit/s": "data rate",
-    "count": "count",
-    "op/clk": "rate per clock",
-    "op/s": "rate",
-    "ratio": "ratio",
-    TEXT: TEXT,
 }
 
 
@@ -172,25 +185,10 @@ def _read(record: str) -> MetricDefinition:
     return MetricDefinition(name, most.unit, meaning, least.value, most.value, aliases, takes)
 
 
-RECORD = re.compile(r"\n(?! )")  # an indented line continues a record
 METRICS = {metric.name: metric for metric in map(_read, RECORD.split(TABLE.strip()))}
 ALIASES = {alias: metric for metric in METRICS.values() for alias in metric.aliases}
 
-# How names of metrics write a data type.
-IN_NAMES = {
-    "float64": "fp64",
-    "float32": "fp32",
-    "tfloat32": "tf32",
-    "float16": "fp16",
-    "bfloat16": "bf16",
-    "float8": "fp8",
-    "float6": "fp6",
-    "float4": "fp4",
-    "int8": "int8",
-    "int4": "int4",
-}
 OUR_NAMES = {short: ours for ours, short in IN_NAMES.items()}
-PEAK = re.compile(r"peak_(?P<dtype>[a-z]+\d+)(?P<rest>_.*)?")
 
 
 def _operands(name: str, beside: Mapping[str, str]) -> str:

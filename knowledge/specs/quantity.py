@@ -68,6 +68,10 @@ ACCEPTED: dict[str, tuple[str, ...]] = {
 
 AMBIGUOUS = {"KB": "kB (1000) or KiB (1024)", "K": "the full number", "KB/s": "kB/s or KiB/s"}
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d{1,3})?", re.ASCII)
+BESIDE = re.compile(r" ?([A-Za-z]+(?:/[A-Za-z]+)?)")
+# Rates that others write in another way: the small b is a bit, the large one a byte.
+RATE = re.compile(r"(?P<prefix>[kKMGTP]i?|[mgtp])?(?P<what>b(?:it)?s?|B)(?:ps|/s(?:ec)?|/second)")
+TRANSFERS = re.compile(r"[MG]T/s")
 
 
 class QuantityError(ValueError):
@@ -151,11 +155,7 @@ def _factor(unit: str) -> Decimal:
     return Decimal(_registry().Quantity(Decimal(1), unit).to_base_units().magnitude)
 
 
-BESIDE = re.compile(r" ?([A-Za-z]+(?:/[A-Za-z]+)?)")
 SPELLINGS = frozenset(spelling for every in ACCEPTED.values() for spelling in every)
-# Rates that others write in another way: the small b is a bit, the large one a byte.
-RATE = re.compile(r"(?P<prefix>[kKMGTP]i?|[mgtp])?(?P<what>b(?:it)?s?|B)(?:ps|/s(?:ec)?|/second)")
-TRANSFERS = re.compile(r"[MG]T/s")
 
 
 def other_unit(quote: str, shown: str) -> str | None:

@@ -18,6 +18,18 @@ a all and as both by core counted device engine from gpu have highest host in in
 large lane may max measured module name num of one operation other outside over part peak per
 plus rate second share side size the time to total two type under unit use whole width
 """
+# FP8 is left out: E4M3 is another type on parts of another maker.
+DTYPES = {
+    "fp64": "float64",
+    "fp32": "float32",
+    "tf32": "tfloat32",
+    "fp16": "float16",
+    "bf16": "bfloat16",
+    "f64": "float64",
+    "f32": "float32",
+    "f16": "float16",
+}
+KILOBYTES = {"KB": {1024: "KiB", 1000: "kB"}, "KB/s": {1024: "KiB/s", 1000: "kB/s"}}
 
 
 def names_unit(text: str, canonical: str) -> bool:
@@ -66,18 +78,6 @@ UNITS = {
     **{f"{name}s": name for name in ("SM", "CU", "SIMD", "core", "thread", "warp", "wave")},
     **{f"{name}s": name for name in ("block", "workgroup", "register", "bank", "link")},
 }
-# FP8 is left out: E4M3 is another type on parts of another maker.
-DTYPES = {
-    "fp64": "float64",
-    "fp32": "float32",
-    "tf32": "tfloat32",
-    "fp16": "float16",
-    "bf16": "bfloat16",
-    "f64": "float64",
-    "f32": "float32",
-    "f16": "float16",
-}
-KILOBYTES = {"KB": {1024: "KiB", 1000: "kB"}, "KB/s": {1024: "KiB/s", 1000: "kB/s"}}
 
 
 def our_unit(unit: str, kilobyte: int | None = None) -> str:

@@ -30,6 +30,27 @@ from knowledge.models.guarded import COMMAND
 from knowledge.specs.facts import Rank
 
 View = Callable[..., HttpResponse]
+# In which states a step makes sense; anything else means that somebody else was first.
+STATES: dict[str, frozenset[str]] = {
+    "approve": frozenset({SpecState.PROPOSED}),
+    "return": frozenset({SpecState.PROPOSED}),
+    "resubmit": frozenset({SpecState.RETURNED}),
+    "retire": frozenset({SpecState.PROPOSED, SpecState.APPROVED, SpecState.RETURNED}),
+    "rank": frozenset({SpecState.APPROVED}),
+    "restore": frozenset({SpecState.RETIRED}),
+    "waive": frozenset({SpecState.PROPOSED, SpecState.APPROVED, SpecState.RETURNED}),
+}
+# What the button says that opens the step.
+WORDS = {
+    "approve": "Approve",
+    "return": "Return to its author",
+    "resubmit": "Propose it again",
+    "retire": "Retire",
+    "rank": "Change the rank",
+    "restore": "Restore as a proposal",
+    "waive": "Waive",
+}
+OWN = "You cannot approve your own proposals; another curator decides on this one."
 
 
 def refused(
@@ -75,29 +96,6 @@ def refusing(find: Callable[[Any], Any]) -> Callable[[View], View]:
 def spec_of_flag(pk: int) -> Spec:
     """The value that a flag is about."""
     return Flag.objects.select_related("spec__platform").get(pk=pk).spec
-
-
-# In which states a step makes sense; anything else means that somebody else was first.
-STATES: dict[str, frozenset[str]] = {
-    "approve": frozenset({SpecState.PROPOSED}),
-    "return": frozenset({SpecState.PROPOSED}),
-    "resubmit": frozenset({SpecState.RETURNED}),
-    "retire": frozenset({SpecState.PROPOSED, SpecState.APPROVED, SpecState.RETURNED}),
-    "rank": frozenset({SpecState.APPROVED}),
-    "restore": frozenset({SpecState.RETIRED}),
-    "waive": frozenset({SpecState.PROPOSED, SpecState.APPROVED, SpecState.RETURNED}),
-}
-# What the button says that opens the step.
-WORDS = {
-    "approve": "Approve",
-    "return": "Return to its author",
-    "resubmit": "Propose it again",
-    "retire": "Retire",
-    "rank": "Change the rank",
-    "restore": "Restore as a proposal",
-    "waive": "Waive",
-}
-OWN = "You cannot approve your own proposals; another curator decides on this one."
 
 
 @dataclass(frozen=True, slots=True)

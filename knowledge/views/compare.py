@@ -39,7 +39,7 @@ class CompareQuery:
         return compare([self.known[slug] for slug in self.slugs])
 
     def rows(self, found: PlatformComparison) -> tuple[ComparedRow, ...]:
-        """Those that are shown: all, or all that are not equal; the steps of sweeps come last."""
+        """The rows to show: all, or all that are not equal; the steps of sweeps come last."""
         rows = found.rows if self.only == ALL else found.differing
         return tuple(sorted(rows, key=_swept))
 
@@ -47,7 +47,7 @@ class CompareQuery:
 @require_safe
 def compare_platforms(request: HttpRequest) -> HttpResponse:
     """`?p=<slug>` two to four times, `&only=all` for equal rows too; with fewer it is a form."""
-    asked = _asked(request.GET)
+    asked = _query_of(request.GET)
     found = asked.comparison()
     rows = asked.rows(found) if found else ()
     slots = (*asked.slugs, *("",) * MOST)[:MOST]
@@ -136,7 +136,7 @@ def _swept(row: ComparedRow) -> bool:
     return SWEPT in row.qualifiers
 
 
-def _asked(given: QueryDict) -> CompareQuery:
+def _query_of(given: QueryDict) -> CompareQuery:
     slugs = list(dict.fromkeys(slug for slug in given.getlist("p") if slug))
     known = {platform.slug: platform for platform in Platform.objects.all()}
     only = ALL if given.get("only") == ALL else DIFF
@@ -145,7 +145,7 @@ def _asked(given: QueryDict) -> CompareQuery:
 
 def _read(request: HttpRequest) -> tuple[CompareQuery, PlatformComparison | None]:
     """For files, which have no form to choose more platforms in."""
-    asked = _asked(request.GET)
+    asked = _query_of(request.GET)
     if len(asked.slugs) < FEWEST and not asked.error:
         words = f"{len(asked.slugs)} chosen; accepted: {FEWEST} to {MOST} different ones"
         asked = replace(asked, error=words)

@@ -34,6 +34,7 @@ TAGS = {
     *("h1", "h2", "h3", "h4", "p", "ul", "ol", "li", "blockquote", "hr", "br"),
     *("table", "thead", "tbody", "tr", "th", "td", "pre", "code", "em", "strong", "del", "a"),
 }
+PER_PAGE = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ def _difference(old: Revision, new: Revision) -> dict[str, Any]:
 
 
 def _propose_url(revision: Revision) -> str:
-    """Where a value is proposed from this text; first and last line are still to be added."""
+    """The address to propose a value from this text; its first and last line are still missing."""
     asked = urlencode({"doc": revision.document.path, "rev": revision.short})
     return f"{reverse('knowledge:propose')}?{asked}"
 
@@ -196,9 +197,6 @@ def render_markdown(text: str) -> SafeString:
         link_rel="noopener noreferrer nofollow",
     )
     return mark_safe(clean)  # nh3 has just cleaned it
-
-
-PER_PAGE = 50
 
 
 @require_safe

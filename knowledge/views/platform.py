@@ -105,11 +105,11 @@ def _refused(asked: SheetQuery) -> HttpResponse:
 
 def _read(request: HttpRequest, slug: str) -> tuple[SheetQuery, PlatformSheet]:
     platform = get_object_or_404(Platform, slug=slug)
-    asked = _asked(request.GET)
+    asked = _query_of(request.GET)
     return asked, sheet_of(platform, asked.choice)
 
 
-def _asked(given: QueryDict) -> SheetQuery:
+def _query_of(given: QueryDict) -> SheetQuery:
     typed = {name: given.get(name, "").strip() for name in ("evidence", "need", "asof")}
     asked = SheetQuery(evidence=typed["evidence"], need=typed["need"], asof=typed["asof"])
     classes = [evidence.value for evidence in EvidenceClass]

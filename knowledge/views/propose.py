@@ -27,6 +27,7 @@ from knowledge.specs.reader import ReaderError, read_page
 WINDOW = 300  # lines shown at once
 MOST_DIGITS = 9
 MOST_DOCUMENTS = 500  # paths offered while typing
+LOOK = "look"  # the button that opens a document or quotes the picked lines, and stores nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Pane:
 
     @property
     def earlier(self) -> int | None:
-        """Where the window before this one starts."""
+        """The first line of the window before this one."""
         start = self.lines[0][0] if self.lines else 1
         return max(1, start - WINDOW) if start > 1 else None
 
@@ -118,9 +119,6 @@ def _start(asked: int | None, first: int | None, count: int) -> int:
     if first is None or first > count or first <= WINDOW:
         return 1
     return max(1, first - WINDOW // 2)
-
-
-LOOK = "look"  # the button that opens a document or quotes the picked lines, and stores nothing
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

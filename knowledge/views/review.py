@@ -54,7 +54,7 @@ class WaitingSpec:
 
     @property
     def moving(self) -> int:
-        """How many targets would be another."""
+        """The number of targets that would change."""
         return sum(use.moves for use in self.uses)
 
 
@@ -153,7 +153,7 @@ def _approve_ticked(request: HttpRequest) -> HttpResponse:
     for key in sorted(ticked - {item.spec.pk for item in found}):
         messages.error(request, f"Value {key} is no longer waiting for a review.")
     for item in found:
-        said = _approve_one(item, request.user, _shown(request, item.spec))
+        said = _approve_one(item, request.user, _newest_shown(request, item.spec))
         if said:
             messages.error(request, f"{item.spec}: not approved; {said}.")
         else:
@@ -161,7 +161,7 @@ def _approve_ticked(request: HttpRequest) -> HttpResponse:
     return redirect("knowledge:review")
 
 
-def _shown(request: HttpRequest, spec: Spec) -> int | None:
+def _newest_shown(request: HttpRequest, spec: Spec) -> int | None:
     """The newest change that the page showed of this value when it was ticked."""
     key = request.POST.get(f"seen-{spec.pk}", "")
     return int(key) if key.isascii() and key.isdigit() and len(key) < 19 else None

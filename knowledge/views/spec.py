@@ -92,7 +92,7 @@ def spec_page(
     if blocked:
         steps.pop("approve", None)
     warnings = _warnings(spec, may_waive=steps.pop("waive", None) is not None)
-    homeless = None if bound is None else _put_in(bound, steps, questions, warnings)
+    homeless = None if bound is None else _place_refused(bound, steps, questions, warnings)
     context = {
         "spec": spec,
         "canonical": _canonical(spec),
@@ -139,7 +139,7 @@ def answers(spec: Spec) -> list[Spec]:
 
 
 def _replacement(spec: Spec, rivals: list[Spec]) -> Spec | None:
-    """Of a proposal the value that it would put aside; of any other the one that follows it."""
+    """The value that a proposal would replace; for any other value, its successor."""
     in_use = [rival for rival in rivals if rival.state == SpecState.APPROVED]
     if spec.state == SpecState.PROPOSED:
         if spec.replaces is not None:
@@ -208,7 +208,7 @@ def _propose_url(spec: Spec, flag: Flag | None = None) -> str:
     return f"{reverse('knowledge:propose')}?{urlencode(query)}"
 
 
-def _put_in(
+def _place_refused(
     bound: DecisionForm,
     steps: dict[str, DecisionForm],
     questions: list[FlagQuestion],

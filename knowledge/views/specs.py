@@ -37,7 +37,7 @@ class SpecListQuery:
 @require_safe
 def specs(request: HttpRequest) -> HttpResponse:
     """`?q= &state= &flag= &reviewed=never &page=`, all optional; 400 for what they cannot be."""
-    asked = _asked(request.GET)
+    asked = _query_of(request.GET)
     try:
         found = _found(asked)
     except FilterError as error:
@@ -59,11 +59,11 @@ def specs(request: HttpRequest) -> HttpResponse:
 
 
 def _in_documents(words: str) -> int:
-    """How many documents hold the words; 0 without any."""
+    """The number of documents that hold the words; 0 without words."""
     return documents_with(words).count() if words else 0
 
 
-def _asked(given: QueryDict) -> SpecListQuery:
+def _query_of(given: QueryDict) -> SpecListQuery:
     # PostgreSQL refuses NUL in any text.
     names = ("q", "state", "flag", "reviewed")
     typed = {name: given.get(name, "").replace("\0", "").strip() for name in names}
@@ -99,7 +99,7 @@ def _flagged(kind: str) -> FlagQuerySet:
 
 
 def _cited(found: SpecQuerySet, line: CitationLine) -> SpecQuerySet:
-    """Those with exactly this citation line, now or before; what is in use first."""
+    """Specs with exactly this citation line, now or before; those in use come first."""
     exact = found.filter(
         metric=line.metric,
         shown=line.shown,

@@ -9,6 +9,8 @@ from typing import Any
 from django.http import HttpResponse
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+ACTIVE = re.compile(r"([\\`*_\[\]|#!])")
+ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "~": "&#126;"})
 
 
 def csv_answer(
@@ -33,10 +35,6 @@ def _harmless(cell: Any) -> Any:
 def qualifier_words(qualifiers: Mapping[str, str]) -> str:
     """Qualifiers in one cell: "cache=cold dtype=float32"."""
     return " ".join(f"{key}={value}" for key, value in qualifiers.items())
-
-
-ACTIVE = re.compile(r"([\\`*_\[\]|#!])")
-ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "~": "&#126;"})
 
 
 def markdown_answer(name: str, parts: Iterable[str]) -> HttpResponse:

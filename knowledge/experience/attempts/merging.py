@@ -23,6 +23,8 @@ MOST_GROUPS = 50
 MOST_OF_GROUP = 20
 UNMERGE = StandingChange(ExperienceAction.UNMERGED, EntryStanding.MERGED, EntryStanding.COUNTS)
 HARMFUL = (AttemptLabel.REGRESSION, AttemptLabel.INCORRECT)
+MASK = StandingChange(ExperienceAction.MASKED, EntryStanding.COUNTS, EntryStanding.MASKED)
+UNMASK = StandingChange(ExperienceAction.UNMASKED, EntryStanding.MASKED, EntryStanding.COUNTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +135,6 @@ def _require_mergeable(entry: Experience) -> None:
     _require_counting(entry, "entries")
     if entry.merged.exists():
         raise CurationError("entries", f"others are merged into {entry.uuid}; take them out first")
-
-
-MASK = StandingChange(ExperienceAction.MASKED, EntryStanding.COUNTS, EntryStanding.MASKED)
-UNMASK = StandingChange(ExperienceAction.UNMASKED, EntryStanding.MASKED, EntryStanding.COUNTS)
 
 
 def mask(entry: Experience | Iterable[Experience], by: Any, why: str) -> list[Experience]:

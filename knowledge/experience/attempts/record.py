@@ -98,7 +98,7 @@ def record_attempts(
 
 
 def _new(attempts: Sequence[NewExperience]) -> list[NewExperience]:
-    """Those that are not of a recorded round."""
+    """The attempts whose round is not recorded yet."""
     campaigns = {each.campaign for each in attempts if each.campaign is not None}
     known = set(Experience.objects.filter(campaign__in=campaigns).values_list("campaign", "round"))
     return [each for each in attempts if (each.campaign, each.round) not in known]

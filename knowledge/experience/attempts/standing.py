@@ -65,7 +65,7 @@ def _totals(key: int) -> dict[str, Any]:
 
 
 def _spread(entries: QuerySet[Experience], n: int) -> dict[str, float | None]:
-    """As `spread_of`, but the database sorts."""
+    """The spread of `spread_of`, sorted by the database."""
     names = ("gain_median", "gain_low", "gain_high")
     if not n:
         return dict.fromkeys(names)

@@ -19,6 +19,9 @@ MOST_STRATEGIES = 15
 # The newest of a scope: their medians take a quarter of a second to look up and to sort.
 MOST_GAINS = 20_000
 WORKED = F("successes") + F("smalls") + F("micros")
+# The stored words of `Experience.borne`.
+CONFIRMED, PARTLY, REFUTED = "confirmed", "partly confirmed", "refuted"
+MOST_ROWS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class ChartScope:
 
     @property
     def fields(self) -> dict[str, str]:
-        """Those that are set."""
+        """The fields that are set."""
         named = {"op": self.op, "backend": self.backend, "platform": self.platform}
         return {name: value for name, value in named.items() if value}
 
@@ -48,7 +51,7 @@ class ChartScope:
 
 @dataclass(frozen=True, slots=True)
 class ExperienceTotals:
-    """Of all attempts that count."""
+    """Totals over all attempts that count."""
 
     attempts: int
     worked: int
@@ -154,9 +157,6 @@ def _gains(scope: ChartScope, strategies: list[str]) -> dict[str, list[float]]:
 
 Group = Literal["proposer", "strategy"]
 COLUMN: dict[Group, str] = {"proposer": "proposer", "strategy": "track__strategy"}
-# The stored words of `Experience.borne`.
-CONFIRMED, PARTLY, REFUTED = "confirmed", "partly confirmed", "refuted"
-MOST_ROWS = 100_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,10 @@ ACCEPTED = (
     f"sm_90+ or gfx942, an operation or a family of them ({', '.join(FAMILIES)}), or a limit "
     f"({', '.join(LIMITS)})"
 )
+# A kernel in these is written at the level of HIP: its levers are the same.
+ALSO = {"flydsl": "hip"}
+UNDECIDED = ("", Bottleneck.UNKNOWN, Bottleneck.MIXED)
+NUMBER = re.compile(r"\d+")
 
 
 class ReachError(ValueError):
@@ -69,12 +73,6 @@ def _field(word: str) -> str:
     if word in OPS:
         return "ops"
     raise ReachError(f"'{word}'; accepted: {ACCEPTED}")
-
-
-# A kernel in these is written at the level of HIP: its levers are the same.
-ALSO = {"flydsl": "hip"}
-UNDECIDED = ("", Bottleneck.UNKNOWN, Bottleneck.MIXED)
-NUMBER = re.compile(r"\d+")
 
 
 class Applicable(Protocol):

@@ -18,6 +18,9 @@ CHOICES = {
     "backend": BACKENDS,
     "op": tuple(sorted(OPS)),
 }
+WORKED = ("successes", "smalls", "micros")
+COLUMNS = ("platform", "op", "tried", *WORKED, "gain_median", "recent_failures")
+CONFIRMED, UNDECIDED = "confirmed", ("", "undecided")
 
 
 class StrategyFilterError(ValueError):
@@ -45,7 +48,7 @@ class StrategyFilters:
 
 
 def strategies_matching(asked: StrategyFilters) -> list[Strategy]:
-    """Those that fit what is asked, in the order of their ids. Raises StrategyFilterError."""
+    """The strategies that fit the filters, by their ids. Raises StrategyFilterError."""
     for name, accepted in CHOICES.items():
         value = getattr(asked, name)
         if value and value not in accepted:
@@ -73,10 +76,7 @@ def _words(row: Strategy) -> set[str]:
     return set(words_of(" ".join((*said, *lists))))
 
 
-WORKED = ("successes", "smalls", "micros")
-COLUMNS = ("platform", "op", "tried", *WORKED, "gain_median", "recent_failures")
 Row: TypeAlias = tuple[Any, ...]  # of COLUMNS
-CONFIRMED, UNDECIDED = "confirmed", ("", "undecided")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,11 @@ SCOPES = {
     "backend": BACKENDS,
     "arch": ARCHS,
 }
+# Only documents with these words can hold a table of the catalogue.
+MARKS = ("what to do", "why it fails", "catalogue")
+LISTS = ("limits", "vendors", "archs", "ops", "aliases", "recipes")
+CODE = re.compile(r"`([a-z]+)\.([\w.>]*\w)`")
+FILE_ENDINGS = (".md", ".json", ".py", ".cu", ".cpp", ".hip", ".toml")
 
 
 def all_strategies() -> Iterator[Entry]:
@@ -54,11 +59,6 @@ def _fitting(row: Strategy, name: str) -> list[str]:
     """The values of a facet that it fits; none where it fits all."""
     fitting = [value for value in SCOPES[name] if applies(row, **{name: value})]
     return fitting if len(fitting) < len(SCOPES[name]) else []
-
-
-# Only documents with these words can hold a table of the catalogue.
-MARKS = ("what to do", "why it fails", "catalogue")
-LISTS = ("limits", "vendors", "archs", "ops", "aliases", "recipes")
 
 
 def take_catalogue(origin: str) -> list[CatalogueFault]:
@@ -126,10 +126,6 @@ def _store(wanted: Iterable[StrategyFacts]) -> None:
 def _columns(facts: StrategyFacts) -> dict[str, Any]:
     values = asdict(facts) | {"withdrawn": False}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
-
-
-CODE = re.compile(r"`([a-z]+)\.([\w.>]*\w)`")
-FILE_ENDINGS = (".md", ".json", ".py", ".cu", ".cpp", ".hip", ".toml")
 
 
 def unknown_mentions(texts: Mapping[str, str], found: ReadCatalogue) -> Iterator[CatalogueFault]:

@@ -18,6 +18,8 @@ COMMON = {
     *("how", "if", "in", "is", "it", "of", "on", "or", "not", "than", "that", "the", "this", "to"),
     *("was", "what", "when", "where", "which", "with"),
 }
+LOOKED_AT = 500  # newest lessons that a new one is compared with
+MOST_SIMILAR = 3
 
 
 def nearness(first: str, second: str) -> float:
@@ -38,10 +40,6 @@ def _share(pair: tuple[float, object]) -> float:
     return -pair[0]
 
 
-LOOKED_AT = 500  # newest lessons that a new one is compared with
-MOST_SIMILAR = 3
-
-
 def lessons_for(
     *, op: str, backend: str, platform: str, arch: str, dtype: str, limit: int = 5
 ) -> list[Lesson]:
@@ -55,7 +53,7 @@ def lessons_for(
 
 
 def holding(lessons: QuerySet[Lesson], asked: Mapping[str, str]) -> QuerySet[Lesson]:
-    """Those whose scope has these fields empty or the same, in the order of `lessons_for`."""
+    """The lessons whose scope leaves these fields empty or equal, in the order of `lessons_for`."""
     specific = Value(0, output_field=IntegerField())
     for name, value in asked.items():
         lessons = lessons.filter(Q(**{name: ""}) | Q(**{name: value}))

@@ -14,6 +14,9 @@ from knowledge.curation.people import require_proposer, require_reviewer
 from knowledge.experience.lessons.weigh import index_lessons
 from knowledge.models import EntryStanding, Lesson, LessonChange, LessonSource, LessonState
 
+# What these rest on is an archive or the flow's own findings; others have to show an attempt.
+WITHOUT_ENTRIES = (LessonSource.IMPORTED, LessonSource.REFUSED_TRICK)
+
 
 @contextmanager
 def held(lesson: Lesson, seen: int | None = None) -> Iterator[None]:
@@ -68,10 +71,6 @@ def who_was_first(change: LessonChange | None) -> str:
         return "somebody else was first"
     at = timezone.localtime(change.at, timezone.get_default_timezone())
     return f"{change.who} was first: {change.done} at {at:%Y-%m-%d %H:%M:%S} UTC"
-
-
-# What these rest on is an archive or the flow's own findings; others have to show an attempt.
-WITHOUT_ENTRIES = (LessonSource.IMPORTED, LessonSource.REFUSED_TRICK)
 
 
 def approve_lesson(lesson: Lesson, by: Any, why: str = "", *, seen: int | None = None) -> Lesson:

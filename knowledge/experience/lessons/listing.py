@@ -28,6 +28,7 @@ ALL = "all"
 STATES = ["", ALL, *LessonState.values]  # "" is in use
 MOST_WORDS = 12
 BY_SCOPE = ("op", "backend", "platform", "arch")
+VERSIONS = ("compiler", "driver")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def entry_words(entry: Experience) -> str:
 
 
 def lessons_matching(filters: LessonFilters) -> QuerySet[Lesson]:
-    """Those that hold where the filters say, the most specific and best confirmed first."""
+    """The lessons in the scope of the filters, the most specific and best confirmed first."""
     rows = Lesson.objects.all()
     if filters.state != ALL:
         rows = rows.filter(state__in=[filters.state] if filters.state else IN_USE)
@@ -98,9 +99,6 @@ def cards(lessons: Iterable[Lesson]) -> list[LessonCard]:
     keys = dict(rows.order_by().values_list("pk", Subquery(newest.values("entry")[:1])))
     entries = Experience.objects.select_related("track").in_bulk(filter(None, keys.values()))
     return [LessonCard(each, entries.get(keys.get(each.pk) or 0)) for each in listed]
-
-
-VERSIONS = ("compiler", "driver")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +147,7 @@ def open_disagreements() -> QuerySet[Disagreement]:
 
 
 def to_decide(person: Any) -> int:
-    """How many of both this person may decide."""
+    """The number of lessons and disagreements that this person may decide."""
     if not may_review(person):
         return 0
     lessons = proposed_lessons().exclude(proposed_by=person).count()

@@ -30,6 +30,7 @@ MEANS = {
     "applicability": "Where it holds, and where it does not",
 }
 MOST_EVIDENCE = 50
+MOST_LISTED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +124,6 @@ def _text(name: str, text: str, most: int) -> str:
 
 def _scope(name: str, text: str) -> str:
     return require_storable(name, " ".join(text.split()), Lesson.longest(name))
-
-
-MOST_LISTED = 8
 
 
 def known_values(name: str) -> list[str]:

@@ -25,6 +25,7 @@ from knowledge.models import (
 from knowledge.search.index import Entry, put
 
 AT_ONCE = 2_000
+FAILED = (AttemptLabel.REGRESSION, AttemptLabel.INCORRECT)
 
 
 def index_lessons(lessons: Iterable[Lesson]) -> None:
@@ -74,9 +75,6 @@ def _gap(gap: Gap) -> Entry:
         facets=gap.scope | closed,
         also=f"{gap.query} {gap.get_state_display()}",
     )
-
-
-FAILED = (AttemptLabel.REGRESSION, AttemptLabel.INCORRECT)
 
 
 def weigh_lessons(entries: Iterable[Experience]) -> None:

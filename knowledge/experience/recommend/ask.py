@@ -40,11 +40,13 @@ COLUMNS = (
     "pk", "strategy", "op", "dtype", "backend", "platform", "arch", "bottleneck",
     "size_log2", "tried", "gains", "gain_median", "recent_failures",
 )  # fmt: skip
+MOST_CONTEXTS, MOST_AROUND = 1_000, 300  # of one step, those with the most attempts
+IN_SCOPE = 2  # steps: the operation, its family; what fails there is to be avoided
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptSpread:
-    """Of the nearest attempts behind a record: their gains, and the UUIDs of some of them."""
+    """The gains of the nearest attempts behind a record, and the UUIDs of some of them."""
 
     gain: GainSpread = NONE_MEASURED
     examples: tuple[str, ...] = ()
@@ -151,8 +153,6 @@ def _spread(attempts: Sequence[Attempt], *, worst: bool) -> AttemptSpread:
 
 
 Found = tuple[Ranked, str]  # with how the scope was widened for it
-MOST_CONTEXTS, MOST_AROUND = 1_000, 300  # of one step, those with the most attempts
-IN_SCOPE = 2  # steps: the operation, its family; what fails there is to be avoided
 
 
 def recommend(question: Question, limit: int = 5) -> Recommendation:
@@ -170,7 +170,9 @@ def recommend(question: Question, limit: int = 5) -> Recommendation:
         return Recommendation(scope=scope)
     notes = notes_for(asked)
     hits, avoid, excluded = _found(asked, place, notes, limit)
-    return Recommendation(*_shown(hits, avoid, notes, limit), scope=scope, excluded=excluded)
+    return Recommendation(
+        *_numbered_hits(hits, avoid, notes, limit), scope=scope, excluded=excluded
+    )
 
 
 def _found(
@@ -214,7 +216,7 @@ def _widenings(asked: Question, place: Place) -> Iterator[tuple[str, Q]]:
     yield "other backends", Q(op=asked.op) & ~Q(backend=asked.backend)
 
 
-def _shown(
+def _numbered_hits(
     hits: Sequence[Found], avoid: Sequence[Found], notes: StrategyNotes, limit: int
 ) -> tuple[tuple[Hit, ...], tuple[Hit, ...]]:
     """The first of each with their numbers. An anti-pattern stands before a bad record."""

@@ -26,6 +26,17 @@ from typing import NamedTuple
 
 from knowledge.experience.terms import Bottleneck, family_of
 
+CUT_OFF = 50
+SAME_OP, SAME_FAMILY = 40, 30
+SAME_BOTTLENECK, SAME_GROUP = 25, 15
+SAME_BACKEND = 15
+SAME_ARCH, SAME_GENERATION = 10, 5
+NEAR_SIZE, FAR_SIZE = 10, 10  # points of the same size; powers of two at which there are none
+Z_95 = 1.96
+STRONG = 20  # attempts that all worked
+SEEN = 5  # newest attempts that recency looks at
+SELDOM = 0.25  # a share that works, surely below which is a bad record
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -93,18 +104,6 @@ class Recommendation:
     avoid: tuple[Hit, ...] = ()
     scope: str = ""
     excluded: Mapping[str, int] = field(default_factory=dict)
-
-
-CUT_OFF = 50
-SAME_OP, SAME_FAMILY = 40, 30
-SAME_BOTTLENECK, SAME_GROUP = 25, 15
-SAME_BACKEND = 15
-SAME_ARCH, SAME_GENERATION = 10, 5
-NEAR_SIZE, FAR_SIZE = 10, 10  # points of the same size; powers of two at which there are none
-Z_95 = 1.96
-STRONG = 20  # attempts that all worked
-SEEN = 5  # newest attempts that recency looks at
-SELDOM = 0.25  # a share that works, surely below which is a bad record
 
 
 class ContextRecord(NamedTuple):
@@ -196,18 +195,18 @@ def judge(
 
 
 def fit(question: Question, context: ContextRecord) -> int:
-    """How near a context is to the question, of 100."""
+    """The nearness of a context to the question, 0 to 100."""
     return sum(_points(question, context))
 
 
 def evidence(n: int, worked: int) -> float:
-    """How much n attempts weigh of which so many worked, 0 to 1."""
+    """The weight of n attempts of which `worked` worked, 0 to 1."""
     strong = math.log1p(STRONG) * wilson(STRONG, STRONG)[0]
     return min(1.0, math.log1p(n) * wilson(n, worked)[0] / strong)
 
 
 def effect(gain: float) -> float:
-    """How much a gain weighs, 0.75 to 1."""
+    """The weight of a gain, 0.75 to 1."""
     return 0.75 + math.log2(1 + min(max(gain, 0.0), 1.0)) / 4
 
 

@@ -15,6 +15,8 @@ OUTCOMES = {
     "worked": [label.value for label in AttemptLabel if label.worked],
     "failed": [label.value for label in AttemptLabel if not label.worked],
 } | {label.value: [label.value] for label in AttemptLabel}
+TEXTS = ("context", "signal", "takeaway", "applicability")
+SCOPE = ("op", "dtype", "backend", "platform", "arch", "strategy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,3 @@ def gap_record(gap: Gap) -> dict[str, Any]:
         "why": gap.why,
         **{name: getattr(gap, name) for name in SCOPE},
     }
-
-
-TEXTS = ("context", "signal", "takeaway", "applicability")
-SCOPE = ("op", "dtype", "backend", "platform", "arch", "strategy")

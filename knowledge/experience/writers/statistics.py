@@ -14,6 +14,7 @@ from knowledge.experience.writers.selection import Selection
 from knowledge.models import EntryStanding, TrackRecord
 
 TOP = 5
+WORKED = ("success", "small", "micro")
 
 
 @dataclass(slots=True)
@@ -83,9 +84,6 @@ def statistics(selection: Selection | None = None) -> Statistics:
     return found
 
 
-WORKED = ("success", "small", "micro")
-
-
 def _counted(rows: Any, name: str) -> list[tuple[str, int]]:
     found = rows.order_by().values_list(name).annotate(n=Count("pk")).order_by("-n", name)
     return list(found)
@@ -112,7 +110,7 @@ def _by_op(tracks: Any, counting: Any) -> list[OpStatistics]:
 
 
 def _strategies(tracks: Any, counting: Any) -> list[StrategyStatistics]:
-    """Those that worked most often; an unknown strategy is none."""
+    """The strategies that worked most often, without the unknown one."""
     sums = (
         tracks.exclude(strategy="")
         .order_by()

@@ -21,6 +21,9 @@ from knowledge.models import Experience, Gap, GapState, Lesson
 
 MOST_ROWS = 50
 HARMLESS = re.compile(r"^(\s*)([#*\-+>]|\d+[.)])", re.MULTILINE)
+# A spreadsheet takes a text that begins with one of these for a formula; with the apostrophe
+# itself, so that the reader can take one away from every text.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
 def markdown_text(selection: Selection) -> str:
@@ -110,11 +113,6 @@ def json_text(selection: Selection) -> str:
         "gaps": [gap_record(each) for each in selection.gaps().order_by("pk")],
     }
     return json.dumps(everything, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-
-
-# A spreadsheet takes a text that begins with one of these for a formula; with the apostrophe
-# itself, so that the reader can take one away from every text.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
 def csv_text(entries: Iterable[Experience]) -> str:

@@ -22,6 +22,24 @@ EMPHASIS = re.compile(r"(\*{1,3})(?=\S)(.{1,200}?)(?<=\S)\1")
 UNDERSCORES = re.compile(r"(?<!\w)(_{1,3})(?=\S)(.{1,200}?)(?<=\S)\1(?!\w)")
 MOST_SHOWN = 120  # characters of a changed line in a note
 SHOWN_BEFORE = 40  # of those, before the first that differs
+# A row that starts with "- |" rules off a table too, which markdown-it reads as a list.
+LIST_LIKE_RULE = re.compile(r"(?m)^- (?=\|[-:| \t]*$)")
+TEXTS = ("paragraph_open", "heading_open", "html_block")
+QUOTE = re.compile(r"^(?: {0,3}> ?)+")
+PIPE = re.compile(r"(?<!\\)\|")
+BOLD = re.compile(
+    r"(?:\*\*(?=\S)([^*]+)\*\*|__(?=\S)([^_]+)__|<(b|strong)>([^<]+)</\3>)", re.IGNORECASE
+)
+BOLD_LEVEL = 7  # a bold line stands below all headings
+SENTENCE_END = re.compile(r"[.!?][*_)\"']*(?:\s+(?=[^a-z\s])|$)")
+COLONS = (":", "\uff1a")  # the second is the full-width one
+MOST_LINES = 20  # of a paragraph, in which its last sentence is looked for
+UNITS = ("unit", "units")  # the first cell of a row that gives the units of the columns
+
+MARKDOWN = MarkdownIt("commonmark").enable("table").disable("reference")
+TABLES = MarkdownIt("zero").enable("table")
+for parser in (MARKDOWN, TABLES):
+    parser.core.ruler.enableOnly(["normalize", "block"])
 
 
 class ContextPart(StrEnum):
@@ -74,26 +92,6 @@ def _clipped(text: str, start: int) -> str:
     """At most MOST_SHOWN characters from `start`."""
     end = start + MOST_SHOWN
     return ("…" if start else "") + text[start:end] + ("…" if text[end:] else "")
-
-
-# A row that starts with "- |" rules off a table too, which markdown-it reads as a list.
-LIST_LIKE_RULE = re.compile(r"(?m)^- (?=\|[-:| \t]*$)")
-TEXTS = ("paragraph_open", "heading_open", "html_block")
-QUOTE = re.compile(r"^(?: {0,3}> ?)+")
-PIPE = re.compile(r"(?<!\\)\|")
-BOLD = re.compile(
-    r"(?:\*\*(?=\S)([^*]+)\*\*|__(?=\S)([^_]+)__|<(b|strong)>([^<]+)</\3>)", re.IGNORECASE
-)
-BOLD_LEVEL = 7  # a bold line stands below all headings
-SENTENCE_END = re.compile(r"[.!?][*_)\"']*(?:\s+(?=[^a-z\s])|$)")
-COLONS = (":", "\uff1a")  # the second is the full-width one
-MOST_LINES = 20  # of a paragraph, in which its last sentence is looked for
-UNITS = ("unit", "units")  # the first cell of a row that gives the units of the columns
-
-MARKDOWN = MarkdownIt("commonmark").enable("table").disable("reference")
-MARKDOWN.core.ruler.enableOnly(["normalize", "block"])
-TABLES = MarkdownIt("zero").enable("table")
-TABLES.core.ruler.enableOnly(["normalize", "block"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,13 +89,13 @@ def _read(top: _Node, mark: str, line: int, end: int) -> _Node:
     if mark == ",":
         top.named = None
     elif mark != ":" and not top.is_array and top.named is None:
-        top.named = _said(mark), line
+        top.named = _unquoted(mark), line
     elif mark != ":" and not top.is_array and top.named is not None:
-        top.take(top.named[0], _said(mark), line)
+        top.take(top.named[0], _unquoted(mark), line)
     return top
 
 
-def _said(mark: str) -> str:
+def _unquoted(mark: str) -> str:
     """A string without its quotation marks; anything else as it is written."""
     try:
         value = json.loads(mark)

@@ -151,7 +151,7 @@ class LineMap:
         return any(len(self._old.numbers[key]) == 1 for key in self._old.keys[old.first : old.end])
 
     def paired(self, old: LineSpan) -> LineSpan | None:
-        """Where all lines pair, side by side; else None."""
+        """The new place, if all lines pair side by side; else None."""
         found = [self._pairs.get(number) for number in range(old.first, old.end)]
         start = found[0]
         if start is None or found != list(range(start, start + len(found))):
@@ -159,7 +159,7 @@ class LineMap:
         return LineSpan(start, start + len(found))
 
     def copies(self, old: LineSpan) -> list[LineSpan]:
-        """Where the same text stands in lines that pair with nothing, the nearest ones."""
+        """The nearest places of the same text in lines without a partner."""
         starts = self._free_numbers.get(self._old.keys[old.first], [])
         return self._reading(self._new, old, starts, old.first)
 
@@ -221,7 +221,7 @@ class LineMap:
         return self._section_of_new.get(number)
 
     def _reading(self, text: Text, old: LineSpan, starts: list[int], near: int) -> list[LineSpan]:
-        """Of the places that start there those that read as `old`, the nearest to `near`."""
+        """The places among `starts` that read as `old`, the nearest to `near`."""
         wanted = self._old.keys[old.first : old.end]
         middle = bisect_left(starts, near)
         window = starts[max(0, middle - MOST_PLACES) : middle + MOST_PLACES]
@@ -235,7 +235,7 @@ class LineMap:
         return [place for place, score in zip(places, scores, strict=True) if score == most]
 
     def _likeness(self, old: LineSpan, new: LineSpan) -> int:
-        """How many headings, counted from the nearest, and neighbouring lines agree."""
+        """A score: headings, counted from the nearest, and neighbouring lines that agree."""
         trails = zip(
             reversed(self._old.trails[old.first]),
             reversed(self._new.trails[new.first]),
@@ -251,7 +251,7 @@ class LineMap:
         return score
 
     def edited(self, old: LineSpan) -> LineSpan | None:
-        """Where the lines stand in other words: their own pairs, or what replaced them."""
+        """The place of the edited lines: their own pairs, or what replaced them."""
         found = [self._pairs.get(number) for number in range(old.first, old.end)]
         if all(number is None for number in found):
             found = [self._replacement(number) for number in range(old.first, old.end)]

@@ -132,7 +132,7 @@ class Text:
 
     @cached_property
     def numbers(self) -> dict[str, list[int]]:
-        """Where each line stands, rising."""
+        """The numbers of the lines that read so, rising."""
         found: dict[str, list[int]] = defaultdict(list)
         for number, key in enumerate(self.keys):
             found[key].append(number)

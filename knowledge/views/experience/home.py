@@ -37,6 +37,9 @@ from knowledge.models import (
 from knowledge.views.actions import refused
 from knowledge.views.tables import csv_answer
 
+SHOWN = 5
+SPOKEN = (LessonState.ACTIVE, LessonState.ANTI_PATTERN)
+
 
 def scope_in(request: HttpRequest) -> ChartScope:
     """What the address asks for: `?op=`, `?backend=`, `?platform=`; PostgreSQL refuses NUL."""
@@ -89,10 +92,6 @@ def places_csv(request: HttpRequest) -> HttpResponse:
 
 def _csv(name: str, table: TableTwin) -> HttpResponse:
     return csv_answer(name, table.columns, table.records())
-
-
-SHOWN = 5
-SPOKEN = (LessonState.ACTIVE, LessonState.ANTI_PATTERN)
 
 
 @require_safe

@@ -30,6 +30,8 @@ from knowledge.models import IN_USE, ConflictState, Lesson, LessonState
 from knowledge.views.actions import refusing
 
 OWN = "You proposed this lesson, so another curator decides on it."
+PROPOSED, RETURNED, RETRACTED = LessonState.PROPOSED, LessonState.RETURNED, LessonState.RETRACTED
+MOST_EVIDENCE, MOST_USES = 20, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,6 @@ class LessonStep:
     form: type[DecisionForm] = ReasonForm
 
 
-PROPOSED, RETURNED, RETRACTED = LessonState.PROPOSED, LessonState.RETURNED, LessonState.RETRACTED
 STEPS = {
     "approve": LessonStep(approve_lesson, "Approve", (PROPOSED,), ApproveForm),
     "return": LessonStep(return_lesson, "Return to its author", (PROPOSED,)),
@@ -101,9 +102,6 @@ def offered_steps(
 def may_edit(lesson: Lesson, person: Any) -> bool:
     """Whether its author may still write it anew."""
     return lesson.state in (PROPOSED, RETURNED) and not refusal_of("edit", lesson, person)
-
-
-MOST_EVIDENCE, MOST_USES = 20, 20
 
 
 def lesson_at(key: UUID) -> Lesson:

@@ -30,7 +30,7 @@ CSV = ("id", "state", *LONGEST, *Lesson.SCOPE, "avoid", "confirmed", "contradict
 @require_safe
 def lessons(request: HttpRequest) -> HttpResponse:
     """`?op= &backend= &platform= &arch= &state= &q= &page= &format=csv`, all optional."""
-    asked, error = _asked(request)
+    asked, error = _query_of(request)
     found = lessons_matching(asked) if not error else Lesson.objects.none()
     if request.GET.get("format") == "csv" and not error:
         return csv_answer("lessons", CSV, (vars(row) | {"id": row.uuid} for row in found))
@@ -68,7 +68,7 @@ def _page(request: HttpRequest, rows: Any) -> Any:
     return page
 
 
-def _asked(request: HttpRequest) -> tuple[LessonFilters, str]:
+def _query_of(request: HttpRequest) -> tuple[LessonFilters, str]:
     given = {name: request.GET.get(name, "") for name in (*BY_SCOPE, "state", "q")}
     plain = {name: text.replace("\0", "").strip() for name, text in given.items()}
     state = plain["state"]

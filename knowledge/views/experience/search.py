@@ -36,6 +36,7 @@ LABELS = {
     "outcome": "Outcome",
     "kind": "Kind",
 }
+FEW, MANY = 10, 100  # hits of each section
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +162,6 @@ def _choices(found: SearchResults) -> Iterator[FacetChoice]:
         if values:
             listed = tuple(values.items())[:MOST_OPTIONS]
             yield FacetChoice(name, LABELS[name], value, listed)
-
-
-FEW, MANY = 10, 100  # hits of each section
 
 
 @require_safe

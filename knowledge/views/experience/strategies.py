@@ -29,6 +29,8 @@ COLUMNS = (
     *("id", "kind", "title", "use_when", "what", "verify", "failure", "instead", "backend"),
     *(*LISTS, "tried", "worked", "contexts", "gain", "gain_low", "gain_high"),
 )
+MOST_PLACES, MOST_LESSONS, MOST_ROUNDS = 50, 10, 20
+CONTEXT_COLUMNS = ("platform", "op", "tried", "worked", "contexts", "gain", "gain_low", "gain_high")
 
 
 @require_safe
@@ -64,10 +66,6 @@ def _row(row: Strategy, tally: Tally) -> dict[str, object]:
     said = {name: getattr(row, name) for name in COLUMNS[1:9]}
     listed = {name: " ".join(getattr(row, name)) for name in LISTS}
     return {"id": row.slug, **said, **listed, **tally.columns}
-
-
-MOST_PLACES, MOST_LESSONS, MOST_ROUNDS = 50, 10, 20
-CONTEXT_COLUMNS = ("platform", "op", "tried", "worked", "contexts", "gain", "gain_low", "gain_high")
 
 
 @require_safe

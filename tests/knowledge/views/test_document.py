@@ -128,7 +128,7 @@ def test_a_text_against_itself_is_identical(viewer, wiki):
 def test_a_withdrawn_document_says_so(viewer, wiki):
     take_files({"README.md": "# Index\n"}, ImportOptions(origin="wiki"))
     page = viewer.get(X1).content.decode()
-    assert "<strong>Withdrawn.</strong>" in page
+    assert 'id="withdrawn"' in page
     assert 'data-cite-state="source_missing"' in page
 
 
