@@ -1,16 +1,20 @@
-"""The stored JSON of a campaign as typed values."""
+"""The stored JSON of a campaign as typed values: policy, goal, intake, noise, target, result."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from campaigns.models import Campaign
 from campaigns.rules.noise.gain import KIND, LEAST_FLOOR, Gain, noise_floor, stray
 from campaigns.rules.stop.intake import Intake, intake_from
 from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.target.goal import Goal, goal_from
+from campaigns.rules.target.roofline import share_of_floor
+from campaigns.rules.verdict.chained import Times
 
 
 def stop_policy_of(campaign: Campaign) -> StopPolicy:
@@ -101,3 +105,22 @@ def stored_result(campaign: Campaign) -> CampaignResult:
 def result_of(campaign: Campaign) -> Gain | None:
     """The incumbent against v0; None before the end, or where nothing was compared."""
     return stored_result(campaign).as_gain
+
+
+def target_of(campaign: Campaign) -> CampaignTarget:
+    """Read `campaign.target`; one without cases before step 0. Raises msgspec.ValidationError."""
+    if not campaign.target:
+        return CampaignTarget(fraction=target_fraction(campaign))
+    found = msgspec.convert(campaign.target, CampaignTarget)
+    cases = {name: replace(case, case=name) for name, case in found.cases.items()}
+    return replace(found, cases=cases)
+
+
+def share_of(times_us: Times, target: CampaignTarget) -> float | None:
+    """The share of the floor reached over all cases; None where a time or a floor is unknown."""
+    pairs = [
+        (floor, time)
+        for case, time in times_us.items()
+        if (known := target.cases.get(case)) and (floor := known.floor_us)
+    ]
+    return share_of_floor(pairs) if pairs and len(pairs) == len(times_us) else None
