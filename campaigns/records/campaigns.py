@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from campaigns.models import Campaign
 from campaigns.rules.noise.gain import KIND, LEAST_FLOOR, Gain, noise_floor, stray
@@ -107,13 +107,32 @@ def result_of(campaign: Campaign) -> Gain | None:
     return stored_result(campaign).as_gain
 
 
+# The fields of a target that its row calls otherwise.
+_STORED_NAMES = {
+    "unknown": "missing",
+    "bandwidths": "bandwidth",
+    "computes": "compute",
+    "lessers": "lesser",
+    "busy": "busy_share",
+    "assumed": "placeholders",
+}
+
+
 def target_of(campaign: Campaign) -> CampaignTarget:
     """Read `campaign.target`; one without cases before step 0. Raises msgspec.ValidationError."""
     if not campaign.target:
         return CampaignTarget(fraction=target_fraction(campaign))
-    found = msgspec.convert(campaign.target, CampaignTarget)
+    fields = {stored: name for name, stored in _STORED_NAMES.items()}
+    known = {fields.get(name, name): value for name, value in campaign.target.items()}
+    found = msgspec.convert(known, CampaignTarget)
     cases = {name: replace(case, case=name) for name, case in found.cases.items()}
     return replace(found, cases=cases)
+
+
+def stored_target(target: CampaignTarget) -> dict[str, Any]:
+    """A target as its campaign keeps it."""
+    known = msgspec.to_builtins(target)
+    return {_STORED_NAMES.get(name, name): value for name, value in known.items()}
 
 
 def share_of(times_us: Times, target: CampaignTarget) -> float | None:
