@@ -10,11 +10,10 @@ from rest_framework import serializers as fields
 from campaigns.api.shapes import GainSerializer, shape_of
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Candidate, Event, Round, Verdict
-from campaigns.records.campaigns import intake_of, result_of
+from campaigns.records.campaigns import intake_of, result_of, target_of
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.findings import FoundLine, found_lines, policy_of, stored_policy
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
-from campaigns.records.target.targets import target_of
 from campaigns.records.values import CandidateValue, RoundCandidates, candidates_by_round
 from campaigns.records.verdicts import (
     CaseResult,

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
-from campaigns.records.campaigns import intake_of, result_of
+from campaigns.records.campaigns import intake_of, result_of, target_of
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import report_of
@@ -27,11 +27,11 @@ from campaigns.records.findings import (
 from campaigns.records.rounds import declared_of, proposed_by
 from campaigns.records.sweeps import sweep_of
 from campaigns.records.target.target_drift import PinnedSpec, drift_of
-from campaigns.records.target.targets import target_of
 from campaigns.records.values import (
     campaign_value,
     candidate_value,
     evaluation_value,
+    picked,
     round_value,
     verdict_value,
 )
@@ -90,13 +90,7 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
         "standings": [{"round": number, **facts} for number, facts in _standings(campaign)],
         "commits": [commit_facts(commit) for commit in lineage_of(campaign).commits],
         "pitfalls": [
-            {
-                "kind": pitfall.kind,
-                "message": pitfall.message,
-                "how_to_obtain": pitfall.how_to_obtain,
-                "at": pitfall.at.isoformat(),
-            }
-            for pitfall in campaign.pitfalls.all()
+            picked(pitfall, "kind message how_to_obtain at") for pitfall in campaign.pitfalls.all()
         ],
         "placeholders": msgspec.to_builtins(target_of(campaign).assumed),
         "pins": [_pin_facts(pin) for pin in drift.pins],
@@ -303,12 +297,7 @@ def case_line(case: dict[str, Any]) -> str:
 
 def event_facts(event: Event) -> dict[str, Any]:
     """One event as data."""
-    return {
-        "at": event.at.isoformat(),
-        "kind": event.kind,
-        "message": event.message,
-        "data": event.data,
-    }
+    return picked(event, "at kind message data")
 
 
 def _result(campaign: Campaign) -> str:

@@ -1,7 +1,8 @@
-"""The stored JSON of a campaign as typed values."""
+"""The stored JSON of a campaign as typed values: policy, goal, intake, noise, target, result."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -10,7 +11,10 @@ from campaigns.models import Campaign
 from campaigns.rules.noise.gain import KIND, LEAST_FLOOR, Gain, noise_floor, stray
 from campaigns.rules.stop.intake import Intake, intake_from
 from campaigns.rules.stop.policy import StopPolicy
+from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.target.goal import Goal, goal_from
+from campaigns.rules.target.roofline import share_of_floor
+from campaigns.rules.verdict.chained import Times
 
 
 def stop_policy_of(campaign: Campaign) -> StopPolicy:
@@ -101,3 +105,41 @@ def stored_result(campaign: Campaign) -> CampaignResult:
 def result_of(campaign: Campaign) -> Gain | None:
     """The incumbent against v0; None before the end, or where nothing was compared."""
     return stored_result(campaign).as_gain
+
+
+# The fields of a target that its row calls otherwise.
+_STORED_NAMES = {
+    "unknown": "missing",
+    "bandwidths": "bandwidth",
+    "computes": "compute",
+    "lessers": "lesser",
+    "busy": "busy_share",
+    "assumed": "placeholders",
+}
+
+
+def target_of(campaign: Campaign) -> CampaignTarget:
+    """Read `campaign.target`; one without cases before step 0. Raises msgspec.ValidationError."""
+    if not campaign.target:
+        return CampaignTarget(fraction=target_fraction(campaign))
+    fields = {stored: name for name, stored in _STORED_NAMES.items()}
+    known = {fields.get(name, name): value for name, value in campaign.target.items()}
+    found = msgspec.convert(known, CampaignTarget)
+    cases = {name: replace(case, case=name) for name, case in found.cases.items()}
+    return replace(found, cases=cases)
+
+
+def stored_target(target: CampaignTarget) -> dict[str, Any]:
+    """A target as its campaign keeps it."""
+    known = msgspec.to_builtins(target)
+    return {_STORED_NAMES.get(name, name): value for name, value in known.items()}
+
+
+def share_of(times_us: Times, target: CampaignTarget) -> float | None:
+    """The share of the floor reached over all cases; None where a time or a floor is unknown."""
+    pairs = [
+        (floor, time)
+        for case, time in times_us.items()
+        if (known := target.cases.get(case)) and (floor := known.floor_us)
+    ]
+    return share_of_floor(pairs) if pairs and len(pairs) == len(times_us) else None

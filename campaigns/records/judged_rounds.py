@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from campaigns.evaluator.contract import Report
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Candidate, Evaluation, Round, RoundState
-from campaigns.records.campaigns import baseline_floor, intake_of
+from campaigns.records.campaigns import baseline_floor, intake_of, target_of
 from campaigns.records.cases import cases_of, classes_by_case, taken_by
 from campaigns.records.evaluations import deciding_evaluation, judged_candidate, second_session
 from campaigns.records.findings import examined
 from campaigns.records.noise import NoiseFloor, floor_for
 from campaigns.records.rounds import declared_of
-from campaigns.records.target.targets import target_of
 from campaigns.rules.verdict.gates import Standard
 
 

@@ -21,6 +21,7 @@ from campaigns.devices.idle import look
 from campaigns.models import DeviceWait, Evaluation, EvaluationState, Passport, PassportWish, Worker
 from campaigns.models.transitions import WORKING
 from campaigns.records.device_waits import waits_on
+from campaigns.records.values import picked
 from campaigns.rules.noise.device_gate import CPU_BUSY_PERCENT
 from campaigns.rules.noise.passport import (
     USUAL_AGE,
@@ -215,15 +216,9 @@ def passport_facts(state: PassportState) -> PassportFacts:
 def taken_facts(passport: Passport) -> TakenFacts:
     """How one passport was taken."""
     return TakenFacts(
+        **picked(passport, "taken_at why backend host failures error wall_s"),
         id=passport.pk,
-        taken_at=passport.taken_at.isoformat(),
         worker=passport.worker.name,
-        why=passport.why,
-        backend=passport.backend,
-        host=passport.host,
-        failures=passport.failures,
-        error=passport.error,
-        wall_s=passport.wall_s,
     )
 
 

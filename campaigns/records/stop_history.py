@@ -5,8 +5,7 @@ from __future__ import annotations
 from django.utils import timezone
 
 from campaigns.models import Campaign, Restart, RestartAnswer, Unmasking
-from campaigns.records.campaigns import goal_of
-from campaigns.records.target.targets import share_of, target_of
+from campaigns.records.campaigns import goal_of, share_of, target_of
 from campaigns.records.time_spent import time_spent
 from campaigns.records.verdicts import decisions_of, paired_times_of, verdicts_of
 from campaigns.rules.noise.gain import geomean

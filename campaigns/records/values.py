@@ -6,6 +6,7 @@ before, they add that name.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -110,6 +111,12 @@ class CampaignValue(msgspec.Struct, frozen=True):
     finished_at: str | None
 
 
+def picked(row: object, names: str) -> dict[str, Any]:
+    """These attributes of a row by their names; times as text."""
+    found = {name: getattr(row, name) for name in names.split()}
+    return {n: v.isoformat() if isinstance(v, datetime) else v for n, v in found.items()}
+
+
 def verdict_value(verdict: Verdict) -> VerdictValue:
     """The verdict of a round."""
     return msgspec.convert(verdict, VerdictValue, from_attributes=True)
@@ -119,10 +126,7 @@ def evaluation_value(evaluation: Evaluation) -> EvaluationValue:
     """Its row should have been read with `void`."""
     report = evaluation.report
     return EvaluationValue(
-        kind=evaluation.kind,
-        attempt=evaluation.attempt,
-        outcome=evaluation.outcome,
-        reason=evaluation.reason,
+        **picked(evaluation, "kind attempt outcome reason"),
         environment=report.get("environment", {}),
         cases=report.get("cases", []),
         surroundings=report.get("surroundings", []),
@@ -148,40 +152,27 @@ def candidates_by_round(campaign: Campaign) -> list[RoundCandidates]:
 def round_value(round_: Round) -> RoundValue:
     """One round; what it rests on should have been read with it."""
     return RoundValue(
+        **picked(round_, "number kind state hypothesis opened_at closed_at"),
         campaign=round_.campaign_id,
-        number=round_.number,
-        kind=round_.kind,
-        state=round_.state,
-        hypothesis=round_.hypothesis,
         proposed_by=proposed_by(round_).facts,
         against=round_.against.round.number if round_.against else None,
-        opened_at=round_.opened_at.isoformat(),
-        closed_at=round_.closed_at.isoformat() if round_.closed_at else None,
     )
 
 
 def campaign_value(campaign: Campaign) -> CampaignValue:
     """One campaign; its problem, platform and incumbent should have been read with it."""
-    problem, platform, finished = campaign.problem, campaign.platform, campaign.finished_at
+    problem, platform = campaign.problem, campaign.platform
+    names = "title backend cases proposer state stop_reason stop_sentence goal"
     return CampaignValue(
+        **picked(campaign, f"{names} created_at finished_at"),
         campaign=campaign.pk,
-        title=campaign.title,
         problem=problem.slug,
         operator=problem.op,
         platform=platform.slug,
         platform_name=platform.name,
         architecture=platform.arch,
-        backend=campaign.backend,
-        cases=list(campaign.cases),
-        proposer=campaign.proposer,
         proposers={kind.value: most for kind, most in budgets_of(campaign).items()},
         intake=intake_of(campaign).stored,
-        state=campaign.state,
-        stop_reason=campaign.stop_reason,
-        stop_sentence=campaign.stop_sentence,
-        goal=campaign.goal,
         result=stored_result(campaign),
         incumbent=campaign.incumbent.round.number if campaign.incumbent else None,
-        created_at=campaign.created_at.isoformat(),
-        finished_at=finished.isoformat() if finished else None,
     )

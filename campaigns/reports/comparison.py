@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from campaigns.models import Campaign, Round
-from campaigns.records.campaigns import result_of
+from campaigns.records.campaigns import result_of, target_of
 from campaigns.records.evaluations import report_of
 from campaigns.records.rounds import hypothesis_of
-from campaigns.records.target.targets import target_of
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.rows import RoundRow, some_rows
 from campaigns.rules.noise.gain import Gain

@@ -7,6 +7,7 @@ from typing import Any
 
 from campaigns.models import Campaign, CampaignState, Restart, Review
 from campaigns.records.stop_history import masked_by, restart_of
+from campaigns.records.values import picked
 from campaigns.rules.stop.ladder import Way
 
 # The events that record it.
@@ -49,24 +50,10 @@ def course_facts(campaign: Campaign) -> dict[str, Any]:
     restart = course.restart
     return {
         "reviews": [
-            {
-                "after": review.after,
-                "streak": review.streak,
-                "failures": review.failures,
-                "directions": review.directions,
-                "note": review.note,
-            }
+            picked(review, "after streak failures directions note")
             for review in course.reviews[::-1]
         ],
-        "restart": {
-            "after": restart.after,
-            "answer": restart.answer,
-            "why": restart.why,
-            "seed": restart.seed,
-            "masked": restart.masked,
-        }
-        if restart
-        else None,
+        "restart": picked(restart, "after answer why seed masked") if restart else None,
         "masked": list(course.masked),
     }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from campaigns.lineage.records import FAILED, accepted_rounds, branch_of
 from campaigns.models import Campaign, Candidate, Commit, Round
+from campaigns.records.values import picked
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +47,7 @@ def commit_facts(commit: Commit | None) -> dict[str, Any] | None:
     """A commit as the commands print it; None where there is none."""
     if commit is None:
         return None
-    return {
-        "round": commit.round.number,
-        "branch": commit.branch,
-        "sha": commit.sha,
-        "subject": commit.subject,
-        "message": commit.message,
-        "note": commit.note,
-    }
+    return picked(commit, "branch sha subject message note") | {"round": commit.round.number}
 
 
 def commit_line(commit: Commit) -> str:

@@ -9,7 +9,6 @@ from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
-from msgspec import structs
 
 from campaigns.evaluator.contract import Report
 from campaigns.models import Campaign, Candidate, Evaluation, Event, Round, Standing
@@ -95,7 +94,7 @@ def _cited_here(target: CampaignTarget) -> CampaignTarget:
     def here(cited: Cited) -> Cited:
         return replace(cited, href="#target-title")
 
-    return structs.replace(
+    return replace(
         target,
         bandwidths=tuple(map(here, target.bandwidths)),
         computes=tuple(map(here, target.computes)),

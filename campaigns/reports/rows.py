@@ -11,9 +11,10 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from campaigns.models import Campaign, Round, RoundState, Standing, StandingAnswer, StandingWord
 from campaigns.models.verdict import MEANINGS
+from campaigns.records.campaigns import share_of
 from campaigns.records.findings import finding_counts
 from campaigns.records.rounds import ProposedBy, proposed_by
-from campaigns.records.target.targets import share_of
+from campaigns.records.values import picked
 from campaigns.records.verdicts import CaseResult, borne_of, gain_of, paired_times_of, results_of
 from campaigns.rules.noise.gain import Gain, geomean
 from campaigns.rules.target.ceilings import CampaignTarget
@@ -92,14 +93,9 @@ def standing_facts(standings: Iterable[Standing]) -> list[StandingFacts]:
     """Standings as data."""
     return [
         StandingFacts(
+            **picked(standing, "sentence gain gain_low gain_high pairs at"),
             word=standing.words,
-            sentence=standing.sentence,
-            gain=standing.gain,
-            gain_low=standing.gain_low,
-            gain_high=standing.gain_high,
-            pairs=standing.pairs,
             evaluation=standing.evaluation_id,
-            at=standing.at.isoformat(),
             answer=_answer_facts(getattr(standing, "answer", None)),
         )
         for standing in standings

@@ -27,11 +27,11 @@ from campaigns.records.campaigns import (
     goal_of,
     result_of,
     stop_policy_of,
+    target_of,
 )
 from campaigns.records.device_waits import SHOWN_AFTER, Queue, queue_for, shown_wait
 from campaigns.records.findings import kinds_by_stance
 from campaigns.records.stop_history import masked_rounds
-from campaigns.records.target.targets import target_of
 from campaigns.records.time_spent import time_spent
 from campaigns.reports.progress import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.reports.rows import RoundRow, rounds_of, rows_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.db import DatabaseError
-from msgspec.structs import replace
 
 from campaigns.devices.problem_code import work_model
 from campaigns.evaluator.contract import Case

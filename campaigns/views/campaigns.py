@@ -15,7 +15,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, CampaignState, Round
 from campaigns.models.transitions import WORKING
-from campaigns.records.target.targets import target_of
+from campaigns.records.campaigns import target_of
 from campaigns.reports.rows import RoundRow, rows_of
 from campaigns.reports.tables import campaigns_table
 from campaigns.rules.verdict.decision import VerdictWord

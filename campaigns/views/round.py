@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from campaigns.evaluator.contract import Report, Source
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
 from campaigns.models.kinds import TORCH
-from campaigns.records.campaigns import baseline_floor, intake_of
+from campaigns.records.campaigns import baseline_floor, intake_of, target_of
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import machine_code_in, report_of
@@ -21,7 +21,6 @@ from campaigns.records.rounds import hypothesis_of
 from campaigns.records.submissions import takes_candidates
 from campaigns.records.sweeps import sweep_of
 from campaigns.records.target.target_drift import drift_of
-from campaigns.records.target.targets import target_of
 from campaigns.records.verdicts import classes_of, sanitizer_result
 from campaigns.reports.case_table import busy_words, case_rows, seen_table
 from campaigns.reports.diff import Diff, diff, highlighted

@@ -18,9 +18,9 @@ from campaigns.models import Campaign, Evaluation, Submission, Submitter
 from campaigns.proposers.base import MetricDirection
 from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn, SubmissionRefused
 from campaigns.proposers.situation import facts_about
+from campaigns.records.campaigns import target_of
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.submissions import closed_to
-from campaigns.records.target.targets import target_of
 from campaigns.reports.diff import diff
 from campaigns.reports.proposers import submission_sheet
 from campaigns.reports.rows import some_rows

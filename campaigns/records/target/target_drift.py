@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 from django.urls import reverse
 
 from campaigns.models import Campaign
-from campaigns.records.target.targets import target_of
+from campaigns.records.campaigns import target_of
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.target.ceilings import CampaignTarget, Ceilings, target_under
 from campaigns.rules.target.roofline import choose_ceiling

@@ -7,10 +7,8 @@ target_us, so no stop, verdict or comparison can use it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
-
-import msgspec
 
 from campaigns.rules.target.roofline import (
     TARGET_FRACTION,
@@ -31,14 +29,6 @@ KNOWN = "known"
 PLACEHOLDER = "unverified placeholder"
 # Question → the unit of its ceilings.
 QUESTIONS: Mapping[str, str] = {"bandwidth": "B/s", "compute": "op/s"}
-_STORED_NAMES = {
-    "unknown": "missing",
-    "bandwidths": "bandwidth",
-    "computes": "compute",
-    "lessers": "lesser",
-    "busy": "busy_share",
-    "assumed": "placeholders",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +69,8 @@ class Ceilings:
         return PLACEHOLDER if len(self.used) == len(self.missing) else UNKNOWN
 
 
-class CaseTarget(msgspec.Struct, frozen=True, omit_defaults=True):
+@dataclass(frozen=True, slots=True)
+class CaseTarget:
     """What step 0 found for one case; the times are None where a ceiling is unknown.
 
     ridge, attainable_flops_per_s: under the two ceilings, which are bandwidth and compute. goal:
@@ -95,7 +86,7 @@ class CaseTarget(msgspec.Struct, frozen=True, omit_defaults=True):
     formula: str = ""
     ridge: float | None = None
     attainable_flops_per_s: float | None = None
-    goal: dict[str, Any] = {}
+    goal: dict[str, Any] = field(default_factory=dict)
     bandwidth: Cited | None = None
     compute: Cited | None = None
 
@@ -119,7 +110,8 @@ class CaseTarget(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.bandwidth if self.bound == Bound.MEMORY else self.compute
 
 
-class ProvisionalTarget(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ProvisionalTarget:
     """What a case would come to under assumptions; no share, stop or floor rests on it."""
 
     floor_us: float
@@ -128,7 +120,8 @@ class ProvisionalTarget(msgspec.Struct, frozen=True):
     formula: str
 
 
-class Assumption(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Assumption:
     """A placeholder in use: what a person allowed where nothing is cited."""
 
     shown: str
@@ -137,14 +130,16 @@ class Assumption(msgspec.Struct, frozen=True):
     at: str = ""
 
 
-class Disputed(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Disputed:
     """Higher values of other sources, which only the physical floor heeds."""
 
     bandwidth: tuple[Cited, ...] = ()
     compute: tuple[Cited, ...] = ()
 
 
-class CampaignTarget(msgspec.Struct, frozen=True, rename=_STORED_NAMES):
+@dataclass(frozen=True, slots=True)
+class CampaignTarget:
     """The share of the floor that is wanted, every known ceiling with its citation, and each case.
 
     state: KNOWN or PLACEHOLDER; "" before step 0. unknown: the questions without a cited ceiling.
@@ -163,9 +158,9 @@ class CampaignTarget(msgspec.Struct, frozen=True, rename=_STORED_NAMES):
     busy: Cited | None = None
     accumulate: str = ""
     ridges: tuple[Ridge, ...] = ()
-    cases: dict[str, CaseTarget] = {}
-    assumed: dict[str, Assumption] = {}
-    provisional: dict[str, ProvisionalTarget] = {}
+    cases: dict[str, CaseTarget] = field(default_factory=dict)
+    assumed: dict[str, Assumption] = field(default_factory=dict)
+    provisional: dict[str, ProvisionalTarget] = field(default_factory=dict)
 
     @property
     def is_set(self) -> bool:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-import msgspec
-
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.wording import amount, digits, duration, share
 from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
@@ -236,7 +234,8 @@ class MemoryLevel(StrEnum):
     CACHE = "cache"
 
 
-class Ridge(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Ridge:
     """One dtype and one memory level, with the two ceilings behind the ridge; None is unknown.
 
     text: the ridge with its arithmetic, or UNKNOWN; old rows have nothing but that.

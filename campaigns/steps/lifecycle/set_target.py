@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-import msgspec
 from django.db import IntegrityError, transaction
-from msgspec.structs import replace
 
 from campaigns.devices.problem_code import HostLacks, work_model
 from campaigns.devices.processes import tempdir
@@ -25,7 +23,7 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
-from campaigns.records.campaigns import target_fraction
+from campaigns.records.campaigns import stored_target, target_fraction
 from campaigns.records.target.ceilings import ceilings_of, missing_spec_of, unknown_target
 from campaigns.records.target.target_warnings import TargetWarning, target_warnings_of
 from campaigns.rules.target.ceilings import (
@@ -77,7 +75,7 @@ def set_target(campaign: Campaign) -> Next:
     cautions = target_warnings_of(campaign.platform, ceilings, busy)
     prepared = Campaign.objects.filter(pk=campaign.pk, state=CampaignState.PREPARE, target={})
     with transaction.atomic():
-        if not claim(prepared, target=msgspec.to_builtins(target)):
+        if not claim(prepared, target=stored_target(target)):
             return NOTHING
         record(campaign, "target_set", _sentence(target))
         _write_pitfalls(campaign, target, cautions)

@@ -21,9 +21,9 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.learned import advice_for, spent_for
+from campaigns.records.campaigns import target_of
 from campaigns.records.evaluations import deciding_report
 from campaigns.records.rounds import evidence_of
-from campaigns.records.target.targets import target_of
 from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.steps.notify import AGAIN, NOTHING, Next

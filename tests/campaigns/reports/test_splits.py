@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from msgspec import structs
 
 from campaigns.evaluator.contract import (
     CaseReport,
@@ -19,7 +18,7 @@ from campaigns.evaluator.contract import (
 )
 from campaigns.models import Campaign, Case, Problem, Protocol
 from campaigns.problems.shipped import problem_folder
-from campaigns.records.target.targets import target_of
+from campaigns.records.campaigns import target_of
 from campaigns.reports.splits import NO_LAUNCH, NO_TILE, splits_of
 from campaigns.rules.target.ceilings import CaseTarget
 from knowledge.models import Platform
@@ -61,7 +60,7 @@ def campaign(db):
 
 def split(campaign, launch=LAUNCH, source=V0):
     placed = CaseTarget(2.0 * 1024**3, 12 * 1024**2, NAME, "compute", 32.0, 36.0)
-    target = structs.replace(target_of(campaign), cases={NAME: placed})
+    target = replace(target_of(campaign), cases={NAME: placed})
     found = splits_of(campaign, report(launch), source, target)
     (only,) = found.cases
     return only, found.units

@@ -8,7 +8,7 @@ import pandas
 import pytest
 from django.urls import reverse
 
-from campaigns.records.target.targets import target_of
+from campaigns.records.campaigns import target_of
 from campaigns.reports.comparison import TextRow
 from campaigns.reports.rows import some_rows
 

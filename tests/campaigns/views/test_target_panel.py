@@ -11,7 +11,7 @@ from django.utils.html import escape
 from campaigns.evaluator.contract.files import load_report
 from campaigns.models import Campaign
 from campaigns.models.transitions import claim
-from campaigns.records.target.targets import target_of
+from campaigns.records.campaigns import target_of
 from campaigns.templatetags.campaign_parts import gate_citation
 from knowledge.specs.cited import Cited
 from tests.campaigns.steps import cast

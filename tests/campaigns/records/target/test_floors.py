@@ -6,10 +6,11 @@ from dataclasses import asdict
 from types import SimpleNamespace
 from typing import Any
 
-import msgspec
 import pytest
 from django.db import OperationalError
 
+from campaigns.models import Campaign
+from campaigns.records.campaigns import target_of
 from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
@@ -28,7 +29,7 @@ MATMUL = {"flops": 2 * 4096**3, "bytes": 2e8}
 def target(**more: Any) -> CampaignTarget:
     cited = {"bandwidth": [asdict(BANDWIDTH)], "compute": [asdict(CUDA_CORES)]}
     stored = {"cases": {"4096x4096": MATMUL}, "lesser": [asdict(TENSOR_CORES)]} | cited | more
-    return msgspec.convert(stored, CampaignTarget)
+    return target_of(Campaign(target=stored))
 
 
 def judged(time_us: float, stored: CampaignTarget) -> tuple[VerdictWord, Reason, str]:

@@ -13,9 +13,9 @@ from django.core.management import CommandError, call_command
 
 from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import Campaign, CampaignState, IllegalTransition, Placeholder
+from campaigns.records.campaigns import target_of
 from campaigns.records.judged_rounds import standard_of
 from campaigns.records.target.ceilings import missing_spec_of
-from campaigns.records.target.targets import target_of
 from campaigns.reports.report import render_report
 from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.steps.lifecycle.control import TargetUnknown, confirm
