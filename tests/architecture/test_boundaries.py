@@ -10,8 +10,6 @@ import sys
 import pytest
 
 from tests.architecture.source_tree import ROOT
-from tools.imports import closure, graph
-from tools.shape import JUDGE
 
 WEB = {"django", "celery", "kombu", "rest_framework", "django_htmx", "whitenoise", "uvicorn"}
 PURE = {
@@ -33,11 +31,6 @@ PURE_MAY_USE = (
     "campaigns.evaluator.contract.signature",
     "campaigns.rules.verdict.finding_kinds",
 )
-# Rooms of the evaluator that stand beside the judge, so that one person can read what judges.
-BESIDE_THE_JUDGE = {
-    *("screen", "sanitizers", "machine_code", "ceilings", "interpreter", "runner", "sandbox"),
-    *("backends", "problem_code", "service"),
-}
 EMPTY_PACKAGES = {"knowledge", "knowledge.experience", "campaigns", "campaigns.evaluator"}
 
 PROBE = """
@@ -126,10 +119,3 @@ def test_it_sees_an_impure_rule(tree_with):
 
 def _lies_in(name, package):
     return name == package or name.startswith(f"{package}.")
-
-
-def test_the_judge_loads_nothing_that_stands_beside_it(tree):
-    modules = {module.path: module.tree for module in tree.program}
-    rooms = {path.split("/")[2] for path in closure(graph(modules), JUDGE)}
-    assert "judge" in rooms
-    assert not rooms & BESIDE_THE_JUDGE
