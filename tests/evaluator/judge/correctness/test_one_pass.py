@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from campaigns.devices.launch import ROOT
-from campaigns.evaluator.judge.correctness import passes as one_pass
+from campaigns.evaluator.judge.correctness import one_pass
 from campaigns.evaluator.judge.correctness.one_pass import WIDE, agrees, passes_for
 from campaigns.evaluator.judge.correctness.passes import TorchPasses
 from tests.evaluator.one_pass_check import INTEGERS, WIDTHS

@@ -10,10 +10,17 @@ import pytest
 import torch
 
 from campaigns.evaluator.contract.job import KERNELS
-from campaigns.evaluator.judge.correctness import passes as one_pass_cpu
-from campaigns.evaluator.judge.correctness.one_pass import WIDE, agrees, passes_for
+from campaigns.evaluator.judge.correctness import one_pass as one_pass_cpu
+from campaigns.evaluator.judge.correctness.one_pass import (
+    WIDE,
+    NativePasses,
+    agrees,
+    built,
+    load,
+    passes_for,
+)
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, quick
-from campaigns.evaluator.judge.correctness.passes import NativePasses, TorchPasses, built, load
+from campaigns.evaluator.judge.correctness.passes import TorchPasses
 from tests.evaluator.one_pass_check import INTEGERS, closes, huge, infinite, mixes, no_float
 
 CPU = torch.device("cpu")
