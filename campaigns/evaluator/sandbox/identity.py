@@ -8,7 +8,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from campaigns.evaluator.sandbox import calls
+from campaigns.evaluator.sandbox.linux import calls
 
 # "kopt" users: far above what systems hand out. Where a container maps 65,536 ids only, the block
 # that systemd lists as unused by anybody.

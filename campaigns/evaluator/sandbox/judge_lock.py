@@ -15,10 +15,10 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from campaigns.evaluator.sandbox import calls, identity, view
+from campaigns.evaluator.sandbox import identity, view
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
-from campaigns.evaluator.sandbox.seccomp import filters
-from campaigns.evaluator.sandbox.seccomp import install as seccomp
+from campaigns.evaluator.sandbox.linux import calls, filters
+from campaigns.evaluator.sandbox.linux import install as seccomp
 
 OWN = (Layer.NETWORK, Layer.MOUNTS)
 # To stop processes of other users, and to read how their threads stand.

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from campaigns.evaluator.sandbox.calls import system_call
+from campaigns.evaluator.sandbox.linux.calls import system_call
 
 VERSION = 1
 RULE_PATH_BENEATH = 1

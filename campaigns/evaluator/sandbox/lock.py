@@ -23,11 +23,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from campaigns.evaluator.sandbox import calls, identity, landlock, limits, places, view
+from campaigns.evaluator.sandbox import identity, landlock, limits, places, view
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
+from campaigns.evaluator.sandbox.linux import calls, filters
+from campaigns.evaluator.sandbox.linux import install as seccomp
 from campaigns.evaluator.sandbox.processes import die_with_parent
-from campaigns.evaluator.sandbox.seccomp import filters
-from campaigns.evaluator.sandbox.seccomp import install as seccomp
 
 KEPT = (
     "PATH",

@@ -12,10 +12,10 @@ import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from campaigns.evaluator.sandbox import calls, identity, landlock, limits, places, view
+from campaigns.evaluator.sandbox import identity, landlock, limits, places, view
 from campaigns.evaluator.sandbox.layers import NOT_FOR_CUDA_USER, Layer, SandboxPlan, wanted
-from campaigns.evaluator.sandbox.seccomp import filters
-from campaigns.evaluator.sandbox.seccomp import install as seccomp
+from campaigns.evaluator.sandbox.linux import calls, filters
+from campaigns.evaluator.sandbox.linux import install as seccomp
 
 KINDS = ("cpu", "cuda")
 ANSWER_S = 5.0

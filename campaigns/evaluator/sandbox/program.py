@@ -26,7 +26,6 @@ from functools import partial
 from pathlib import Path
 
 from campaigns.evaluator.sandbox import (
-    calls,
     cgroup,
     folder,
     identity,
@@ -38,6 +37,7 @@ from campaigns.evaluator.sandbox import (
 )
 from campaigns.evaluator.sandbox.folder import MIB, OverRoom, Room, is_full
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
+from campaigns.evaluator.sandbox.linux import calls
 from campaigns.evaluator.sandbox.policy import LOG_BYTES, TABLE_BYTES, Order
 from campaigns.evaluator.sandbox.processes import die_with_parent
 

@@ -12,8 +12,9 @@ import stat
 from collections.abc import Container, Iterable
 from pathlib import Path
 
-from campaigns.evaluator.sandbox import calls
-from campaigns.evaluator.sandbox.calls import (
+from campaigns.evaluator.sandbox.layers import Layer
+from campaigns.evaluator.sandbox.linux import calls
+from campaigns.evaluator.sandbox.linux.calls import (
     ATTR_NODEV,
     ATTR_NOEXEC,
     ATTR_NOSUID,
@@ -24,7 +25,6 @@ from campaigns.evaluator.sandbox.calls import (
     MS_PRIVATE,
     MS_REC,
 )
-from campaigns.evaluator.sandbox.layers import Layer
 
 SCRATCH = Path("/tmp/runner")
 # Where a project's harness finds its files: the same place for each of its trees.

@@ -19,12 +19,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from campaigns.evaluator.sandbox import calls, cgroup, folder, limits, lock, view
+from campaigns.evaluator.sandbox import cgroup, folder, limits, lock, view
 from campaigns.evaluator.sandbox.folder import remove_shared_files
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
+from campaigns.evaluator.sandbox.linux import calls
+from campaigns.evaluator.sandbox.linux.audit import SystemCallAudit
 from campaigns.evaluator.sandbox.lock import RunnerBox
 from campaigns.evaluator.sandbox.processes import adopt_orphans, end_descendants, fork
-from campaigns.evaluator.sandbox.seccomp.audit import SystemCallAudit
 from campaigns.evaluator.sandbox.view import SCRATCH, SHARED
 
 LOG_HEAD = 16 * 1024

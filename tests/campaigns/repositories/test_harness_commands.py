@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.devices.discover import this_device
-from campaigns.evaluator.sandbox import calls
+from campaigns.evaluator.sandbox.linux import calls
 from campaigns.repositories.harness import HostBroken, run_command
 from tests.evaluator.sandbox.ordinary import NOBODY, become_nobody
 

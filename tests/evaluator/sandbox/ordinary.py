@@ -19,7 +19,7 @@ from typing import Self
 
 from campaigns.evaluator.contract import Job, Report
 from campaigns.evaluator.contract.files import dump, load_job, load_report
-from campaigns.evaluator.sandbox import calls
+from campaigns.evaluator.sandbox.linux import calls
 
 ROOT = Path(__file__).resolve().parents[3]
 NOBODY = 65534

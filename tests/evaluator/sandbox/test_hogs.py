@@ -14,8 +14,8 @@ from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome, Phase, Report, Source
 from campaigns.evaluator.sandbox import limits, view
 from campaigns.evaluator.sandbox.limits import with_descendants
+from campaigns.evaluator.sandbox.linux import audit
 from campaigns.evaluator.sandbox.policy import Policy
-from campaigns.evaluator.sandbox.seccomp import audit
 from tests.evaluator import small
 from tests.evaluator.small import LOOP, source
 

@@ -18,12 +18,12 @@ from typing import Any
 
 import pytest
 
-from campaigns.evaluator.sandbox import calls, cgroup, identity, landlock, view, warden
+from campaigns.evaluator.sandbox import cgroup, identity, landlock, view, warden
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
+from campaigns.evaluator.sandbox.linux import calls, filters, numbers
+from campaigns.evaluator.sandbox.linux import install as seccomp
 from campaigns.evaluator.sandbox.lock import RunnerBox
 from campaigns.evaluator.sandbox.processes import fork, wait_status
-from campaigns.evaluator.sandbox.seccomp import filters, numbers
-from campaigns.evaluator.sandbox.seccomp import install as seccomp
 
 ROOT = os.getuid() == 0
 QUIET = filters.Permissions(

@@ -9,7 +9,10 @@ from tests.evaluator import small
 from tools.shape import judge_modules
 
 ASKED = {"stream": "build", "sanitize": True, "read_code": True}
-ROOMS = ("screen", "sanitizers", "machine_code", "ceilings", "interpreter", "runner", "sandbox")
+ROOMS = (
+    *("screen", "sanitizers", "machine_code", "ceilings", "interpreter", "runner", "sandbox"),
+    *("backends", "problem_code", "service"),
+)
 
 
 @pytest.mark.parametrize("kind", BESIDE)

@@ -26,7 +26,7 @@ extern "C" void solve(const float* x, float* y, int N) {
   int held = PyGILState_Ensure();
   PyRun_SimpleString(
       "import ctypes\n"
-      "from campaigns.evaluator.runner.host_plan import HostPlan\n"
+      "from campaigns.evaluator.builds.host_plan import HostPlan\n"
       "maps = [line.split()[-1] for line in open('/proc/self/maps')]\n"
       "own = ctypes.CDLL(next(path for path in maps if path.endswith('candidate.so')))\n"
       "def order(self, slots):\n"

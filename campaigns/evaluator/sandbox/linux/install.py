@@ -13,7 +13,7 @@ import fcntl
 import struct
 from dataclasses import dataclass
 
-from campaigns.evaluator.sandbox.calls import system_call
+from campaigns.evaluator.sandbox.linux.calls import system_call
 
 SET_MODE_FILTER = 1
 # SPEC_ALLOW: before Linux 5.16 a filter slowed all code down by a mitigation that measuring must

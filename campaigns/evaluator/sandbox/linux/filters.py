@@ -12,9 +12,9 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from campaigns.evaluator.sandbox.seccomp import bpf
-from campaigns.evaluator.sandbox.seccomp.bpf import ALLOW, NOTIFY, Rule, Test, errno_verdict
-from campaigns.evaluator.sandbox.seccomp.numbers import (
+from campaigns.evaluator.sandbox.linux import bpf
+from campaigns.evaluator.sandbox.linux.bpf import ALLOW, NOTIFY, Rule, Test, errno_verdict
+from campaigns.evaluator.sandbox.linux.numbers import (
     LAST_KNOWN,
     X32_BIT,
     audit_architecture,

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from campaigns.evaluator.sandbox.seccomp.numbers import number
+from campaigns.evaluator.sandbox.linux.numbers import number
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUTS = 0x04000000

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from campaigns.evaluator.sandbox.seccomp import filters, numbers
-from campaigns.evaluator.sandbox.seccomp import install as seccomp
-from campaigns.evaluator.sandbox.seccomp.numbers import audit_architecture
+from campaigns.evaluator.sandbox.linux import filters, numbers
+from campaigns.evaluator.sandbox.linux import install as seccomp
+from campaigns.evaluator.sandbox.linux.numbers import audit_architecture
 
 # Paths are the candidate's own words, so there could be any number; calls have few names.
 DISTINCT_PATHS = 64
