@@ -10,8 +10,13 @@ from typing import Any
 from knowledge.curation.errors import CurationError
 from knowledge.experience.attempts.record import NewExperience
 from knowledge.experience.catalogue.names import load_names, place_of
-from knowledge.experience.exchange.naming import KEEP, NameBook, NameQuestion
-from knowledge.experience.exchange.resolve import ResolvedImport, resolve
+from knowledge.experience.exchange.naming import (
+    KEEP,
+    NameBook,
+    NameQuestion,
+    ResolvedImport,
+    resolve,
+)
 from knowledge.experience.lessons.new import NewLesson
 from knowledge.experience.readers.drafts import AttemptDraft, GapDraft, LessonDraft
 from knowledge.experience.readers.recognise import read_files
