@@ -10,8 +10,11 @@ class KnowledgeConfig(AppConfig):
 
     def ready(self) -> None:
         from knowledge.curation.people import ensure_roles
+        from knowledge.exchange.batches import register as register_kind
+        from knowledge.exchange.confirm import WIKI
         from knowledge.experience.attempts.index import all_entries, all_tracks
         from knowledge.experience.catalogue.store import all_strategies
+        from knowledge.experience.exchange.write import EXPERIENCE
         from knowledge.experience.lessons.weigh import all_gaps, all_lessons
         from knowledge.search.index import all_documents, all_specs, fill_when_empty, register
 
@@ -20,5 +23,7 @@ class KnowledgeConfig(AppConfig):
             *(all_strategies, all_specs, all_documents),
         ):
             register(source)
+        register_kind(WIKI)
+        register_kind(EXPERIENCE)
         post_migrate.connect(ensure_roles, sender=self)
         post_migrate.connect(fill_when_empty, sender=self)

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from knowledge.models import BatchKind
 from knowledge.views.experience.disagreements import disagreement, disagreements
 from knowledge.views.experience.entry import STEPS, change_entry, entry
 from knowledge.views.experience.gaps import gap_answer, gap_close, gaps
@@ -13,24 +14,18 @@ from knowledge.views.experience.home import (
     home,
     places_csv,
 )
-from knowledge.views.experience.import_page import (
-    answer_import,
-    confirm,
-    drop,
-    import_page,
-    undo,
-)
-from knowledge.views.experience.imports import imports
 from knowledge.views.experience.lesson import lesson, lesson_step
 from knowledge.views.experience.lesson_new import lesson_edit, lesson_new
 from knowledge.views.experience.lessons import lessons
 from knowledge.views.experience.search import search
 from knowledge.views.experience.strategies import strategies, strategy
 from knowledge.views.experience.track import track
+from knowledge.views.imports import batch, decide, imports
 
 __all__ = ["search"]
 
 app_name = "experience"
+LEARNED: dict[str, str] = {"kind": BatchKind.EXPERIENCE}
 urlpatterns = [
     path("", home, name="home"),
     path("effects.csv", effects_csv, name="effects_csv"),
@@ -53,12 +48,14 @@ urlpatterns = [
     path("gaps/<int:pk>/close/", gap_close, name="gap_close"),
     path("disagreements/", disagreements, name="disagreements"),
     path("disagreements/<int:pk>/", disagreement, name="disagreement"),
-    path("imports/", imports, name="imports"),
-    path("imports/<int:pk>/", import_page, name="import"),
-    path("imports/<int:pk>/answer/", answer_import, name="import_answer"),
-    path("imports/<int:pk>/confirm/", confirm, name="import_confirm"),
-    path("imports/<int:pk>/drop/", drop, name="import_drop"),
-    path("imports/<int:pk>/undo/", undo, name="import_undo"),
+    path("imports/", imports, LEARNED, name="imports"),
+    path("imports/<int:number>/", batch, LEARNED, name="import"),
+    *(
+        path(
+            f"imports/<int:number>/{step}/", decide, LEARNED | {"step": step}, name=f"import_{step}"
+        )
+        for step in ("answer", "confirm", "drop", "undo")
+    ),
     path("export.json", export_json, name="export_json"),
     path("export.csv", export_csv, name="export_csv"),
     path("export.md", export_md, name="export_md"),

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from knowledge.models import BatchKind
 from knowledge.views import (
     compare,
     decide,
@@ -19,6 +20,7 @@ from knowledge.views.tokens import revoke_token, tokens
 __all__ = ["revoke_token", "tokens"]
 
 app_name = "knowledge"
+WIKI: dict[str, str] = {"kind": BatchKind.WIKI}
 urlpatterns = [
     path("", home.home, name="home"),
     path("p/<slug:slug>/", platform.sheet, name="platform"),
@@ -42,11 +44,17 @@ urlpatterns = [
     path("flags/<int:pk>/explain/", decide.explain, name="explain"),
     path("propose/", propose.propose, name="propose"),
     path("review/", review.review, name="review"),
-    path("imports/", imports.imports, name="imports"),
-    path("imports/<int:pk>/", imports.batch, name="batch"),
-    path("imports/<int:pk>/confirm/", imports.confirm_batch, name="batch_confirm"),
-    path("imports/<int:pk>/drop/", imports.drop_batch, name="batch_drop"),
-    path("imports/<int:pk>/undo/", imports.undo_batch, name="batch_undo"),
+    path("imports/", imports.imports, WIKI, name="imports"),
+    path("imports/<int:number>/", imports.batch, WIKI, name="batch"),
+    *(
+        path(
+            f"imports/<int:number>/{step}/",
+            imports.decide,
+            WIKI | {"step": step},
+            name=f"batch_{step}",
+        )
+        for step in ("confirm", "drop", "undo")
+    ),
     path("export.zip", home.export, name="export"),
     path("docs/", document.documents, name="documents"),
     path("docs/<path:path>", document.document, name="document"),

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from knowledge.exchange.importer import SHIPPED, ImportOptions, ImportSummary, origin_of, take_files
-from knowledge.exchange.readers.folder import TAKEN, read_folder
+from knowledge.exchange.readers.files import TAKEN, read_folder
 from tests.kept_rows import made_once
 
 

@@ -11,8 +11,7 @@ from campaigns.api import measured, reading
 from campaigns.api.campaigns import MAY_START
 from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.problems.import_.collection import read_collection
-from campaigns.problems.import_.draft import DraftError, ProblemDraft
-from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.draft import DraftError, Given, ProblemDraft
 from campaigns.problems.import_.propose import propose
 from campaigns.steps.problems import keep_problem
 from campaigns.steps.propose_problem import propose_problem

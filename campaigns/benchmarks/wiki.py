@@ -35,11 +35,10 @@ from campaigns.benchmarks.harness import (
 )
 from campaigns.devices.discover import this_device
 from knowledge.curation.store import NewSpec, store_specs
+from knowledge.exchange.batches import confirm, undo
 from knowledge.exchange.check import check_wiki
-from knowledge.exchange.confirm import confirm
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import WikiFiles
-from knowledge.exchange.undo import undo
+from knowledge.exchange.readers.files import WikiFiles
 from knowledge.lookup.value import find
 from knowledge.models import Batch, Document, Platform, Revision, Spec, SpecState
 from knowledge.models.document import text_hash

@@ -23,7 +23,7 @@ from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.models import IllegalTransition
 from campaigns.problems.shipped import UnknownProblem
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.exchange.readers.files import ImportRefused
 from knowledge.lookup.full_disk import full_disk
 from knowledge.lookup.listing import FilterError, NotKnown
 from knowledge.lookup.migrations import MissingMigrations, require_migrations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from campaigns.management.base_command import Argument, argument
+from campaigns.management.import_command import BY
 from knowledge.experience.readers.drafts import NAMED
 from knowledge.experience.writers.selection import OUTCOMES
 from knowledge.models import EntryStanding
@@ -16,7 +17,6 @@ METRICS = {
     "occupancy": "occupancy",
 }
 UNITS = {"latency": "in ms"}
-BY = argument("--by", metavar="USER", help="the user who does it; default: this installation")
 WHY = argument("--why", default="", help="is kept in the history")
 KERNEL = argument("--kernel", default="", help="operation, such as matmul or layernorm")
 BACKEND = argument("--backend", default="", help="triton, cuda, hip, cpp, …")
@@ -82,15 +82,11 @@ ANSWER = argument(
 KEEP_OTHERS = argument(
     "--keep", dest="keep_others", action="store_true", help="keep every other unknown name as it is"
 )
-NUMBER = argument("number", type=int, help="as `experience imports` lists it")
 IMPORT = (
     argument("path", type=Path, help="a file, a folder or a .zip"),
     argument("--confirm", action="store_true", help="carry it out, if nothing is open"),
     *(ANSWER, KEEP_OTHERS, BY),
 )
-CONFIRM = (NUMBER, ANSWER, KEEP_OTHERS, BY)
-UNDO = (NUMBER, argument("--why", required=True, help="is kept in the history"), BY)
-DROP = (NUMBER, WHY, BY)
 EXPORT = (
     argument("--format", dest="form", choices=("json", "csv", "md"), default="json"),
     argument("--out", type=Path, help="a file; default: stdout"),

@@ -10,7 +10,7 @@ from knowledge.experience.recommend.score import Hit, Recommendation
 from knowledge.experience.terms import Bottleneck
 from knowledge.experience.wording import gain_words
 from knowledge.experience.writers.statistics import Statistics
-from knowledge.models import EntryStanding, Experience, ExperienceImport, Lesson
+from knowledge.models import Batch, EntryStanding, Experience, Lesson
 
 
 def entry_line(entry: Experience) -> str:
@@ -76,11 +76,11 @@ def statistics_text(found: Statistics) -> str:
     return "\n".join(lines)
 
 
-def plan_text(batch: ExperienceImport) -> str:
+def plan_text(batch: Batch) -> str:
     """What an import would do: totals, questions, and each row that needs a look."""
     plan = batch.plan
     told = ", ".join(f"{n} {name}" for name, n in plan["counts"].items()) or "nothing"
-    lines = [f"import {batch.pk} of {batch.origin}: {told}"]
+    lines = [f"import {batch.number} of {batch.origin}: {told}"]
     for question in plan["questions"]:
         lines.append(_question(question))
     for row in plan["rows"]:

@@ -12,7 +12,7 @@ from campaigns.rules.wording import as_claimed
 from campaigns.steps.lifecycle.import_trail import PlannedImport, import_trail, plan_import
 from campaigns.trails.exporters.archive import packed
 from campaigns.trails.importers.claims import ClaimedRound, System, TrailRefused
-from campaigns.trails.importers.files import read_path
+from campaigns.trails.importers.trail import read_path
 
 IMPORT = (
     argument("path", type=Path, help="a folder or a .zip: a trail of kopt, or of another system"),

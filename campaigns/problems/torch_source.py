@@ -10,8 +10,7 @@ import ast
 
 from campaigns.evaluator.contract import Source
 from campaigns.evaluator.contract.programs import ENTRY
-from campaigns.problems.import_.bundle.needed import needed_by
-from campaigns.problems.import_.read_sources import parameters
+from campaigns.problems.import_.read_sources import needed_by, parameters
 
 REFERENCE = "reference"
 

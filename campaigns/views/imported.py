@@ -19,10 +19,10 @@ from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
 from campaigns.steps.lifecycle.import_trail import PlannedImport, import_trail, plan_import
 from campaigns.trails.exporters.archive import packed
 from campaigns.trails.importers.claims import System, TrailRefused
-from campaigns.trails.importers.experiences import METRIC as EXPERIENCE
-from campaigns.trails.importers.files import read_zip
+from campaigns.trails.importers.kernel_opt_skill import ATTEMPT_METRIC
+from campaigns.trails.importers.trail import read_zip
 from campaigns.views.lookup import ZIP, download
-from knowledge.exchange.readers.folder import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES
+from knowledge.exchange.readers.files import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES
 from knowledge.specs.citation import split_lines
 
 PER_PAGE = 50
@@ -137,5 +137,5 @@ def _points(rounds: Iterable[ImportedRound], unit: str) -> list[claimed.ClaimedP
         claimed.ClaimedPoint(one.ordinal, one.name, one.figure, one.kept, one.masked)
         for one in rounds
         # Experiences are of many kernels, so their times make no trend.
-        if one.figure and one.unit == unit and one.metric != EXPERIENCE
+        if one.figure and one.unit == unit and one.metric != ATTEMPT_METRIC
     ]

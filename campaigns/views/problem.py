@@ -21,8 +21,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.evaluator.contract.problem_reader import with_line
 from campaigns.models import Campaign, Case, Problem
-from campaigns.problems.import_.draft import DraftError, ProblemDraft
-from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.draft import DraftError, Given, ProblemDraft
 from campaigns.problems.import_.propose import propose
 from campaigns.records.problem_rows import read_problem
 from campaigns.reports.diff import highlighted

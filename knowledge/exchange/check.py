@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Prefetch, Q
 from knowledge.curation.revise import LIVE, drifts
 from knowledge.exchange.importer import SHIPPED, origin_of
 from knowledge.exchange.readers.bundle import as_documents, read_document
-from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder
+from knowledge.exchange.readers.files import TAKEN, ImportRefused, read_folder
 from knowledge.experience.catalogue.store import read_with_shipped, unknown_mentions
 from knowledge.lookup.standing import standings
 from knowledge.models import DRIFT, Citation, Document, Flag, Revision, Spec

@@ -1,44 +1,53 @@
-"""Confirm or drop a planned import; of two people who decide at once one wins."""
+"""What confirming an import of documents stores, what is noted of it, and how it is taken back.
+
+Nothing is rewritten: earlier texts return as new revisions. What has been built upon since is never
+pulled away: the undo is refused and names it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from django.db.models import Max
-from django.utils import timezone
+from django.db.models import Max, OuterRef, Q, Subquery
 
-from knowledge.curation.errors import (
-    LONGEST_BATCH_REASON,
-    Conflict,
-    CurationError,
-    Forbidden,
-    require_storable,
-)
+from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.owners import brought_by_other, own_measurements
-from knowledge.curation.people import may_review, require_proposer
-from knowledge.curation.turn import turn, who_was_first
-from knowledge.exchange.importer import take_bundle
+from knowledge.curation.review import enter, put_out_of_use
+from knowledge.curation.revise import LIVE, CitationChange, settle, store_text, withdraw
+from knowledge.curation.store import record
+from knowledge.curation.turn import turn
+from knowledge.exchange.batches import ImportKind, close
+from knowledge.exchange.importer import check_preferred, require_catalogue, take_bundle
 from knowledge.exchange.plan import Row, bases, counts, row
-from knowledge.exchange.platform_rows import platform_columns
-from knowledge.exchange.readers.archive import WikiFiles
-from knowledge.exchange.readers.bundle import Bundle, read_bundle
-from knowledge.exchange.readers.folder import ImportRefused
-from knowledge.exchange.take_documents import ImportOptions, ImportSummary, untold
-from knowledge.models import Batch, BatchState, Citation, Document, Spec, SpecChange, SpecState
+from knowledge.exchange.readers.bundle import Bundle, read_bundle, read_document
+from knowledge.exchange.readers.files import ImportRefused, WikiFiles
+from knowledge.exchange.take_documents import ImportOptions, ImportSummary, platform_columns, untold
+from knowledge.models import (
+    Action,
+    Batch,
+    BatchKind,
+    BatchState,
+    Citation,
+    Document,
+    FlagAnswer,
+    Platform,
+    Revision,
+    Spec,
+    SpecChange,
+    SpecState,
+)
 from knowledge.models.document import SHIPPED_ORIGIN, text_hash
+from knowledge.models.spec import SpecQuerySet
+from knowledge.search.index import index_documents
+from knowledge.specs.tracking.anchoring import Reanchor
 
 NAMED = 5  # documents that a message lists
 AT_ONCE = "imported at once, without a plan"
 
 
-def may_decide(batch: Batch, person: Any) -> bool:
-    """Whether this user may confirm or drop the plan: its author, or a curator."""
-    return bool(person == batch.author or may_review(person))
-
-
-def second_person_for(batch: Batch) -> list[str]:
+def _needs_second_person(batch: Batch) -> list[str]:
     """Why a curator other than its author has to confirm a plan; empty where its author may."""
     if batch.author is None:
         return []
@@ -54,51 +63,21 @@ def second_person_for(batch: Batch) -> list[str]:
     return [reason for reason, holds in reasons.items() if holds]
 
 
-def is_second_person(batch: Batch, person: Any) -> bool:
-    """Whether this user may confirm what its author alone may not."""
-    return bool(person != batch.author and may_review(person))
-
-
-def confirm(batch: Batch, by: Any) -> ImportSummary:
-    """Do what was planned, all or nothing, in the name of who planned it.
-
-    Raises Forbidden, Conflict (decided already, or documents changed since) and CurationError for
-    files that are not taken.
-    """
-    try:
-        with turn(batch):
-            decide_to_take(batch, by, BatchState.CONFIRMED)
-            bundle = read_bundle(batch.files, ours=batch.origin == SHIPPED_ORIGIN)
-            return _take(batch, bundle, intake_of(batch))
-    except ImportRefused as error:
-        raise CurationError("files", str(error)) from error
-
-
-def decide_to_take(batch: Batch, by: Any, state: BatchState) -> None:
-    """Bring a plan that may be confirmed to this state. Raises as `confirm` does; in its turn."""
-    require_proposer(by)
-    _require_may_decide(batch, by)
-    _require_second_person(batch, by)
+def _require_ready(batch: Batch) -> None:
+    """Raise CurationError and Conflict for a plan that cannot be carried out."""
     if batch.plan.get("refused"):
         raise CurationError("files", "some files are refused; accepted: a plan without refusals")
-    _decide(batch, state, by)
     _require_unchanged(batch)
+
+
+def _take_planned(batch: Batch, by: Any, ready: None) -> ImportSummary:
+    bundle = read_bundle(batch.files, ours=batch.origin == SHIPPED_ORIGIN)
+    return _take(batch, bundle, intake_of(batch))
 
 
 def intake_of(batch: Batch) -> ImportOptions:
     """How a planned import is taken."""
     return ImportOptions(batch.origin, batch.author, batch, whole=bool(batch.plan["whole"]))
-
-
-def drop(batch: Batch, by: Any, why: str = "") -> None:
-    """Forget the files of a plan; that there was one stays."""
-    require_proposer(by)
-    reason = require_storable("why", why.strip(), LONGEST_BATCH_REASON)
-    with turn(batch):
-        _require_may_decide(batch, by)
-        _decide(batch, BatchState.DROPPED, by, among=(BatchState.PLANNED, BatchState.PLANNING))
-        Batch.objects.filter(pk=batch.pk).update(files={}, why=reason)
-    batch.refresh_from_db()
 
 
 def take_at_once(
@@ -128,28 +107,6 @@ def _differs(bundle: Bundle, intake: ImportOptions) -> bool:
     stored = bases(intake.origin, bundle.texts, whole=intake.whole)
     own = own_measurements(bundle.texts)
     return any(stored.get(p) != hashes.get(p) for p in {*stored, *hashes} - own)
-
-
-def _require_may_decide(batch: Batch, by: Any) -> None:
-    if by is not None and not may_decide(batch, by):
-        raise Forbidden("only its author or a curator can decide on an import")
-
-
-def _require_second_person(batch: Batch, by: Any) -> None:
-    reasons = second_person_for(batch)
-    if reasons and by is not None and not is_second_person(batch, by):
-        raise Forbidden(f"{'; '.join(reasons)}: a curator other than its author confirms that")
-
-
-def _decide(
-    batch: Batch, state: BatchState, by: Any, among: Sequence[str] = (BatchState.PLANNED,)
-) -> None:
-    if batch.state not in among:
-        raise Conflict(who_was_first(batch))
-    plan = batch.plan | {"decided_by": by.get_username() if by is not None else "a command"}
-    rows = Batch.objects.filter(pk=batch.pk)
-    rows.update(state=state, plan=plan, decided_at=timezone.now())
-    batch.state, batch.plan = state, plan
 
 
 def _require_unchanged(batch: Batch) -> None:
@@ -197,15 +154,12 @@ def note_import(batch: Batch, before: Row, summary: ImportSummary) -> None:
         "retired": sorted(set(before["held"]) - _approved_in(touched)),
         "platforms": described,
     }
-    plan = batch.plan | {"made": made, "done": counts(summary)}
+    plan: Row = {"made": made, "done": counts(summary)}
     plan |= {"told": [asdict(told) for told in summary.told]}
-    if "documents" not in plan:
+    if "documents" not in batch.plan:
         plan |= {"documents": _stored(batch) + [row(path, "withdrawn") for path in gone]}
         plan |= {"platforms": [asdict(platform) for platform in summary.platforms]}
-    rows = Batch.objects.filter(pk=batch.pk)
-    done = {"state": BatchState.CONFIRMED, "decided_at": timezone.now()}
-    rows.update(files={}, plan=plan, progress={}, **done)
-    batch.refresh_from_db()
+    close(batch, **plan)
 
 
 def _stored(batch: Batch) -> list[Row]:
@@ -231,3 +185,171 @@ def _gone(touched: Mapping[str, str]) -> list[str]:
     were_there = [path for path, sha256 in touched.items() if sha256]
     gone = Document.objects.filter(path__in=were_there).exclude(withdrawn_at=None)
     return list(gone.values_list("path", flat=True))
+
+
+def _take_back(batch: Batch, by: Any, words: str) -> None:
+    """Take back documents, proposals, approvals and flags that an import caused.
+
+    Raises Conflict where what is left does not hold without it. Run it in a turn.
+    """
+    _retire_made(batch, by, words)
+    _put_documents_back(batch, by, words)
+    _put_platforms_back(batch)
+    try:
+        check_preferred()
+        require_catalogue(SHIPPED_ORIGIN)
+    except ImportRefused as error:
+        raise Conflict(f"without this import {error}") from error
+
+
+def made_by(batch: Batch) -> SpecQuerySet:
+    """The specs that an import created: their first citation came with it."""
+    first = Citation.objects.filter(spec=OuterRef("pk")).order_by("pk")
+    made = batch.plan["made"]
+    own = Spec.objects.filter(pk__lte=made["last_spec"], citations__revision__batch=batch)
+    began = own.annotate(began=Subquery(first.values("revision__batch")[:1]))
+    found: SpecQuerySet = began.filter(began=batch.pk).distinct().select_related("platform")
+    return found
+
+
+def _built_upon(batch: Batch) -> Iterator[str]:
+    """What somebody did since that rests on this import, each in a few words."""
+    last = batch.plan["made"]
+    imported = batch.revisions.select_related("document").order_by("number")
+    # Of a document that came with earlier texts, the last one is what the import left behind.
+    for revision in {revision.document_id: revision for revision in imported}.values():
+        newest = revision.document.latest
+        if newest.sha256 != revision.sha256:
+            who = newest.author.get_username() if newest.author else "a command"
+            yield f"{revision.document.path} has revision {newest.number} by {who}"
+        elif revision.document.withdrawn_at is not None:
+            yield f"{revision.document.path} was withdrawn"
+    later = Citation.objects.filter(revision__batch=batch, pk__gt=last["last_citation"])
+    for citation in later.filter(spec__state__in=LIVE).select_related(
+        "spec__platform", "revision__document"
+    ):
+        yield f"{citation} of {citation.spec.platform.slug} was cited by hand"
+    mine = made_by(batch)
+    keys = mine.values("pk")
+    others = Spec.objects.filter(replaces__in=keys, state__in=LIVE).exclude(pk__in=keys)
+    for other in others.select_related("platform", "replaces"):
+        yield f"{other} replaces {other.replaces.shown if other.replaces else ''}"
+    since = {"changes__pk__gt": last["last_change"], "changes__action": Action.APPROVED}
+    for spec in mine.filter(state=SpecState.APPROVED, **since):
+        yield from _replaced_by_hand(spec, last["last_change"])
+    yield from _decided_since(batch)
+    yield from _taken_places(batch)
+
+
+def _replaced_by_hand(spec: Spec, last_change: int) -> Iterator[str]:
+    """Values that stepped back when a person approved this one."""
+    approval = spec.changes.filter(pk__gt=last_change, action=Action.APPROVED).first()
+    if approval is None:
+        return
+    same = Q(platform=spec.platform, metric=spec.metric, qualifiers=spec.qualifiers)
+    if spec.replaces_id:
+        same |= Q(pk=spec.replaces_id)
+    stepped = Spec.objects.filter(same).exclude(pk=spec.pk).filter(
+        changes__pk__gt=last_change, changes__action__in=[Action.RETIRED, Action.RANKED]
+    )  # fmt: skip
+    for other in stepped.distinct():
+        yield f"{spec} was approved by {approval.who} in place of {other.shown}"
+
+
+def _decided_since(batch: Batch) -> Iterator[str]:
+    """Values that this import retired, and on which somebody has spoken since."""
+    made = batch.plan["made"]
+    later = SpecChange.objects.filter(spec__in=made["retired"], pk__gt=made["last_change"])
+    # A decision says more than the flags that it answers.
+    every = sorted(
+        later.select_related("by", "spec__platform"),
+        key=lambda change: (change.action not in (Action.FLAGGED, Action.ANSWERED), change.pk),
+    )
+    for change in {change.spec_id: change for change in every}.values():
+        yield f"{change.spec} was {change.get_action_display()} by {change.who}"
+
+
+def _taken_places(batch: Batch) -> Iterator[str]:
+    """Values that are preferred now where one that this import retired would return."""
+    mine = set(made_by(batch).values_list("pk", flat=True))
+    for spec in Spec.objects.filter(pk__in=batch.plan["made"]["retired"], rank="preferred"):
+        now = Spec.objects.preferred().asking(spec.platform, spec.metric, spec.qualifiers)
+        yield from (f"{other} is preferred now" for other in now if other.pk not in mine)
+
+
+def _retire_made(batch: Batch, by: Any, words: str) -> None:
+    mine = made_by(batch).exclude(state=SpecState.RETIRED)
+    put_out_of_use(mine, FlagAnswer.WITHDRAWN, by, words)
+
+
+def _put_documents_back(batch: Batch, by: Any, words: str) -> None:
+    made = batch.plan["made"]
+    paths = {*batch.revisions.values_list("document__path", flat=True), *made["withdrawn"]}
+    texts = []
+    for document in Document.objects.filter(path__in=paths):
+        earlier = _before(document, batch)
+        if earlier is None or document.path in made["were_withdrawn"]:
+            _withdraw(document, by)
+            continue
+        page = read_document(document.path, earlier.text)
+        stored = store_text(document.path, page.title, earlier.text, origin=document.origin, by=by)
+        if stored is None:
+            continue  # a later import has brought it back already
+        # What this import had flagged stands as it did.
+        settle(stored.drifts, stored.revision, by, closing=(by, words))
+        _restore(document, earlier, stored.revision, batch, (by, words))
+        texts.append((stored.revision.document, earlier.text))
+    index_documents(texts)
+
+
+def _before(document: Document, batch: Batch) -> Revision | None:
+    """The newest text from before the import; of a document that it withdrew, the last one."""
+    earlier = document.revisions.order_by("-number")
+    first = document.revisions.filter(batch=batch).order_by("number").first()
+    revision: Revision | None = (
+        earlier.filter(number__lt=first.number).first() if first is not None else earlier.first()
+    )
+    return revision
+
+
+def _withdraw(document: Document, by: Any) -> None:
+    if document.withdrawn_at is None:
+        withdraw(document, by)
+
+
+def _restore(
+    document: Document, earlier: Revision, now: Revision, batch: Batch, said: tuple[Any, str]
+) -> None:
+    """Values that the import had replaced on the word of a command count again."""
+    by, words = said
+    retired = Spec.objects.filter(
+        pk__in=batch.plan["made"]["retired"], citations__revision__document=document
+    )
+    for spec in retired.filter(state=SpecState.RETIRED).distinct():
+        citation = spec.citation
+        if citation is None:
+            continue
+        found = Reanchor(citation.revision.text, earlier.text)
+        anchor = found.anchor(citation.line, citation.quote, spec.platform.slug)
+        drift = CitationChange(spec, citation, anchor)
+        enter(spec, SpecState.APPROVED)
+        record(spec, Action.RESTORED, by, words, after=spec.shown)
+        settle([drift], now, by)
+
+
+def _put_platforms_back(batch: Batch) -> None:
+    """What the import changed about a platform, unless somebody changed it again."""
+    now = platform_columns()
+    for slug, (before, after) in batch.plan["made"]["platforms"].items():
+        if now.get(slug) != after:
+            continue
+        for other, columns in now.items():
+            taken = set(before["aliases"]) & set(columns["aliases"])
+            if other != slug and taken:
+                raise Conflict(f"built upon since: drivers report '{min(taken)}' of {other} now")
+        Platform.objects.filter(slug=slug).update(**before)
+
+
+WIKI = ImportKind(
+    BatchKind.WIKI, _require_ready, _take_planned, _built_upon, _take_back, _needs_second_person
+)

@@ -21,10 +21,14 @@ from knowledge.curation.owners import (
 from knowledge.curation.review import put_out_of_use
 from knowledge.curation.revise import withdraw
 from knowledge.curation.turn import turn
-from knowledge.exchange.platform_rows import store_platforms
 from knowledge.exchange.readers.bundle import Bundle, read_bundle, read_document
-from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder
-from knowledge.exchange.take_documents import ImportOptions, ImportSummary, take_documents
+from knowledge.exchange.readers.files import TAKEN, ImportRefused, read_folder
+from knowledge.exchange.take_documents import (
+    ImportOptions,
+    ImportSummary,
+    store_platforms,
+    take_documents,
+)
 from knowledge.exchange.take_values import take_earlier, take_values
 from knowledge.experience.catalogue.store import take_catalogue
 from knowledge.models import Document, FlagAnswer, Revision, Spec

@@ -26,23 +26,23 @@ from kombu.exceptions import OperationalError
 from knowledge.curation.errors import LONGEST_BATCH_REASON, Conflict, CurationError
 from knowledge.curation.owners import not_owned
 from knowledge.curation.turn import turn
-from knowledge.exchange.confirm import before_import, decide_to_take, intake_of, note_import
+from knowledge.exchange.batches import begin, undo
+from knowledge.exchange.confirm import before_import, intake_of, note_import
 from knowledge.exchange.importer import take_bundle
 from knowledge.exchange.plan import Row, plan_of, require_plannable, try_import
-from knowledge.exchange.platform_rows import PlatformChange, store_platforms
-from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.readers.bundle import Bundle, read_bundle
-from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.exchange.readers.files import ImportRefused, WikiFiles
 from knowledge.exchange.readers.foreign import LineOutcome
 from knowledge.exchange.take_documents import (
     ImportOptions,
     ImportSummary,
+    PlatformChange,
+    store_platforms,
     take_documents,
     untold,
 )
-from knowledge.exchange.undo import undo
 from knowledge.models import Batch, BatchState
-from knowledge.models.document import WORKED_ON
+from knowledge.models.batch import WORKED_ON
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ def begin_plan(brought: WikiFiles, by: Any) -> Batch:
 def begin_import(batch: Batch, by: Any) -> None:
     """Decide that a plan is carried out; a task does it. Raises as `confirm` does."""
     with turn(batch):
-        decide_to_take(batch, by, BatchState.TAKING)
+        begin(batch, by, BatchState.TAKING)
         before = before_import(batch.files, intake_of(batch))
         rows = Batch.objects.filter(pk=batch.pk)
         rows.update(progress={"before": before}, heartbeat_at=None)

@@ -19,11 +19,14 @@ from knowledge.curation.people import require_proposer
 from knowledge.curation.turn import turn
 from knowledge.curation.warn import warnings_of
 from knowledge.exchange.importer import take_bundle
-from knowledge.exchange.platform_rows import platform_columns, store_platforms
-from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.readers.bundle import Bundle, document_paths, read_bundle
-from knowledge.exchange.readers.folder import ImportRefused
-from knowledge.exchange.take_documents import ImportOptions, ImportSummary
+from knowledge.exchange.readers.files import ImportRefused, WikiFiles
+from knowledge.exchange.take_documents import (
+    ImportOptions,
+    ImportSummary,
+    platform_columns,
+    store_platforms,
+)
 from knowledge.models import Batch, Citation, Document, Flag, FlagKind, Revision, Spec
 from knowledge.models.document import SHIPPED_ORIGIN
 from knowledge.specs.constraints import ConstraintWarning

@@ -6,26 +6,80 @@ takes as long as it has files; the words of the search index are held by it only
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from knowledge.curation.owners import own_measurements
 from knowledge.curation.review import approve, put_out_of_use
 from knowledge.curation.revise import CitationChange, StoredRevision, settle, store_text
 from knowledge.curation.store import NewSpec, store_specs
-from knowledge.exchange.platform_rows import PlatformChange
 from knowledge.exchange.readers.bundle import Bundle
-from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.exchange.readers.files import ImportRefused
 from knowledge.exchange.readers.foreign import LineFate, LineOutcome
 from knowledge.lookup.needs import Question, question_of
 from knowledge.models import Batch, Document, Flag, FlagAnswer, Platform, Revision, Spec, SpecState
 from knowledge.models.document import MEASURED_ORIGIN, SHIPPED_ORIGIN
 from knowledge.search.index import index_documents
-from knowledge.specs.facts import Rank
+from knowledge.specs.facts import PlatformFacts, Rank
 from knowledge.specs.reader import Page, SpecLine
 
+COLUMNS = ("name", "vendor", "arch", "kind", "target", "aliases")
+
+Row = dict[str, Any]
 TOLD_EACH = 500  # documents
+UNMOVED = ("documents", "specs_unchanged", "told")
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformChange:
+    """A platform that an import introduced or described anew; change: in words, old and new."""
+
+    slug: str
+    change: str
+    is_new: bool
+
+
+def platform_columns() -> dict[str, Row]:
+    """What is stored of each platform."""
+    return {each.slug: _columns(each) for each in Platform.objects.all()}
+
+
+def store_platforms(platforms: Iterable[PlatformFacts]) -> tuple[PlatformChange, ...]:
+    """Store what documents say of platforms; what that changed. Run it in a turn.
+
+    ImportRefused for the driver name of another platform.
+    """
+    before = platform_columns()
+    now = dict(before)
+    owners = {alias: slug for slug, row in before.items() for alias in row["aliases"]}
+    for facts in platforms:
+        taken = [alias for alias in facts.aliases if owners.get(alias, facts.slug) != facts.slug]
+        if taken:
+            raise ImportRefused(
+                f"platform {facts.slug}: drivers report '{min(taken)}' of {owners[min(taken)]}; "
+                "accepted: aliases that no other platform has"
+            )
+        for alias in now.get(facts.slug, {"aliases": []})["aliases"]:
+            owners.pop(alias, None)
+        owners |= dict.fromkeys(facts.aliases, facts.slug)
+        now[facts.slug] = {column: asdict(facts)[column] for column in COLUMNS}
+        now[facts.slug] |= {"kind": str(facts.kind), "aliases": list(facts.aliases)}
+    new = [slug for slug in now if slug not in before]
+    Platform.objects.bulk_create(Platform(slug=slug, **now[slug]) for slug in new)
+    changed = [slug for slug in before if now[slug] != before[slug]]
+    for slug in changed:
+        Platform.objects.filter(slug=slug).update(**now[slug])
+    introduced = (PlatformChange(slug, f"new: {now[slug]['name']}", True) for slug in new)
+    return (*introduced, *(PlatformChange(s, _change(before[s], now[s]), False) for s in changed))
+
+
+def _columns(platform: Platform) -> Row:
+    return {column: getattr(platform, column) for column in COLUMNS}
+
+
+def _change(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    return "; ".join(f"{c}: {before[c]} → {now[c]}" for c in COLUMNS if before[c] != now[c])
 
 
 def untold(done: int, of: int) -> None:
@@ -77,9 +131,6 @@ class ImportSummary:
     def changed(self) -> bool:
         """Whether anything was stored."""
         return any(getattr(self, field.name) for field in fields(self) if field.name not in UNMOVED)
-
-
-UNMOVED = ("documents", "specs_unchanged", "told")
 
 
 def take_documents(bundle: Bundle, intake: ImportOptions, stored: set[str]) -> ImportSummary:

@@ -2,28 +2,51 @@
 
 A value from a file that others wrote is a proposal, whoever brings it. An export's specs.json is
 believed as far as its documents are: as it says where a command brings them into a wiki that has
-none of them, else as proposals.
+none of them, else as proposals. What was done there is told in the words of its history: a name in
+a file is no user of this installation, and stands as done by nobody here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models import Q
+from django.utils import timezone
 
 from knowledge.curation.revise import recheck, store_text
-from knowledge.curation.store import NewSpec, store_specs
-from knowledge.exchange.bring_back import bring_back, waive_again
-from knowledge.exchange.exported_specs import ExportedSpec
+from knowledge.curation.store import NewSpec, fields_of, record, store_specs
+from knowledge.exchange.exported_specs import ExportedChange, ExportedFlag, ExportedSpec
 from knowledge.exchange.readers.bundle import Bundle, title_of
-from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.exchange.readers.files import ImportRefused
 from knowledge.exchange.readers.foreign import CitedValue, LineFate, LineOutcome
-from knowledge.models import Batch, Flag, Platform, Revision, Spec, SpecState
-from knowledge.search.index import index_documents
+from knowledge.models import (
+    Action,
+    Batch,
+    Citation,
+    Flag,
+    Platform,
+    Revision,
+    Spec,
+    SpecChange,
+    SpecState,
+    Waiver,
+)
+from knowledge.models.guarded import COMMAND
+from knowledge.search.index import index_documents, index_specs
 from knowledge.specs.citation import split_lines
 from knowledge.specs.facts import Rank, SpecFacts
+
+LONGEST_REASON = 500  # characters; the column of a waiver's reason
+# What says by itself that a value is in this state, where its history does not.
+ENTERED = {
+    "proposed": Action.PROPOSED,
+    "approved": Action.APPROVED,
+    "returned": Action.RETURNED,
+    "retired": Action.RETIRED,
+}
 
 
 @dataclass(slots=True)
@@ -234,3 +257,87 @@ def _not_believed(value: CitedValue) -> Iterator[LineOutcome]:
     for waiver in kept.waivers:
         words = f"exception of '{waiver.constraint}' by {waiver.by}: {waiver.reason}"
         yield value.told(LineFate.LEFT_OUT, f"{words}; except it again here")
+
+
+def bring_back(
+    kept: ExportedSpec[SpecFacts], platform: Platform, revision: Revision, origin: str
+) -> Spec:
+    """Store the value on these lines of `revision`, all but what it replaces. Run it in a turn."""
+    spec = Spec.objects.create(
+        **fields_of(kept.facts),
+        platform=platform,
+        rank=kept.facts.rank,
+        state=kept.state,
+        elsewhere={"by": kept.by, "at": kept.at},
+    )
+    cited = kept.citation
+    Citation.objects.create(
+        spec=spec,
+        revision=revision,
+        first_line=cited.first_line,
+        last_line=cited.last_line,
+        quote=kept.quote,
+    )
+    SpecChange.objects.bulk_create(_entry(spec, step) for step in kept.history)
+    last = kept.history[-1] if kept.history else None
+    if last is None or (last.state, last.rank) != (kept.state, kept.facts.rank):
+        why = f"imported ({origin}, {kept.file})"
+        record(spec, ENTERED[kept.state], None, why, after=spec.shown)
+    Flag.objects.bulk_create(_flag(spec, flag) for flag in kept.flags)
+    if kept.state != SpecState.RETIRED:
+        index_specs([spec])
+    return spec
+
+
+def waive_again(spec: Spec, kept: ExportedSpec[SpecFacts]) -> None:
+    """Except the warnings here that were excepted there, each once."""
+    for waiver in {each.constraint: each for each in kept.waivers}.values():
+        known = {"by": waiver.by, "at": waiver.at}
+        Waiver.objects.create(
+            spec=spec,
+            constraint=waiver.constraint,
+            reason=said(waiver.by, waiver.at, waiver.reason)[:LONGEST_REASON],
+            elsewhere=known | ({"reason": waiver.reason} if waiver.reason else {}),
+        )
+
+
+def said(by: str, at: str, why: str) -> str:
+    """What somebody did elsewhere, as the history here tells it; at: ISO 8601."""
+    when = f"{datetime.fromisoformat(at).astimezone(UTC):%Y-%m-%d %H:%M UTC}"
+    return f"imported: {by or COMMAND} on {when}" + (f": {why}" if why else "")
+
+
+def _entry(spec: Spec, step: ExportedChange) -> SpecChange:
+    return SpecChange(
+        spec=spec,
+        action=step.action,
+        state=step.state,
+        rank=step.rank,
+        before=step.before,
+        after=step.after,
+        why=said(step.by, step.at, step.why),
+        elsewhere={"by": step.by, "at": step.at, "why": step.why},
+    )
+
+
+def _flag(spec: Spec, flag: ExportedFlag) -> Flag:
+    known = {"by": flag.by, "at": flag.at}
+    noticed = Revision.objects.filter(document__path=flag.path, sha256=flag.revision)
+    first, last = flag.lines or (None, None)
+    made = Flag(
+        spec=spec,
+        kind=flag.kind,
+        revision=noticed.order_by("-number").first() if flag.path else None,
+        first_line=first,
+        last_line=last,
+        quote=flag.quote,
+        note=flag.note,
+    )
+    if flag.answer:
+        known |= {"answered_by": flag.answered_by, "answered_at": flag.answered_at}
+        known["why"] = flag.why
+        made.answer = flag.answer
+        made.answered_at = timezone.now()
+        made.why = said(flag.answered_by, flag.answered_at, flag.why)
+    made.elsewhere = known
+    return made

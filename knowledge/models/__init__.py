@@ -1,16 +1,15 @@
 """What we know, one noun a file."""
 
+from knowledge.models.batch import Batch, BatchKind, BatchState
 from knowledge.models.change import Action, SpecChange, Waiver
-from knowledge.models.document import Batch, BatchState, Document, Revision
+from knowledge.models.document import Document, Revision
 from knowledge.models.experience import (
     Adoption,
     EntryStanding,
     Experience,
     ExperienceAction,
     ExperienceChange,
-    ExperienceImport,
     ExperienceOrigin,
-    ImportState,
     Strategy,
     StrategyKind,
     TrackRecord,
@@ -47,6 +46,7 @@ __all__ = [
     "Action",
     "Adoption",
     "Batch",
+    "BatchKind",
     "BatchState",
     "Citation",
     "ConflictState",
@@ -56,7 +56,6 @@ __all__ = [
     "Experience",
     "ExperienceAction",
     "ExperienceChange",
-    "ExperienceImport",
     "ExperienceOrigin",
     "Flag",
     "FlagAnswer",
@@ -64,7 +63,6 @@ __all__ = [
     "Gap",
     "GapState",
     "Immutable",
-    "ImportState",
     "KeptAnswer",
     "Kind",
     "Lesson",

@@ -194,7 +194,7 @@ class Experience(models.Model):
     notes = models.TextField(blank=True)
     external = models.CharField(max_length=80, blank=True)
     batch = models.ForeignKey(
-        "knowledge.ExperienceImport", models.PROTECT, null=True, blank=True, related_name="entries"
+        "knowledge.Batch", models.PROTECT, null=True, blank=True, related_name="entries"
     )
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
@@ -285,40 +285,3 @@ class Adoption(Guarded):
     @property
     def round_url(self) -> str:
         return reverse("round", args=[self.campaign, self.round])
-
-
-class ImportState(models.TextChoices):
-    PLANNED = "planned", "planned"
-    CONFIRMED = "confirmed", "confirmed"
-    DROPPED = "dropped", "dropped"
-    UNDONE = "undone", "undone"
-
-
-class ExperienceImport(models.Model):
-    """One import of experience or lessons: planned, confirmed and undone as one.
-
-    files: path → text, emptied once it is decided. format: the reader's name. answers: what a
-    person said that an unknown name means, name → ours. plan: what it would do, as shown.
-    """
-
-    origin = models.CharField(max_length=120)
-    format = models.CharField(max_length=40)
-    state = models.CharField(max_length=12, choices=ImportState.choices, default="planned")
-    files = models.JSONField(default=dict, blank=True)
-    answers = models.JSONField(default=dict, blank=True)
-    plan = models.JSONField(default=dict, blank=True)
-    author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
-    why = models.CharField(max_length=300, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    decided_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["-pk"]
-
-    def __str__(self) -> str:
-        return f"import {self.pk} of {self.origin}"
-
-    def get_absolute_url(self) -> str:
-        return reverse("experience:import", args=[self.pk])

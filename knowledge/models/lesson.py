@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from knowledge.models.experience import Experience, ExperienceImport
+from knowledge.models.experience import Experience
 from knowledge.models.guarded import ALWAYS, Guarded, actor
 
 
@@ -78,7 +78,7 @@ class Lesson(Scoped):
     source = models.CharField(max_length=16, choices=LessonSource.choices)
     campaign = models.BigIntegerField(null=True, blank=True)
     batch = models.ForeignKey(
-        ExperienceImport, models.PROTECT, null=True, blank=True, related_name="lessons"
+        "knowledge.Batch", models.PROTECT, null=True, blank=True, related_name="lessons"
     )
     proposed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"

@@ -13,10 +13,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from knowledge.curation.people import may_propose, may_review
-from knowledge.exchange.readers.archive import write_archive
-from knowledge.exchange.readers.folder import ImportRefused
-from knowledge.exchange.snapshot import snapshot
+from knowledge.exchange.readers.files import ImportRefused, write_archive
 from knowledge.exchange.writers.export import ExportRefused, export_files
+from knowledge.exchange.writers.exported_rows import snapshot
 from knowledge.lookup.needs import Coverage, coverage, happenings, health
 from knowledge.models import Document, Platform, SpecState
 from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE

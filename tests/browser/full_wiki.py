@@ -4,10 +4,10 @@ from django.contrib.auth.models import Group, User
 
 from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve, give_back
-from knowledge.exchange.confirm import confirm, drop
+from knowledge.exchange.batches import confirm, drop
 from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import WikiFiles
+from knowledge.exchange.readers.files import WikiFiles
 from knowledge.models import Document, Platform, Spec
 from tests.kept_wiki import put_wiki
 from tests.knowledge.conftest import BANDWIDTH, PLATFORM, SOURCE, TDP, facts

@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns.steps.lifecycle.import_trail import import_trail, plan_import
-from campaigns.trails.importers.files import read_path
+from campaigns.trails.importers.trail import read_path
 from tests.browser.look import look_at, look_at_all
 from tests.campaigns.sample import build_sample
 from tests.campaigns.swept import ROUND, build_swept

@@ -26,7 +26,7 @@ from campaigns.steps.lifecycle.control import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.measuring.results import record_report
 from knowledge.exchange.importer import MEASURED, SHIPPED
-from knowledge.exchange.readers.folder import read_folder
+from knowledge.exchange.readers.files import read_folder
 from knowledge.models.document import SHIPPED_ORIGIN
 from tests.kept_rows import made_once
 from tests.kept_wiki import put_files

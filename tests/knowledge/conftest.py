@@ -5,7 +5,7 @@ from django.contrib.auth.models import Group, User
 
 from knowledge.curation.propose import CitedLines, propose
 from knowledge.exchange.importer import ImportOptions, take_files
-from knowledge.exchange.readers.folder import TAKEN, read_folder
+from knowledge.exchange.readers.files import TAKEN, read_folder
 from knowledge.models import Document, Platform
 from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import Rank, SourceKind, SpecFacts

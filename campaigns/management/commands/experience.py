@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth import get_user_model
-
 from campaigns.management import experience_options as options
-from campaigns.management.base_command import BaseCommand, ExitCode, Verb
+from campaigns.management.base_command import ExitCode, Verb
 from campaigns.management.experience_steps import (
     WRITERS,
     answers_of,
@@ -29,24 +25,23 @@ from campaigns.management.experience_words import (
     recommendation_text,
     statistics_text,
 )
-from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.exchange.readers.folder import ImportRefused
+from campaigns.management.import_command import ImportCommand
+from knowledge.curation.errors import Conflict, CurationError
+from knowledge.exchange.batches import confirm
 from knowledge.experience.attempts.merging import MergeGroup, candidates, unmerge
-from knowledge.experience.exchange.confirm import confirm_import
 from knowledge.experience.exchange.note_attempt import note_attempt
-from knowledge.experience.exchange.plan import answer_questions, drop_import, plan_import
-from knowledge.experience.exchange.undo import undo_import
-from knowledge.experience.exchange.uploads import read_path
+from knowledge.experience.exchange.plan import answer_questions, plan_import, read_path
 from knowledge.experience.lessons.ask import lessons_for
 from knowledge.experience.recommend.ask import recommend
 from knowledge.experience.writers.selection import Selection, entry_record, lesson_record
 from knowledge.experience.writers.statistics import statistics
-from knowledge.lookup.listing import FilterError, NotKnown
-from knowledge.models import ExperienceImport, ImportState
+from knowledge.models import Batch, BatchKind, BatchState
 from knowledge.search.find import SearchResults, ask, search
 
 
-class Command(BaseCommand):
+class Command(ImportCommand):
+    kind = BatchKind.EXPERIENCE
+    exits = {Conflict: ExitCode.NOT_ALLOWED}
     help = "What the team has learned: add, recommend, search, list, merge, sync, stats, exchange."
 
     def verbs(self) -> tuple[Verb, ...]:
@@ -60,16 +55,12 @@ class Command(BaseCommand):
             Verb("stats", "totals, gains and predictions", self.stats, options.SELECTED),
             Verb("tips", "the lessons that hold somewhere", self.tips, options.TIPS),
             Verb("import", "plan an import, or carry it out", self.bring, options.IMPORT),
-            Verb("imports", "list imports, newest first", self.imports),
-            Verb("confirm", "carry out a planned import", self.confirm, options.CONFIRM),
-            Verb("drop", "discard a planned import", self.drop, options.DROP),
-            Verb("undo", "undo an import as a whole", self.undo, options.UNDO),
+            *self.import_verbs(self.confirm, options.ANSWER, options.KEEP_OTHERS),
             Verb("export", "write it down as JSON, CSV or Markdown", self.export, options.EXPORT),
         )
 
     def add(self, by: str | None, **said: Any) -> None:
-        with self._refusing():
-            made = note_attempt(told_attempt(said), self._user(by))
+        made = note_attempt(told_attempt(said), self.user(by))
         # Where its label is another one than was told, its notes end with that.
         told = made.notes.rpartition("\n")[2]
         if told.startswith("Its source calls it"):
@@ -77,13 +68,11 @@ class Command(BaseCommand):
         self.emit(entry_record(made), entry_line(made))
 
     def recommend(self, limit: int, **said: Any) -> None:
-        with self._refusing():
-            found = recommend(asked(said), self._positive("-n", limit))
+        found = recommend(asked(said), self._positive("-n", limit))
         self.emit(recommendation_record(found), recommendation_text(found))
 
     def search(self, query: list[str], limit: int, **facets: str) -> None:
-        with self._refusing():
-            found = search(ask(" ".join(query), facets), self._positive("-n", limit))
+        found = search(ask(" ".join(query), facets), self._positive("-n", limit))
         self.emit(found.records(), _found_text(found))
         if not found.found:
             left = ", ".join(
@@ -93,22 +82,20 @@ class Command(BaseCommand):
             self.progress(f"nothing is found in this scope{f'; left out: {left}' if left else ''}")
 
     def list_all(self, kernel: str, limit: int, **said: str) -> None:
-        with self._refusing():
-            rows = list(Selection(op=kernel, **said).entries()[: self._positive("--limit", limit)])
+        rows = list(Selection(op=kernel, **said).entries()[: self._positive("--limit", limit)])
         self.emit([entry_record(row) for row in rows], "\n".join(map(entry_line, rows)))
 
     def merge(
         self, groups: list[str] | None, undo: str | None, by: str | None, **said: Any
     ) -> None:
-        with self._refusing():
-            if undo:
-                done = [unmerge(entry_at(undo), self._user(by), said["why"])]
-            elif groups:
-                done = merge_groups(groups, said, self._user(by))
-            else:
-                found = candidates()
-                self.emit([_group_record(g) for g in found], "\n".join(map(_group_text, found)))
-                return
+        if undo:
+            done = [unmerge(entry_at(undo), self.user(by), said["why"])]
+        elif groups:
+            done = merge_groups(groups, said, self.user(by))
+        else:
+            found = candidates()
+            self.emit([_group_record(g) for g in found], "\n".join(map(_group_text, found)))
+            return
         self.emit([entry_record(entry) for entry in done], "\n".join(map(entry_line, done)))
 
     def sync(self, out: Path | None, **_: Any) -> None:
@@ -122,22 +109,20 @@ class Command(BaseCommand):
             self.progress(f"wrote {path}")
 
     def stats(self, kernel: str, **said: str) -> None:
-        with self._refusing():
-            found = statistics(Selection(op=kernel, **said))
+        found = statistics(Selection(op=kernel, **said))
         data = dataclasses.asdict(found) | {"failed": found.failed}
         self.emit(data, statistics_text(found))
 
     def tips(self, limit: int, **said: Any) -> None:
-        with self._refusing():
-            wanted = asked(said | {"bottleneck": ""})
-            found = lessons_for(
-                op=wanted.op,
-                backend=wanted.backend,
-                platform=wanted.platform,
-                arch=wanted.arch,
-                dtype=wanted.dtype,
-                limit=self._positive("-n", limit),
-            )
+        wanted = asked(said | {"bottleneck": ""})
+        found = lessons_for(
+            op=wanted.op,
+            backend=wanted.backend,
+            platform=wanted.platform,
+            arch=wanted.arch,
+            dtype=wanted.dtype,
+            limit=self._positive("-n", limit),
+        )
         self.emit([lesson_record(each) for each in found], "\n".join(map(lesson_lines, found)))
 
     def bring(
@@ -149,10 +134,9 @@ class Command(BaseCommand):
         by: str | None,
         **_: Any,
     ) -> None:
-        person = self._user(by)
-        with self._refusing():
-            name, files = read_path(path)
-            batch = plan_import(files, person, origin=name)
+        person = self.user(by)
+        name, files = read_path(path)
+        batch = plan_import(files, person, origin=name)
         self._answer(batch, answers, keep_others, person)
         if confirm:
             self._confirm(batch, person)
@@ -161,16 +145,7 @@ class Command(BaseCommand):
         errors = batch.plan["counts"].get("error", 0)
         if errors:
             self.fail(ExitCode.USAGE, f"{errors} rows cannot be read; nothing can be imported")
-        self.progress(f"planned only: `experience confirm {batch.pk}` does it")
-
-    def imports(self, **_: Any) -> None:
-        rows = list(ExperienceImport.objects.defer("files", "plan")[:100])
-        data = [
-            {"import": r.pk, "origin": r.origin, "state": r.state, "at": r.created_at.isoformat()}
-            for r in rows
-        ]
-        told = (f"{r.pk:5} {r.get_state_display():10} {r.origin}" for r in rows)
-        self.emit(data, "\n".join(told))
+        self.progress(f"planned only: `experience confirm {batch.number}` does it")
 
     def confirm(
         self,
@@ -180,23 +155,12 @@ class Command(BaseCommand):
         by: str | None,
         **_: Any,
     ) -> None:
-        batch, person = self._batch(number), self._user(by)
+        batch, person = self.batch(number), self.user(by)
         self._answer(batch, answers, keep_others, person)
         self._confirm(batch, person)
 
-    def drop(self, number: int, why: str, by: str | None, **_: Any) -> None:
-        with self._refusing():
-            drop_import(self._batch(number), self._user(by), why)
-        self.emit({"import": number, "state": ImportState.DROPPED}, f"import {number} is dropped")
-
-    def undo(self, number: int, why: str, by: str | None, **_: Any) -> None:
-        with self._refusing():
-            undo_import(self._batch(number), self._user(by), why)
-        self.emit({"import": number, "state": ImportState.UNDONE}, f"import {number} is undone")
-
     def export(self, form: str, out: Path | None, kernel: str, **said: str) -> None:
-        with self._refusing():
-            text = WRITERS[form](Selection(op=kernel, **said))
+        text = WRITERS[form](Selection(op=kernel, **said))
         if out is None:
             self.stdout.write(text, ending="")
             return
@@ -206,59 +170,28 @@ class Command(BaseCommand):
             self.fail(ExitCode.USAGE, f"out: {error}")
         self.emit({"written": str(out), "characters": len(text)}, f"wrote {out}")
 
-    def _answer(
-        self, batch: ExperienceImport, told: list[str] | None, keep: bool, person: Any
-    ) -> None:
+    def _answer(self, batch: Batch, told: list[str] | None, keep: bool, person: Any) -> None:
         if told or keep:
-            with self._refusing():
-                said = answers_of(batch.plan.get("questions", ()), told or ())
-                answer_questions(batch, said, person, keep_others=keep)
+            said = answers_of(batch.plan.get("questions", ()), told or ())
+            answer_questions(batch, said, person, keep_others=keep)
 
-    def _confirm(self, batch: ExperienceImport, person: Any) -> None:
+    def _confirm(self, batch: Batch, person: Any) -> None:
         try:
-            with self._refusing():
-                made = confirm_import(batch, person)
+            made = confirm(batch, person)
         finally:
-            if batch.state == ImportState.PLANNED:
+            if batch.state == BatchState.PLANNED:
                 self.progress(plan_text(batch))
         told = ", ".join(f"{n} {name}" for name, n in made.items())
-        self.emit({"import": batch.pk, **made}, f"import {batch.pk} is done: {told}")
-        self.progress(f"`experience undo {batch.pk} --why …` takes it back")
+        self.emit({"import": batch.number, **made}, f"import {batch.number} is done: {told}")
+        self.progress(f"`experience undo {batch.number} --why …` takes it back")
 
-    def _emit_plan(self, batch: ExperienceImport) -> None:
-        self.emit({"import": batch.pk, **batch.plan}, plan_text(batch))
-
-    @contextmanager
-    def _refusing(self) -> Iterator[None]:
-        """What a step refuses, as the end of the command."""
-        try:
-            yield
-        except NotKnown as error:
-            self.fail(ExitCode.NOT_FOUND, str(error))
-        except (CurationError, FilterError, ImportRefused) as error:
-            self.fail(ExitCode.USAGE, str(error))
-        except (Forbidden, Conflict) as error:
-            self.fail(ExitCode.NOT_ALLOWED, str(error))
+    def _emit_plan(self, batch: Batch) -> None:
+        self.emit({"import": batch.number, **batch.plan}, plan_text(batch))
 
     def _positive(self, name: str, number: int) -> int:
         if not 1 <= number <= 10_000:
             raise CurationError(name, f"{number}; accepted: 1 to 10,000")
         return number
-
-    def _batch(self, number: int) -> ExperienceImport:
-        known = abs(number) < 2**63
-        found = ExperienceImport.objects.filter(pk=number).first() if known else None
-        if found is None:
-            self.fail(ExitCode.NOT_FOUND, f"{number}: no such import; `experience imports` lists")
-        return found
-
-    def _user(self, name: str | None) -> Any:
-        if name is None:
-            return None
-        user = get_user_model().objects.filter(username=name).first()
-        if user is None:
-            self.fail(ExitCode.NOT_FOUND, f"user '{name}': no such user")
-        return user
 
 
 def _group_record(group: MergeGroup) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.management.base_command import BaseCommand, ExitCode, Exits, Verb, argument
 from campaigns.problems.import_.collection import SOLUTION, names_beside, read_collection
-from campaigns.problems.import_.draft import DraftError, ProblemDraft, Role
-from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.draft import DraftError, Given, ProblemDraft, Role
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.shipped import shipped_folders
 from campaigns.steps.problems import find_problem, keep_problem, known_problems

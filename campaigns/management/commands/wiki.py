@@ -6,32 +6,33 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from campaigns.devices.discover import DeviceError, this_device
-from campaigns.devices.hold import DeviceBusy
+from campaigns.devices.discover import this_device
 from campaigns.devices.passport import measure_ceilings
 from campaigns.evaluator.contract.ceilings import CeilingsError
-from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
-from knowledge.curation.errors import Conflict, CurationError
+from campaigns.management.base_command import ExitCode, Verb, argument
+from campaigns.management.import_command import ImportCommand, batch_record
+from knowledge.curation.errors import Conflict
 from knowledge.curation.warn import contradictions
+from knowledge.exchange.batches import confirm
 from knowledge.exchange.check import WikiFault, check_wiki
-from knowledge.exchange.confirm import confirm, drop, take_at_once
+from knowledge.exchange.confirm import take_at_once
 from knowledge.exchange.importer import SHIPPED, origin_of
 from knowledge.exchange.in_parts import begin_import, is_large, work_on
 from knowledge.exchange.plan import counts, plan_import
-from knowledge.exchange.readers.archive import WikiFiles
 from knowledge.exchange.readers.bundle import read_document
-from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder
+from knowledge.exchange.readers.files import TAKEN, ImportRefused, WikiFiles, read_folder
 from knowledge.exchange.readers.foreign import LineFate
 from knowledge.exchange.take_documents import ImportSummary
-from knowledge.exchange.undo import undo
 from knowledge.exchange.writers.export import ExportRefused, export_folder
 from knowledge.lookup.listing import documents_with, snippets
 from knowledge.lookup.migrations import EmptyDatabase
-from knowledge.models import Batch, BatchState, Document
+from knowledge.models import Batch, BatchKind, BatchState, Document
 from knowledge.specs.citation import CitationState, resolve
 
 
-class Command(BaseCommand):
+class Command(ImportCommand):
+    kind = BatchKind.WIKI
+    exits = {Conflict: ExitCode.USAGE, CeilingsError: ExitCode.USAGE, ExportRefused: ExitCode.USAGE}
     help = (
         "The hardware wiki: search, import, imports, confirm, drop, undo, export, check, ceilings."
     )
@@ -48,9 +49,6 @@ class Command(BaseCommand):
         plan = argument(
             "--plan", action="store_true", help="only plan: show what would happen, import nothing"
         )
-        number = argument("number", type=int, help="as `wiki imports` lists it")
-        why = argument("--why", required=True, help="the reason, which is kept in the history")
-        because = argument("--why", default="", help="an optional reason")
         out = argument("folder", type=Path, help="an empty folder, or an earlier export")
         device = argument("--device", help="cpu or cuda:<index>; default: the one measured on")
         words = argument("words", nargs="+", help="all of them, in path, title or newest text")
@@ -62,10 +60,7 @@ class Command(BaseCommand):
                 self.import_folder,
                 (folder, approve, plan),
             ),
-            Verb("imports", "list imports, newest first", self.imports),
-            Verb("confirm", "carry out a planned import", self.confirm, (number,)),
-            Verb("drop", "discard a planned import", self.drop, (number, because)),
-            Verb("undo", "undo an import as a whole", self.undo, (number, why)),
+            *self.import_verbs(self.confirm),
             Verb("export", "write a folder that can be imported again", self.export, (out,)),
             Verb(
                 "check", "do all citations still hold? exit 1 if not", self.check_folder, (folder,)
@@ -85,14 +80,11 @@ class Command(BaseCommand):
             self.fail(ExitCode.NOT_FOUND, f"no document holds all words of '{' '.join(words)}'")
 
     def import_folder(self, folder: Path, approve: bool, plan: bool, **options: Any) -> None:
-        try:
-            brought = WikiFiles(origin_of(folder), read_folder(folder, TAKEN))
-            if plan:
-                self._emit_plan(plan_import(brought, None))
-                return
-            batch, summary = take_at_once(brought, vouched=approve, tell=self._tell)
-        except (ImportRefused, CurationError, Conflict) as error:
-            self.fail(ExitCode.USAGE, str(error))
+        brought = WikiFiles(origin_of(folder), read_folder(folder, TAKEN))
+        if plan:
+            self._emit_plan(plan_import(brought, None))
+            return
+        batch, summary = take_at_once(brought, vouched=approve, tell=self._tell)
         self._emit_summary(summary, batch)
 
     def _emit_summary(self, summary: ImportSummary, batch: Batch | None) -> None:
@@ -110,7 +102,9 @@ class Command(BaseCommand):
         for contradiction in contradictions(batch) if batch is not None else ():
             self.progress(f"warning: {contradiction}")
         if batch is not None:
-            self.progress(f"this is import {batch.pk}; `wiki undo {batch.pk}` takes it back")
+            self.progress(
+                f"this is import {batch.number}; `wiki undo {batch.number}` takes it back"
+            )
         done = counts(summary)
         text = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in done.items())
         outcomes = [asdict(told) for told in summary.told]
@@ -123,93 +117,55 @@ class Command(BaseCommand):
         rows += [
             f"{t['fate']:<10} {t['file']}:L{t['line']}: {t['why']}" for t in batch.plan["told"]
         ]
-        self.emit({"import": batch.pk, **batch.plan}, "\n".join(rows))
-        self.progress(f"planned only, as import {batch.pk}: {batch.get_absolute_url()}")
+        self.emit({"import": batch.number, **batch.plan}, "\n".join(rows))
+        self.progress(f"planned only, as import {batch.number}: {batch.get_absolute_url()}")
         refused = [row for row in batch.plan["documents"] if row["outcome"] == "refused"]
         for row in refused:
             self.progress(row["note"])
         if refused:
             self.fail(ExitCode.USAGE, f"{len(refused)} files are refused; nothing can be imported")
-        self.progress(f"`wiki confirm {batch.pk}` does it, `wiki drop {batch.pk}` forgets it")
+        self.progress(
+            f"`wiki confirm {batch.number}` does it, `wiki drop {batch.number}` forgets it"
+        )
 
-    def confirm(self, number: int, **options: Any) -> None:
-        batch = self._batch(number)
-        try:
-            if batch.state != BatchState.TAKING and not is_large(batch):
-                self._emit_summary(confirm(batch, None), batch)
-                return
-            if batch.state != BatchState.TAKING:
-                begin_import(batch, None)
-            work_on(batch.pk, self._tell)
-        except (Conflict, CurationError) as error:
-            self.fail(ExitCode.USAGE, str(error))
+    def confirm(self, number: int, by: str | None, **options: Any) -> None:
+        batch, person = self.batch(number), self.user(by)
+        if batch.state != BatchState.TAKING and not is_large(batch):
+            self._emit_summary(confirm(batch, person), batch)
+            return
+        if batch.state != BatchState.TAKING:
+            begin_import(batch, person)
+        work_on(batch.pk, self._tell)
         batch.refresh_from_db()
         if batch.state != BatchState.CONFIRMED:
             self.fail(ExitCode.USAGE, f"{batch} is {batch.get_state_display()}: {batch.why}")
-        self.emit(_batch_record(batch), f"{batch} is done")
+        self.emit(batch_record(batch), f"{batch} is done")
 
     def _tell(self, done: int, of: int) -> None:
         self.progress(f"{done:,} of {of:,} documents")
 
-    def drop(self, number: int, why: str, **options: Any) -> None:
-        batch = self._batch(number)
-        try:
-            drop(batch, None, why)
-        except (Conflict, CurationError) as error:
-            self.fail(ExitCode.USAGE, str(error))
-        self.emit(_batch_record(batch), f"{batch} was dropped")
-
-    def imports(self, **options: Any) -> None:
-        batches = [_batch_record(batch) for batch in Batch.objects.select_related("author")]
-        rows = [f"{b['import']:>4}  {b['state']:<9}  {b['origin']}  {b['why']}" for b in batches]
-        self.emit(batches, "\n".join(row.rstrip() for row in rows))
-        if not batches:
-            self.progress("no import yet; `wiki import FOLDER` makes one")
-
-    def undo(self, number: int, why: str, **options: Any) -> None:
-        batch = self._batch(number)
-        try:
-            undo(batch, None, why)
-        except (Conflict, CurationError) as error:
-            self.fail(ExitCode.USAGE, str(error))
-        self.emit(_batch_record(batch), f"{batch} was undone")
-
-    def _batch(self, number: int) -> Batch:
-        found = Batch.objects.filter(pk=number).first() if number < 2**63 else None
-        if found is None:
-            self.fail(ExitCode.NOT_FOUND, f"no import {number}; `wiki imports` lists them")
-        return found
-
     def export(self, folder: Path, **options: Any) -> None:
         try:
             files = export_folder(folder)
-        except (ExportRefused, OSError) as error:
+        except OSError as error:
             self.fail(ExitCode.USAGE, str(error))
         self.emit({"folder": str(folder), "files": files}, f"{files} files in {folder}")
 
     def check_folder(self, folder: Path, **options: Any) -> None:
-        try:
-            problems = check_files(folder)
-            if not problems and _has_documents():
-                problems = check_wiki(folder)
-            elif not problems:
-                self.progress("nothing is imported yet: the files alone were checked")
-        except ImportRefused as error:
-            self.fail(ExitCode.USAGE, str(error))
+        problems = check_files(folder)
+        if not problems and _has_documents():
+            problems = check_wiki(folder)
+        elif not problems:
+            self.progress("nothing is imported yet: the files alone were checked")
         self.emit([asdict(problem) for problem in problems], "\n".join(map(str, problems)))
         if problems:
             self.fail(ExitCode.USAGE, f"{len(problems)} citations or documents do not hold")
         self.progress("every citation holds")
 
     def ceilings(self, device: str | None, **options: Any) -> None:
-        try:
-            found = this_device(device)
-            self.progress(f"measuring {found.device} ({found.name}) …")
-            measured = measure_ceilings(found)
-        except DeviceError as error:
-            self.fail(ExitCode.NOT_FOUND, str(error))
-        except (CeilingsError, Conflict, DeviceBusy, ImportRefused) as error:
-            self.fail(ExitCode.USAGE, str(error))
+        found = this_device(device)
+        self.progress(f"measuring {found.device} ({found.name}) …")
+        measured = measure_ceilings(found)
         revision = measured.revision
         for note in measured.notes:
             self.progress(f"note: {note}")
@@ -223,18 +179,6 @@ class Command(BaseCommand):
             "notes": list(measured.notes),
         }
         self.emit(data, "\n".join(citations))
-
-
-def _batch_record(batch: Batch) -> dict[str, Any]:
-    return {
-        "import": batch.pk,
-        "origin": batch.origin,
-        "state": batch.state,
-        "author": batch.author.get_username() if batch.author else None,
-        "created_at": batch.created_at.isoformat(timespec="seconds"),
-        "why": batch.why,
-        "done": batch.plan.get("done", {}),
-    }
 
 
 def check_files(folder: Path) -> list[WikiFault]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from zlib import crc32
 
 # What a case may give its setup.
@@ -17,6 +18,11 @@ NO_KERNEL = "There is no kernel yet: v0 is the reference itself, run by torch ea
 NO_SIZE: Mapping[str, Number] = {"draw": 1}
 LONGEST_NAME = 50
 OTHER = re.compile(r"[^A-Za-z0-9_]+")
+FLOATS = ("float64", "float32", "float16", "bfloat16")
+INTEGERS = ("int64", "int32", "int16", "int8", "uint8", "bool")
+DTYPES = (*FLOATS, *INTEGERS)
+# Nothing computes in these: they are kept as their bits in uint8, and viewed where they are read.
+FLOAT8 = ("float8_e4m3fn", "float8_e5m2")
 
 
 class DraftError(ValueError):
@@ -57,13 +63,6 @@ class Draw(StrEnum):
     UNIFORM = "uniform"
     INTEGERS = "integers"
     NONE = "none"
-
-
-FLOATS = ("float64", "float32", "float16", "bfloat16")
-INTEGERS = ("int64", "int32", "int16", "int8", "uint8", "bool")
-DTYPES = (*FLOATS, *INTEGERS)
-# Nothing computes in these: they are kept as their bits in uint8, and viewed where they are read.
-FLOAT8 = ("float8_e4m3fn", "float8_e5m2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +157,27 @@ class ProblemDraft:
         kinds = [*outputs, *(arg.dtype for arg in tensors)]
         first = next((kind for kind in kinds if kind in FLOATS), next(iter(kinds), "float32"))
         return "uint8" if first in ("bool", *FLOAT8) else first
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a person gives. reference: a file's name and text; empty where the kernel's file has it.
+
+    entry, function: the names of the kernel's and the reference's function, where they are not
+    plain. calls: example calls as source, one each. outputs: names of what a call writes.
+    keep: sizes that hidden cases leave as they are. path: where the kernel lies, if parts of files
+    beside it may be put into it.
+    """
+
+    file_name: str
+    kernel: str
+    reference_file: str = ""
+    reference: str = ""
+    entry: str = ""
+    function: str = ""
+    calls: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    name: str = ""
+    title: str = ""
+    keep: tuple[str, ...] = ()
+    path: Path | None = None

@@ -13,7 +13,6 @@ from typing import Any
 import yaml
 
 from campaigns.evaluator.contract.problem import PARAM
-from campaigns.problems.import_.bundle.needed import needed_by
 from campaigns.problems.import_.draft import (
     MOST_CASES,
     NO_KERNEL,
@@ -24,7 +23,7 @@ from campaigns.problems.import_.draft import (
     case_name,
     slug_of,
 )
-from campaigns.problems.import_.read_sources import on_any_device, parsed
+from campaigns.problems.import_.read_sources import needed_by, on_any_device, parsed
 
 # Before the name of a size that means something else here.
 OTHERS = "its_"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from campaigns.problems.import_.bundle.needed import needed_by, runs_at_import
 from campaigns.problems.import_.draft import (
     NO_SIZE,
     DraftError,
@@ -21,8 +20,10 @@ from campaigns.problems.import_.module_code import KERNEL_CODE, REFERENCE_CODE, 
 from campaigns.problems.import_.read_sources import (
     PointerArg,
     PythonEntry,
+    needed_by,
     on_any_device,
     parsed,
+    runs_at_import,
 )
 
 INPUTS, INIT = "get_inputs", "get_init_inputs"

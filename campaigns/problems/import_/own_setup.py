@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from campaigns.problems.import_.bundle.needed import needed_by
 from campaigns.problems.import_.draft import DraftError, ProblemDraft, ReferenceCode
 from campaigns.problems.import_.read_sources import (
+    needed_by,
     on_any_device,
     parameters,
     parsed,

@@ -14,14 +14,23 @@ from functools import partial
 from typing import TypeVar
 
 from campaigns.evaluator.contract.programs import ENTRY
-from campaigns.problems.import_.arguments.c_arguments import c_arguments
-from campaigns.problems.import_.arguments.python_arguments import python_arguments
-from campaigns.problems.import_.autograd import launching_entry
+from campaigns.problems.import_.arguments import c_arguments, python_arguments
 from campaigns.problems.import_.backward import ASSUMED as GRADIENTS
-from campaigns.problems.import_.backward import asks_for_gradients, with_gradients
-from campaigns.problems.import_.bundle.same_package import bundled, importable
+from campaigns.problems.import_.backward import asks_for_gradients, launching_entry, with_gradients
+from campaigns.problems.import_.bundle import bundled, importable
 from campaigns.problems.import_.c_entry import with_solve
-from campaigns.problems.import_.calls.example_calls import (
+from campaigns.problems.import_.draft import (
+    MOST_CASES,
+    NO_KERNEL,
+    DraftArg,
+    DraftError,
+    Given,
+    ProblemDraft,
+    ReferenceCode,
+    slug_of,
+)
+from campaigns.problems.import_.entries import fixed_arguments, wrapped
+from campaigns.problems.import_.example_calls import (
     TensorValue,
     Value,
     called_name,
@@ -29,18 +38,6 @@ from campaigns.problems.import_.calls.example_calls import (
     read_call,
     returned_values,
 )
-from campaigns.problems.import_.calls.sizes import Example
-from campaigns.problems.import_.draft import (
-    MOST_CASES,
-    NO_KERNEL,
-    DraftArg,
-    DraftError,
-    ProblemDraft,
-    ReferenceCode,
-    slug_of,
-)
-from campaigns.problems.import_.entries import fixed_arguments, wrapped
-from campaigns.problems.import_.given import Given
 from campaigns.problems.import_.kernel_bench import is_pair, with_inputs_of_its_own
 from campaigns.problems.import_.own_setup import own_setup, with_own_setup
 from campaigns.problems.import_.read_sources import (
@@ -49,6 +46,7 @@ from campaigns.problems.import_.read_sources import (
     reference_code,
     solve_parameters,
 )
+from campaigns.problems.import_.sizes import Example
 
 T = TypeVar("T")
 RETURNED = "what it returns is made in the output's place, or copied where torch cannot."

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from campaigns.evaluator.contract.signature import ELEMENTS
-from campaigns.problems.import_.calls.sizes import SIZE_NAMES
+from campaigns.problems.import_.c_entry import PlainC
 from campaigns.problems.import_.draft import (
     FLOATS,
     INTEGERS,
@@ -28,8 +28,8 @@ from campaigns.problems.import_.draft import (
     case_name,
     slug_of,
 )
-from campaigns.problems.import_.plain_c import PlainC
 from campaigns.problems.import_.read_sources import reference_code
+from campaigns.problems.import_.sizes import SIZE_NAMES
 from campaigns.spaces.expressions import value_of
 
 SPACE, KERNEL = "ConfigurationSpace", "KernelSpecification"

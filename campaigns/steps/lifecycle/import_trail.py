@@ -13,8 +13,7 @@ from django.db import transaction
 
 from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
 from campaigns.trails.importers.claims import ClaimedCampaign, ClaimedRound, System, refused
-from campaigns.trails.importers.detect import claimed_in
-from campaigns.trails.importers.files import TrailFiles
+from campaigns.trails.importers.trail import TrailFiles, claimed_in
 
 LONGEST_PATH = 500
 AT_ONCE = 100

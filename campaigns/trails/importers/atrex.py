@@ -6,14 +6,17 @@ import re
 from collections.abc import Mapping
 
 from campaigns.trails.importers.claims import (
+    FORMATS,
     ClaimedCampaign,
     ClaimedRound,
     System,
     lacking,
+    named,
     refused,
 )
 from campaigns.trails.importers.documents import read_json
 from campaigns.trails.importers.markdown_reader import facts, sections, title_of, value_of
+from knowledge.exchange.formats import Format
 
 FILE = re.compile(r"memory/v(\d{1,6})\.json")
 GATE = ("PASS", "FAIL", "TIMEOUT_FAIL")
@@ -102,3 +105,6 @@ def _planned(number: int, files: Mapping[str, str]) -> str:
     """What the plan of this version wants to do."""
     found = sections(files.get(f"plans/v{number}_plan.md", ""))
     return next((one.text for one in found if "action" in one.title.lower()), "")
+
+
+FORMATS.append(Format(System.ATREX, "memory/v<N>.json", named(r"memory/[^/]+\.json"), read))

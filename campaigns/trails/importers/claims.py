@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from knowledge.exchange.formats import Format
 from knowledge.specs.json_text import printable
 
 Value = str | int | float | bool
@@ -114,3 +116,13 @@ class ClaimedCampaign:
 def lacking(known: Iterable[tuple[str, object]]) -> tuple[str, ...]:
     """The names of what is not there: None, or a text that says nothing."""
     return tuple(name for name, value in known if value is None or value == "")
+
+
+# Each reader of this folder adds its own.
+FORMATS: list[Format[Mapping[str, str], ClaimedCampaign]] = []
+
+
+def named(pattern: str) -> Callable[[Mapping[str, str]], bool]:
+    """Whether one of the files, by path, has a name that only one system gives."""
+    name = re.compile(pattern)
+    return lambda files: any(name.fullmatch(path) for path in files)

@@ -6,10 +6,12 @@ import re
 from collections.abc import Mapping
 
 from campaigns.trails.importers.claims import (
+    FORMATS,
     ClaimedCampaign,
     ClaimedRound,
     System,
     lacking,
+    named,
     refused,
 )
 from campaigns.trails.importers.markdown_reader import (
@@ -21,6 +23,7 @@ from campaigns.trails.importers.markdown_reader import (
     title_of,
     value_of,
 )
+from knowledge.exchange.formats import Format
 
 PATH = "performance.md"
 STATES = ("baseline", "keep", "split")
@@ -118,3 +121,6 @@ def _named(rows: list[ClaimedRound], best: str) -> str:
     if len(first) < 4:
         return ""
     return next((r.name for r in rows if r.name.startswith(first) or first.startswith(r.name)), "")
+
+
+FORMATS.append(Format(System.KERNEL_OPT, PATH, named(re.escape(PATH)), read))

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from campaigns.trails.importers.claims import (
+    FORMATS,
     Claim,
     ClaimedCampaign,
     ClaimedRound,
     System,
     lacking,
+    named,
     refused,
 )
-from campaigns.trails.importers.experiences import experiences_in, figures_of
+from campaigns.trails.importers.documents import LinedDocument, read_json_records
 from campaigns.trails.importers.markdown_reader import (
     MarkdownSection,
     facts,
@@ -25,6 +28,7 @@ from campaigns.trails.importers.markdown_reader import (
     title_of,
     value_of,
 )
+from knowledge.exchange.formats import Format
 from knowledge.specs.citation import split_lines
 
 FOLDER = re.compile(r"v(\d{1,6})/([^/]+)")
@@ -38,6 +42,13 @@ METRIC = "execution time"
 CONVENTION = (
     "mean of CUDA events of the profiling script, caches warm, in ms; lower is better. Its "
     "benchmark.md is timed otherwise, and differently from version to version of the system"
+)
+LOG = "experiences.json"
+OUTCOMES = ("success", "failure", "neutral")
+ATTEMPT_METRIC = "execution time after the change, each of a kernel of its own"
+ATTEMPT_CONVENTION = (
+    "latency in ms as its author entered it; lower is better. The speedup is the latency before "
+    "over the one after, with two decimals"
 )
 
 
@@ -60,7 +71,7 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
     report = files.get("final_report.md", "")
     compared = _compared(report)
     versions = tuple(_round(n, names, files, compared) for n, names in sorted(folders.items()))
-    experiences = experiences_in(files)
+    experiences = _experiences(files)
     environment = facts("env_check.md", files.get("env_check.md", ""))
     environment |= facts("final_report.md", report)
     best, stopped = _best(report), _stopped(report)
@@ -83,7 +94,7 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
         incumbent=best,
         stop_reason=stopped,
         claims=tuple(environment.values()),
-        figures=figures_of(experiences),
+        figures=_figures_of(experiences),
         missing=(*lacking(known.items()), "operator"),
     )
 
@@ -209,3 +220,67 @@ def _stopped(report: str) -> str:
             if found:
                 return said(found[1])
     return ""
+
+
+def _experiences(files: Mapping[str, str]) -> tuple[ClaimedRound, ...]:
+    """Every entry of the file as an attempt; none without the file. Raises TrailRefused."""
+    path = next((path for path in sorted(files) if path.rpartition("/")[2] == LOG), "")
+    if not path:
+        return ()
+    return tuple(_attempt(n, one) for n, one in enumerate(read_json_records(path, files[path]), 1))
+
+
+def _attempt(place: int, one: LinedDocument) -> ClaimedRound:
+    number = one.number("id")
+    outcome = one.word("outcome", OUTCOMES)
+    time = one.number("metrics_after.latency_ms")
+    optimization, hypothesis = one.text("optimization"), one.text("hypothesis")
+    kernel = f"{one.text('kernel')} [{one.text('backend')}]" if one.text("kernel") else ""
+    known = {
+        "kernel": kernel,
+        "outcome": outcome,
+        "optimization": optimization,
+        "latency after": time,
+        "speedup": one.number("speedup"),
+    }
+    return ClaimedRound(
+        name=f"experience {number if number is not None else place}",
+        path=one.path,
+        line=one.line("outcome"),
+        number=number if isinstance(number, int) else None,
+        title=": ".join(filter(None, (kernel, optimization))),
+        hypothesis=hypothesis,
+        status=outcome,
+        figure=time,
+        unit=MILLISECONDS,
+        metric=ATTEMPT_METRIC,
+        convention=ATTEMPT_CONVENTION,
+        at=one.text("date"),
+        claims=one.claims,
+        missing=(*lacking(known.items()), "source", "kept", "masked"),
+    )
+
+
+def _figures_of(attempts: Sequence[ClaimedRound]) -> tuple[Claim, ...]:
+    """How many there are by outcome, and the largest gain that one of them claims."""
+    if not attempts:
+        return ()
+    path = attempts[0].path
+    counts = Counter(one.status or "without an outcome" for one in attempts)
+    words = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
+    found = [Claim("experiences", f"{len(attempts)} ({words})", path, 1)]
+    gains = [one.gain for one in attempts if one.gain is not None]
+    if gains:
+        largest = max(gains, key=lambda claim: float(claim.value))
+        found.append(Claim("largest claimed gain", largest.value, path, largest.line, "×"))
+    return tuple(found)
+
+
+FORMATS.append(
+    Format(
+        System.SKILL,
+        f"v<n>/correctness.md, ncu_summary.md or hypothesis.txt, or {LOG}",
+        named(rf"v\d+/(correctness\.md|ncu_summary\.md|hypothesis\.txt)|(.+/)?{re.escape(LOG)}"),
+        read,
+    )
+)

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from campaigns.trails.importers.claims import (
+    FORMATS,
     Claim,
     ClaimedCampaign,
     ClaimedRound,
     System,
     lacking,
+    named,
     refused,
 )
 from campaigns.trails.importers.documents import LinedDocument, read_yaml
@@ -24,9 +26,10 @@ from campaigns.trails.importers.markdown_reader import (
     said,
     sections,
     tables,
+    tips_of,
     title_of,
 )
-from campaigns.trails.importers.tips import tips_of
+from knowledge.exchange.formats import Format
 
 FOLDER = re.compile(r"rounds/round-(\d{1,6})/(.+)")
 TREND = "logs/performance_trend.md"
@@ -220,3 +223,6 @@ def _ineffective(history: str) -> Iterator[Claim]:
         if "ineffective" in table.title.lower():
             for row in table.rows:
                 yield Claim(table.title, " · ".join(filter(None, row.cells)), HISTORY, row.line)
+
+
+FORMATS.append(Format(System.OPTIMIZE, "manifest.yaml", named(r"manifest\.ya?ml"), read))

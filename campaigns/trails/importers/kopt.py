@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.trails.exporters.kopt import FORMAT, NAME
-from campaigns.trails.importers.claims import ClaimedCampaign, ClaimedRound, System, lacking
+from campaigns.trails.importers.claims import (
+    FORMATS,
+    ClaimedCampaign,
+    ClaimedRound,
+    System,
+    lacking,
+    named,
+)
 from campaigns.trails.importers.documents import LinedDocument, read_json
-from campaigns.trails.importers.tips import tips_of
+from campaigns.trails.importers.markdown_reader import tips_of
+from knowledge.exchange.formats import Format
 
 METRIC = "time per call"
 CONVENTION = (
@@ -80,3 +89,6 @@ def _round(part: LinedDocument, files: Mapping[str, str]) -> ClaimedRound:
         claims=part.claims,
         missing=lacking(known.items()),
     )
+
+
+FORMATS.append(Format(System.KOPT, NAME, named(re.escape(NAME)), read))

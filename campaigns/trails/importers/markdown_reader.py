@@ -26,6 +26,9 @@ NOTHING = re.compile(r"(?:|-+|–|—|n/?a\b.*|tbd|unknown|none|null|nan)\s*", r
 
 # A longer line is data and no prose; patterns over it would take their time.
 LONGEST_LINE = 4000
+FIELDS = ("Context", "Signal", "Takeaway", "Applicability")
+ENTRY = re.compile(r"(?P<at>.*?)\s*\bround-(?P<round>\d{1,6})\s*[—–:-]+\s*(?P<status>.+)")
+FIELD = re.compile(r"\s*[-*]?\s*\**(\w+)\**\s*:\**\s*(.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,3 +216,23 @@ def _blocks(lines: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]
         block.append((number, line))
     if block:
         yield block
+
+
+def tips_of(path: str, text: str) -> Iterator[Claim]:
+    """One claim for each field of each entry. TrailRefused for an entry that lacks one."""
+    for section in sections(text):
+        entry = ENTRY.fullmatch(section.title) if section.level == 3 else None
+        if entry is None:
+            continue
+        name = f"round-{entry['round']} {entry['status'].strip()}"
+        found: dict[str, Claim] = {}
+        for line, words in section.body:
+            field = FIELD.match(words)
+            if field and field[1].capitalize() in FIELDS and said(field[2]):
+                label = field[1].capitalize()
+                found[label] = Claim(f"{name}: {label}", plain(field[2]), path, line)
+        lost = [label for label in FIELDS if label not in found]
+        if lost:
+            what = f"tip {name}: without {', '.join(lost)}"
+            raise refused(path, section.line, what, ", ".join(FIELDS))
+        yield from (found[label] for label in FIELDS)

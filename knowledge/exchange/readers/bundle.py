@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from knowledge.exchange.exported_specs import ExportedSpec, ExportedWiki, UnreadLine, is_kept
-from knowledge.exchange.readers.folder import MAX_BYTES, ImportRefused
+from knowledge.exchange.readers.files import MAX_BYTES, ImportRefused
 from knowledge.exchange.readers.foreign import (
     CITES,
     SHOWN,

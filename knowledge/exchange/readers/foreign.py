@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from knowledge.exchange.exported_specs import ExportedSpec
 from knowledge.exchange.readers.plain_lines import Statement, StatementState, read_list
-from knowledge.exchange.readers.spec_records import SpecRecord, read_records
+from knowledge.exchange.readers.spec_sheets import SpecRecord, read_records
 from knowledge.lookup.platform_names import PlatformNames
 from knowledge.specs.citation import CitationError, CitationLine, quoted, split_lines
 from knowledge.specs.cited import EvidenceClass

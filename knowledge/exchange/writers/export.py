@@ -26,14 +26,13 @@ from knowledge.exchange.exported_specs import (
     unread_row,
     write_kept,
 )
-from knowledge.exchange.readers.archive import JUNK
 from knowledge.exchange.readers.bundle import read_document
-from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder, require_inside
-from knowledge.exchange.snapshot import snapshot
+from knowledge.exchange.readers.files import JUNK, TAKEN, ImportRefused, read_folder, require_inside
 from knowledge.exchange.writers.exported_rows import (
     FilePosition,
     brought_at,
     kept_spec,
+    snapshot,
     special_specs,
     stated,
     with_everything,

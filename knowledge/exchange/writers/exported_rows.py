@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from django.db import connection, transaction
 from django.db.models import Count, Q
 
 from knowledge.exchange.exported_specs import (
@@ -169,3 +171,35 @@ def _by(person: Any, elsewhere: Mapping[str, str] | None, name: str) -> str:
 
 def _iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """A transaction that only reads, and sees nothing of what others write meanwhile.
+
+    Nobody waits for it. Inside of another transaction it is as good as that one.
+    """
+    if connection.in_atomic_block:
+        yield
+        return
+    with _reading(), transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Begin without the write lock, which every transaction on SQLite takes; see kopt.database."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    connection.ensure_connection()
+    sqlite: Any = connection  # the attribute is of this database alone
+    before = sqlite.transaction_mode
+    sqlite.transaction_mode = "DEFERRED"
+    try:
+        yield
+    finally:
+        sqlite.transaction_mode = before

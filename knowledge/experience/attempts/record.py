@@ -18,9 +18,9 @@ from knowledge.experience.catalogue.names import StrategyNames, family_of, load_
 from knowledge.experience.lessons.weigh import weigh_lessons
 from knowledge.experience.terms import AttemptLabel, Bottleneck, idea_key, shape_class, size_log2
 from knowledge.models import (
+    Batch,
     EntryStanding,
     Experience,
-    ExperienceImport,
     ExperienceOrigin,
     TrackRecord,
 )
@@ -78,7 +78,7 @@ class NewExperience:
 
 
 def record_attempts(
-    attempts: Iterable[NewExperience], *, by: Any = None, batch: ExperienceImport | None = None
+    attempts: Iterable[NewExperience], *, by: Any = None, batch: Batch | None = None
 ) -> list[Experience]:
     """Store attempts, in their order. by: the user, or None for the flow and for commands.
 
@@ -126,9 +126,7 @@ def _track(
     return known[key]
 
 
-def _row(
-    attempt: NewExperience, track: TrackRecord, by: Any, batch: ExperienceImport | None
-) -> Experience:
+def _row(attempt: NewExperience, track: TrackRecord, by: Any, batch: Batch | None) -> Experience:
     return Experience(
         uuid=uuid.UUID(attempt.uuid) if attempt.uuid else uuid.uuid4(),
         track=track,

@@ -11,11 +11,9 @@ from typing import Any
 from knowledge.curation.errors import CurationError
 from knowledge.curation.people import require_proposer
 from knowledge.experience.attempts.record import record_attempts
-from knowledge.experience.exchange.naming import KEEP, NameBook
-from knowledge.experience.exchange.resolve import resolve
-from knowledge.experience.readers.drafts import NAMED, AttemptDraft, ReadFiles, ReadRefused
+from knowledge.experience.exchange.naming import KEEP, NameBook, resolve
+from knowledge.experience.readers.drafts import NAMED, AttemptDraft, ReadFiles, ReadRefused, judge
 from knowledge.experience.readers.json_rows import JsonRow, json_root
-from knowledge.experience.readers.judging import judge
 from knowledge.experience.readers.optimisation_log import METRICS, OUR_METRIC, read_log_row
 from knowledge.models import Experience, ExperienceOrigin
 

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from knowledge.curation.errors import CurationError
 from knowledge.experience.attempts.record import NewExperience
-from knowledge.experience.exchange.naming import NameBook, NameQuestion
-from knowledge.experience.exchange.resolve import ResolvedImport, resolve
-from knowledge.experience.exchange.twins import (
-    entries_by_origin,
-    entries_by_uuid,
-    gaps_here,
-    lesson_texts,
-    lessons_here,
-    origin_key,
-    same_ideas,
+from knowledge.experience.catalogue.names import load_names, place_of
+from knowledge.experience.exchange.naming import (
+    KEEP,
+    NameBook,
+    NameQuestion,
+    ResolvedImport,
+    resolve,
 )
 from knowledge.experience.lessons.new import NewLesson
 from knowledge.experience.readers.drafts import AttemptDraft, GapDraft, LessonDraft
 from knowledge.experience.readers.recognise import read_files
-from knowledge.models import EntryStanding, Experience
+from knowledge.experience.terms import idea_key
+from knowledge.models import EntryStanding, Experience, Gap, Lesson, LessonState
 
 UNNAMED = 100  # attempts without a strategy that a plan offers to name
+AT_ONCE = 500  # rows that one query looks for
 LISTED = 500  # rows that a plan names; it counts the others
 Row = dict[str, str]
 
@@ -99,14 +99,26 @@ def work_out(files: Mapping[str, str], answers: Mapping[str, str]) -> WorkedOut:
     return found
 
 
+def require_ready(worked: WorkedOut) -> None:
+    """CurationError for a plan with a broken row, or with a question that nobody has answered."""
+    if worked.faults:
+        more = f"; and {len(worked.faults) - 1} more" if len(worked.faults) > 1 else ""
+        raise CurationError("files", f"{worked.faults[0]}{more}; nothing was imported")
+    if worked.open:
+        names = ", ".join(f"{each.field} '{each.name}'" for each in worked.open[:5])
+        more = f" and {len(worked.open) - 5} more" if len(worked.open) > 5 else ""
+        message = f"not answered: {names}{more}; accepted: one of ours for each, or {KEEP} to keep"
+        raise CurationError("answers", message)
+
+
 def _attempts(found: WorkedOut, resolved: ResolvedImport) -> None:
-    known = entries_by_uuid(new.uuid for _, new in resolved.attempts)
-    earlier = entries_by_origin([new for _, new in resolved.attempts])
+    known = _entries_by_uuid(new.uuid for _, new in resolved.attempts)
+    earlier = _entries_by_origin([new for _, new in resolved.attempts])
     seen: dict[str, str] = {}
     ideas: dict[tuple[str, ...], str] = {}
     fresh: list[tuple[AttemptDraft, NewExperience]] = []
     for draft, new in resolved.attempts:
-        twin = known.get(new.uuid) or (earlier.get(origin_key(new)) if new.external else None)
+        twin = known.get(new.uuid) or (earlier.get(_origin_key(new)) if new.external else None)
         if new.uuid and new.uuid in seen:
             why = f"its UUID stands at {seen[new.uuid]} already"
             found.rows.append(_row("attempt", draft.place, "skip", draft.about, why))
@@ -120,7 +132,7 @@ def _attempts(found: WorkedOut, resolved: ResolvedImport) -> None:
         else:
             fresh.append((draft, new))
         seen.setdefault(new.uuid, draft.place)
-    same = same_ideas([new for _, new in fresh])
+    same = _same_ideas([new for _, new in fresh])
     for at, (draft, new) in enumerate(fresh):
         idea = (new.op, new.backend, new.platform, new.arch, new.change)
         told = new.change and not draft.ours
@@ -134,9 +146,9 @@ def _attempts(found: WorkedOut, resolved: ResolvedImport) -> None:
 
 
 def _lessons(found: WorkedOut, resolved: ResolvedImport) -> None:
-    known = lessons_here(draft.uuid for draft, _ in resolved.lessons)
+    known = _lessons_here(draft.uuid for draft, _ in resolved.lessons)
     texts: dict[tuple[str, ...], str] = {
-        key: f"here already as {lesson.uuid}" for key, lesson in lesson_texts().items()
+        key: f"here already as {lesson.uuid}" for key, lesson in _lesson_texts().items()
     }
     for draft, new in resolved.lessons:
         key = (new.takeaway, new.op, new.backend, new.platform, new.arch)
@@ -149,7 +161,7 @@ def _lessons(found: WorkedOut, resolved: ResolvedImport) -> None:
 
 
 def _gaps(found: WorkedOut, resolved: ResolvedImport) -> None:
-    known = gaps_here(gap.uuid for gap in resolved.gaps)
+    known = _gaps_here(gap.uuid for gap in resolved.gaps)
     for gap in resolved.gaps:
         why = f"here already as {gap.uuid}" if gap.uuid in known else ""
         if not why:
@@ -161,3 +173,86 @@ def _gaps(found: WorkedOut, resolved: ResolvedImport) -> None:
 
 def _row(kind: str, at: str, outcome: str, what: str, why: str) -> Row:
     return {"kind": kind, "at": at, "outcome": outcome, "what": what, "why": why}
+
+
+def _entries_by_uuid(uuids: Iterable[str]) -> dict[str, Experience]:
+    """UUID → the entry that has it, whatever its standing."""
+    return {
+        str(entry.uuid): entry
+        for part in _parts([each for each in uuids if each])
+        for entry in Experience.objects.filter(uuid__in=part)
+    }
+
+
+def _entries_by_origin(attempts: Sequence[NewExperience]) -> dict[tuple[str, ...], Experience]:
+    """What `_origin_key` gives of entries that were imported before and are not withdrawn."""
+    externals = {each.external for each in attempts if each.external}
+    rows = (
+        row
+        for part in _parts(sorted(externals))
+        for row in Experience.objects.filter(external__in=part)
+        .exclude(standing=EntryStanding.WITHDRAWN)
+        .select_related("track")
+    )
+    return {
+        _key(row.external, row.track.op, row.track.backend, row.title, row.gain): row
+        for row in rows
+    }
+
+
+def _origin_key(attempt: NewExperience) -> tuple[str, ...]:
+    """What tells an attempt of another system from others with the same id there."""
+    return _key(attempt.external, attempt.op, attempt.backend, attempt.title, attempt.gain)
+
+
+def _same_ideas(attempts: Sequence[NewExperience]) -> dict[int, str]:
+    """Position → UUID of an entry of the same idea in the same context: they could be merged."""
+    wanted: dict[tuple[str, ...], list[int]] = {}
+    keys = set()
+    names = load_names()
+    for at, attempt in enumerate(attempts):
+        if not attempt.strategy:
+            continue
+        key = idea_key(names.slug(attempt.strategy, attempt.backend), attempt.params)
+        place = place_of(attempt.platform, attempt.arch)
+        context = (key, attempt.op, attempt.dtype, attempt.backend, place.platform, place.arch)
+        wanted.setdefault((*context, attempt.bottleneck.value), []).append(at)
+        keys.add(key)
+    found: dict[int, str] = {}
+    for part in _parts(sorted(keys)):
+        rows = Experience.objects.filter(params_key__in=part, standing=EntryStanding.COUNTS)
+        for row in rows.select_related("track"):
+            track = row.track
+            said = (row.params_key, track.op, track.dtype, track.backend, track.platform)
+            for at in wanted.get((*said, track.arch, track.bottleneck), ()):
+                found.setdefault(at, str(row.uuid))
+    return found
+
+
+def _lessons_here(uuids: Iterable[str]) -> dict[str, Lesson]:
+    """UUID → lesson."""
+    wanted = [each for each in uuids if each]
+    return {str(row.uuid): row for row in Lesson.objects.filter(uuid__in=wanted)}
+
+
+def _lesson_texts() -> dict[tuple[str, ...], Lesson]:
+    """Takeaway and scope of every lesson that nobody has retracted → the lesson."""
+    rows = Lesson.objects.exclude(state=LessonState.RETRACTED)
+    return {(row.takeaway, row.op, row.backend, row.platform, row.arch): row for row in rows}
+
+
+def _gaps_here(uuids: Iterable[str]) -> set[str]:
+    """The UUIDs that questions here have."""
+    wanted = [each for each in uuids if each]
+    return {
+        str(each) for each in Gap.objects.filter(uuid__in=wanted).values_list("uuid", flat=True)
+    }
+
+
+def _key(external: str, op: str, backend: str, title: str, gain: float | None) -> tuple[str, ...]:
+    return (external, op, backend, title, "" if gain is None else f"{gain:.6f}")
+
+
+def _parts(listed: list[str]) -> Iterator[list[str]]:
+    for first in range(0, len(listed), AT_ONCE):
+        yield listed[first : first + AT_ONCE]

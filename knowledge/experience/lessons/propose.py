@@ -14,8 +14,8 @@ from knowledge.experience.lessons.decide import enter, held, require_state
 from knowledge.experience.lessons.new import NewLesson, checked, entries_of, rewritten
 from knowledge.experience.lessons.weigh import index_lessons, recount
 from knowledge.models import (
+    Batch,
     Experience,
-    ExperienceImport,
     Lesson,
     LessonChange,
     LessonEvidence,
@@ -26,7 +26,7 @@ from knowledge.models import (
 MOST_OF_CAMPAIGN = 5  # R41
 
 
-def propose_lesson(new: NewLesson, by: Any, *, batch: ExperienceImport | None = None) -> Lesson:
+def propose_lesson(new: NewLesson, by: Any, *, batch: Batch | None = None) -> Lesson:
     """Store a proposed lesson. by: the user, or None for the flow and for commands.
 
     Raises Forbidden, and CurationError naming the field and what is accepted.

@@ -5,25 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from knowledge.exchange.formats import Format
 from knowledge.experience.readers.drafts import AttemptDraft, ReadRefused
-from knowledge.experience.readers.json_rows import JsonRow, json_root
+from knowledge.experience.readers.json_rows import FORMATS, GivenFile, JsonRow, json_root
 from knowledge.experience.terms import AttemptLabel
 
 FORMAT = "verified_ineffective.jsonl"
-NAME = "verified_ineffective.jsonl"
 FIELDS = ("round", "direction", "reason", "modified_files", "at")
 # <op>_<backend>_<gpu>_<date>/ is the folder of a campaign.
 CAMPAIGN = re.compile(r"(?P<op>\w+)_(?P<backend>[a-z]+)_(?P<platform>[a-z0-9]+)_\d{8}")
 
 
-def read_ineffective(file: str, text: str) -> Iterator[AttemptDraft | ReadRefused]:
+def _read(file: GivenFile) -> Iterator[AttemptDraft | ReadRefused]:
     """A line an attempt; in the place of one that cannot be read, why."""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(file.text.splitlines(), 1):
         if not line.strip():
             continue
         try:
             node, lines = json_root(line)
-            yield _attempt(file, number, JsonRow(node, lines))
+            yield _attempt(file.path, number, JsonRow(node, lines))
         except ReadRefused as refused:
             yield ReadRefused(number, refused.field, refused.message)
 
@@ -45,3 +45,6 @@ def _attempt(file: str, number: int, row: JsonRow) -> AttemptDraft:
         "external": f"round {round_}" if round_ is not None else "",
     }
     return AttemptDraft(file, number, {**names, "strategy": "", "bottleneck": ""}, values)
+
+
+FORMATS.append(Format(FORMAT, FORMAT, lambda file: file.name == FORMAT, _read))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
 from typing import Any
 from uuid import UUID
 
-from knowledge.experience.readers.drafts import ReadRefused
+from knowledge.exchange.formats import Format
+from knowledge.experience.readers.drafts import Read, ReadRefused
 from knowledge.specs.json_text import JsonNumber, Node, RecordError, parse_json, value_lines
 
 LONGEST_TEXT = 20_000  # characters of one field
@@ -171,15 +175,38 @@ def json_root(text: str) -> tuple[Node, Lines]:
     return node, value_lines(text)
 
 
-def rows_of(nodes: Iterable[Node], lines: Lines) -> list[JsonRow | ReadRefused]:
-    """These as objects; in the place of one that is none, why."""
-    found: list[JsonRow | ReadRefused] = []
-    for each in nodes:
-        try:
-            found.append(JsonRow(each, lines))
-        except ReadRefused as refused:
-            found.append(refused)
-    return found
+@dataclass(frozen=True)
+class GivenFile:
+    """A file of an import, as every format looks at it."""
+
+    path: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        return PurePosixPath(self.path).name
+
+    @cached_property
+    def json(self) -> tuple[Node, Lines]:
+        """The value of a JSON text and the lines of all values. Raises ReadRefused."""
+        return json_root(self.text)
+
+    @property
+    def value(self) -> Any:
+        """What a .json file holds; None for any other. Raises ReadRefused."""
+        return self.json[0].value if self.name.endswith(".json") else None
+
+    def each(self, nodes: Iterable[Node], read: Callable[[str, JsonRow], Read]) -> Iterator[Read]:
+        """What `read` makes of each object; in the place of one that cannot be read, why."""
+        for node in nodes:
+            try:
+                yield read(self.path, JsonRow(node, self.json[1]))
+            except ReadRefused as refused:
+                yield refused
+
+
+# Each reader of this folder adds its own.
+FORMATS: list[Format[GivenFile, Iterator[Read]]] = []
 
 
 def _line(lines: Lines, place: str) -> int:

@@ -9,9 +9,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from knowledge.experience.readers.drafts import AttemptDraft, ReadRefused, SkippedRow
-from knowledge.experience.readers.json_rows import JsonRow
-from knowledge.experience.readers.judging import ACCEPTED, judge
+from knowledge.exchange.formats import Format
+from knowledge.experience.readers.drafts import (
+    ACCEPTED,
+    AttemptDraft,
+    ReadRefused,
+    SkippedRow,
+    judge,
+)
+from knowledge.experience.readers.json_rows import FORMATS, GivenFile, JsonRow
 from knowledge.experience.readers.spellings import EMPTY
 
 FORMAT = "experiences.json"
@@ -147,3 +153,18 @@ def _value(text: str) -> Any:
         return int(said)
     except ValueError:
         return said
+
+
+def _detect(file: GivenFile) -> bool:
+    value = file.value
+    if not isinstance(value, list):
+        return False
+    objects = [each for each in value if isinstance(each, dict)]
+    if objects and all("schema" in each for each in objects):
+        return False
+    return file.name == FORMAT or any(each.keys() >= MARKS for each in objects)
+
+
+FORMATS.append(
+    Format(FORMAT, FORMAT, _detect, lambda file: file.each(file.json[0].items(), read_log_row))
+)

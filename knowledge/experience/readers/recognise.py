@@ -3,40 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import PurePosixPath
-from typing import Any
+from collections.abc import Iterable, Mapping
 
-from knowledge.experience.readers import (
-    ineffective,
-    optimisation_log,
-    own_csv,
-    own_json,
-    tips,
-    wiki_records,
-)
+from knowledge.exchange.formats import load_all
+from knowledge.experience import readers
 from knowledge.experience.readers.drafts import (
     AttemptDraft,
     GapDraft,
     LessonDraft,
+    Read,
     ReadFault,
     ReadFiles,
     ReadRefused,
     SkippedRow,
 )
-from knowledge.experience.readers.json_rows import JsonRow, Lines, json_root, rows_of
-from knowledge.specs.json_text import Node
+from knowledge.experience.readers.json_rows import FORMATS, GivenFile
+from knowledge.experience.readers.optimisation_log import twice
+
+load_all(readers.__name__, readers.__path__)
 
 TAKEN = (".json", ".jsonl", ".md", ".csv")
-ACCEPTED = (
-    "experiences.json, tips.md, verified_ineffective.jsonl, knowledge records (clean-1), "
-    f"and {own_json.FORMAT} as .json, .csv or .md"
-)
+ACCEPTED = ", ".join(sorted(each.sign for each in FORMATS if each.sign))
 MOST_ROWS = 20_000
 MOST_FAULTS = 200
 MEMORY = re.compile(r"v\d+\.json")  # of the first system: one iteration of a campaign
-Read = AttemptDraft | LessonDraft | GapDraft | SkippedRow | ReadRefused
-Reader = Callable[[str, JsonRow], Any]
 
 
 def read_files(files: Mapping[str, str]) -> ReadFiles:
@@ -44,10 +34,10 @@ def read_files(files: Mapping[str, str]) -> ReadFiles:
     found = ReadFiles()
     for path in sorted(files):
         try:
-            _take(found, path, _rows(found, path, files[path]))
+            _take(found, path, _rows(found, GivenFile(path, files[path])))
         except ReadRefused as refused:
             found.faults.append(ReadFault(path, refused.line, refused.field, refused.message))
-    kept, left_out = optimisation_log.twice(found.attempts)
+    kept, left_out = twice(found.attempts)
     found.attempts = kept
     found.left_out += left_out
     if found.rows > MOST_ROWS:
@@ -72,81 +62,27 @@ def _take(found: ReadFiles, path: str, rows: Iterable[Read]) -> None:
                 found.faults.append(ReadFault(path, row.line, row.field, row.message))
 
 
-def _rows(found: ReadFiles, path: str, text: str) -> Iterable[Read]:
-    name = PurePosixPath(path).name
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
+def _rows(found: ReadFiles, file: GivenFile) -> Iterable[Read]:
+    if "\0" in file.text:
+        line = file.text.count("\n", 0, file.text.index("\0")) + 1
         raise ReadRefused(line, "", "a NUL character; accepted: text without")
-    if name.endswith(".jsonl") and name == ineffective.NAME:
-        return _named(found, ineffective.FORMAT, ineffective.read_ineffective(path, text))
-    if name.endswith(".md") and tips.is_tips(path, text):
-        form = tips.FORMAT if name == tips.NAME else tips.OWN_FORMAT
-        return _named(found, form, tips.read_tips(path, text))
-    if name.endswith(".csv") and own_csv.is_own_csv(text):
-        return _named(found, own_csv.FORMAT, own_csv.read_csv(path, text))
-    if name.endswith(".json"):
-        return _json(found, path, name, text)
-    if name.endswith(".md"):
-        return [SkippedRow(path, 1, name, "holds no lesson; `wiki import` takes documents")]
+    known = next((each for each in FORMATS if each.detect(file)), None)
+    if known is not None:
+        if known.name not in found.formats:
+            found.formats.append(known.name)
+        return known.read(file)
+    why = _why_left_out(file)
+    if why:
+        return [SkippedRow(file.path, 1, file.name, why)]
     raise ReadRefused(1, "", f"not recognised; accepted: {ACCEPTED}")
 
 
-def _json(found: ReadFiles, path: str, name: str, text: str) -> Iterable[Read]:
-    node, lines = json_root(text)
-    value = node.value
-    if isinstance(value, dict):
-        schema = str(value.get("schema", ""))
-        if value.get("format") == own_json.FORMAT:
-            return _named(found, own_json.FORMAT, _own(path, JsonRow(node, lines)))
-        if schema.startswith(wiki_records.SCHEMA):
-            return _named(found, wiki_records.FORMAT, _each(path, [node], lines, _record))
-        if schema.startswith("hw-"):
-            return [SkippedRow(path, 1, name, "hardware values; `wiki import` takes them")]
-        if MEMORY.fullmatch(name):
-            return [SkippedRow(path, 1, name, "a campaign's memory; `campaign import` takes it")]
-    if isinstance(value, list):
-        return _array(found, path, node, lines)
-    raise ReadRefused(1, "", f"not recognised; accepted: {ACCEPTED}")
-
-
-def _array(found: ReadFiles, path: str, node: Node, lines: Lines) -> Iterable[Read]:
-    objects = [each for each in node.value if isinstance(each, dict)]
-    if objects and all(str(e.get("schema", "")).startswith(wiki_records.SCHEMA) for e in objects):
-        return _named(found, wiki_records.FORMAT, _each(path, node.items(), lines, _record))
-    named = PurePosixPath(path).name == optimisation_log.FORMAT
-    if named or any(e.keys() >= optimisation_log.MARKS for e in objects):
-        rows = _each(path, node.items(), lines, optimisation_log.read_log_row)
-        return _named(found, optimisation_log.FORMAT, rows)
-    raise ReadRefused(1, "", f"not recognised; accepted: {ACCEPTED}")
-
-
-def _own(path: str, row: JsonRow) -> Iterable[Read]:
-    row.only(*own_json.PARTS)
-    parts: tuple[tuple[str, Reader], ...] = (
-        ("experience", own_json.read_entry),
-        ("lessons", own_json.read_lesson),
-        ("gaps", own_json.read_gap),
-    )
-    for part, read in parts:
-        yield from _each(path, [each.node for each in row.rows(part)], row.lines, read)
-
-
-def _each(path: str, nodes: list[Node], lines: Lines, read: Reader) -> Iterable[Read]:
-    for row in rows_of(nodes, lines):
-        if isinstance(row, ReadRefused):
-            yield row
-            continue
-        try:
-            yield read(path, row)
-        except ReadRefused as refused:
-            yield refused
-
-
-def _record(path: str, row: JsonRow) -> Read:
-    return wiki_records.read_record(path, row)
-
-
-def _named(found: ReadFiles, form: str, rows: Iterable[Read]) -> Iterable[Read]:
-    if form not in found.formats:
-        found.formats.append(form)
-    return rows
+def _why_left_out(file: GivenFile) -> str:
+    """What another import takes; "" for what none does."""
+    if file.name.endswith(".md"):
+        return "holds no lesson; `wiki import` takes documents"
+    if isinstance(file.value, dict) and str(file.value.get("schema", "")).startswith("hw-"):
+        return "hardware values; `wiki import` takes them"
+    if isinstance(file.value, dict) and MEMORY.fullmatch(file.name):
+        return "a campaign's memory; `campaign import` takes it"
+    return ""

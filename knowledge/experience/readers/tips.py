@@ -14,11 +14,11 @@ from pathlib import PurePosixPath
 from typing import Any
 from uuid import UUID
 
+from knowledge.exchange.formats import Format
 from knowledge.experience.readers.drafts import LessonDraft, ReadRefused
-from knowledge.experience.readers.json_rows import LONGEST_TEXT
+from knowledge.experience.readers.json_rows import FORMATS, LONGEST_TEXT, GivenFile
 
-FORMAT, OWN_FORMAT = "tips.md", "kopt Markdown"
-NAME = "tips.md"
+NAME, OWN_NAME = "tips.md", "kopt Markdown"
 HEADING = re.compile(
     r"###\s+(?P<when>.*?)\bround-(?P<round>\d+)\s*(?:—|–|-+)\s*(?P<outcome>[A-Za-z_ ]+?)\s*"
 )
@@ -47,20 +47,21 @@ class _TipSection:
     lines: dict[str, int] = field(default_factory=dict)
 
 
-def is_tips(path: str, text: str) -> bool:
-    """Whether a Markdown file holds lessons in one of these two forms."""
-    lines = text.splitlines()
-    found = any(HEADING.fullmatch(line) or OWN_HEADING.fullmatch(line) for line in lines)
-    return found or PurePosixPath(path).name == NAME
+def _is_own(file: GivenFile) -> bool:
+    """Whether a Markdown file by any other name holds lessons in one of these two forms."""
+    if file.name == NAME or not file.name.endswith(".md"):
+        return False
+    lines = file.text.splitlines()
+    return any(HEADING.fullmatch(line) or OWN_HEADING.fullmatch(line) for line in lines)
 
 
-def read_tips(path: str, text: str) -> Iterator[LessonDraft | ReadRefused]:
+def _read(file: GivenFile) -> Iterator[LessonDraft | ReadRefused]:
     """The lessons of a file; in the place of one that cannot be read, why."""
-    scope = _scope_of_path(path) or _scope_of_header(text)
-    for section in _sections(text):
+    scope = _scope_of_path(file.path) or _scope_of_header(file.text)
+    for section in _sections(file.text):
         try:
             own = OWN_HEADING.fullmatch(section.heading)
-            yield _own(path, section, own) if own else _tip(path, section, scope)
+            yield _own(file.path, section, own) if own else _tip(file.path, section, scope)
         except ReadRefused as refused:
             yield refused
 
@@ -157,3 +158,7 @@ def _scope_of_header(text: str) -> dict[str, str]:
     names = {"Operator": "op", "Backend": "backend", "GPU": "platform"}
     head = text.partition("\n### ")[0]
     return {names[name]: said for name, said in SCOPE_LINE.findall(head)}
+
+
+FORMATS.append(Format(NAME, NAME, lambda file: file.name == NAME, _read))
+FORMATS.append(Format(OWN_NAME, "", _is_own, _read))

@@ -6,11 +6,19 @@ Pages, symptom cards and whole kernels are left out: a document or the catalogue
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from knowledge.experience.readers.drafts import AttemptDraft, LessonDraft, ReadRefused, SkippedRow
-from knowledge.experience.readers.json_rows import JsonRow
-from knowledge.experience.readers.judging import judge
+from knowledge.exchange.formats import Format
+from knowledge.experience.readers.drafts import (
+    AttemptDraft,
+    LessonDraft,
+    Read,
+    ReadRefused,
+    SkippedRow,
+    judge,
+)
+from knowledge.experience.readers.json_rows import FORMATS, GivenFile, JsonRow
 
 FORMAT = "knowledge records"
 SCHEMA = "clean-1"
@@ -28,10 +36,9 @@ TYPES = (
     *NOT_TAKEN,
 )
 ANY = ("", "any", "generic", "none", "hands-on")
-Read = AttemptDraft | LessonDraft | SkippedRow
 
 
-def read_record(file: str, row: JsonRow) -> Read:
+def _record(file: str, row: JsonRow) -> Read:
     """One record. ReadRefused names the field that is wrong."""
     kind = row.one_of("type", TYPES)
     title = row.text("id", 300)
@@ -149,3 +156,23 @@ def _metrics(effect: JsonRow) -> dict[str, dict[str, float]]:
 def _both(title: str, text: str) -> str:
     said = text.strip()
     return f"{title.strip()}: {said}" if title.strip() and said else title.strip() or said
+
+
+def _is_one(value: Any) -> bool:
+    return isinstance(value, dict) and str(value.get("schema", "")).startswith(SCHEMA)
+
+
+def _detect(file: GivenFile) -> bool:
+    value = file.value
+    if isinstance(value, list):
+        objects = [each for each in value if isinstance(each, dict)]
+        return bool(objects) and all(map(_is_one, objects))
+    return _is_one(value)
+
+
+def _read(file: GivenFile) -> Iterator[Read]:
+    node, _ = file.json
+    return file.each(node.items() if isinstance(node.value, list) else [node], _record)
+
+
+FORMATS.append(Format(FORMAT, f"{FORMAT} ({SCHEMA})", _detect, _read))

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from knowledge.experience.readers.own_csv import NESTED
-from knowledge.experience.readers.own_json import ENTRY_FIELDS, FORMAT
+from knowledge.experience.readers.own_formats import ENTRY_FIELDS, FORMAT, NESTED
 from knowledge.experience.terms import Bottleneck
 from knowledge.experience.writers.selection import (
     Selection,

@@ -6,11 +6,11 @@ from django.test.utils import CaptureQueriesContext
 
 from campaigns.benchmarks import wiki
 from campaigns.benchmarks.wiki import WikiSize, fill, made_up_folder
+from knowledge.exchange.batches import undo
 from knowledge.exchange.check import check_wiki
 from knowledge.exchange.confirm import take_at_once
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import WikiFiles
-from knowledge.exchange.undo import undo
+from knowledge.exchange.readers.files import WikiFiles
 from knowledge.lookup.value import find
 from knowledge.models import Citation, Document, Platform, Spec, SpecChange
 

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from campaigns.management.base_command import ExitCode
 from knowledge.exchange import in_parts
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import WikiFiles
+from knowledge.exchange.readers.files import WikiFiles
 from knowledge.models import Batch, Document, Spec
 from tests.campaigns.commands.test_wiki import TEXT
 from tests.knowledge.conftest import person

@@ -20,7 +20,7 @@ from campaigns.proposers.base import (
 from campaigns.proposers.search.catalogue import category_of, untried
 from campaigns.rules.stop.ladder import directions
 from knowledge.exchange.importer import SHIPPED
-from knowledge.exchange.readers.folder import read_folder
+from knowledge.exchange.readers.files import read_folder
 from knowledge.experience.catalogue.applies import applies
 from knowledge.experience.catalogue.names import Place
 from knowledge.experience.catalogue.read import read_catalogue

@@ -13,7 +13,7 @@ from django.urls import reverse
 from campaigns.models import ImportedCampaign
 from campaigns.steps.lifecycle.import_trail import import_trail, plan_import
 from campaigns.trails.exporters.archive import packed
-from campaigns.trails.importers.files import TrailFiles, read_path, read_zip
+from campaigns.trails.importers.trail import TrailFiles, read_path, read_zip
 from tests.campaigns.sample import HOSTILE
 
 TRAILS = Path(__file__).parents[1] / "trails" / "importers" / "trails"

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from campaigns.evaluator.contract import Case, Outcome, Source
-from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.draft import Given
 from campaigns.problems.import_.propose import propose
 from campaigns.steps.problems import written_files
 from campaigns.steps.propose_problem import propose_problem

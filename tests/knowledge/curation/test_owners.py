@@ -3,7 +3,8 @@
 import pytest
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.exchange.confirm import confirm, drop, take_at_once
+from knowledge.exchange.batches import confirm, drop, undo
+from knowledge.exchange.confirm import take_at_once
 from knowledge.exchange.importer import (
     ImportOptions,
     import_wiki,
@@ -12,9 +13,7 @@ from knowledge.exchange.importer import (
     write_measured_document,
 )
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import WikiFiles
-from knowledge.exchange.readers.folder import ImportRefused
-from knowledge.exchange.undo import undo
+from knowledge.exchange.readers.files import ImportRefused, WikiFiles
 from knowledge.models import Batch, Document, Flag, Platform, Spec
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP, X1
 

@@ -10,11 +10,11 @@ from knowledge.curation.errors import Conflict
 from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve, retire, set_rank
 from knowledge.curation.turn import turn
-from knowledge.exchange.confirm import confirm, take_at_once
+from knowledge.exchange.batches import confirm, undo
+from knowledge.exchange.confirm import take_at_once
 from knowledge.exchange.importer import import_wiki
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import WikiFiles
-from knowledge.exchange.undo import undo
+from knowledge.exchange.readers.files import WikiFiles
 from knowledge.models import Batch, Document, Platform, Revision, Spec, SpecChange
 from knowledge.specs.facts import Rank
 from tests.knowledge.conftest import BANDWIDTH, TDP, X1, facts
@@ -115,7 +115,7 @@ def test_an_import_comes_between_a_proposal(note, x1, engineer, monkeypatch):
 def test_one_plan_is_confirmed_once(wiki, engineer, curator, second_curator, monkeypatch):
     batch = plan_import(WikiFiles("team", {"docs/n.md": "# N\n"}), engineer)
     mine, yours = again(batch), again(batch)
-    with slow(monkeypatch, "knowledge.exchange.confirm._require_may_decide"):
+    with slow(monkeypatch, "knowledge.exchange.batches.require_may_decide"):
         found = at_once(lambda: confirm(mine, curator), lambda: confirm(yours, second_curator))
     one_won(found, told="was confirmed by c")
     assert Revision.objects.filter(batch=batch).count() == 1
@@ -154,7 +154,7 @@ def test_two_platforms_want_one_driver_name(wiki, page_text, monkeypatch):
         text = page_text(TDP).replace("x-1", slug).replace("X 1; X1", "Y")
         return {f"docs/{slug}.md": text}
 
-    with slow(monkeypatch, "knowledge.exchange.platform_rows.platform_columns"):
+    with slow(monkeypatch, "knowledge.exchange.take_documents.platform_columns"):
         found = at_once(
             lambda: take_at_once(WikiFiles("team", sheet("y-1"), whole=False)),
             lambda: take_at_once(WikiFiles("other", sheet("y-2"), whole=False)),
@@ -167,7 +167,7 @@ def test_two_platforms_want_one_driver_name(wiki, page_text, monkeypatch):
 def test_an_import_is_undone_once(wiki, curator, second_curator, monkeypatch):
     batch, _ = take_at_once(WikiFiles("team", {"docs/n.md": "# N\n"}))
     mine, yours = again(batch), again(batch)
-    with slow(monkeypatch, "knowledge.exchange.undo._built_upon"):
+    with slow(monkeypatch, "knowledge.exchange.confirm._decided_since"):
         found = at_once(
             lambda: undo(mine, curator, "no"), lambda: undo(yours, second_curator, "no")
         )

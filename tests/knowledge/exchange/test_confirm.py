@@ -3,10 +3,11 @@
 import pytest
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.exchange.confirm import confirm, drop, take_at_once
+from knowledge.exchange.batches import confirm, drop
+from knowledge.exchange.confirm import take_at_once
 from knowledge.exchange.importer import import_wiki, write_measured_document
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import WikiFiles
+from knowledge.exchange.readers.files import WikiFiles
 from knowledge.models import Batch, Document, Platform, Revision, Spec
 from tests.knowledge.conftest import BANDWIDTH, TDP, X1, person
 

@@ -7,7 +7,7 @@ import pytest
 
 from knowledge.exchange.check import check_wiki
 from knowledge.exchange.importer import SHIPPED, ImportOptions, take_files
-from knowledge.exchange.readers.folder import read_folder
+from knowledge.exchange.readers.files import read_folder
 from knowledge.models import Citation, Flag, Spec, SpecState
 from knowledge.specs.citation import split_lines
 from knowledge.specs.reader import read_page

@@ -3,7 +3,7 @@
 import pytest
 
 from knowledge.exchange.importer import import_wiki, write_measured_document
-from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.exchange.readers.files import ImportRefused
 from knowledge.models import Citation, Document, Flag, Platform, Revision, Spec, SpecState
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP, UNKNOWN_CORES
 

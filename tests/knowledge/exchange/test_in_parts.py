@@ -3,11 +3,10 @@
 import pytest
 
 from knowledge.exchange import in_parts
-from knowledge.exchange.confirm import confirm
+from knowledge.exchange.batches import confirm
 from knowledge.exchange.in_parts import begin_import, begin_plan, ring_for_imports, work_on
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import WikiFiles
-from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.exchange.readers.files import ImportRefused, WikiFiles
 from knowledge.models import Batch, Document, Platform, Spec
 from tests.knowledge.conftest import BANDWIDTH, PLATFORM, TDP
 

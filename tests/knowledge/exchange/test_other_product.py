@@ -5,10 +5,9 @@ import json
 import pytest
 
 from knowledge.curation.review import approve
-from knowledge.exchange.confirm import confirm
+from knowledge.exchange.batches import confirm, undo
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import WikiFiles
-from knowledge.exchange.undo import undo
+from knowledge.exchange.readers.files import WikiFiles
 from knowledge.models import Document, Flag, Spec
 from tests.knowledge.conftest import X1
 

@@ -6,7 +6,7 @@ import pytest
 
 from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import WikiFiles
+from knowledge.exchange.readers.files import WikiFiles
 from knowledge.models import (
     Batch,
     Citation,

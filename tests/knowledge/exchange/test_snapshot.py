@@ -4,8 +4,8 @@ import pytest
 
 from knowledge.curation.review import approve
 from knowledge.exchange.importer import ImportOptions, take_files
-from knowledge.exchange.snapshot import snapshot
 from knowledge.exchange.writers.export import export_files
+from knowledge.exchange.writers.exported_rows import snapshot
 from knowledge.models import Spec
 from tests.knowledge.racing import at_once, several_connections
 

@@ -5,11 +5,11 @@ import pytest
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve, restore, retire
-from knowledge.exchange.confirm import confirm, take_at_once
+from knowledge.exchange.batches import confirm, undo
+from knowledge.exchange.confirm import take_at_once
 from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import WikiFiles
-from knowledge.exchange.undo import undo
+from knowledge.exchange.readers.files import WikiFiles
 from knowledge.models import Batch, Document, Flag, Platform, Revision, Spec, SpecChange
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP, UNKNOWN_CORES, X1, facts
 

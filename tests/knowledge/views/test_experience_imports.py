@@ -10,7 +10,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from knowledge.experience.exchange.plan import plan_import
-from knowledge.models import Experience, ExperienceImport, Lesson
+from knowledge.models import Batch, Experience, Lesson
 from tests.knowledge.conftest import person
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +46,7 @@ def text_of(answer):
 def test_from_upload_to_undo(as_):
     eve = as_("eve")
     answer = eve.post("/x/imports/", {"files": uploaded("experiences.json", LOG)})
-    batch = ExperienceImport.objects.get()
+    batch = Batch.objects.get()
     assert (answer.status_code, answer.url) == (302, f"/x/imports/{batch.pk}/")
     page = text_of(eve.get(answer.url))
     assert 'data-count="create">create: 3' in page

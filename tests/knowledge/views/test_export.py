@@ -3,7 +3,7 @@
 import io
 
 from knowledge.curation.revise import store_text
-from knowledge.exchange.readers.archive import read_archive
+from knowledge.exchange.readers.files import read_archive
 
 
 def test_it_gives_a_folder_that_can_be_read_again(viewer, wiki):

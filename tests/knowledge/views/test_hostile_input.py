@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import WikiFiles
+from knowledge.exchange.readers.files import WikiFiles
 from knowledge.models import Flag, Spec, SpecChange
 from knowledge.urls import urlpatterns
 from tests.knowledge.conftest import BANDWIDTH, TDP

@@ -9,9 +9,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from knowledge.exchange import in_parts
-from knowledge.exchange.confirm import confirm
+from knowledge.exchange.batches import confirm
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import WikiFiles
+from knowledge.exchange.readers.files import WikiFiles
 from knowledge.models import Batch, Document, Spec
 from tests.knowledge.conftest import BANDWIDTH, TDP, X1, person
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from campaigns.problems.import_.draft import DraftError, Role
-from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.draft import DraftError, Given, Role
 from campaigns.problems.import_.propose import propose
 from campaigns.steps.propose_problem import propose_problem
 from tests.campaigns.problems.import_.sources import TRITON

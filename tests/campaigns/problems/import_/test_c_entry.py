@@ -4,8 +4,7 @@ import tomllib
 
 import pytest
 
-from campaigns.problems.import_.draft import DraftError, Role
-from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.draft import DraftError, Given, Role
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written
 from tests.campaigns.problems.import_.sources import ADD_BIAS

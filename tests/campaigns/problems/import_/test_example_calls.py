@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from campaigns.problems.import_.calls.example_calls import find_calls, read_call
 from campaigns.problems.import_.draft import DraftError, Draw
+from campaigns.problems.import_.example_calls import find_calls, read_call
 
 
 def one(text):

@@ -13,8 +13,7 @@ from campaigns.evaluator.contract import Outcome, Source
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.import_.as_read import as_read
 from campaigns.problems.import_.definitions import read_definition
-from campaigns.problems.import_.draft import ProblemDraft
-from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.draft import Given, ProblemDraft
 from campaigns.problems.import_.gpu_mode import read_task
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written

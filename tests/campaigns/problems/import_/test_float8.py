@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from campaigns.evaluator.interpreter import no_gpu
-from campaigns.problems.import_.draft import DraftError
-from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.draft import DraftError, Given
 from campaigns.problems.import_.propose import propose
 from campaigns.steps.propose_problem import propose_problem
 from tests.campaigns.problems.import_.sources import TRITON

@@ -5,8 +5,7 @@ import tomllib
 import pytest
 import torch
 
-from campaigns.problems.import_.draft import DraftError
-from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.draft import DraftError, Given
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written
 

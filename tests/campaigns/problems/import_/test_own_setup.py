@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from campaigns.problems.import_.draft import DraftError
-from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.draft import DraftError, Given
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written
 from tests.campaigns.problems.import_.sources import TRITON

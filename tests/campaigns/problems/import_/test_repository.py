@@ -2,9 +2,8 @@
 
 import pytest
 
-from campaigns.problems.import_.bundle.same_package import bundled
-from campaigns.problems.import_.draft import DraftError
-from campaigns.problems.import_.given import Given
+from campaigns.problems.import_.bundle import bundled
+from campaigns.problems.import_.draft import DraftError, Given
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written
 from tests.campaigns.problems.import_.sources import TRITON

@@ -19,7 +19,7 @@ from campaigns.trails.exporters import archive
 from campaigns.trails.exporters.archive import trail_archive, trail_files, trail_name
 from campaigns.trails.exporters.markdown import fenced, said, table
 from campaigns.trails.exporters.tips import tip_files, told
-from campaigns.trails.importers.tips import tips_of
+from campaigns.trails.importers.markdown_reader import tips_of
 from tests.campaigns.sample import HOSTILE, build_sample
 
 CELL = re.compile(r"(?<!\\)\|")

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.trails.importers.claims import System
-from campaigns.trails.importers.detect import claimed_in, system_of
-from campaigns.trails.importers.files import read_path
+from campaigns.trails.importers.trail import claimed_in, read_path, system_of
 
 FOLDERS = (Path(__file__).parents[4] / "docs" / "examples").iterdir()
 EXAMPLES = sorted(folder for folder in FOLDERS if (folder / "trail").is_dir())

@@ -25,7 +25,7 @@ from campaigns.reports.sheet import campaign_sheet
 from campaigns.steps.lifecycle.import_trail import import_trail, plan_import
 from campaigns.trails.exporters.archive import packed, trail_archive, trail_files, trail_name
 from campaigns.trails.importers.claims import TrailRefused
-from campaigns.trails.importers.files import read_path, read_zip
+from campaigns.trails.importers.trail import read_path, read_zip
 from knowledge.models import Immutable
 from tests.campaigns.sample import build_sample
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from campaigns.trails.importers.claims import System, TrailRefused
-from campaigns.trails.importers.detect import claimed_in, system_of
-from campaigns.trails.importers.files import read_path
 from campaigns.trails.importers.markdown_reader import sections, tables
+from campaigns.trails.importers.trail import claimed_in, read_path, system_of
 
 TRAILS = Path(__file__).parent / "trails"
 SYSTEMS = {

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from knowledge.exchange.readers import folder as limits
-from knowledge.exchange.readers.folder import ImportRefused, read_folder, require_distinct
+from knowledge.exchange.readers import files as limits
+from knowledge.exchange.readers.files import ImportRefused, read_folder, require_distinct
 
 
 @pytest.fixture

@@ -4,12 +4,11 @@ import json
 
 import pytest
 
+from knowledge.exchange.batches import confirm
 from knowledge.exchange.check import check_wiki
-from knowledge.exchange.confirm import confirm
 from knowledge.exchange.importer import ImportOptions, import_wiki, take_files
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import WikiFiles
-from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.exchange.readers.files import ImportRefused, WikiFiles
 from knowledge.models import Document, Spec
 from knowledge.specs.citation import resolve
 

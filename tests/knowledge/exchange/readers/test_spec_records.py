@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from knowledge.exchange.readers.spec_records import FIELDS, read_records
+from knowledge.exchange.readers.spec_sheets import OF_A_RECORD, read_records
 from knowledge.specs.facts import SourceKind
 from knowledge.specs.json_text import MAX_BYTES, RecordError
 
@@ -213,4 +213,4 @@ def test_it_reads_long_numbers_without_computing_them():
 
 
 def test_it_accepts_its_own_list_of_fields_only():
-    assert set(RECORD) <= set(FIELDS)
+    assert set(RECORD) <= set(OF_A_RECORD)

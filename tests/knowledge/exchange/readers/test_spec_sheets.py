@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from knowledge.exchange.readers.spec_records import read_records
+from knowledge.exchange.readers.spec_sheets import read_records
 from knowledge.specs.json_text import RecordError
 
 SHEET = {

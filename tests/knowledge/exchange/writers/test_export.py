@@ -19,8 +19,7 @@ from knowledge.exchange.importer import (
     write_measured_document,
 )
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.archive import WikiFiles, read_archive, write_archive
-from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.exchange.readers.files import ImportRefused, WikiFiles, read_archive, write_archive
 from knowledge.exchange.writers.export import ExportRefused, export_files, export_folder
 from knowledge.lookup.value import find
 from knowledge.models import (

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from knowledge.exchange.importer import ImportOptions, import_wiki, take_files
-from knowledge.exchange.readers.folder import TAKEN, read_folder
+from knowledge.exchange.readers.files import TAKEN, read_folder
 from knowledge.exchange.writers.export import export_files, export_folder, file_names
 from knowledge.models import Document, Spec
 from tests.knowledge.exchange.writers.test_export import empty_wiki

@@ -3,7 +3,7 @@
 import pytest
 
 from knowledge.exchange.importer import SHIPPED
-from knowledge.exchange.readers.folder import read_folder
+from knowledge.exchange.readers.files import read_folder
 from knowledge.experience.catalogue.applies import applies
 from knowledge.experience.catalogue.read import read_catalogue
 

@@ -5,7 +5,7 @@ import pytest
 from campaigns.proposers.recipes.base import recipes
 from campaigns.rules.verdict.dispatch import STRATEGY as SPLIT
 from knowledge.exchange.importer import SHIPPED
-from knowledge.exchange.readers.folder import read_folder
+from knowledge.exchange.readers.files import read_folder
 from knowledge.experience.catalogue.names import names_in
 from knowledge.experience.catalogue.read import read_catalogue
 from knowledge.experience.catalogue.store import unknown_mentions

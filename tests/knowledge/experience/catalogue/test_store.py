@@ -3,6 +3,7 @@
 import pytest
 from django.core.management import call_command
 
+from knowledge.exchange.batches import undo
 from knowledge.exchange.check import check_wiki
 from knowledge.exchange.confirm import take_at_once
 from knowledge.exchange.importer import (
@@ -11,9 +12,7 @@ from knowledge.exchange.importer import (
     import_wiki,
     take_files,
 )
-from knowledge.exchange.readers.archive import WikiFiles
-from knowledge.exchange.readers.folder import TAKEN, ImportRefused, read_folder
-from knowledge.exchange.undo import undo
+from knowledge.exchange.readers.files import TAKEN, ImportRefused, WikiFiles, read_folder
 from knowledge.experience.attempts.record import NewExperience, record_attempts
 from knowledge.experience.attempts.standing import resolve_names
 from knowledge.experience.catalogue.listing import record_of, tallies

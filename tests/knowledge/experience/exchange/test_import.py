@@ -9,11 +9,10 @@ import pytest
 from django.db import transaction
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.exchange.batches import confirm, drop, undo
 from knowledge.experience.attempts.merging import merge
 from knowledge.experience.attempts.record import NewExperience, record_attempts
-from knowledge.experience.exchange.confirm import confirm_import
-from knowledge.experience.exchange.plan import answer_questions, drop_import, plan_import
-from knowledge.experience.exchange.undo import undo_import
+from knowledge.experience.exchange.plan import answer_questions, plan_import
 from knowledge.experience.lessons.new import NewLesson
 from knowledge.experience.lessons.propose import propose_lesson
 from knowledge.experience.terms import AttemptLabel, Bottleneck
@@ -21,9 +20,9 @@ from knowledge.experience.writers.selection import Selection
 from knowledge.experience.writers.texts import csv_text, json_text, markdown_text
 from knowledge.models import (
     Adoption,
+    Batch,
     EntryStanding,
     Experience,
-    ExperienceImport,
     ExperienceOrigin,
     Gap,
     Lesson,
@@ -47,7 +46,7 @@ def brought(texts, by=None):
     """Planned, everything kept as it is, and confirmed."""
     batch = plan_import(texts, by)
     answer_questions(batch, {}, by, keep_others=True)
-    confirm_import(batch, by)
+    confirm(batch, by)
     return batch
 
 
@@ -74,13 +73,13 @@ def test_an_unknown_name_is_asked_and_never_guessed():
     assert asked["op:gemmx"]["first"] == "experiences.json:L17"
     assert asked["strategy:two-tiles-a-barrier"]["answer"] == ""
     with pytest.raises(CurationError, match=r"not answered: .*gemmx") as refused:
-        confirm_import(batch, None)
+        confirm(batch, None)
     assert refused.value.field == "answers"
     assert not Experience.objects.exists()
     with pytest.raises(CurationError, match=r"op: 'gemmxx'; accepted: .*matmul"):
         answer_questions(batch, {"op:gemmx": "gemmxx"}, None)
     answer_questions(batch, {"op:gemmx": "mm"}, None, keep_others=True)
-    confirm_import(batch, None)
+    confirm(batch, None)
     assert batch.answers["op:gemmx"] == "matmul"
     assert TrackRecord.objects.get(backend="triton").op == "matmul"
 
@@ -91,7 +90,7 @@ def test_a_strategy_that_is_not_named_can_be_named_row_by_row(shipped):
     with pytest.raises(CurationError, match="strategy: 'vectors'"):
         answer_questions(batch, {key: "vectors"}, None)
     answer_questions(batch, {key: "cu.vec128"}, None, keep_others=True)
-    confirm_import(batch, None)
+    confirm(batch, None)
     assert Experience.objects.get(track__op="softmax").track.strategy == "cu.vec128"
     assert Experience.objects.get(track__op="attention").track.strategy == ""
 
@@ -104,7 +103,7 @@ def test_a_broken_row_is_named_and_nothing_is_imported():
     (row,) = [row for row in batch.plan["rows"] if row["outcome"] == "error"]
     assert row["why"].startswith("metrics_after: latency_ms -1")
     with pytest.raises(CurationError, match=r"experiences.json:L\d+: metrics_after"):
-        confirm_import(batch, None)
+        confirm(batch, None)
     assert (Experience.objects.count(), batch.state) == (0, "planned")
 
 
@@ -136,7 +135,7 @@ def test_undo_restores_every_count_and_the_index():
     before = counts()
     batch = brought(files("experiences.json", "anti.json", TIPS))
     assert (batch.entries.count(), batch.lessons.count()) == (3, 4)
-    undo_import(batch, None, "wrong file")
+    undo(batch, None, "wrong file")
     assert counts()[1:] == before[1:]
     assert {tried for _, tried, _ in counts()[0]} == {0}
     change = Experience.objects.first().changes.get()
@@ -144,18 +143,18 @@ def test_undo_restores_every_count_and_the_index():
     marked = SearchRow.objects.filter(kind__in=("entry", "lesson"))
     assert {row.facets["standing"] for row in marked} == {"withdrawn", "retracted"}
     with pytest.raises(Conflict, match="only a confirmed import"):
-        undo_import(batch, None, "again")
+        undo(batch, None, "again")
 
 
 def test_what_was_undone_can_be_imported_again():
     batch = brought(LOG)
     text = json_text(Selection())
-    undo_import(batch, None, "wrong")
+    undo(batch, None, "wrong")
     back = plan_import({"kopt.json": text}, None)
     assert back.plan["counts"] == {"back": 3}
-    confirm_import(back, None)
+    confirm(back, None)
     assert Experience.objects.filter(standing="counts", batch=back).count() == 3
-    undo_import(back, None, "and away")
+    undo(back, None, "and away")
     assert not Experience.objects.filter(standing="counts").exists()
 
 
@@ -164,7 +163,7 @@ def test_undo_is_refused_where_something_rests_on_it(engineer):
     entry = batch.entries.first()
     Adoption.objects.create(campaign=3, round=7, strategy="x", entry=entry)
     with pytest.raises(Conflict, match="round 7 of campaign 3 used x"):
-        undo_import(batch, None, "wrong")
+        undo(batch, None, "wrong")
     assert Experience.objects.filter(standing="counts").count() == 3
 
 
@@ -174,7 +173,7 @@ def test_undo_is_refused_where_a_lesson_cites_it(engineer):
     new = NewLesson("a", "b", "c", "d", evidence=[str(entry.uuid)])
     propose_lesson(new, engineer)
     with pytest.raises(Conflict, match='the lesson "c" cites'):
-        undo_import(batch, None, "wrong")
+        undo(batch, None, "wrong")
 
 
 def test_an_engineers_lessons_are_proposals_and_a_curators_are_approved(engineer, curator):
@@ -190,7 +189,7 @@ def test_a_tip_that_advises_a_forbidden_cache_is_asked_about(curator):
     batch = plan_import(files(TIPS), curator)
     key = f"lesson@{TIPS}:L18"
     answer_questions(batch, {key: "avoid"}, curator, keep_others=True)
-    confirm_import(batch, curator)
+    confirm(batch, curator)
     assert Lesson.objects.get(takeaway__contains="weakref").state == LessonState.ANTI_PATTERN
 
 
@@ -199,11 +198,11 @@ def test_who_may_import(viewer, engineer, curator):
         plan_import(LOG, viewer)
     batch = plan_import(LOG, curator)
     with pytest.raises(Forbidden):
-        confirm_import(batch, engineer)
-    drop_import(batch, curator, "no")
-    with pytest.raises(Conflict, match="dropped by cora already"):
-        confirm_import(batch, curator)
-    assert ExperienceImport.objects.get().files == {}
+        confirm(batch, engineer)
+    drop(batch, curator, "no")
+    with pytest.raises(Conflict, match="dropped by cora in the meantime"):
+        confirm(batch, curator)
+    assert Batch.objects.get().files == {}
 
 
 def rich():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.experience.readers.judging import judge
+from knowledge.experience.readers.drafts import judge
 from knowledge.experience.readers.optimisation_log import shape_of, strategy_and_params
 from knowledge.experience.readers.recognise import read_files
 from knowledge.experience.readers.spellings import (
@@ -101,7 +101,7 @@ def test_what_did_not_work_in_the_third_system():
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("a.json", "[1]", "not recognised; accepted: experiences.json, tips.md"),
+        ("a.json", "[1]", "not recognised; accepted: experiences.json, knowledge records"),
         ("a.json", '{"schema": "kopt-unknown"}', "not recognised"),
         ("experiences.json", '[\n{"kernel": "mm"}\n]', "experiences.json:L2: outcome: ''"),
         ("experiences.json", '[{"kernel":\n "mm", "outcome": "success",\n "speedup": "1.2"}]',

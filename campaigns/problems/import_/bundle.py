@@ -12,16 +12,16 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from campaigns.problems.import_.bundle.needed import (
+from campaigns.problems.import_.draft import DraftError
+from campaigns.problems.import_.read_sources import (
     bound_by,
     first_line,
     inner_statements,
     names_in,
     needed_by,
+    parsed,
     runs_at_import,
 )
-from campaigns.problems.import_.draft import DraftError
-from campaigns.problems.import_.read_sources import parsed
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)".*$', re.MULTILINE)
 # How many imports after one another, and folders above the kernel, are followed.

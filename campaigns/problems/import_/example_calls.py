@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from campaigns.problems.import_.calls.written import Named, WrittenInt, given_text, size_text
 from campaigns.problems.import_.draft import DTYPES, FLOAT8, DraftError, Draw
+from campaigns.problems.import_.written import Named, WrittenInt, given_text, size_text
 
 LARGEST_SIZE = 1 << 31
 OPERATORS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {

@@ -1,4 +1,8 @@
-"""The files of a trail: a folder or a .zip, as texts. Never unpacked to a disk, and never run."""
+"""The files of a trail, a folder or a .zip, and what they say, by the format of whoever wrote them.
+
+They are texts: never unpacked to a disk, and never run. Whose they are is told by the files that
+only one system writes, never by a guess between two.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from campaigns.trails.importers.claims import TrailRefused
-from knowledge.exchange.readers.archive import read_entries
-from knowledge.exchange.readers.folder import MAX_TOTAL_BYTES, ImportRefused, read_folder
+from campaigns.trails import importers
+from campaigns.trails.importers.claims import FORMATS, ClaimedCampaign, System, TrailRefused
+from knowledge.exchange.formats import load_all
+from knowledge.exchange.readers.files import (
+    MAX_TOTAL_BYTES,
+    ImportRefused,
+    read_entries,
+    read_folder,
+)
 
 # Texts alone: a pickle, a library or a profiler's database is left out, and said to be.
 TAKEN = (
@@ -20,6 +30,7 @@ TAKEN = (
 )
 OWN = re.compile(r"memory|plans|profiles|rounds|logs|best|problem|src|tests|bench|v\d+")
 LONGEST_NAME = 200
+MOST_ROUNDS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +97,33 @@ def _others(folder: Path) -> tuple[str, ...]:
     names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     shown = (name for name in names if not name.startswith(".") and "/." not in name)
     return tuple(sorted(name for name in shown if not name.endswith(TAKEN)))
+
+
+def claimed_in(files: Mapping[str, str], system: System | None = None) -> ClaimedCampaign:
+    """What these files say. system: whose they are, where they could be of several.
+
+    Raises TrailRefused.
+    """
+    load_all(importers.__name__, importers.__path__)
+    name = system or system_of(files)
+    found = next(each for each in FORMATS if each.name == name).read(files)
+    if not found.rounds:
+        raise TrailRefused(f"no round in a trail of {found.system}; accepted: at least one")
+    if len(found.rounds) > MOST_ROUNDS:
+        raise TrailRefused(f"{len(found.rounds)} rounds; accepted: at most {MOST_ROUNDS}")
+    return found
+
+
+def system_of(files: Mapping[str, str]) -> System:
+    """Whose files these are. Raises TrailRefused where none or several could have written them."""
+    load_all(importers.__name__, importers.__path__)
+    signs = {System(each.name): each.sign for each in FORMATS if each.detect(files)}
+    if System.KOPT in signs:
+        return System.KOPT
+    if len(signs) == 1:
+        return next(iter(signs))
+    if signs:
+        said = ", ".join(f"{system} ({sign})" for system, sign in signs.items())
+        raise TrailRefused(f"files of {said}; accepted: of one, or its name as source")
+    known = "; ".join(f"{each.sign} of {each.name}" for each in FORMATS)
+    raise TrailRefused(f"no file that tells who wrote this trail; accepted: {known}")

@@ -7,9 +7,13 @@ import zipfile
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from knowledge.exchange.readers import archive as limits
-from knowledge.exchange.readers.archive import read_archive, read_uploads, write_archive
-from knowledge.exchange.readers.folder import ImportRefused
+from knowledge.exchange.readers import files as limits
+from knowledge.exchange.readers.files import (
+    ImportRefused,
+    read_archive,
+    read_uploads,
+    write_archive,
+)
 
 
 def packed(*entries):
@@ -73,7 +77,7 @@ def test_it_refuses_a_bomb_by_what_it_claims_and_by_what_comes_out(monkeypatch):
     bomb = packed(("a.md", b"x" * 3_000_000))
     assert len(bomb.getvalue()) < 10_000
     assert refused(bomb) == "a.md: larger than 2000000 bytes"
-    monkeypatch.setattr("knowledge.exchange.readers.folder.MAX_TOTAL_BYTES", 1_500_000)
+    monkeypatch.setattr("knowledge.exchange.readers.files.MAX_TOTAL_BYTES", 1_500_000)
     two = packed(*((f"{n}.md", b"x" * 1_000_000) for n in range(2)))
     assert refused(two).startswith("1.md: the files together are larger")
 
@@ -86,7 +90,7 @@ def test_it_refuses_an_archive_that_lies_about_a_size():
 
 def test_it_refuses_too_many_files_and_entries(monkeypatch):
     files = [(f"{n}.md", "# A\n") for n in range(3)]
-    monkeypatch.setattr("knowledge.exchange.readers.folder.MAX_FILES", 2)
+    monkeypatch.setattr("knowledge.exchange.readers.files.MAX_FILES", 2)
     assert refused(packed(*files)).startswith("2.md: more than 2 files")
     monkeypatch.setattr(limits, "MAX_ENTRIES", 2)
     assert refused(packed(*files)).startswith("more than 2 entries")
@@ -97,7 +101,7 @@ def test_it_refuses_too_many_files_and_entries(monkeypatch):
     [
         ([("a.md", b"\xff")], "a.md: not UTF-8 at byte 0"),
         ([("A.md", "# A\n"), ("a.md", "# A\n")], "A.md and a.md differ only in case"),
-        ([("a.png", b"")], "w.zip: holds no .md and no .json file"),
+        ([("a.png", b"")], "w.zip: holds no file of .md and .json"),
     ],
 )
 def test_it_names_what_it_can_not_keep(entries, message):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from campaigns.problems.import_.calls.example_calls import TensorValue, Value
 from campaigns.problems.import_.draft import DraftError, case_name
+from campaigns.problems.import_.example_calls import TensorValue, Value
 
 SIZE_NAMES = ("N", "D", "K", "M", "H", "L", "P", "Q", "R", "S")
 # A few classes may be as many as rows by chance.

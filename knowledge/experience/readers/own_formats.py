@@ -1,11 +1,25 @@
-"""PURE: our own JSON, as `writers.json_text` writes it: nothing is lost on the way back."""
+"""PURE: our own JSON and CSV, as `writers` writes them: nothing is lost on the way back.
+
+In the CSV a row is an attempt, and what is nested is JSON.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+from collections.abc import Iterator
 from typing import Any
 
-from knowledge.experience.readers.drafts import AttemptDraft, GapDraft, LessonDraft, ReadRefused
-from knowledge.experience.readers.json_rows import JsonRow
+from knowledge.exchange.formats import Format
+from knowledge.experience.readers.drafts import (
+    AttemptDraft,
+    GapDraft,
+    LessonDraft,
+    Read,
+    ReadRefused,
+)
+from knowledge.experience.readers.json_rows import FORMATS, GivenFile, JsonRow, json_root
 from knowledge.experience.readers.tips import TEXTS
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 
@@ -31,9 +45,12 @@ LABELS = tuple(label.value for label in AttemptLabel)
 BOTTLENECKS = tuple(each.value for each in Bottleneck)
 LESSON_STATES = ("proposed", "active", "anti_pattern", "returned", "retracted")
 GAP_STATES = ("open", "answered", "closed")
+CSV_FORMAT = "kopt CSV"
+NESTED = ("shapes", "params", "evidence", "metrics")
+COUNTS = ("pairs", "campaign", "round")
 
 
-def read_entry(file: str, row: JsonRow) -> AttemptDraft:
+def _read_entry(file: str, row: JsonRow) -> AttemptDraft:
     """One attempt. ReadRefused names the field that is wrong."""
     row.only(*ENTRY_FIELDS)
     short = {name: row.text(name, most) for name, most in SHORT.items()}
@@ -63,7 +80,7 @@ def read_entry(file: str, row: JsonRow) -> AttemptDraft:
     return AttemptDraft(file, row.line, names, values | short, ours=True, merged_into=merged_into)
 
 
-def read_lesson(file: str, row: JsonRow) -> LessonDraft:
+def _read_lesson(file: str, row: JsonRow) -> LessonDraft:
     """One lesson. ReadRefused names the field that is wrong."""
     row.only(*LESSON_FIELDS)
     texts = {name: row.text(name) for name in TEXTS}
@@ -86,7 +103,7 @@ def read_lesson(file: str, row: JsonRow) -> LessonDraft:
     )
 
 
-def read_gap(file: str, row: JsonRow) -> GapDraft:
+def _read_gap(file: str, row: JsonRow) -> GapDraft:
     """One open question. ReadRefused names the field that is wrong."""
     row.only(*GAP_FIELDS)
     question = row.text("question")
@@ -115,3 +132,87 @@ def _round_words(row: JsonRow) -> str:
     """The round that it was measured in there; its number means another one here."""
     campaign, round_ = row.count("campaign"), row.count("round")
     return f"campaign {campaign} round {round_}" if campaign and round_ else ""
+
+
+def _is_own_csv(file: GivenFile) -> bool:
+    """Whether the first line names our columns."""
+    header = next(csv.reader(io.StringIO(file.text.partition("\n")[0])), [])
+    return file.name.endswith(".csv") and {"uuid", "label", "strategy"} <= set(header)
+
+
+def _read_csv(file: GivenFile) -> Iterator[AttemptDraft | ReadRefused]:
+    """A row an attempt; in the place of one that cannot be read, why."""
+    reader = csv.DictReader(io.StringIO(file.text, newline=""), strict=True)
+    unknown = [name for name in reader.fieldnames or () if name not in ENTRY_FIELDS]
+    if unknown:
+        said = f"unknown column; accepted: {', '.join(ENTRY_FIELDS)}"
+        yield ReadRefused(1, unknown[0], said)
+        return
+    first = 2
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            yield ReadRefused(reader.line_num, "", f"no CSV: {error}")
+            return
+        if cells is None:
+            return
+        try:
+            yield _attempt(file.path, first, cells)
+        except ReadRefused as refused:
+            yield ReadRefused(first, refused.field, refused.message)
+        first = reader.line_num + 1
+
+
+def _attempt(file: str, line: int, cells: dict[Any, Any]) -> AttemptDraft:
+    if None in cells or None in cells.values():
+        raise ReadRefused(line, "", "accepted: as many cells as there are columns")
+    said: dict[str, Any] = {}
+    for name, cell in cells.items():
+        # The writer sets an apostrophe before what a spreadsheet would run as a formula.
+        text = cell.removeprefix("'")
+        if name in NESTED:
+            said[name] = _nested(line, name, text)
+        elif name in (*NUMBERS, *COUNTS):
+            said[name] = _number(line, name, text)
+        else:
+            said[name] = text
+    node, lines = json_root(json.dumps(said))
+    draft = _read_entry(file, JsonRow(node, lines))
+    return AttemptDraft(
+        file, line, draft.names, draft.values, ours=True, merged_into=draft.merged_into
+    )
+
+
+def _nested(line: int, name: str, text: str) -> Any:
+    if not text.strip():
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ReadRefused(line, name, "no JSON; accepted: a list or an object as JSON") from None
+
+
+def _number(line: int, name: str, text: str) -> float | int | None:
+    if not text.strip():
+        return None
+    try:
+        return float(text) if name in NUMBERS else int(float(text))
+    except (ValueError, OverflowError):
+        raise ReadRefused(line, name, f"'{text[:40]}'; accepted: a number") from None
+
+
+def _is_own_json(file: GivenFile) -> bool:
+    return isinstance(file.value, dict) and file.value.get("format") == FORMAT
+
+
+def _read_json(file: GivenFile) -> Iterator[Read]:
+    node, lines = file.json
+    row = JsonRow(node, lines)
+    row.only(*PARTS)
+    for part, read in (("experience", _read_entry), ("lessons", _read_lesson), ("gaps", _read_gap)):
+        yield from file.each([each.node for each in row.rows(part)], read)
+
+
+FORMATS.append(Format(FORMAT, f"{FORMAT} as .json, .csv or .md", _is_own_json, _read_json))
+FORMATS.append(Format(CSV_FORMAT, "", _is_own_csv, _read_csv))

@@ -1,0 +1,231 @@
+"""The arguments of a kernel in Python, C++ or CUDA, from its entry and the example calls."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from campaigns.problems.import_.draft import (
+    FLOAT8,
+    FLOATS,
+    DraftArg,
+    DraftError,
+    Draw,
+    Given,
+    ReferenceCode,
+    Role,
+)
+from campaigns.problems.import_.example_calls import TensorValue, Value
+from campaigns.problems.import_.read_sources import OUTPUT_NAMES, PointerArg, PythonEntry
+from campaigns.problems.import_.sizes import WORD, Example, Sizes
+
+SAME = "accepted: one text, with names for the sizes that differ: 'N = 64; f(torch.arange(3) * N)'"
+
+
+def read_argument(
+    given: Given, name: str, values: list[Value], names: Sizes, assumed: list[str]
+) -> DraftArg:
+    first = values[0]
+    if not isinstance(first, TensorValue):
+        kind = "float32" if isinstance(first, float) else "int32"
+        return DraftArg(name, Role.NUMBER, kind, value=names.number(values))
+    tensors = [value for value in values if isinstance(value, TensorValue)]
+    if first.source:
+        if any(value.source != first.source for value in tensors):
+            raise DraftError("call", f"{name}: {first.source} differs between calls; {SAME}")
+        assumed.append(f"{name} is {first.source} in every call.")
+        return DraftArg(name, Role.INPUT, first.dtype, (), Draw.NONE, source=first.source)
+    shape = names.shape(tensors)
+    if first.dtype in FLOAT8:
+        assumed.append(f"{name} comes as the bits of {first.dtype} in uint8, and is viewed as it.")
+    named = name in given.outputs if given.outputs else name in OUTPUT_NAMES
+    if named and first.is_blank:
+        return DraftArg(name, Role.OUTPUT, first.dtype, shape)
+    role = Role.IN_PLACE if named else Role.INPUT
+    draw, shift, scale = first.draw, first.shift, first.scale
+    if draw is Draw.NONE and first.dtype in (*FLOATS, *FLOAT8):
+        draw, scale = Draw.NORMAL, 1.0
+        assumed.append(
+            f"{name} is drawn around {shift:g}: with one number everywhere a kernel that "
+            "ignores it would pass."
+        )
+    elif draw is Draw.NONE:
+        draw = Draw.INTEGERS
+    high = names.bound([tensor.high for tensor in tensors])
+    return DraftArg(name, role, first.dtype, shape, draw, 0, first.low, high, scale, shift)
+
+
+def python_arguments(
+    given: Given,
+    entry: PythonEntry,
+    reference: ReferenceCode,
+    examples: list[Example],
+    assumed: list[str],
+) -> tuple[list[DraftArg], dict[str, dict[str, int]], dict[str, str]]:
+    """Arguments, cases, and the source of memory to work in, by the names of arguments."""
+    names = Sizes(examples)
+    scratch: dict[str, list[TensorValue]] = {}
+    defaults = dict(entry.defaults)
+    args: list[DraftArg] = []
+    fixed = dict(entry.fixed)
+    for name in (one for one in entry.takes if one not in fixed):
+        values = [example[name] for example in examples if name in example]
+        if not values and name in defaults and name in reference.takes:
+            values = [_default(defaults[name])]
+        if not values and name in defaults:
+            continue
+        if not values:
+            raise DraftError("call", f"{name}: no example call gives it")
+        if values[0] is None:
+            continue
+        if is_scratch(given, name, values[0], entry, reference):
+            scratch[name] = [value for value in values if isinstance(value, TensorValue)]
+            assumed.append(f"{name} is memory to work in: each call makes it, which is timed.")
+            continue
+        args.append(read_argument(given, name, values, names, assumed))
+    if entry.returns:
+        _add_answers(args, entry, reference, assumed)
+    elif not any(arg.role in (Role.OUTPUT, Role.IN_PLACE) for arg in args):
+        listed = ", ".join(arg.name for arg in args if arg.role is Role.INPUT)
+        raise DraftError("outputs", f"which of these does a call write? {listed}")
+    _require_taken(reference, args, fixed)
+    return args, names.cases, made_in_a_call(scratch, args, names)
+
+
+def _add_answers(
+    args: list[DraftArg], entry: PythonEntry, reference: ReferenceCode, assumed: list[str]
+) -> None:
+    """Add a place for each answer that is returned."""
+    count = reference.answers if reference.returns else entry.answers
+    for number in range(1, count + 1) if count > 1 else [""]:
+        args.append(DraftArg(_free(f"out{number}", args), Role.OUTPUT, "", None))
+    assumed.append("What the reference returns is the output, in its shape and dtype.")
+    if entry.answers > count:
+        assumed.append(
+            f"{entry.name} returns {entry.answers}, its reference {count}: the first count."
+        )
+
+
+def _default(source: str) -> Value:
+    with contextlib.suppress(ValueError):
+        value = ast.literal_eval(source)
+        return value if isinstance(value, int | float | bool) else None
+    return None
+
+
+def _free(name: str, args: Sequence[DraftArg]) -> str:
+    taken = {arg.name for arg in args}
+    return name if name not in taken else f"{name}_"
+
+
+def _require_taken(
+    reference: ReferenceCode, args: Sequence[DraftArg], fixed: Mapping[str, str]
+) -> None:
+    """The reference's arguments are the kernel's, by name or, where they differ, by order."""
+    known = [arg.name for arg in args if arg.role is not Role.OUTPUT or arg.shape is not None]
+    known += fixed
+    needed = [name for name in reference.takes if name not in reference.optional]
+    if not set(needed) <= set(known) and len(needed) > len(known):
+        raise DraftError(
+            "reference",
+            f"{reference.name} takes {', '.join(needed)}; the kernel has {', '.join(known)}",
+        )
+
+
+def is_scratch(
+    given: Given, name: str, value: Value, entry: PythonEntry, reference: ReferenceCode
+) -> bool:
+    """Whether an argument is blank in the example, no output that is named, and not looked at.
+
+    Where the reference has other names than the kernel nothing tells it from an input.
+    """
+    needed = {one for one in reference.takes if one not in reference.optional}
+    blank = isinstance(value, TensorValue) and value.is_blank
+    outputs = set(given.outputs)
+    by_name = needed <= set(entry.takes)
+    return blank and bool(outputs) and by_name and name not in outputs | set(reference.takes)
+
+
+def made_in_a_call(
+    scratch: Mapping[str, Sequence[TensorValue]], args: Sequence[DraftArg], names: Sizes
+) -> dict[str, str]:
+    """Source that makes it, of the shapes of the arguments that a call gets."""
+    tensors = [arg for arg in args if arg.shape is not None and arg.role is not Role.NUMBER]
+    sizes: dict[str, str] = {}
+    for arg in tensors:
+        for axis, size in enumerate(arg.shape or ()):
+            if isinstance(size, str) and size.isidentifier():
+                sizes.setdefault(size, f"{arg.name}.shape[{axis}]")
+    found = {}
+    for name, values in scratch.items():
+        shape = names.known_shape(values)
+        text = ", ".join(WORD.sub(lambda one: sizes.get(one[0], one[0]), str(one)) for one in shape)
+        maker = "empty" if values[0].is_empty else "zeros"
+        device = f"{tensors[0].name}.device"
+        found[name] = f"torch.{maker}(({text},), dtype=torch.{values[0].dtype}, device={device})"
+    return found
+
+
+def c_arguments(
+    given: Given,
+    listed: Sequence[PointerArg],
+    reference: ReferenceCode,
+    examples: list[Example],
+    assumed: list[str],
+) -> tuple[list[DraftArg], dict[str, dict[str, int]], ReferenceCode]:
+    """Arguments and cases, and the reference with its arguments by the names of `solve`'s."""
+    given_numbers = {name for example in examples for name in example}
+    whole = [arg.name for arg in listed if not arg.pointer and arg.dtype.startswith(("int", "ui"))]
+    names = Sizes(examples, [name for name in whole if name not in given_numbers])
+    inputs = [arg for arg in listed if arg.pointer and not _is_output(given, arg)]
+    tensors = [n for n in reference.takes if isinstance(examples[0].get(n), TensorValue)]
+    by_pointer = {arg.name: arg.name for arg in inputs if arg.name in tensors}
+    rest = [n for n in tensors if n not in by_pointer.values()]
+    for arg in inputs:
+        if arg.name not in by_pointer and rest:
+            by_pointer[arg.name] = rest.pop(0)
+            assumed.append(f"{arg.name} is what the reference calls {by_pointer[arg.name]}.")
+    args: list[DraftArg] = []
+    for arg in listed:
+        if not arg.pointer:
+            args.append(_c_number(arg, examples, names))
+        elif arg.name in by_pointer:
+            values = [example[by_pointer[arg.name]] for example in examples]
+            made = read_argument(given, arg.name, values, names, assumed)
+            args.append(replace(made, dtype=arg.dtype, role=Role.INPUT))
+        elif _is_output(given, arg):
+            args.append(DraftArg(arg.name, Role.OUTPUT, arg.dtype, None))
+        else:
+            raise DraftError("call", f"{arg.name}: no example call gives it")
+    if not any(arg.role is Role.INPUT for arg in args):
+        pointers = ", ".join(arg.name for arg in listed if arg.pointer)
+        raise DraftError("outputs", f"which of these does a call write? {pointers}")
+    if not any(arg.role is Role.OUTPUT for arg in args):
+        raise DraftError("outputs", "every pointer of solve is const; which one does it write?")
+    takes = tuple(
+        next((mine for mine, theirs in by_pointer.items() if theirs == name), name)
+        for name in reference.takes
+    )
+    return args, names.cases, replace(reference, takes=takes, by_name=False)
+
+
+def _c_number(arg: PointerArg, examples: list[Example], names: Sizes) -> DraftArg:
+    """A number of `solve`: a size of that name, or what the calls give."""
+    values = [example[arg.name] for example in examples if arg.name in example]
+    if values:
+        return DraftArg(arg.name, Role.NUMBER, arg.dtype, value=names.number(values))
+    size = names.called(arg.name)
+    if size is None:
+        listed = ", ".join(names.known) or "none"
+        raise DraftError(
+            "call",
+            f"{arg.name}: is it a size? Equal ones are taken as one, so name them in the call: "
+            f'"{arg.name} = 64; f(torch.randn(32, {arg.name}))"; sizes so far: {listed}',
+        )
+    return DraftArg(arg.name, Role.NUMBER, arg.dtype, value=size)
+
+
+def _is_output(given: Given, arg: PointerArg) -> bool:
+    return arg.name in given.outputs if given.outputs else arg.written
