@@ -18,8 +18,8 @@ from django.utils import timezone
 
 from knowledge.curation.revise import recheck, store_text
 from knowledge.curation.store import NewSpec, fields_of, record, store_specs
-from knowledge.exchange.exported_specs import ExportedChange, ExportedFlag, ExportedSpec
 from knowledge.exchange.readers.bundle import Bundle, title_of
+from knowledge.exchange.readers.exported_specs import ExportedChange, ExportedFlag, ExportedSpec
 from knowledge.exchange.readers.files import ImportRefused
 from knowledge.exchange.readers.foreign import CitedValue, LineFate, LineOutcome
 from knowledge.models import (

@@ -6,7 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from knowledge.exchange.exported_specs import ExportedSpec, ExportedWiki, UnreadLine, is_kept
+from knowledge.exchange.readers.exported_specs import (
+    ExportedSpec,
+    ExportedWiki,
+    UnreadLine,
+    is_kept,
+)
 from knowledge.exchange.readers.files import MAX_BYTES, ImportRefused
 from knowledge.exchange.readers.foreign import (
     CITES,

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from django.core.files import File
 
-from knowledge.exchange.exported_specs import FILE_NAME
+from knowledge.exchange.readers.exported_specs import FILE_NAME
 from knowledge.exchange.readers.specs_json import SpecsJsonError, own_names
 from knowledge.specs.citation import MAX_PATH
 

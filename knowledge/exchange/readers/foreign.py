@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from knowledge.exchange.exported_specs import ExportedSpec
+from knowledge.exchange.readers.exported_specs import ExportedSpec
 from knowledge.exchange.readers.plain_lines import Statement, StatementState, read_list
 from knowledge.exchange.readers.spec_sheets import SpecRecord, read_records
 from knowledge.lookup.platform_names import PlatformNames

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from knowledge.exchange.exported_specs import (
+from knowledge.exchange.readers.exported_specs import (
     ACTIONS,
     ANSWERS,
     FILE_NAME,

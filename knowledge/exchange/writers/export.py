@@ -13,7 +13,8 @@ from pathlib import Path
 from django.db.models import Exists, OuterRef
 
 from knowledge.curation.store import chunks
-from knowledge.exchange.exported_specs import (
+from knowledge.exchange.readers.bundle import read_document
+from knowledge.exchange.readers.exported_specs import (
     FILE_NAME,
     KEPT_FILE,
     Row,
@@ -26,7 +27,6 @@ from knowledge.exchange.exported_specs import (
     unread_row,
     write_kept,
 )
-from knowledge.exchange.readers.bundle import read_document
 from knowledge.exchange.readers.files import JUNK, TAKEN, ImportRefused, read_folder, require_inside
 from knowledge.exchange.writers.exported_rows import (
     FilePosition,

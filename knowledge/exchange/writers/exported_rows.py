@@ -11,7 +11,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Count, Q
 
-from knowledge.exchange.exported_specs import (
+from knowledge.exchange.readers.exported_specs import (
     ExportedChange,
     ExportedFlag,
     ExportedSpec,

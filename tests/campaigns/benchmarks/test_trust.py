@@ -11,10 +11,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from campaigns.benchmarks import trust
 from campaigns.benchmarks.harness import Finished
 from campaigns.benchmarks.peers import ask as peers
-from campaigns.benchmarks.peers import contained, kernelbench, sol
+from campaigns.benchmarks.peers import contained, kernelbench, sol, trust
 from campaigns.benchmarks.peers.form import (
     TURN,
     Form,
@@ -26,8 +25,8 @@ from campaigns.benchmarks.peers.form import (
     stand_in_for,
     write_answer,
 )
+from campaigns.benchmarks.peers.trust import Judged, answers_of
 from campaigns.benchmarks.trick import TRICKS, every, read
-from campaigns.benchmarks.trust import Judged, answers_of
 from campaigns.devices.discover import Device, this_device
 from campaigns.evaluator.contract.programs import CPP_BUILD as FLAGS
 from campaigns.evaluator.contract.programs import cpp_compiler as compiler

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from knowledge.exchange import exported_specs as module
-from knowledge.exchange.exported_specs import (
+from knowledge.exchange.readers.exported_specs import (
     ACTIONS,
     ANSWERS,
     FLAG_KINDS,

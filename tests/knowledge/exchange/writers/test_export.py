@@ -10,7 +10,6 @@ from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve, retire, set_rank
 from knowledge.curation.revise import store_text
 from knowledge.exchange.confirm import take_at_once
-from knowledge.exchange.exported_specs import earlier_row, write_kept
 from knowledge.exchange.importer import (
     SHIPPED,
     ImportOptions,
@@ -19,6 +18,7 @@ from knowledge.exchange.importer import (
     write_measured_document,
 )
 from knowledge.exchange.plan import plan_import
+from knowledge.exchange.readers.exported_specs import earlier_row, write_kept
 from knowledge.exchange.readers.files import ImportRefused, WikiFiles, read_archive, write_archive
 from knowledge.exchange.writers.export import ExportRefused, export_files, export_folder
 from knowledge.lookup.value import find
