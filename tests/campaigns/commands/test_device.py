@@ -91,7 +91,9 @@ def test_it_does_not_take_a_crew_of_ours_for_others(db, cpu, capsys, monkeypatch
     )
     found = DeviceCheck(DeviceState.BUSY, "processes 7, 8 compute", Activity((7, 8), 0.0, 1))
     monkeypatch.setattr(f"{COMMAND}.look_at_all", lambda devices: [found] * len(devices))
-    monkeypatch.setattr(f"{COMMAND}.below", lambda pid: below if pid == 6 else set())
+    monkeypatch.setattr(
+        f"{COMMAND}.with_descendants", lambda pid: [pid, *(below if pid == 6 else ())]
+    )
     row = _listed(capsys)["devices"][-1]
     assert (row["gate"], row["why"]) == ("busy", why)
 

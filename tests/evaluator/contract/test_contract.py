@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.evaluator import contract
 from campaigns.evaluator.contract import (
     CaseReport,
     ContractError,
@@ -18,6 +17,7 @@ from campaigns.evaluator.contract import (
     Source,
     Timer,
     Timing,
+    files,
 )
 from tests.evaluator import small
 
@@ -26,12 +26,12 @@ TIMED = CaseReport("c", True, 5, candidate=Timing((1.0, 2.0), 8, 1, Timer.CALLS)
 
 def test_it_reads_back_the_job_it_wrote():
     job = small.job(Path("/p"), Path("/s"), Source("a.cpp", "text", ("-O3",)))
-    assert contract.load_job(contract.dump(job)) == job
+    assert files.load_job(files.dump(job)) == job
 
 
 def test_it_reads_back_the_report_it_wrote():
     report = Report("1", Outcome.PASSED, Phase.DONE, "fine", (TIMED,), notes=("a",))
-    assert contract.load_report(contract.dump(report)) == report
+    assert files.load_report(files.dump(report)) == report
 
 
 def test_it_forbids_timings_of_a_candidate_that_did_not_pass():
@@ -50,20 +50,20 @@ def test_it_forbids_timings_of_a_candidate_that_did_not_pass():
     ],
 )
 def test_it_names_the_field_of_a_bad_report(change, words):
-    text = contract.dump(Report("1", Outcome.PASSED, Phase.DONE, "fine"))
+    text = files.dump(Report("1", Outcome.PASSED, Phase.DONE, "fine"))
     with pytest.raises(ContractError, match=words):
-        contract.load_report(json.dumps({**json.loads(text), **change}))
+        files.load_report(json.dumps({**json.loads(text), **change}))
 
 
 def test_it_names_the_line_of_what_is_no_json():
     with pytest.raises(ContractError, match="line 2"):
-        contract.load_report('{\n"a" 1}')
+        files.load_report('{\n"a" 1}')
 
 
 def test_it_reads_back_what_was_seen_around_a_measurement():
     seen = (Moment("c", 0), Moment("c", 5, 1980.0, 41.0, 310.5, ("power cap",), 1.0, 2.5, 0.3, 0.0))
     report = Report("1", Outcome.PASSED, Phase.DONE, "fine", (TIMED,), surroundings=seen)
-    assert contract.load_report(contract.dump(report)) == report
+    assert files.load_report(files.dump(report)) == report
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_it_reads_back_what_was_seen_around_a_measurement():
 )
 def test_it_refuses_surroundings_that_cannot_be(change, words):
     report = Report("1", Outcome.PASSED, Phase.DONE, "", (TIMED,), surroundings=(Moment("c", 0),))
-    facts = json.loads(contract.dump(report))
+    facts = json.loads(files.dump(report))
     facts["surroundings"][0].update(change)
     with pytest.raises(ContractError, match=words):
-        contract.load_report(json.dumps(facts))
+        files.load_report(json.dumps(facts))
 
 
 def test_a_report_holds_each_case_once():
@@ -95,7 +95,7 @@ def test_a_report_holds_each_case_once():
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
 def test_it_reads_no_number_that_is_none(number):
-    text = contract.dump(Report("1", Outcome.PASSED, Phase.DONE, "", (TIMED,)))
+    text = files.dump(Report("1", Outcome.PASSED, Phase.DONE, "", (TIMED,)))
     assert "2.0" in text
     with pytest.raises(ContractError, match=f"{number}: accepted: finite numbers"):
-        contract.load_report(text.replace("2.0", number, 1))
+        files.load_report(text.replace("2.0", number, 1))

@@ -22,6 +22,7 @@ from typing import Any
 
 import torch
 
+from campaigns.evaluator.builds.memory_files import loadable
 from campaigns.evaluator.contract.job import KERNELS
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, within_norm
 from campaigns.evaluator.judge.correctness.passes import InputMix, Passes, RowWindows, TorchPasses
@@ -145,8 +146,7 @@ def load(library: Path) -> dict[str, Any]:
     if not _only_ours(os.fstat(fd)):
         os.close(fd)
         raise PermissionError(f"others could have written {library}")
-    # A judge loads them once: under a name that it knows the loader would give what it has.
-    loaded = ctypes.CDLL(f"/proc/self/fd/{fd}")
+    loaded = ctypes.CDLL(loadable(fd))
     os.close(fd)
     found: dict[str, Any] = {f"mix_{size}": loaded[f"mix_{size}"] for size in (1, 2, 4, 8)}
     for loop in found.values():

@@ -18,7 +18,7 @@ from campaigns.steps.rounds import judge as judging
 from campaigns.steps.rounds.learn import learn
 from campaigns.steps.rounds.open_round import open_round
 from campaigns.steps.worker import WorkerContext
-from knowledge.curation.store import record as recording
+from knowledge.experience.attempts import record as recording
 from knowledge.models import Experience
 from tests.campaigns.steps import cast
 from tests.knowledge.racing import at_once, several_connections, slow
