@@ -26,6 +26,18 @@ def used(seconds: float, *, imports: int = 0, **marks: dict[str, Any]) -> None:
         rule.check()
 
 
+@pytest.fixture(autouse=True)
+def _as_fast_as_the_host_of_the_limit(monkeypatch):
+    monkeypatch.setattr(quick, "slowness", lambda: 1.0)
+
+
+def test_a_slow_host_is_given_longer(monkeypatch):
+    monkeypatch.setattr(quick, "slowness", lambda: 3.0)
+    used(14.9)
+    with pytest.raises(pytest.fail.Exception):
+        used(15.1)
+
+
 def test_it_fails_a_test_that_takes_long_and_says_what_to_do():
     with pytest.raises(pytest.fail.Exception, match=r"used 5\.1 s .* @pytest\.mark\.long"):
         used(5.1)

@@ -130,8 +130,10 @@ def target_of(campaign: Campaign) -> CampaignTarget:
 
 
 def stored_target(target: CampaignTarget) -> dict[str, Any]:
-    """A target as its campaign keeps it."""
+    """A target as its campaign keeps it: of a case that has no floor nothing is said of one."""
     known = msgspec.to_builtins(target)
+    for name, case in known["cases"].items():
+        known["cases"][name] = {key: value for key, value in case.items() if value or value == 0}
     return {_STORED_NAMES.get(name, name): value for name, value in known.items()}
 
 

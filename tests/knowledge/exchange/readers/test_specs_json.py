@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from knowledge.exchange import exported_specs as module
+from knowledge.exchange.readers import exported_specs as module
 from knowledge.exchange.readers.exported_specs import (
     ACTIONS,
     ANSWERS,

@@ -15,10 +15,10 @@ from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.propose import CitedLines, propose
 from knowledge.curation.review import approve, give_back, restore, resubmit, retire, set_rank
 from knowledge.curation.warn import warnings_of
-from knowledge.exchange import exported_specs as kept
 from knowledge.exchange.batches import undo
 from knowledge.exchange.confirm import take_at_once
 from knowledge.exchange.importer import ImportOptions, import_wiki, take_files
+from knowledge.exchange.readers import exported_specs as kept
 from knowledge.exchange.readers.files import ImportRefused, WikiFiles
 from knowledge.exchange.writers.export import export_files, export_folder
 from knowledge.lookup.needs import happenings
