@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 Graph = Mapping[str, frozenset[str]]
@@ -39,15 +38,6 @@ def closure(found: Graph, start: str) -> set[str]:
             seen.add(path)
             waiting.extend(found.get(path, ()))
     return seen
-
-
-def importers(found: Graph) -> dict[str, set[str]]:
-    """A module's path to the paths of those that import it."""
-    answer: defaultdict[str, set[str]] = defaultdict(set)
-    for path, others in found.items():
-        for other in others:
-            answer[other].add(path)
-    return answer
 
 
 def _dotted(path: str) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 UNKNOWN = "UNKNOWN (gpu-wiki not found)"  # what every page and command prints for a missing fact
 UNKNOWN_VALUE = "UNKNOWN"  # nothing found yet; the note says how to obtain it
@@ -42,13 +40,3 @@ class Cited:
     citation: str
     href: str
     display: str
-
-
-def cited_in(stored: Mapping[str, Any], key: str) -> tuple[Cited, ...]:
-    """The cited values under one key of a stored record, which holds a list, one, or none.
-
-    Raises KeyError for a value that lacks a field; what a later version adds is passed over.
-    """
-    found = stored.get(key) or ()
-    values = [found] if isinstance(found, Mapping) else found
-    return tuple(Cited(**{f.name: value[f.name] for f in fields(Cited)}) for value in values)

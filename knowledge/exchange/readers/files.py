@@ -157,14 +157,9 @@ class WikiFiles:
 
 
 def read_uploads(files: Sequence[File[Any]]) -> WikiFiles:
-    """A folder of the wiki as one .zip, or some of its files."""
+    """A folder of the wiki as one .zip, with or without a folder around it, or some files of it."""
     found = read_brought(files, TAKEN, WORDS)
     return _as_documents(found) if found.whole else found
-
-
-def read_archive(name: str, file: IO[bytes]) -> WikiFiles:
-    """The documents and records in a .zip; one folder around all of them is taken off."""
-    return _as_documents(read_zip(name, file, TAKEN, WORDS))
 
 
 def read_brought(

@@ -2,15 +2,17 @@
 
 import io
 
+from django.core.files import File
+
 from knowledge.curation.revise import store_text
-from knowledge.exchange.readers.files import read_archive
+from knowledge.exchange.readers.files import read_uploads
 
 
 def test_it_gives_a_folder_that_can_be_read_again(viewer, wiki):
     answer = viewer.get("/w/export.zip")
     assert answer["Content-Type"] == "application/zip"
     assert "kopt-wiki.zip" in answer["Content-Disposition"]
-    texts = read_archive("kopt-wiki", io.BytesIO(answer.content)).texts
+    texts = read_uploads([File(io.BytesIO(answer.content), "kopt-wiki.zip")]).texts
     assert sorted(texts) == ["README.md", "docs/hardware/x-1.md", "specs.json"]
     assert texts["README.md"].encode() == (wiki / "README.md").read_bytes()
     assert viewer.get("/w/export.zip").content == answer.content

@@ -5,12 +5,12 @@ import stat
 import zipfile
 
 import pytest
+from django.core.files import File
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from knowledge.exchange.readers import files as limits
 from knowledge.exchange.readers.files import (
     ImportRefused,
-    read_archive,
     read_uploads,
     write_archive,
 )
@@ -26,7 +26,7 @@ def packed(*entries):
 
 def refused(file):
     with pytest.raises(ImportRefused) as caught:
-        read_archive("w", file)
+        read_uploads([File(file, "w.zip")])
     message = str(caught.value)
     assert "\n" not in message
     return message
@@ -34,20 +34,24 @@ def refused(file):
 
 def test_it_reads_documents_and_records_and_names_the_rest():
     files = [("README.md", "# A\n"), ("docs/b.md", "# B\r\n"), ("s.json", "[]"), ("i.png", b"\x89")]
-    brought = read_archive("w", packed(*files))
+    brought = read_uploads([File(packed(*files), "w.zip")])
     assert brought.texts == {"README.md": "# A\n", "docs/b.md": "# B\r\n", "s.json": "[]"}
     assert (brought.name, brought.left_out, brought.whole) == ("w", ("i.png",), True)
 
 
 def test_it_takes_off_the_folder_around_everything():
-    assert list(read_archive("w", packed(("wiki-main/docs/a.md", "# A\n"))).texts) == ["docs/a.md"]
-    assert list(read_archive("w", packed(("docs/a.md", "# A\n"))).texts) == ["docs/a.md"]
+    assert list(read_uploads([File(packed(("wiki-main/docs/a.md", "# A\n")), "w.zip")]).texts) == [
+        "docs/a.md"
+    ]
+    assert list(read_uploads([File(packed(("docs/a.md", "# A\n")), "w.zip")]).texts) == [
+        "docs/a.md"
+    ]
     two = packed(("a/x.md", "# A\n"), ("b/x.md", "# B\n"))
-    assert list(read_archive("w", two).texts) == ["a/x.md", "b/x.md"]
+    assert list(read_uploads([File(two, "w.zip")]).texts) == ["a/x.md", "b/x.md"]
 
 
 def test_it_passes_over_what_a_packer_adds():
-    brought = read_archive("w", packed(("a.md", "# A\n"), ("__MACOSX/._a.md", b"\xff")))
+    brought = read_uploads([File(packed(("a.md", "# A\n"), ("__MACOSX/._a.md", b"\xff")), "w.zip")])
     assert (list(brought.texts), brought.left_out) == (["a.md"], ())
 
 
@@ -177,4 +181,7 @@ def test_it_packs_the_same_texts_into_the_same_bytes():
     files = [("a.md", "# Ä\n"), ("b.md", "# B\n")]
     one = write_archive(files)
     assert one == write_archive(iter(files))
-    assert read_archive("w", io.BytesIO(one)).texts == {"a.md": "# Ä\n", "b.md": "# B\n"}
+    assert read_uploads([File(io.BytesIO(one), "w.zip")]).texts == {
+        "a.md": "# Ä\n",
+        "b.md": "# B\n",
+    }

@@ -4,6 +4,7 @@ import io
 import re
 
 import pytest
+from django.core.files import File
 from django.db import connection
 
 from knowledge.curation.propose import CitedLines, propose
@@ -19,7 +20,7 @@ from knowledge.exchange.importer import (
 )
 from knowledge.exchange.plan import plan_import
 from knowledge.exchange.readers.exported_specs import earlier_row, write_kept
-from knowledge.exchange.readers.files import ImportRefused, WikiFiles, read_archive, write_archive
+from knowledge.exchange.readers.files import ImportRefused, WikiFiles, read_uploads, write_archive
 from knowledge.exchange.writers.export import ExportRefused, export_files, export_folder
 from knowledge.lookup.value import find
 from knowledge.models import (
@@ -100,7 +101,7 @@ def round_trip(empty):
     empty()
     assert not Spec.objects.exists()
     packed = io.BytesIO(write_archive(files.items()))
-    take_at_once(read_archive("export", packed))
+    take_at_once(read_uploads([File(packed, "export.zip")]))
     return before, files
 
 
