@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 Graph = Mapping[str, frozenset[str]]
 """A module's path to the paths of the modules of ours that it imports, here or in a function."""
@@ -11,15 +11,19 @@ Graph = Mapping[str, frozenset[str]]
 
 def graph(trees: Mapping[str, ast.Module]) -> Graph:
     """The imports among `trees` (path to syntax tree), those for type checkers left out."""
-    paths = {_dotted(path): path for path in trees}
-    return {
-        path: frozenset(
-            target
-            for name in _imported(tree.body)
-            if (target := _found(name, paths)) and target != path
-        )
-        for path, tree in trees.items()
-    }
+    imported = importer(trees)
+    return {path: imported(path, tree) for path, tree in trees.items()}
+
+
+def importer(among: Collection[str]) -> Callable[[str, ast.Module], frozenset[str]]:
+    """What gives the paths among these that the module at a path, with its tree, imports."""
+    paths = {_dotted(path): path for path in among}
+
+    def imported(path: str, tree: ast.Module) -> frozenset[str]:
+        found = (_found(name, paths) for name in _imported(tree.body))
+        return frozenset(target for target in found if target and target != path)
+
+    return imported
 
 
 def ties(found: Graph) -> list[str]:
@@ -28,15 +32,15 @@ def ties(found: Graph) -> list[str]:
     return sorted(f"{a} <-> {b}" for a, b in arrows if a < b and (b, a) in arrows)
 
 
-def closure(found: Graph, start: str) -> set[str]:
-    """The path `start` and all that it imports, directly or through others."""
+def closure(imported: Callable[[str], Iterable[str]], start: str) -> set[str]:
+    """The path `start` and all that it imports by `imported`, directly or through others."""
     seen: set[str] = set()
     waiting = [start]
     while waiting:
         path = waiting.pop()
         if path not in seen:
             seen.add(path)
-            waiting.extend(found.get(path, ()))
+            waiting.extend(imported(path))
     return seen
 
 

@@ -113,7 +113,7 @@ def shape(root: Path = ROOT) -> CodeShape:
         files=_twice(files, BY_FILE_NAME),
         small=tuple(_small(lines)),
         ties=tuple(imports.ties(graph)),
-        judge_lines=sum(lines.get(path, 0) for path in imports.closure(graph, JUDGE)),
+        judge_lines=sum(lines.get(path, 0) for path in imports.closure(lambda path: graph.get(path, ()), JUDGE)),
         tables=_tables() if root == ROOT else 0,
     )
 
@@ -131,8 +131,8 @@ def _tables() -> int:
 
 def judge_modules(root: Path = ROOT) -> set[str]:
     """The paths of the judge's main module and of all that it imports."""
-    trees = {path: ast.parse((root / path).read_text()) for path in _python(root, APPS)}
-    return imports.closure(imports.graph(trees), JUDGE)
+    imported = imports.importer(list(_python(root, APPS)))
+    return imports.closure(lambda p: imported(p, ast.parse((root / p).read_text())), JUDGE)
 
 
 def _small(lines: Mapping[str, int]) -> Iterator[str]:
