@@ -39,7 +39,12 @@ def made_once(
     key: tells apart what is made. labels: the apps whose tables `make` writes. user: the one whom
     all of its rows refer to that refer to a user.
     """
-    models = [model for label in labels for model in apps.get_app_config(label).get_models()]
+    models = [
+        model
+        for label in labels
+        for model in apps.get_app_config(label).get_models()
+        if not model._meta.proxy
+    ]
     if not _are_empty(models):
         return make()
     if key not in _kept:

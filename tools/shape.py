@@ -113,7 +113,9 @@ def shape(root: Path = ROOT) -> CodeShape:
         files=_twice(files, BY_FILE_NAME),
         small=tuple(_small(lines)),
         ties=tuple(imports.ties(graph)),
-        judge_lines=sum(lines.get(path, 0) for path in imports.closure(lambda path: graph.get(path, ()), JUDGE)),
+        judge_lines=sum(
+            lines.get(path, 0) for path in imports.closure(lambda path: graph.get(path, ()), JUDGE)
+        ),
         tables=_tables() if root == ROOT else 0,
     )
 
@@ -126,7 +128,8 @@ def _tables() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kopt.settings")
     django.setup()
     own = [apps.get_app_config(name) for name in ("knowledge", "campaigns")]
-    return sum(1 for app in own for _ in app.get_models(include_auto_created=True))
+    rows = (model for app in own for model in app.get_models(include_auto_created=True))
+    return len({model._meta.db_table for model in rows})
 
 
 def judge_modules(root: Path = ROOT) -> set[str]:

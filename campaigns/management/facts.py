@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.evaluator.contract.files import protocol_from
-from campaigns.models import Campaign, Event, Repair, Round, Standing, Verdict, Void
+from campaigns.models import Campaign, Evaluation, Event, Repair, Round, Standing, Verdict
 from campaigns.records.campaigns import intake_of, result_of, target_of
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
@@ -27,6 +27,7 @@ from campaigns.records.findings import (
 from campaigns.records.rounds import declared_of, proposed_by
 from campaigns.records.sweeps import sweep_of
 from campaigns.records.target.target_drift import PinnedSpec, drift_of
+from campaigns.records.target.target_warnings import pitfalls_of
 from campaigns.records.values import (
     campaign_value,
     candidate_value,
@@ -90,7 +91,7 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
         "standings": [{"round": number, **facts} for number, facts in _standings(campaign)],
         "commits": [commit_facts(commit) for commit in lineage_of(campaign).commits],
         "pitfalls": [
-            picked(pitfall, "kind message how_to_obtain at") for pitfall in campaign.pitfalls.all()
+            picked(pitfall, "kind message how_to_obtain at") for pitfall in pitfalls_of(campaign)
         ],
         "placeholders": msgspec.to_builtins(target_of(campaign).assumed),
         "pins": [_pin_facts(pin) for pin in drift.pins],
@@ -114,7 +115,7 @@ def _standings(campaign: Campaign) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _doubt_line(doubt: Standing) -> str:
     """A gain that another device did not show, with what a person says to it."""
-    answer = getattr(doubt, "answer", None)
+    answer = doubt.answer
     command = f"`round answer {doubt.round.campaign_id} {doubt.round.number}` answers"
     said = f"{answer.words}, says {answer.by}: {answer.why}" if answer else command
     return f"caution: round {doubt.round.number} was not reproduced. {doubt.sentence} ({said})"
@@ -177,7 +178,7 @@ def campaign_text(campaign: Campaign) -> str:
     lines += [f"caution: {sheet.excess}"] if sheet.excess else []
     lines += [f"drift: {pin.words}" for pin in drift.revised]
     lines += [f"drift: {drift.words}"] if drift.words else []
-    lines += [f"pitfall: {pitfall}" for pitfall in campaign.pitfalls.all()]
+    lines += [f"pitfall: {pitfall}" for pitfall in pitfalls_of(campaign)]
     rounds = with_standing(campaign.rounds.select_related("verdict", "chosen")).order_by("number")
     return "\n".join([*lines, "", *(round_line(round_) for round_ in rounds)])
 
@@ -214,7 +215,7 @@ def round_facts(round_: Round) -> dict[str, Any]:
                     if not evaluation.traits.is_torch
                 ],
             }
-            for candidate in round_.candidates.prefetch_related("evaluations__void")
+            for candidate in round_.candidates.prefetch_related("evaluations")
         ],
         "sweep": sweep_facts(sweep) | {"points": _points_address(round_)} if sweep else None,
         "repairs": [repair_facts(repair) for repair in _repairs(round_)],
@@ -240,7 +241,7 @@ def round_text(round_: Round) -> str:
         lines.append(f"  bucket: {declared.words}")
     lines += [f"  {step.words}: {step.sentence}" for step in sessions_of(round_)]
     lines += [f"  {lead_of(found)}"] if (found := sweep_of(round_)) else []
-    lines += [f"  void and repeated: {void.sentence}" for void in _voids(round_)]
+    lines += [f"  void and repeated: {one.void}" for one in _voids(round_)]
     lines += [f"  {repair.words}" for repair in _repairs(round_)]
     for gate in verdict.gates:
         mark = {True: "passed", False: "failed", None: "–"}[gate["passed"]]
@@ -282,8 +283,8 @@ def repair_facts(repair: Repair) -> dict[str, Any]:
     }
 
 
-def _voids(round_: Round) -> QuerySet[Void]:
-    return Void.objects.filter(evaluation__candidate__round=round_).order_by("pk")
+def _voids(round_: Round) -> QuerySet[Evaluation]:
+    return Evaluation.objects.filter(candidate__round=round_).exclude(void="").order_by("pk")
 
 
 def case_line(case: dict[str, Any]) -> str:

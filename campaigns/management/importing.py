@@ -55,7 +55,7 @@ class ImportVerbs(BaseCommand):
         if out is None:
             self.emit(imported_details(row), imported_text(row))
         else:
-            files = dict(row.files.values_list("path", "text"))
+            files = row.files
             self.write(out, packed(row.name, files), {"imported": row.pk})
 
 

@@ -4,16 +4,14 @@ from campaigns.models.campaign import (
     AbortReason,
     Campaign,
     Phase,
-    Pitfall,
     PitfallKind,
-    Placeholder,
     Protocol,
 )
 from campaigns.models.evaluation import Evaluation, Evidence, Repair
-from campaigns.models.event import Event, Restart, RestartAnswer, Review, Unmasking
-from campaigns.models.imported import ImportedCampaign, ImportedFile, ImportedRound
+from campaigns.models.event import Event, Placeholder, Restart, RestartAnswer, Review, Unmasking
+from campaigns.models.imported import ImportedCampaign, ImportedRound
 from campaigns.models.kinds import EvaluationKind, RoundKind
-from campaigns.models.passport import Passport, PassportWish, Void
+from campaigns.models.passport import Passport
 from campaigns.models.problem import Case, Problem
 from campaigns.models.round import Candidate, Round, Submission, Submitter
 from campaigns.models.sweep import Sweep, SweepOrder, SweepPoint
@@ -44,12 +42,9 @@ __all__ = [
     "Evidence",
     "IllegalTransition",
     "ImportedCampaign",
-    "ImportedFile",
     "ImportedRound",
     "Passport",
-    "PassportWish",
     "Phase",
-    "Pitfall",
     "PitfallKind",
     "Placeholder",
     "Problem",
@@ -72,6 +67,5 @@ __all__ = [
     "SweepPoint",
     "Unmasking",
     "Verdict",
-    "Void",
     "Worker",
 ]

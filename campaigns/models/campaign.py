@@ -8,7 +8,7 @@ from django.db import models
 from campaigns.models.problem import Case, Problem
 from campaigns.models.transitions import FINISHED, CampaignState, Stateful, StatefulQuerySet
 from knowledge.models import Platform
-from knowledge.models.guarded import ALWAYS, Guarded, Immutable
+from knowledge.models.guarded import ALWAYS, Guarded
 
 
 class Protocol(Guarded):
@@ -159,7 +159,7 @@ class Phase(Guarded):
 
 
 class PitfallKind(models.TextChoices):
-    """What is wrong. The column accepts any word, because further kinds may be added.
+    """What is wrong with a target.
 
     FLAGGED is in old rows alone: a value whose citation is flagged enters no target any more.
     """
@@ -171,68 +171,3 @@ class PitfallKind(models.TextChoices):
     BELOW_PEAK = "below_peak", "measured far below the peak"
     FLAGGED = "flagged", "citation is flagged"
     BUSY_HOST = "busy_host", "measured on a busy host"
-
-
-class Pitfall(Guarded):
-    """One gap or caveat, recorded when found. Append-only; a finished campaign takes no new one."""
-
-    SEALED = ALWAYS
-
-    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="pitfalls")
-    kind = models.CharField(max_length=40)
-    message = models.TextField()
-    how_to_obtain = models.TextField(blank=True)
-    at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ("pk",)
-
-    def __str__(self) -> str:
-        return f"{self.words}: {self.message}"
-
-    @property
-    def words(self) -> str:
-        """The kind as pages write it."""
-        known = {kind.value: str(kind.label) for kind in PitfallKind}
-        return known.get(self.kind, self.kind)
-
-    def refuse_late(self) -> None:
-        if Campaign.objects.filter(pk=self.campaign_id, state__in=FINISHED).exists():
-            raise Immutable(f"campaign {self.campaign_id} is finished and takes no new pitfall")
-
-
-class Placeholder(Guarded):
-    """An assumed ceiling of a draft. Figures based on it are labelled and never a headline.
-
-    question: a key of rules/target/ceilings.py `QUESTIONS`. value: in the canonical `unit`. shown:
-    as it was given. Immutable once the campaign is confirmed (R1).
-    """
-
-    SEALED = ALWAYS
-
-    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="placeholders")
-    question = models.CharField(max_length=40)
-    value = models.FloatField()
-    unit = models.CharField(max_length=16)
-    shown = models.CharField(max_length=80)
-    reason = models.TextField()
-    allowed_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
-    )
-    at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ("pk",)
-        constraints = (
-            models.UniqueConstraint(
-                fields=["campaign", "question"], name="one_placeholder_per_question"
-            ),
-        )
-
-    def __str__(self) -> str:
-        return f"{self.question} {self.shown} of campaign {self.campaign_id}"
-
-    def refuse_late(self) -> None:
-        drafts = Campaign.objects.filter(pk=self.campaign_id, state=CampaignState.DRAFT)
-        if not drafts.exists():
-            raise Immutable(f"campaign {self.campaign_id} is confirmed and takes no placeholder")

@@ -27,6 +27,8 @@ class Evaluation(Stateful):
     report: `campaigns.evaluator.contract.Report` as JSON, with every sample.
     holder, heartbeat_at, phase: the worker that claimed it, its last heartbeat, and its step.
     claims: how often it was claimed; a candidate that keeps killing its worker is given up.
+    void: why nothing is concluded from it, because the device or the host changed during it, and
+    void_reasons with the numbers (`campaigns.rules.noise.drift.Disturbance`); "" for others.
     """
 
     SEALED = models.Q(state=EvaluationState.DONE)
@@ -48,6 +50,8 @@ class Evaluation(Stateful):
     )
     reason = models.TextField(blank=True)
     report = models.JSONField(default=dict)
+    void = models.TextField(blank=True)
+    void_reasons = models.JSONField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)

@@ -1,22 +1,48 @@
-"""What happened in a campaign, in order, and its answers to rounds without a gain (R40, R48).
+"""What happened in a campaign, in order: its audit log, append-only, which the live page announces.
 
-Events are the audit log, which the live page announces. All rows are append-only.
+Some events say more than a message. Each kind of these has a class of its own over the same table,
+and its fields lie in the event's `data` (R40, R48).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
+from django.conf import settings
 from django.db import models
+from django.db.models.fields.json import KT
 
 from campaigns.models.campaign import Campaign
 from campaigns.models.round import Round
-from campaigns.models.transitions import FINISHED
-from knowledge.models.guarded import ALWAYS, Guarded, Immutable
+from campaigns.models.transitions import FINISHED, CampaignState
+from knowledge.models.guarded import ALWAYS, Guarded, GuardedQuerySet, Immutable
+
+T = TypeVar("T")
+
+
+def once_per(field: str, kind: str, name: str) -> models.UniqueConstraint:
+    """In a campaign, at most one event of this kind for each value of a field of its data."""
+    return models.UniqueConstraint(
+        "campaign", KT(f"data__{field}"), condition=models.Q(kind=kind), name=name
+    )
+
+
+E = TypeVar("E", bound="Event")
+
+
+class EventManager(models.Manager[E]):
+    """All events, or those of the kind of their class."""
+
+    def get_queryset(self) -> models.QuerySet[E]:
+        rows: models.QuerySet[E] = GuardedQuerySet(self.model, using=self._db)
+        return rows.filter(kind=self.model.KIND) if self.model.KIND else rows
 
 
 class Event(Guarded):
+    """One happening. by: the person who caused it, where the kind has one; null in old rows."""
+
     SEALED = ALWAYS
+    KIND: ClassVar[str] = ""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="events")
     round = models.ForeignKey(
@@ -25,60 +51,72 @@ class Event(Guarded):
     kind = models.CharField(max_length=40)
     message = models.TextField()
     data = models.JSONField(default=dict)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
     at = models.DateTimeField(auto_now_add=True)
+
+    objects = EventManager()  # type: ignore[assignment, misc]
 
     class Meta:
         ordering = ("pk",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=["campaign"], condition=models.Q(kind="restart"), name="one_restart"
+            ),
+            once_per("after", "reviewed", "one_review_per_round"),
+            once_per("number", "unmasked", "one_unmasking_per_round"),
+            once_per("question", "placeholder", "one_placeholder_per_question"),
+            once_per("standing", "standing_answered", "one_answer_per_standing"),
+        )
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.message}"
 
+    def refuse_late(self) -> None:
+        campaigns = Campaign.objects.filter(pk=self.campaign_id)
+        if self.kind in WHILE_RUNNING and campaigns.filter(state__in=FINISHED).exists():
+            raise Immutable(f"campaign {self.campaign_id} is finished; it takes no {self.kind}")
+        if self.kind == Placeholder.KIND and campaigns.exclude(state=CampaignState.DRAFT).exists():
+            raise Immutable(f"campaign {self.campaign_id} is confirmed and takes no placeholder")
+
 
 def record(campaign: Campaign, kind: str, message: str, **more: Any) -> Event:
-    """Append one event; `round` is optional, all other arguments go into its data."""
-    round_ = more.pop("round", None)
+    """Append one event; `round` and `by` are optional, all other arguments go into its data."""
+    round_, by = more.pop("round", None), more.pop("by", None)
     return Event.objects.create(
-        campaign=campaign, round=round_, kind=kind, message=message, data=more
+        campaign=campaign, round=round_, by=by, kind=kind, message=message, data=more
     )
 
 
-class Kept(Guarded):
-    """Base of rows that are added while the campaign runs and never changed."""
+class Datum(Generic[T]):
+    """A field of an event's data, under its own name there."""
 
-    SEALED = ALWAYS
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
 
-    class Meta:
-        abstract = True
-
-    def refuse_late(self) -> None:
-        campaign: int = self.campaign_id  # type: ignore[attr-defined]
-        if Campaign.objects.filter(pk=campaign, state__in=FINISHED).exists():
-            raise Immutable(f"campaign {campaign} is finished; it takes no {type(self).__name__}")
+    def __get__(self, row: Event, owner: type) -> T:
+        found: T = row.data[self._name]
+        return found
 
 
-class Review(Kept):
-    """A stagnation review after `after` rounds.
+class Review(Event):
+    """A stagnation review after `after` rounds, `streak` of them in a row without a gain.
 
     failures: reason of a verdict → rounds. directions: the fields of `rules.stop.ladder.Way`, those
     that differ most from the failures first. note: a remark on them, or "".
     """
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="reviews")
-    after = models.PositiveIntegerField()
-    streak = models.PositiveIntegerField()
-    failures = models.JSONField(default=dict)
-    directions = models.JSONField(default=list)
-    note = models.TextField(blank=True)
-    at = models.DateTimeField(auto_now_add=True)
+    KIND = "reviewed"
+
+    after = Datum[int]()
+    streak = Datum[int]()
+    failures = Datum[dict[str, int]]()
+    directions = Datum[list[dict[str, Any]]]()
+    note = Datum[str]()
 
     class Meta:
-        constraints = (
-            models.UniqueConstraint(fields=["campaign", "after"], name="one_review_per_round"),
-        )
-        ordering = ("pk",)
-
-    def __str__(self) -> str:
-        return f"review of {self.campaign} after round {self.after}"
+        proxy = True
 
 
 class RestartAnswer(models.TextChoices):
@@ -86,36 +124,53 @@ class RestartAnswer(models.TextChoices):
     DECLINED = "declined"
 
 
-class Restart(Kept):
+class Restart(Event):
     """The one partial restart that a campaign is offered, and the answer.
 
     masked: the numbers of the rounds hidden from the proposer, drawn by `seed`; empty if declined.
     """
 
-    campaign = models.OneToOneField(Campaign, on_delete=models.PROTECT, related_name="restart")
-    after = models.PositiveIntegerField()
-    answer = models.CharField(max_length=20, choices=RestartAnswer)
-    why = models.TextField()
-    seed = models.BigIntegerField()
-    masked = models.JSONField(default=list)
-    at = models.DateTimeField(auto_now_add=True)
+    KIND = "restart"
 
-    def __str__(self) -> str:
-        return f"restart of {self.campaign} after round {self.after}: {self.answer}"
-
-
-class Unmasking(Kept):
-    """A masked round that a person made visible to the proposer again."""
-
-    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="unmaskings")
-    number = models.PositiveIntegerField()
-    at = models.DateTimeField(auto_now_add=True)
+    after = Datum[int]()
+    answer = Datum[str]()
+    why = Datum[str]()
+    seed = Datum[int]()
+    masked = Datum[list[int]]()
 
     class Meta:
-        constraints = (
-            models.UniqueConstraint(fields=["campaign", "number"], name="one_unmasking_per_round"),
-        )
-        ordering = ("pk",)
+        proxy = True
 
-    def __str__(self) -> str:
-        return f"round {self.number} of {self.campaign} is unmasked"
+
+class Unmasking(Event):
+    """A masked round, by its number, that a person made visible to the proposer again."""
+
+    KIND = "unmasked"
+
+    number = Datum[int]()
+
+    class Meta:
+        proxy = True
+
+
+class Placeholder(Event):
+    """An assumed ceiling of a draft. Figures based on it are labelled and never a headline.
+
+    question: a key of rules/target/ceilings.py `QUESTIONS`. value: in the canonical `unit`. shown:
+    as it was given. by: the person who allowed it. It stands once the campaign is confirmed (R1).
+    """
+
+    KIND = "placeholder"
+
+    question = Datum[str]()
+    value = Datum[float]()
+    unit = Datum[str]()
+    shown = Datum[str]()
+    reason = Datum[str]()
+
+    class Meta:
+        proxy = True
+
+
+# A finished campaign takes none of these; database triggers refuse them as well.
+WHILE_RUNNING = (Review.KIND, Restart.KIND, Unmasking.KIND)

@@ -11,7 +11,14 @@ from django.db import models
 from django.urls import reverse
 
 from campaigns.rules.wording import as_claimed
-from knowledge.models.guarded import ALWAYS, Guarded, Immutable
+from knowledge.models.guarded import ALWAYS, Guarded, GuardedQuerySet, Immutable
+
+
+class ImportedCampaigns(models.Manager["ImportedCampaign"]):
+    """Without the files, which are large; a row reads its own when they are asked for."""
+
+    def get_queryset(self) -> models.QuerySet[ImportedCampaign]:
+        return GuardedQuerySet(self.model, using=self._db).defer("files")
 
 
 class ImportedCampaign(Guarded):
@@ -21,6 +28,7 @@ class ImportedCampaign(Guarded):
     wrote it, as `campaigns.trails.importers.claims.System`. facts, tips: claims, each with field,
     value, unit, path and line. incumbent: the name of the round that it calls its best; empty if it
     names none. missing: what its format has and it lacks. left_out: files that are not text.
+    files: path → text of all others, unchanged.
     """
 
     SEALED = models.Q(sealed=True)
@@ -38,11 +46,14 @@ class ImportedCampaign(Guarded):
     tips = models.JSONField(default=list)
     missing = models.JSONField(default=list)
     left_out = models.JSONField(default=list)
+    files = models.JSONField(default=dict)
     sealed = models.BooleanField(default=False)
     imported_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     imported_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ImportedCampaigns()  # type: ignore[assignment, misc]
 
     class Meta:
         ordering = ("-pk",)
@@ -105,31 +116,7 @@ class ImportedRound(Guarded):
         return as_claimed(self.figure, self.unit)
 
     def refuse_late(self) -> None:
-        _refuse_late(self.campaign_id)
-
-
-class ImportedFile(Guarded):
-    """A file of the trail, unchanged."""
-
-    SEALED = ALWAYS
-
-    campaign = models.ForeignKey(ImportedCampaign, on_delete=models.PROTECT, related_name="files")
-    path = models.CharField(max_length=500)
-    text = models.TextField()
-
-    class Meta:
-        ordering = ("campaign", "path")
-        constraints = (
-            models.UniqueConstraint(fields=["campaign", "path"], name="one_imported_path"),
-        )
-
-    def __str__(self) -> str:
-        return f"{self.path} of imported campaign {self.campaign_id}"
-
-    def refuse_late(self) -> None:
-        _refuse_late(self.campaign_id)
-
-
-def _refuse_late(campaign_id: int) -> None:
-    if ImportedCampaign.objects.filter(pk=campaign_id, sealed=True).exists():
-        raise Immutable(f"imported campaign {campaign_id} is complete and takes no more rows")
+        if ImportedCampaign.objects.filter(pk=self.campaign_id, sealed=True).exists():
+            raise Immutable(
+                f"imported campaign {self.campaign_id} is complete and takes no more rows"
+            )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
 
 from campaigns.models.evaluation import Evaluation
+from campaigns.models.event import Datum, Event
 from campaigns.models.round import Round
 from campaigns.models.transitions import RoundState
 from campaigns.rules.verdict.decision import VerdictWord
@@ -102,9 +102,18 @@ class Standing(Guarded):
         return StandingWord(self.word).label
 
     @property
+    def answer(self) -> StandingAnswer | None:
+        """What a person said of a gain that was not reproduced; one query for such a one."""
+        if self.word != StandingWord.NOT_REPRODUCED:
+            return None
+        rows = StandingAnswer.objects.filter(round=self.round_id, data__standing=self.pk)
+        found: StandingAnswer | None = rows.select_related("by").first()
+        return found
+
+    @property
     def needs_answer(self) -> bool:
         """Whether a person still has to decide what follows."""
-        return self.word == StandingWord.NOT_REPRODUCED and not hasattr(self, "answer")
+        return self.word == StandingWord.NOT_REPRODUCED and self.answer is None
 
 
 class Answer(models.TextChoices):
@@ -114,19 +123,20 @@ class Answer(models.TextChoices):
     NOT_RELIED_ON = "not_relied_on", "not to be relied on"
 
 
-class StandingAnswer(Guarded):
-    """A person's answer to a gain that was not reproduced. It does not change the incumbent."""
+class StandingAnswer(Event):
+    """A person's answer to a gain that was not reproduced. It does not change the incumbent.
 
-    SEALED = ALWAYS
+    standing: the key of the `Standing` that it answers.
+    """
 
-    standing = models.OneToOneField(Standing, on_delete=models.PROTECT, related_name="answer")
-    answer = models.CharField(max_length=20, choices=Answer)
-    why = models.TextField()
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    at = models.DateTimeField(auto_now_add=True)
+    KIND = "standing_answered"
 
-    def __str__(self) -> str:
-        return f"{self.words}: {self.standing}"
+    standing = Datum[int]()
+    answer = Datum[str]()
+    why = Datum[str]()
+
+    class Meta:
+        proxy = True
 
     @property
     def words(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
@@ -29,6 +30,8 @@ class Worker(models.Model):
     """One row per worker process name; the heartbeat shows whether it is alive.
 
     card: identifies the device itself, independent of the process; "" in old rows.
+    asked_at, asked_by: a request for a new noise passport, until one is taken; asked_by is null for
+    a command.
     """
 
     name = models.CharField(max_length=120, unique=True)
@@ -40,6 +43,10 @@ class Worker(models.Model):
     versions = models.JSONField(default=dict)
     started_at = models.DateTimeField()
     heartbeat_at = models.DateTimeField()
+    asked_at = models.DateTimeField(null=True, blank=True)
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
 
     objects = WorkerQuerySet.as_manager()
 

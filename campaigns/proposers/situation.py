@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from campaigns.evaluator.contract import Source
-from campaigns.models import Campaign, Submission, Verdict
+from campaigns.models import Campaign, Review, Submission, Verdict
 from campaigns.proposers.base import Attempt, Draft, Hypothesis, Situation, Variant
 from campaigns.proposers.evidence import read_facts
 from campaigns.records.cases import classes_by_case
@@ -55,7 +55,8 @@ def facts_about(campaign: Campaign) -> dict[str, str]:
 
 def _directions(campaign: Campaign) -> tuple[str, ...]:
     """What the last stagnation review named, until something is accepted (R48)."""
-    review, incumbent = campaign.reviews.last(), campaign.incumbent
+    review = Review.objects.filter(campaign=campaign).last()
+    incumbent = campaign.incumbent
     if review is None or incumbent is None or incumbent.round.number > review.after:
         return ()
     return tuple(way["strategy"] for way in review.directions)

@@ -60,7 +60,7 @@ def evaluations_of(campaign: Campaign) -> dict[str, Evaluation]:
     """By kind the newest beside the incumbent, else the newest beside an earlier one. One query."""
     rows = Evaluation.objects.filter(candidate__round__campaign=campaign, kind__in=TORCH)
     found: dict[str, Evaluation] = {}
-    for one in rows.select_related("candidate__round", "void").order_by("pk"):
+    for one in rows.select_related("candidate__round").order_by("pk"):
         before = found.get(one.kind)
         if before is None or not _is_better(before, one, campaign):
             found[one.kind] = one

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from django.db.models import QuerySet
+
 from campaigns.evaluator.contract import CaseReport, Outcome, Report
-from campaigns.models import Campaign, Evaluation, Void
+from campaigns.models import Campaign, Evaluation
 from campaigns.models.transitions import PAUSABLE
 from campaigns.records.campaigns import baseline_noise
 from campaigns.records.evaluations import is_elsewhere
@@ -128,19 +130,19 @@ def may_repeat(evaluation: Evaluation) -> bool:
 
 def voids_of(evaluation: Evaluation) -> int:
     """Void attempts at this evaluation so far."""
-    same = Void.objects.filter(
-        evaluation__candidate=evaluation.candidate, evaluation__kind=evaluation.kind
-    )
-    return same.count()
+    return _void(evaluation).count()
+
+
+def _void(evaluation: Evaluation) -> QuerySet[Evaluation]:
+    same = Evaluation.objects.filter(candidate=evaluation.candidate, kind=evaluation.kind)
+    return same.exclude(void="")
 
 
 def void_s(evaluation: Evaluation) -> float:
     """Seconds that void attempts at this evaluation took since its campaign was last resumed."""
-    void = Evaluation.objects.filter(
-        candidate=evaluation.candidate, kind=evaluation.kind, void__isnull=False
-    )
+    void = _void(evaluation)
     resumed = evaluation.campaign.events.filter(kind="resumed").order_by("pk").last()
     if resumed is not None:
-        void = void.filter(void__at__gte=resumed.at)
+        void = void.filter(finished_at__gte=resumed.at)
     took = (one.finished_at - one.started_at for one in void if one.finished_at and one.started_at)
     return sum(span.total_seconds() for span in took)

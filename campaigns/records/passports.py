@@ -18,7 +18,7 @@ from campaigns.devices.discover import Device
 from campaigns.devices.hold import holder
 from campaigns.devices.host_software import HealthFinding, State
 from campaigns.devices.idle import look
-from campaigns.models import DeviceWait, Evaluation, EvaluationState, Passport, PassportWish, Worker
+from campaigns.models import DeviceWait, Evaluation, EvaluationState, Passport, Worker
 from campaigns.models.transitions import WORKING
 from campaigns.records.device_waits import waits_on
 from campaigns.records.values import picked
@@ -48,7 +48,7 @@ class PassportState:
     stale: tuple[str, ...]
     failing: tuple[str, ...]
     failed: Passport | None
-    wish: PassportWish | None
+    wish: Worker | None
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -131,10 +131,10 @@ def found_words(passport: Passport) -> str:
     return "; ".join(against) or "good"
 
 
-def open_wish(worker: Worker) -> PassportWish | None:
-    """The newest request, where no passport answers it; None where there is none."""
-    wish = PassportWish.objects.filter(worker=worker).select_related("asked_by").first()
-    return None if wish is None or wish.passports.exists() else wish
+def open_wish(worker: Worker) -> Worker | None:
+    """The worker as it is stored, where a person waits for a new passport of it; else None."""
+    asked = Worker.objects.filter(pk=worker.pk, asked_at__isnull=False)
+    return asked.select_related("asked_by").first()
 
 
 class TakenFacts(msgspec.Struct, frozen=True):
@@ -207,7 +207,7 @@ def passport_facts(state: PassportState) -> PassportFacts:
         noisy=list(state.noisy),
         passport=taken_facts(state.passport) if state.passport else None,
         last_try_failed=state.failed.error if state.failed else "",
-        asked_at=state.wish.asked_at.isoformat() if state.wish else None,
+        asked_at=state.wish.asked_at.isoformat() if state.wish and state.wish.asked_at else None,
         lengths=[{**asdict(length), "noise_floor": length.floor} for length in state.lengths],
         conditions=asdict(state.conditions) if state.passport else None,
     )

@@ -34,7 +34,7 @@ def masked_by(restart: Restart | None) -> frozenset[int]:
     if restart is None or not restart.masked:
         return frozenset()
     seen = Unmasking.objects.filter(campaign=restart.campaign_id)
-    return frozenset(restart.masked) - frozenset(seen.values_list("number", flat=True))
+    return frozenset(restart.masked) - {one.number for one in seen}
 
 
 def history_of(campaign: Campaign, *, answered: bool = False, taken: bool = False) -> History:

@@ -130,7 +130,7 @@ def evaluation_value(evaluation: Evaluation) -> EvaluationValue:
         environment=report.get("environment", {}),
         cases=report.get("cases", []),
         surroundings=report.get("surroundings", []),
-        void=evaluation.void.sentence if hasattr(evaluation, "void") else "",
+        void=evaluation.void,
     )
 
 

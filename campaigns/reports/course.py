@@ -37,7 +37,7 @@ def course_of(campaign: Campaign) -> Course:
     """Two queries, one more where rounds are masked."""
     restart = restart_of(campaign)
     return Course(
-        tuple(campaign.reviews.order_by("-pk")),
+        tuple(Review.objects.filter(campaign=campaign).order_by("-pk")),
         restart,
         tuple(sorted(masked_by(restart))),
         campaign.state == CampaignState.RESTART,

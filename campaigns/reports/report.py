@@ -17,6 +17,7 @@ from campaigns.records.evaluations import machine_code_of, report_of
 from campaigns.records.findings import FoundLine, found_lines
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.records.target.target_drift import drift_of
+from campaigns.records.target.target_warnings import pitfalls_of
 from campaigns.reports.baselines import baseline_rows
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.lineage import lineage_of
@@ -80,7 +81,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "protocol": campaign.protocol.rules,
         "guard": intake_of(campaign).guard_policy,
         "limits": limits_of(sheet, timezone.now()),
-        "pitfalls": campaign.pitfalls.all(),
+        "pitfalls": pitfalls_of(campaign),
         "doubts": doubts_of(campaign),
         "meanings": meanings(),
         "drift": drift_of(campaign),

@@ -35,7 +35,7 @@ def standing_of(round_: Round) -> str:
 
 def sessions_of(round_: Round) -> list[Standing]:
     """Every step of its standing in order, each with its session and worker; one query."""
-    rows = round_.standings.select_related("evaluation__worker", "answer__by")
+    rows = round_.standings.select_related("evaluation__worker")
     return list(rows.defer("evaluation__report"))
 
 
@@ -43,9 +43,7 @@ def sessions_by_round(campaign: Campaign) -> dict[int, tuple[Standing, ...]]:
     """Round key → its steps in order; one query for all rounds."""
     rows = Standing.objects.filter(round__campaign=campaign).order_by("pk")
     found: dict[int, tuple[Standing, ...]] = {}
-    for standing in rows.select_related("evaluation__worker", "answer__by").defer(
-        "evaluation__report"
-    ):
+    for standing in rows.select_related("evaluation__worker").defer("evaluation__report"):
         found[standing.round_id] = (*found.get(standing.round_id, ()), standing)
     return found
 
@@ -53,7 +51,7 @@ def sessions_by_round(campaign: Campaign) -> dict[int, tuple[Standing, ...]]:
 def doubts_of(campaign: Campaign) -> list[Standing]:
     """Gains that another device did not show, with a person's answer where there is one."""
     rows = Standing.objects.filter(round__campaign=campaign, word=StandingWord.NOT_REPRODUCED)
-    return list(rows.select_related("round", "answer__by"))
+    return list(rows.select_related("round"))
 
 
 def standing_words(word: str) -> str:
@@ -96,7 +94,7 @@ def standing_facts(standings: Iterable[Standing]) -> list[StandingFacts]:
             **picked(standing, "sentence gain gain_low gain_high pairs at"),
             word=standing.words,
             evaluation=standing.evaluation_id,
-            answer=_answer_facts(getattr(standing, "answer", None)),
+            answer=_answer_facts(standing.answer),
         )
         for standing in standings
     ]
@@ -105,7 +103,7 @@ def standing_facts(standings: Iterable[Standing]) -> list[StandingFacts]:
 def _answer_facts(answer: StandingAnswer | None) -> AnswerFacts | None:
     if answer is None:
         return None
-    return AnswerFacts(answer.words, answer.why, answer.by.get_username(), answer.at.isoformat())
+    return AnswerFacts(answer.words, answer.why, str(answer.by), answer.at.isoformat())
 
 
 LOADED = ("verdict", "against__round", "chosen", "submission")

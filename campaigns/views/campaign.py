@@ -13,7 +13,7 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from campaigns.models import Campaign, CampaignState
+from campaigns.models import Campaign, CampaignState, Placeholder
 from campaigns.models.kinds import EVALUATION_KINDS, TORCH
 from campaigns.models.transitions import PAUSABLE
 from campaigns.records.baselines import is_over, wants_baselines
@@ -23,6 +23,7 @@ from campaigns.records.device_waits import no_worker_of
 from campaigns.records.submissions import takes_candidates, takes_later
 from campaigns.records.target.ceilings import ceilings_of, missing_spec_of
 from campaigns.records.target.target_drift import drift_of
+from campaigns.records.target.target_warnings import pitfalls_of
 from campaigns.reports.baselines import baseline_rows
 from campaigns.reports.checklist import checklist
 from campaigns.reports.course import course_of
@@ -93,7 +94,7 @@ def campaign_page(
         context |= {
             "checklist": checklist(found),
             "gaps": [missing_spec_of(found, question) for question in ceilings_of(found).missing],
-            "placeholders": found.placeholders.select_related("allowed_by"),
+            "placeholders": Placeholder.objects.filter(campaign=found).select_related("by"),
             "may_allow": may_review(request.user),
         }
     return render(request, "campaigns/campaign.html", context | more, status=status)
@@ -120,7 +121,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "is_over": is_over(found),
         "baselines": SimpleLazyObject(lambda: baseline_rows(found)),
         "copies": SimpleLazyObject(lambda: copies_of(sheet)),
-        "pitfalls": found.pitfalls.all(),
+        "pitfalls": pitfalls_of(found),
         "doubts": doubts_of(found),
         # Looked up only where they are drawn, which a heartbeat alone does not.
         "lineage": SimpleLazyObject(lambda: lineage_of(found)),

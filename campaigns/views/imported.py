@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from campaigns.charts import claimed
-from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
+from campaigns.models import ImportedCampaign, ImportedRound
 from campaigns.steps.lifecycle.import_trail import PlannedImport, import_trail, plan_import
 from campaigns.trails.exporters.archive import packed
 from campaigns.trails.importers.claims import System, TrailRefused
@@ -82,7 +82,7 @@ def imported_campaign(request: HttpRequest, key: int) -> HttpResponse:
     rounds = campaign.rounds.defer("claims")
     page = Paginator(rounds, ROUNDS_PER_PAGE).get_page(request.GET.get("page"))
     unit = _unit(page)
-    paths = list(campaign.files.values_list("path", flat=True))
+    paths = sorted(campaign.files)
     conventions = [one.convention for one in page if one.convention]
     context = {
         "campaign": campaign,
@@ -108,9 +108,9 @@ def imported_round(request: HttpRequest, key: int, ordinal: int) -> HttpResponse
 def imported_file(request: HttpRequest, key: int, path: str) -> HttpResponse:
     """A file as it came, with its lines."""
     campaign = _campaign(key)
-    # PostgreSQL refuses NUL in any text.
-    file = get_object_or_404(ImportedFile, campaign=campaign, path=path.replace("\0", ""))
-    context = {"campaign": campaign, "file": file, "lines": split_lines(file.text)}
+    if path not in campaign.files:
+        raise Http404(f"import {key} has no file {path!r:.200}")
+    context = {"campaign": campaign, "path": path, "lines": split_lines(campaign.files[path])}
     return render(request, "campaigns/imported_file.html", context)
 
 
@@ -118,9 +118,8 @@ def imported_file(request: HttpRequest, key: int, path: str) -> HttpResponse:
 def imported_archive(request: HttpRequest, key: int) -> HttpResponse:
     """The files as they came, in one .zip."""
     campaign = _campaign(key)
-    files = dict(campaign.files.values_list("path", "text"))
     # The name is somebody else's: only a number of ours goes into a header.
-    return download(packed(campaign.name, files), f"imported-{campaign.pk}.zip", ZIP)
+    return download(packed(campaign.name, campaign.files), f"imported-{campaign.pk}.zip", ZIP)
 
 
 def _campaign(key: int) -> ImportedCampaign:

@@ -82,7 +82,7 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "lineage": SimpleLazyObject(lambda: lineage_of(campaign)),
         "candidates": _candidates(found, evaluations),
         "repairs": found.repairs.all(),
-        "voids": [found.void for found in reversed(evaluations) if hasattr(found, "void")],
+        "voids": [found for found in reversed(evaluations) if found.void],
         "commands": reproduce_commands(campaign, found, candidate) if candidate else (),
         **panel_of(campaign, found, sweep_of(found)),
         **_neighbours(campaign, number),
@@ -172,7 +172,7 @@ def _measured_source(measured: Evaluation, candidate: Candidate | None) -> Sourc
 def _evaluations(round_: Round) -> list[Evaluation]:
     """Every evaluation of the round's candidates, the newest first."""
     rows = Evaluation.objects.filter(candidate__round=round_).exclude(kind__in=TORCH)
-    return list(rows.select_related("candidate", "worker", "void").order_by("-pk"))
+    return list(rows.select_related("candidate", "worker").order_by("-pk"))
 
 
 def _candidates(round_: Round, evaluations: list[Evaluation]) -> list[dict[str, Any]]:

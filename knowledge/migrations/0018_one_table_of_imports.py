@@ -22,6 +22,8 @@ CHANGED = " OR ".join(
 )
 FROZEN = refuse(TriggerEvent.UPDATE, "frozen", {"knowledge_experience": CHANGED})
 KEPT = refuse(TriggerEvent.DELETE, "kept", {"knowledge_experience": EVERY_ROW})
+# SQLite lost this one when an earlier migration made the table anew.
+BATCHES = refuse(TriggerEvent.DELETE, "kept", {"knowledge_batch": EVERY_ROW})
 MOVE = """
 INSERT INTO knowledge_batch (id, kind, former, origin, format, state, files, answers, plan, why,
 author_id, created_at, decided_at, progress)
@@ -55,6 +57,11 @@ def move(apps, schema_editor):
     if connection.vendor == "postgresql":
         # It changes no table for whose rows it still has something to check.
         schema_editor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+
+def forget_batches(apps, schema_editor):
+    if schema_editor.connection.vendor == "postgresql":
+        BATCHES.reverse_code(apps, schema_editor)
 
 
 def pointing(**options):
@@ -103,4 +110,6 @@ class Migration(migrations.Migration):
         FROZEN,
         KEPT,
         migrations.DeleteModel("ExperienceImport"),
+        RunPython(forget_batches),
+        BATCHES,
     ]

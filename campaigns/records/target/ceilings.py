@@ -30,7 +30,9 @@ def ceilings_of(campaign: Campaign) -> Ceilings:
                 campaign.platform, campaign.problem.dtype, accumulate=campaign.problem.accumulate
             )
         ),
-        assumed={row.question: _assumed(row) for row in campaign.placeholders.all()},
+        assumed={
+            row.question: _assumed(row) for row in Placeholder.objects.filter(campaign=campaign.pk)
+        },
     )
 
 

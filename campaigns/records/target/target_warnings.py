@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from campaigns.evaluator.contract.ceilings import BUSY_LIMIT
-from campaigns.models import PitfallKind
+from campaigns.models import Campaign, PitfallKind
 from campaigns.rules.target.ceilings import Ceilings
 from campaigns.rules.target.roofline import LEAST_MEASURED, below_peak
 from campaigns.rules.wording import share
@@ -15,6 +16,7 @@ from knowledge.lookup.value import of_whole_module
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
 
+TARGET_SET = "target_set"  # the event that the target and its pitfalls are recorded with
 MEASURE = "run `.venv/bin/python manage.py wiki ceilings` on this device"
 
 
@@ -25,6 +27,36 @@ class TargetWarning:
     kind: PitfallKind
     message: str
     how_to_obtain: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pitfall:
+    """One gap or caveat of a campaign's target, as it was recorded with the target.
+
+    kind: mostly of `PitfallKind`; old rows may have others.
+    """
+
+    kind: str
+    message: str
+    how_to_obtain: str
+    at: datetime
+
+    def __str__(self) -> str:
+        return f"{self.words}: {self.message}"
+
+    @property
+    def words(self) -> str:
+        """The kind as pages write it."""
+        known = {kind.value: str(kind.label) for kind in PitfallKind}
+        return known.get(self.kind, self.kind)
+
+
+def pitfalls_of(campaign: Campaign) -> list[Pitfall]:
+    """What was recorded with the campaign's target, in order. One query."""
+    recorded = campaign.events.filter(kind=TARGET_SET).order_by("pk").last()
+    if recorded is None:
+        return []
+    return [Pitfall(**found, at=recorded.at) for found in recorded.data.get("pitfalls", ())]
 
 
 def target_warnings_of(

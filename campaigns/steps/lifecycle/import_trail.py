@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import transaction
 
-from campaigns.models import ImportedCampaign, ImportedFile, ImportedRound
+from campaigns.models import ImportedCampaign, ImportedRound
 from campaigns.trails.importers.claims import ClaimedCampaign, ClaimedRound, System, refused
 from campaigns.trails.importers.trail import TrailFiles, claimed_in
 
@@ -57,15 +57,13 @@ def import_trail(planned: PlannedImport, user: Any = None) -> tuple[ImportedCamp
                 "tips": [claim.stored for claim in claimed.tips],
                 "missing": list(claimed.missing),
                 "left_out": list(trail.left_out),
+                "files": dict(sorted(trail.files.items())),
                 "imported_by": user,
             },
         )
         if is_new:
             rounds = [_row(campaign, n, one) for n, one in enumerate(claimed.rounds, 1)]
-            files = [ImportedFile(campaign=campaign, path=path, text=text)
-                     for path, text in sorted(trail.files.items())]  # fmt: skip
             ImportedRound.objects.bulk_create(rounds, batch_size=AT_ONCE)
-            ImportedFile.objects.bulk_create(files, batch_size=AT_ONCE)
             campaign.sealed = True
             campaign.save(update_fields=["sealed"])
     return campaign, is_new

@@ -49,13 +49,11 @@ def answer_restart(campaign: Campaign, answer: RestartAnswer, why: str = "by a p
     with transaction.atomic():
         if not move(campaign, values.pop("state"), **values):
             return NOTHING
-        Restart.objects.create(
-            campaign=campaign, after=after, answer=answer, why=why, seed=seed, masked=hidden
-        )
         hide_rounds(campaign, hidden, f"partial restart of campaign {campaign.pk}")
         numbers = ", ".join(map(str, hidden)) or "none"
         hides = f"hidden from the proposer: rounds {numbers}" if taken else "no round is hidden"
-        record(campaign, "restart", f"partial restart {answer.value} {why}; {hides}", rounds=hidden)
+        found = {"after": after, "answer": answer.value, "why": why, "seed": seed, "masked": hidden}
+        record(campaign, Restart.KIND, f"partial restart {answer.value} {why}; {hides}", **found)
         if stop is not None:
             record(campaign, "ended", stop.sentence, reason=stop.reason)
     return AGAIN
@@ -74,9 +72,8 @@ def unmask(campaign: Campaign, number: int) -> None:
     if campaign.is_finished or number not in masked_rounds(campaign):
         raise IllegalTransition(f"campaign: round {number} is not hidden")
     with transaction.atomic():
-        Unmasking.objects.create(campaign=campaign, number=number)
         show_rounds(campaign, {number}, "shown to the proposer again")
-        record(campaign, "unmasked", f"round {number} is no longer hidden")
+        record(campaign, Unmasking.KIND, f"round {number} is no longer hidden", number=number)
 
 
 def hide_rounds(campaign: Campaign, numbers: Collection[int], why: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -17,7 +17,6 @@ from campaigns.models import (
     Campaign,
     CampaignState,
     IllegalTransition,
-    Pitfall,
     PitfallKind,
     Placeholder,
 )
@@ -25,7 +24,11 @@ from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from campaigns.records.campaigns import stored_target, target_fraction
 from campaigns.records.target.ceilings import ceilings_of, missing_spec_of, unknown_target
-from campaigns.records.target.target_warnings import TargetWarning, target_warnings_of
+from campaigns.records.target.target_warnings import (
+    TARGET_SET,
+    TargetWarning,
+    target_warnings_of,
+)
 from campaigns.rules.target.ceilings import (
     PLACEHOLDER,
     QUESTIONS,
@@ -77,8 +80,8 @@ def set_target(campaign: Campaign) -> Next:
     with transaction.atomic():
         if not claim(prepared, target=stored_target(target)):
             return NOTHING
-        record(campaign, "target_set", _sentence(target))
-        _write_pitfalls(campaign, target, cautions)
+        found = [asdict(one) for one in (*_gaps(campaign, target), *cautions)]
+        record(campaign, TARGET_SET, _sentence(target), pitfalls=found)
     return AGAIN
 
 
@@ -107,35 +110,26 @@ def _target(
             row.question: Assumption(
                 shown=row.shown,
                 reason=row.reason,
-                allowed_by=row.allowed_by.get_username(),
+                allowed_by=str(row.by),
                 at=row.at.isoformat(timespec="seconds"),
             )
-            for row in campaign.placeholders.select_related("allowed_by")
+            for row in Placeholder.objects.filter(campaign=campaign).select_related("by")
             if row.question in ceilings.used
         },
     )
 
 
-def _write_pitfalls(
-    campaign: Campaign, target: CampaignTarget, cautions: Sequence[TargetWarning]
-) -> None:
-    """Record missing values, the placeholders used for them, and warnings."""
+def _gaps(campaign: Campaign, target: CampaignTarget) -> Iterator[TargetWarning]:
+    """The missing values, and the placeholders used for them."""
     for question in target.unknown:
         gap = missing_spec_of(campaign, question)
-        Pitfall.objects.create(
-            campaign=campaign,
-            kind=PitfallKind.UNKNOWN_SPEC,
-            message=gap.message,
-            how_to_obtain=gap.how_to_obtain,
-        )
+        yield TargetWarning(PitfallKind.UNKNOWN_SPEC, gap.message, gap.how_to_obtain)
     for question, found in target.assumed.items():
         message = (
             f"{question} {found.shown} is an {PLACEHOLDER}, allowed by {found.allowed_by}: "
             f"{found.reason}. No share of the roof, no stop and no verdict rests on it."
         )
-        Pitfall.objects.create(campaign=campaign, kind=PitfallKind.PLACEHOLDER, message=message)
-    for caution in cautions:
-        Pitfall.objects.create(campaign=campaign, **asdict(caution))
+        yield TargetWarning(PitfallKind.PLACEHOLDER, message, "")
 
 
 def _ridges(campaign: Campaign, ceilings: Ceilings) -> tuple[Ridge, ...]:
@@ -192,10 +186,7 @@ def allow_placeholder(
                 f"{CampaignState.DRAFT}, as confirming freezes the goal"
             )
         _require_gap(found, question)
-        placeholder = _store(found, question, value, quantity, reason.strip(), by)
-        words = f"{question}: {value} is an {PLACEHOLDER}, allowed by {by.get_username()}: {reason}"
-        record(found, "placeholder", words)
-    return placeholder
+        return _store(found, question, value, quantity, reason.strip(), by)
 
 
 def _quantity(question: str, value: str) -> Quantity:
@@ -227,18 +218,13 @@ def _require_gap(campaign: Campaign, question: str) -> None:
 def _store(
     campaign: Campaign, question: str, shown: str, quantity: Quantity, reason: str, by: Any
 ) -> Placeholder:
+    words = f"{question}: {shown} is an {PLACEHOLDER}, allowed by {by.get_username()}: {reason}"
+    assumed = {"value": quantity.value, "unit": quantity.unit, "shown": shown, "reason": reason}
     try:
         with transaction.atomic():
-            return Placeholder.objects.create(
-                campaign=campaign,
-                question=question,
-                value=quantity.value,
-                unit=quantity.unit,
-                shown=shown,
-                reason=reason,
-                allowed_by=by,
-            )
+            made = record(campaign, Placeholder.KIND, words, by=by, question=question, **assumed)
     except IntegrityError:
         raise PlaceholderRefused(
             "question", f"{question} has a placeholder already; it is never rewritten"
         ) from None
+    return Placeholder.objects.get(pk=made.pk)

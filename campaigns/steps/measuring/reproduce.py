@@ -38,7 +38,7 @@ def reproduce() -> list[tuple[Campaign, Next]]:
     Run at worker start and a few times a minute; running it more often does no harm. One at a time
     on a platform, the newest first, so that campaigns find a free device.
     """
-    done = _reproductions().filter(state=EvaluationState.DONE, void__isnull=True)
+    done = _reproductions().filter(state=EvaluationState.DONE, void="")
     settled = Standing.objects.filter(word__in=SETTLED)
     for evaluation in done.exclude(
         outcome__in=[one for one in Outcome if one.tells_nothing]

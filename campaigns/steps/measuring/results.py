@@ -23,7 +23,7 @@ from django.utils import timezone
 from campaigns.devices.processes import is_gone, worker_of
 from campaigns.evaluator.contract import ContractError, Outcome, Phase, Report
 from campaigns.evaluator.contract.files import dump, load_report
-from campaigns.models import Campaign, Evaluation, EvaluationState, Void
+from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from campaigns.records.noise import (
@@ -81,6 +81,8 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
             report=facts,
             phase=report.phase.value,
             finished_at=timezone.now(),
+            void=sentence_of(drifted) if drifted else "",
+            void_reasons=[asdict(one) | {"what": one.what.value} for one in drifted],
         ):
             log.warning("%s: taken over by another worker; result dropped", evaluation)
             return None
@@ -104,15 +106,13 @@ def _attempts(evaluation: Evaluation, outcomes: Iterable[Outcome]) -> int:
 
 
 def repeat_void(evaluation: Evaluation, found: tuple[Disturbance, ...]) -> None:
-    """Store why it is void and queue the next attempt; after too many, or too long, the campaign
+    """Record why it is void and queue the next attempt; after too many, or too long, the campaign
     waits; not where torch is measured beside it.
 
     Inside the caller's transaction.
     """
     campaign, round_ = evaluation.campaign, evaluation.candidate.round
     sentence = sentence_of(found)
-    numbers = [asdict(one) | {"what": one.what.value} for one in found]
-    Void.objects.create(evaluation=evaluation, sentence=sentence, found=numbers)
     evaluation.queue_again()
     message = f"round {round_.number}: measurement void and repeated: {sentence}"
     record(campaign, "measurement_void", message, round=round_, evaluation=evaluation.pk)

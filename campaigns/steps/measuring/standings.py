@@ -116,12 +116,10 @@ def answer_standing(round_: Round, answer: str, why: str, by: Any) -> StandingAn
 def _store(standing: Standing, answer: Answer, why: str, by: Any) -> StandingAnswer:
     round_ = standing.round
     words = f"round {round_.number}: {answer.label}, says {by.get_username()}: {why}"
+    said = {"standing": standing.pk, "answer": answer.value, "why": why}
     try:
         with transaction.atomic():
-            made = StandingAnswer.objects.create(
-                standing=standing, answer=answer.value, why=why, by=by
-            )
-            record(round_.campaign, "standing_answered", words, round=round_)
+            made = record(round_.campaign, StandingAnswer.KIND, words, round=round_, by=by, **said)
     except IntegrityError:
         raise AnswerRefused(f"{round_}: is answered already; answers are never rewritten") from None
-    return made
+    return StandingAnswer.objects.get(pk=made.pk)

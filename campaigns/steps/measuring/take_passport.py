@@ -11,12 +11,13 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError
+from django.utils import timezone
 
 from campaigns.devices.hold import hold
 from campaigns.devices.passport import BACKEND, PassportFails, Taken, host_facts, take
 from campaigns.devices.processes import tempdir
 from campaigns.evaluator.contract.files import dump
-from campaigns.models import Passport, PassportWish, Worker
+from campaigns.models import Passport, Worker
 from campaigns.records.passports import awaited_evaluations, open_wish
 from campaigns.steps.measuring.claims import renew_connection
 from campaigns.steps.worker import WorkerContext, note_host, worker_beat
@@ -46,8 +47,13 @@ def take_passport(why: str, context: WorkerContext) -> Passport | None:
             return None
         except PassportFails as failed:
             error = str(failed)
-    values = {"why": why[:300], "answers": wish, "error": error}
-    return _store(context, values, time.monotonic() - begun, taken)
+    values = {"why": why[:300], "error": error}
+    passport = _store(context, values, time.monotonic() - begun, taken)
+    if wish is not None:
+        # A request that came meanwhile stays open.
+        answered = Worker.objects.filter(pk=wish.pk, asked_at=wish.asked_at)
+        answered.update(asked_at=None, asked_by=None)
+    return passport
 
 
 def _store(
@@ -95,6 +101,6 @@ class _PassportHeartbeat:
             raise CampaignWaits
 
 
-def ask_for_passport(worker: Worker, who: User | None) -> PassportWish:
+def ask_for_passport(worker: Worker, who: User | None) -> None:
     """Note that a person wants a new passport; the worker takes it when its device is free."""
-    return PassportWish.objects.create(worker=worker, asked_by=who)
+    Worker.objects.filter(pk=worker.pk).update(asked_at=timezone.now(), asked_by=who)

@@ -118,15 +118,16 @@ def review(campaign: Campaign) -> Next:
     with transaction.atomic():
         if not move(campaign, CampaignState.PROFILE):
             return NOTHING
-        Review.objects.create(
-            campaign=campaign,
+        named = "; ".join(way.named for way in found.ways) or "none"
+        note = f" ({found.note})" if found.note else ""
+        record(
+            campaign,
+            Review.KIND,
+            f"directions not tried yet: {named}{note}",
             after=campaign.rounds.count(),
             streak=len(streak),
             failures=dict(Counter(v.reason for v in streak)),
             directions=[asdict(way) for way in found.ways],
             note=found.note,
         )
-        named = "; ".join(way.named for way in found.ways) or "none"
-        note = f" ({found.note})" if found.note else ""
-        record(campaign, "reviewed", f"directions not tried yet: {named}{note}")
     return AGAIN

@@ -16,6 +16,7 @@ from campaigns.models import (
     Evaluation,
     EvaluationState,
     Evidence,
+    Review,
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
@@ -40,7 +41,7 @@ def profile(campaign: Campaign) -> Next:
         raise ValueError(f"{campaign}: has no incumbent to gather facts about")
     after = campaign.rounds.count()
     known = evidence_of(campaign)
-    review = campaign.reviews.last()
+    review = Review.objects.filter(campaign=campaign).last()
     stale = known is not None and review is not None and review.after > known.after
     made = None if known and not stale else _gathered(campaign, incumbent, after)
     with transaction.atomic():

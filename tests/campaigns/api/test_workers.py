@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from campaigns.models import PassportWish
+from campaigns.models import Worker
 from tests.campaigns.views import test_workers
 
 worker = test_workers.worker
@@ -48,10 +48,10 @@ def test_an_engineer_asks_and_a_viewer_does_not(client_of, worker):
     refused = client_of().post(address)
     assert refused.status_code == 403
     assert "engineer role" in refused.json()["message"]
-    assert not PassportWish.objects.exists()
+    assert not Worker.objects.filter(asked_at__isnull=False).exists()
     answer = client_of("change_campaign").post(address)
     assert answer.status_code == 202
-    assert answer.json()["asked_at"] == PassportWish.objects.get().asked_at.isoformat()
+    assert answer.json()["asked_at"] == Worker.objects.get(pk=worker.pk).asked_at.isoformat()
 
 
 def test_it_wants_a_login_and_a_csrf_token(client_of, client, worker):
@@ -59,4 +59,4 @@ def test_it_wants_a_login_and_a_csrf_token(client_of, client, worker):
     assert client.get(address).status_code == 401
     strict = client_of("change_campaign", enforce_csrf_checks=True)
     assert strict.post(address).status_code == 403
-    assert not PassportWish.objects.exists()
+    assert not Worker.objects.filter(asked_at__isnull=False).exists()

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from campaigns.devices.discover import devices
 from campaigns.devices.hold import hold
 from campaigns.evaluator.contract import Outcome, Phase, Report
-from campaigns.models import Passport, PassportWish, Worker
+from campaigns.models import Passport, Worker
 from campaigns.steps.worker import card_of
 from tests.campaigns.steps import cast
 from tests.campaigns.views import test_workers
@@ -66,7 +66,7 @@ def test_it_says_why_it_took_none(db, judge, capsys):
 
 def test_it_asks_a_worker_by_name(db, worker, capsys):
     call_command("device", "passport", "--worker", "measure@box")
-    assert PassportWish.objects.get().worker == worker
+    assert Worker.objects.get(asked_at__isnull=False) == worker
     assert "asked measure@box" in capsys.readouterr().out
     with pytest.raises(CommandError, match=r"worker 'x': accepted: measure@box"):
         call_command("device", "passport", "--worker", "x")

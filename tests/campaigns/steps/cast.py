@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from django.db.models import QuerySet
 
 from campaigns.devices.discover import Device
 from campaigns.evaluator.contract import (
@@ -387,3 +388,8 @@ def reproduce_all(bench: WorkerContext) -> None:
             for key in following.measure:
                 evaluate(key, bench)
     raise AssertionError("it goes round in circles")
+
+
+def voids() -> QuerySet[Evaluation]:
+    """The measurements that nothing is concluded from."""
+    return Evaluation.objects.exclude(void="")

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from campaigns.models import Campaign
 from campaigns.records.target.device_limits import product_of
 from knowledge.exchange.importer import import_wiki
 from knowledge.models import Platform
@@ -20,7 +19,7 @@ def asked(platform, op="matmul", **params):
     return SimpleNamespace(
         problem=problem,
         platform=platform,
-        placeholders=Campaign(pk=0).placeholders,
+        pk=0,
         case_rows=[
             SimpleNamespace(params={"M": 8, "N": 8, "K": 8}),
             SimpleNamespace(params=params),

@@ -16,6 +16,7 @@ from campaigns.models import Campaign, CampaignState, IllegalTransition, Placeho
 from campaigns.records.campaigns import target_of
 from campaigns.records.judged_rounds import standard_of
 from campaigns.records.target.ceilings import missing_spec_of
+from campaigns.records.target.target_warnings import pitfalls_of
 from campaigns.reports.report import render_report
 from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.steps.lifecycle.control import TargetUnknown, confirm
@@ -66,7 +67,7 @@ def test_it_writes_the_gap_into_the_pitfalls(
     script(["time 50"])
     allow_placeholder(draft, "bandwidth", "1 GB/s", "soon", curator)
     campaign = finished(draft, bench)
-    pitfall = campaign.pitfalls.get(kind="unknown_spec")
+    (pitfall,) = (one for one in pitfalls_of(campaign) if one.kind == "unknown_spec")
     assert (campaign.state, campaign.target["state"]) == (CampaignState.DONE, PLACEHOLDER)
     assert pitfall.message == (
         f"bandwidth: {UNKNOWN}: no approved copy_bandwidth of test-cpu; there is no target."
@@ -106,7 +107,7 @@ def test_it_says_placeholder_everywhere_and_lets_nothing_rest_on_it(
     found = target_of(campaign)
     assert (found.missing, found.cases["one"].floor_us) == (PLACEHOLDER, None)
     assert found.provisional["one"].floor_us == pytest.approx(100.0)
-    kinds = [pitfall.kind for pitfall in campaign.pitfalls.all()]
+    kinds = [pitfall.kind for pitfall in pitfalls_of(campaign)]
     assert kinds == ["unknown_spec", "placeholder"]
     report = render_report(campaign)
     assert report.count(PLACEHOLDER) >= 4
@@ -140,7 +141,7 @@ def test_it_gives_way_to_a_value_that_is_cited_by_then(
     target = cast.fresh(draft).target
     assert (target["state"], target["placeholders"], target["provisional"]) == ("known", {}, {})
     assert target["bandwidth"] == [asdict(cast.BANDWIDTH)]
-    assert not draft.pitfalls.exists()
+    assert not pitfalls_of(draft)
 
 
 @pytest.mark.parametrize("role", ["viewer", "engineer"])

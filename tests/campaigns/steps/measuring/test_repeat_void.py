@@ -8,7 +8,7 @@ import pytest
 from django.db.models import Max
 
 from campaigns.evaluator.contract import Moment, Outcome
-from campaigns.models import CampaignState, Evaluation, EvaluationKind, Passport, Verdict, Void
+from campaigns.models import CampaignState, Evaluation, EvaluationKind, Passport, Verdict
 from campaigns.records import noise
 from campaigns.records.noise import MOST_VOIDS
 from campaigns.steps.lifecycle.control import pause, resume
@@ -60,13 +60,13 @@ def test_it_records_a_void_measurement_with_its_numbers_and_measures_again(run, 
 
     drifting["when"] = when
     campaign = run(max_rounds=2)
-    (row,) = Void.objects.all()
+    (row,) = cast.voids()
     first, again = Evaluation.objects.filter(kind=DECIDE).order_by("attempt")
-    assert row.evaluation == first
+    assert row == first
     assert (first.outcome, again.attempt) == (Outcome.PASSED, 2)
     assert first.report["cases"][0]["incumbent"]["samples_us"][-1] > 120
-    assert "one: the incumbent's own times moved (100 µs to 130 µs after 5 of 10" in row.sentence
-    assert {one["what"] for one in row.found} == {"times"}
+    assert "one: the incumbent's own times moved (100 µs to 130 µs after 5 of 10" in row.void
+    assert {one["what"] for one in row.void_reasons} == {"times"}
     assert campaign.events.filter(kind="measurement_void").count() == 1
     # The verdict knows nothing of it: it stands on what was measured again.
     verdict = Verdict.objects.get(round__number=2)
@@ -78,7 +78,7 @@ def test_a_baseline_can_be_void_too(run, script, drifting):
     script()
     drifting["when"] = lambda number, job: number == 1
     campaign = run()
-    assert Void.objects.get().evaluation.kind == EvaluationKind.BASELINE
+    assert cast.voids().get().kind == EvaluationKind.BASELINE
     assert campaign.noise["sigma"] < 0.01
 
 
@@ -90,7 +90,7 @@ def test_the_campaign_waits_when_the_device_does_not_settle_and_never_judges(
     campaign = run(max_rounds=2)
     assert campaign.state == CampaignState.PAUSED
     assert not Verdict.objects.filter(round__number=2).exists()
-    assert Void.objects.count() == MOST_VOIDS
+    assert cast.voids().count() == MOST_VOIDS
     asked = campaign.events.filter(kind="pause_requested").get()
     assert asked.message.startswith("5 measurements in a row are void; the campaign waits. Resume")
     assert "100 µs to 130 µs" in asked.message
@@ -100,7 +100,7 @@ def test_the_campaign_waits_when_the_device_does_not_settle_and_never_judges(
     resume(campaign)
     again = cast.run_again(campaign, bench)
     assert again.state == CampaignState.PAUSED
-    assert Void.objects.count() == 2 * MOST_VOIDS
+    assert cast.voids().count() == 2 * MOST_VOIDS
     drifting["when"] = lambda number, job: False
     resume(again)
     done = cast.run_again(campaign, bench)
@@ -117,7 +117,7 @@ def test_the_campaign_waits_sooner_where_void_measurements_take_long(
     monkeypatch.setattr(results, "MOST_VOID_S", 0.0)
     campaign = run(max_rounds=2)
     assert campaign.state == CampaignState.PAUSED
-    assert Void.objects.count() == 1
+    assert cast.voids().count() == 1
     asked = campaign.events.filter(kind="pause_requested").get()
     assert asked.message.startswith("measurements of 0 minutes are void; the campaign waits.")
     # Time counts anew once a person has resumed it.
@@ -131,7 +131,7 @@ def test_only_void_measurements_since_it_was_resumed_take_time(run, script, drif
     script(["time 50"])
     drifting["when"] = lambda number, job: decides(job)
     campaign = run(max_rounds=2)
-    void = Evaluation.objects.filter(void__isnull=False).last()
+    void = cast.voids().last()
     assert noise.void_s(void) > 0
     resume(campaign)
     assert noise.void_s(Evaluation.objects.get(pk=void.pk)) == 0
@@ -146,7 +146,7 @@ def test_the_final_comparison_gives_up_after_as_many_and_says_why(run, script, d
     assert campaign.state == CampaignState.DONE
     assert campaign.result["gain"] is None
     assert "the incumbent's own times moved" in campaign.result["why"]
-    assert Void.objects.count() == MOST_VOIDS - 1
+    assert cast.voids().count() == MOST_VOIDS - 1
 
 
 def test_a_host_that_broke_is_still_tried_three_times_after_void_ones(run, script, drifting):
@@ -175,7 +175,7 @@ def test_a_candidate_can_not_have_itself_measured_again(run, script, judge):
     judge.evaluate = evaluate
     script(["time 50"])
     run(max_rounds=2)
-    assert not Void.objects.exists()
+    assert not cast.voids().exists()
 
 
 def test_what_a_passport_saw_is_allowed(bench, script, tmp_path, drifting):
@@ -187,7 +187,7 @@ def test_what_a_passport_saw_is_allowed(bench, script, tmp_path, drifting):
     drifting["when"] = lambda number, job: decides(job)
     campaign = cast.run_again(cast.make_campaign(tmp_path, max_rounds=2), bench)
     assert campaign.state == CampaignState.DONE
-    assert not Void.objects.exists()
+    assert not cast.voids().exists()
 
 
 def test_a_hot_device_voids_whatever_its_times_say(run, script, judge):
@@ -205,9 +205,7 @@ def test_a_hot_device_voids_whatever_its_times_say(run, script, judge):
     judge.evaluate = evaluate
     script(["time 50"])
     run(max_rounds=2)
-    assert (
-        "the clock was throttled (heat (hardware); allowed: nothing)" in Void.objects.get().sentence
-    )
+    assert "the clock was throttled (heat (hardware); allowed: nothing)" in cast.voids().get().void
 
 
 def test_a_pause_that_a_person_asked_for_is_not_asked_for_twice(script, bench, tmp_path, drifting):

@@ -17,7 +17,6 @@ from campaigns.models import (
     EvaluationKind,
     EvaluationState,
     Standing,
-    Void,
     Worker,
 )
 from campaigns.models.transitions import claim
@@ -201,7 +200,7 @@ def test_it_repeats_what_an_unsteady_device_measured_and_holds_no_campaign_for_i
         lambda evaluation, report: (drift,) if evaluation.kind == "reproduce" else (),
     )
     cast.reproduce_all(cast.make_bench(judge, "twin", cast.TWIN))
-    assert Void.objects.count() == MOST_VOIDS - 1
+    assert cast.voids().count() == MOST_VOIDS - 1
     assert reproductions()[-1].outcome == "broken_host"
     assert words_or_none(campaign, 2) == ["claimed", "verified"]
     assert not cast.fresh(campaign).pause_requested

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.evaluator.contract import Outcome, Phase, Report
-from campaigns.models import Passport, PassportWish, Worker
+from campaigns.models import Passport, Worker
 from campaigns.records import passports
 from campaigns.records.passports import is_free, of_device, passport_wanted, state_of
 from campaigns.rules.noise.device_gate import Activity
@@ -106,7 +106,7 @@ def test_it_is_due_when_a_person_asks_and_until_one_is_taken(bench, settings):
     assert due(bench) == "asked for by alice"
     assert take(bench).why == "asked for by alice"
     assert due(bench) == ""
-    assert PassportWish.objects.count() == 1
+    assert not Worker.objects.filter(asked_at__isnull=False).exists()
 
 
 @pytest.mark.parametrize("hours", [-3, 3])

@@ -25,6 +25,7 @@ from campaigns.models import (
     RestartAnswer,
     Review,
 )
+from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from campaigns.records.stop_history import masked_rounds
 from campaigns.steps.lifecycle.restart import answer_restart, unmask
@@ -234,13 +235,13 @@ def test_r45_a_restart_is_kept_and_a_finished_campaign_takes_no_review(
     script(*[SAME] * 5)
     campaign = run()
     row = Restart.objects.get(campaign=campaign)
-    row.masked = []
+    row.data["masked"] = []
     with pytest.raises(IntegrityError):
         row.save()
     with pytest.raises(IntegrityError):
-        claim(Restart.objects.filter(pk=row.pk), masked=[])
+        claim(Restart.objects.filter(pk=row.pk), data={})
     with pytest.raises(IntegrityError):
-        Review.objects.create(campaign=campaign, after=99, streak=2)
+        record(campaign, Review.KIND, "late", after=99, streak=2)
 
 
 def test_r48_what_runs_here_waits_for_an_answer(

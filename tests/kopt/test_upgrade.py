@@ -1,0 +1,138 @@
+"""An installation of an earlier kopt is migrated with its rounds, imports and pages.
+
+installation.sqlite3.gz is what commit 35b313e0 left of scripted campaigns: a gain that another
+device did not show and a person's answer; a review, a restart and an unmasking; a void measurement
+and a pitfall; a draft with a placeholder; a trail, requests for passports, and imports.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+STORED = Path(__file__).parent / "installation.sqlite3.gz"
+# Runs within the upgraded installation and prints one line of JSON.
+ASK = """
+import json
+from django.contrib.auth.models import User
+from django.test import Client
+from campaigns.models import Evaluation, ImportedCampaign, Placeholder, Restart, Review
+from campaigns.models import Campaign, StandingAnswer, Unmasking, Worker
+from campaigns.records.target.target_warnings import pitfalls_of
+from knowledge.exchange.batches import undo
+from knowledge.experience.exchange.plan import plan_import
+from knowledge.models import Batch, Experience
+
+cora = User.objects.get(username="cora")
+client = Client(SERVER_NAME="localhost")
+client.force_login(cora)
+pages = [f"/c/{n}/{more}" for n in (1, 2, 3, 4) for more in ("", "rounds/", "report/")]
+pages += ["/c/1/r/2/", "/c/3/r/2/", "/c/imported/1/", "/c/imported/1/r/1/", "/workers/"]
+pages += ["/w/imports/1/", "/x/imports/1/", "/x/imports/2/"]
+statuses = {page: client.get(page, follow=True).status_code for page in pages}
+(void,) = Evaluation.objects.exclude(void="")
+(answer,), (review,), (restart,) = (m.objects.all() for m in (StandingAnswer, Review, Restart))
+(hidden,), (assumed,), (trail,) = (
+    m.objects.all() for m in (Unmasking, Placeholder, ImportedCampaign)
+)
+batches = [
+    [b.number, b.state, b.undone_by_name if b.undone_at else "", b.entries.count()]
+    for b in Batch.objects.filter(kind="experience").order_by("pk")
+]
+later = plan_import({"experiences.json": "[]"}, None).number
+last = Batch.objects.filter(kind="experience", state="confirmed").get()
+undo(last, cora, "wrong file")
+print(json.dumps({
+    "statuses": statuses,
+    "void": [void.attempt, void.void[:36], [one["case"] for one in void.void_reasons]],
+    "answer": [answer.standing, answer.answer, answer.why, str(answer.by)],
+    "review": [review.after, review.streak, review.failures, len(review.directions)],
+    "restart": [restart.after, restart.answer, restart.seed, restart.masked],
+    "unmasked": hidden.number,
+    "assumed": [assumed.question, assumed.value, assumed.reason, str(assumed.by)],
+    "pitfalls": [str(one) for one in pitfalls_of(Campaign.objects.get(pk=3))],
+    "asked": list(Worker.objects.exclude(asked_at=None).values_list("name", "asked_by__username")),
+    "files": sorted(trail.files)[:2] + [len(trail.files)],
+    "batches": batches,
+    "later": later,
+    "withdrawn": Experience.objects.filter(batch=last, standing="withdrawn").count(),
+}))
+"""
+
+
+def manage(installation: Path, *words: str) -> str:
+    environment = {k: v for k, v in os.environ.items() if k != "DATABASE_URL"}
+    done = subprocess.run(
+        [sys.executable, str(Path(settings.BASE_DIR) / "manage.py"), *words],
+        env={**environment, "KOPT_DATA": str(installation)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def upgraded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("installation")
+    (folder / "kopt.sqlite3").write_bytes(gzip.decompress(STORED.read_bytes()))
+    manage(folder, "migrate")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def told(upgraded: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(manage(upgraded, "shell", "-v", "0", "-c", ASK))
+    return found
+
+
+def test_every_page_answers(told: dict[str, Any]) -> None:
+    assert set(told["statuses"].values()) == {200}, told["statuses"]
+
+
+def test_what_had_a_table_of_its_own_is_an_event(told: dict[str, Any]) -> None:
+    assert told["answer"] == [5, "not_relied_on", "the twin runs cooler", "alice"]
+    assert told["review"] == [3, 2, {"slower": 1, "within_noise": 1}, 6]
+    assert told["restart"] == [6, "taken", 13, [4, 5, 6]]
+    assert told["unmasked"] == 4
+    assert told["assumed"] == ["bandwidth", 1e12, "the sheet comes next week", "cora"]
+    assert told["pitfalls"] == ["measured on a busy host: the host was busy"]
+
+
+def test_what_belongs_to_a_row_is_in_it(told: dict[str, Any]) -> None:
+    assert told["void"] == [1, "Device or host did not stay the same", ["one", "two"]]
+    # The other request was answered by a passport.
+    assert told["asked"] == [["second", "alice"]]
+    assert told["files"][2] == 9
+
+
+def test_imports_of_experience_keep_their_numbers(told: dict[str, Any]) -> None:
+    first, second = told["batches"]
+    assert (first[:3], second[:3]) == ([1, "undone", "alice"], [2, "confirmed", ""])
+    assert told["later"] > 2
+    assert told["withdrawn"] == second[3] > 0
+
+
+@pytest.mark.django_db
+def test_its_tables_and_triggers_are_those_of_a_new_installation(upgraded: Path) -> None:
+    if connection.vendor != "sqlite":
+        pytest.skip("a new installation of this run is on another database")
+    query = "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'trigger')"
+    with sqlite3.connect(upgraded / "kopt.sqlite3") as old, connection.cursor() as new:
+        new.execute(query)
+        assert set(old.execute(query)) == set(new.fetchall())
+        columns = 'SELECT m.name, c.name, c.type, c."notnull" FROM sqlite_master m, '
+        columns += "pragma_table_info(m.name) c WHERE m.type = 'table'"
+        new.execute(columns)
+        assert set(old.execute(columns)) == set(new.fetchall())
