@@ -21,7 +21,7 @@ from campaigns.rules.noise.gain import (
     stray,
 )
 from campaigns.rules.verdict.case_limits import GuardPolicy
-from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.dispatch import divergence, grouped
 
 OWN_HARNESS = "by the project's own harness"
@@ -74,7 +74,7 @@ class Proven:
 
     @property
     def verdict(self) -> VerdictWord:
-        return VERDICT_OF[self.reason]
+        return self.reason.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class HarnessDecision:
 
     @property
     def verdict(self) -> VerdictWord:
-        return VERDICT_OF[self.reason]
+        return self.reason.verdict
 
 
 def compare(

@@ -114,5 +114,5 @@ def _look(
         compared = compare(report, standard_of(campaign, has_incumbent=True))
     except ValueError as error:
         return BisectProbe(number, BisectAnswer.UNCLEAR, why=str(error))
-    gains = [gain for gain in (compared.gain, compared.clock) if gain]
+    gains = [found.gain for found in (compared, compared.clock) if found]
     return BisectProbe(number, answer_of(gains, question.limit), compared.gain)

@@ -30,8 +30,8 @@ from campaigns.proposers.base import Draft, SweepPlan
 from campaigns.proposers.situation import drafted_in, stored_draft
 from campaigns.records.findings import examined, stored_findings
 from campaigns.records.rounds import declared_of, evidence_of, proposed_by
+from campaigns.rules.verdict.buckets import transfer
 from campaigns.rules.verdict.source_gates import static_findings
-from campaigns.rules.verdict.transfer import transfer
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from campaigns.syntax.findings.find import findings_of
 from knowledge.models import Adoption, Experience
