@@ -5,14 +5,7 @@ from __future__ import annotations
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from campaigns.models import (
-    Campaign,
-    Evaluation,
-    EvaluationState,
-    Round,
-    RoundState,
-    Worker,
-)
+from campaigns.models import Campaign, Evaluation, EvaluationState, Round, RoundState, Worker
 from campaigns.models.event import record
 from campaigns.models.kinds import ATTEMPTS, EVALUATION_KINDS, HELP
 from campaigns.models.transitions import WORKING

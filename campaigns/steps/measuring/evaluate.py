@@ -22,14 +22,7 @@ from campaigns.devices.passport import Measurer
 from campaigns.devices.processes import ClaimLost, is_gone, is_here, tempdir, worker_of
 from campaigns.evaluator.contract import Case, Job, MachineCode, Outcome, Phase, Report, Sanitized
 from campaigns.evaluator.contract.files import protocol_from
-from campaigns.models import (
-    Campaign,
-    Cause,
-    Evaluation,
-    EvaluationKind,
-    EvaluationState,
-    Worker,
-)
+from campaigns.models import Campaign, Cause, Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.evaluation import CARD, GATE
 from campaigns.models.kinds import EvaluationRole
 from campaigns.models.transitions import WORKING

@@ -118,11 +118,7 @@ def screening_protocol(protocol: Protocol, kind: str, most_s: float) -> Protocol
         total_s=2 * most_s + protocol.limits.total_s,
     )
     return replace(
-        protocol,
-        burst_ms=BURST_MS[kind],
-        max_slots=SLOTS,
-        arena_mib=ARENA_MIB[kind],
-        limits=limits,
+        protocol, burst_ms=BURST_MS[kind], max_slots=SLOTS, arena_mib=ARENA_MIB[kind], limits=limits
     )
 
 
@@ -213,11 +209,7 @@ def _free_devices(search: Evaluation) -> int:
 
 
 def help_search(
-    share: Evaluation,
-    job: Job,
-    context: WorkerContext,
-    folder: Path,
-    beat: Callable[[str], None],
+    share: Evaluation, job: Job, context: WorkerContext, folder: Path, beat: Callable[[str], None]
 ) -> Report:
     """Try variants until the search ends, or a measurement waits for a device of this platform.
 

@@ -12,14 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns.models import (
-    Campaign,
-    Cause,
-    DeviceWait,
-    Evaluation,
-    EvaluationState,
-    Worker,
-)
+from campaigns.models import Campaign, Cause, DeviceWait, Evaluation, EvaluationState, Worker
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, claim
 from campaigns.records.device_waits import awaited_by, wait_for

@@ -7,13 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns.models import (
-    AbortReason,
-    Campaign,
-    CampaignState,
-    Round,
-    RoundState,
-)
+from campaigns.models import AbortReason, Campaign, CampaignState, Round, RoundState
 from campaigns.models.event import record
 from campaigns.models.transitions import move, stopping
 from campaigns.records.campaigns import stop_policy_of

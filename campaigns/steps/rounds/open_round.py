@@ -191,12 +191,7 @@ def request_evaluation(
     if found.reason is None:
         found = transfer(declared_of(round_))
     if found.reason is not None:
-        move(
-            evaluation,
-            EvaluationState.DONE,
-            reason=found.sentence,
-            finished_at=timezone.now(),
-        )
+        move(evaluation, EvaluationState.DONE, reason=found.sentence, finished_at=timezone.now())
         message = f"round {round_.number}, {candidate.label}: not run: {found.gate.found}"
         record(round_.campaign, "refused", message, round=round_, candidate=candidate.ordinal)
     return evaluation
