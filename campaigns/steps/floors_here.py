@@ -31,32 +31,25 @@ def floors_here(name: str, spec: ProblemSpec, cases: Sequence[Case]) -> Floors:
     problem's code; raises ProblemError.
     """
     try:
-        target = _cited_now(name, spec)
+        platform = platform_for_device(name)
+        if platform is None:
+            return {}, {}
+        bandwidths = bandwidth_ceilings(platform)
+        computes = compute_ceilings(platform, spec.dtype, accumulate=spec.accumulate)
+        if not bandwidths and not computes:
+            return {}, {}
+        target = CampaignTarget(
+            bandwidths=tuple(bandwidths),
+            computes=tuple(computes),
+            disputed=Disputed(
+                tuple(higher_rivals(platform, bandwidths)), tuple(higher_rivals(platform, computes))
+            ),
+            lessers=tuple(lesser_ceilings(platform, spec.dtype)),
+            busy=host_busy_share(platform),
+        )
     except DatabaseError:
-        return {}, {}
-    if target is None:
         return {}, {}
     works = work_model(spec.folder, cases)
     known = {case: CaseTarget(flops, moved) for case, (flops, moved) in works.items()}
     target = replace(target, cases=known)
     return target.floors, target.lesser_floors
-
-
-def _cited_now(name: str, spec: ProblemSpec) -> CampaignTarget | None:
-    """None where no ceiling is known."""
-    platform = platform_for_device(name)
-    if platform is None:
-        return None
-    bandwidths = bandwidth_ceilings(platform)
-    computes = compute_ceilings(platform, spec.dtype, accumulate=spec.accumulate)
-    if not bandwidths and not computes:
-        return None
-    return CampaignTarget(
-        bandwidths=tuple(bandwidths),
-        computes=tuple(computes),
-        disputed=Disputed(
-            tuple(higher_rivals(platform, bandwidths)), tuple(higher_rivals(platform, computes))
-        ),
-        lessers=tuple(lesser_ceilings(platform, spec.dtype)),
-        busy=host_busy_share(platform),
-    )

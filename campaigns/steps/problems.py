@@ -21,8 +21,11 @@ from campaigns.records.problem_rows import read_problem
 
 def materialise(problem: Problem, parent: Path) -> Path:
     """Write the problem's files into `parent/<slug>` and return that folder. Raises OSError."""
-    folder = parent / problem.slug
-    for name, text in problem.files.items():
+    return _write(problem.files, parent / problem.slug)
+
+
+def _write(files: Mapping[str, str], folder: Path) -> Path:
+    for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -64,14 +67,11 @@ def written_files(files: Mapping[str, str], place: Path) -> Path:
     """Write a problem's files into a new folder in `place`. Raises ProblemError, OSError."""
     folder = place / "problem"
     folder.mkdir()
-    for name, text in files.items():
+    for name in files:
         inside = PurePosixPath(name)
         if inside.is_absolute() or ".." in inside.parts:
             raise ProblemError(f"{name}: leaves the problem folder")
-        path = folder / inside
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return folder
+    return _write(files, folder)
 
 
 def find_problem(name: str) -> Path:
