@@ -30,7 +30,7 @@ from campaigns.steps.measuring.evaluate import evaluate as measure_row
 from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.results import store_saved
 from campaigns.steps.measuring.take_passport import take_passport
-from campaigns.steps.notify import AGAIN, Next, notify, notify_worker
+from campaigns.steps.notify import AGAIN, notify, notify_worker
 from campaigns.steps.worker import (
     WorkerContext,
     change_device,
@@ -120,16 +120,12 @@ def advance(key: int) -> None:
     rows = Campaign.objects.select_related("problem", "platform", "incumbent__round")
     following = AGAIN
     while following.again and (campaign := rows.filter(pk=key).first()):
-        following = _step_or_give_up(campaign)
+        try:
+            following = take_step(campaign)
+        except Exception as error:
+            log.exception("campaign %s: the step from %s failed", campaign.pk, campaign.state)
+            following = give_up(campaign, error)
         notify(campaign, replace(following, again=False))
-
-
-def _step_or_give_up(campaign: Campaign) -> Next:
-    try:
-        return take_step(campaign)
-    except Exception as error:
-        log.exception("campaign %s: the step from %s failed", campaign.pk, campaign.state)
-        return give_up(campaign, error)
 
 
 @shared_task(bind=True)
@@ -137,8 +133,14 @@ def measure(self: Any, key: int) -> None:
     """Measure one evaluation on this worker's device, or on a free one of the same kind."""
     name = self.request.hostname
     campaign = _measure_here(key, name)
-    if campaign is None and _move(name):
-        campaign = _measure_here(key, name)
+    if campaign is None and _Process.device:
+        # Other programs may use the present device, and another one may be free.
+        found = change_device(name, _Process.device)
+        if found is not None:
+            words = "worker %s changes to %s, because other programs use its device"
+            log.warning(words, name, found.device)
+            _take(found)
+            campaign = _measure_here(key, name)
     if campaign is not None:
         notify(campaign, AGAIN)
 
@@ -149,18 +151,6 @@ def _measure_here(key: int, name: str) -> Campaign | None:
     except DeviceBusy as busy:
         log.warning("evaluation %s waits: %s", key, busy)
         return None
-
-
-def _move(name: str) -> bool:
-    """Change to another device when other programs use the present one."""
-    found = change_device(name, _Process.device) if _Process.device else None
-    if found is None:
-        return False
-    log.warning(
-        "worker %s changes to %s, because other programs use its device", name, found.device
-    )
-    _take(found)
-    return True
 
 
 def _take(device: Device) -> Device:

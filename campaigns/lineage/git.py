@@ -86,7 +86,12 @@ OWN = re.compile(r"\.git|git~\d", re.IGNORECASE)
 
 def branch_name(op: str, backend: str, gpu: str, day: datetime) -> str:
     """R9's and R46's branch: optimize/<op>_<backend>_<gpu>_<date>."""
-    return "optimize/" + "_".join([*(map(_word, (op, backend, gpu))), f"{day:%Y-%m-%d}"])
+    words = []
+    for text in (op, backend, gpu):
+        # Letters, digits, _ and -: whatever else there is could mean something in a branch's name.
+        plain = re.sub(r"[^A-Za-z0-9_]+", "-", text)[:LONGEST_WORD].strip("-_")
+        words.append(plain or "unnamed")
+    return "optimize/" + "_".join([*words, f"{day:%Y-%m-%d}"])
 
 
 def quoted(path: str) -> str:
@@ -96,9 +101,3 @@ def quoted(path: str) -> str:
     if not plain or not parts or any(p in ("..", "/") or OWN.match(p) for p in parts):
         raise LineageError(f"file name {path!r}; accepted: a plain path inside of the problem")
     return f'"{path}"'
-
-
-def _word(text: str) -> str:
-    """Letters, digits, _ and -: whatever else there is could mean something in a branch's name."""
-    plain = re.sub(r"[^A-Za-z0-9_]+", "-", text)[:LONGEST_WORD].strip("-_")
-    return plain or "unnamed"

@@ -20,7 +20,7 @@ from campaigns.records.evaluations import report_of
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.records.verdicts import borne_of, gain_of
 from campaigns.rules.stop.intake import AUTO
-from campaigns.rules.verdict.attribution import Attribution, attributions_of
+from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import change, digits, share
 
@@ -80,27 +80,24 @@ def branch_of(campaign: Campaign) -> str:
 def chain_of(campaign: Campaign) -> list[Link]:
     """Every commit that the campaign should have, the oldest first. Raises LineageError."""
     rows = accepted_rounds(campaign).select_related("chosen", "commit", "verdict", "against__round")
-    return [_link(campaign, round_) for round_ in rows]
+    links = []
+    for round_ in rows:
+        round_.campaign = campaign
+        try:
+            links.append(_link(round_, getattr(round_, "commit", None)))
+        except (AttributeError, KeyError, TypeError, ValueError, msgspec.ValidationError) as error:
+            # JSON columns hold what another version or an agent stored; the round goes on without
+            # a commit.
+            what = f"{type(error).__name__}: {error}"
+            number = round_.number
+            raise LineageError(f"round {number}: its records cannot be read: {what}") from None
+    return links
 
 
-def _link(campaign: Campaign, round_: Round) -> Link:
-    round_.campaign = campaign
-    commit: Commit | None = getattr(round_, "commit", None)
-    try:
-        return _recorded(round_, commit) if commit else _new(round_)
-    except (AttributeError, KeyError, TypeError, ValueError, msgspec.ValidationError) as error:
-        # JSON columns hold what another version or an agent stored; the round goes on without a
-        # commit.
-        what = f"{type(error).__name__}: {error}"
-        raise LineageError(f"round {round_.number}: its records cannot be read: {what}") from None
-
-
-def _recorded(round_: Round, commit: Commit) -> Link:
-    entry = _entry(round_, commit.source, commit.message)
-    return Link(round_, commit, entry, commit.source, commit.note)
-
-
-def _new(round_: Round) -> Link:
+def _link(round_: Round, commit: Commit | None) -> Link:
+    if commit is not None:
+        entry = _entry(round_, commit.source, commit.message)
+        return Link(round_, commit, entry, commit.source, commit.note)
     source, note = "", ""
     if settings.KOPT_FORMAT == "ON" and round_.chosen:
         done = formatted(round_.chosen.file_name, round_.chosen.text)
@@ -121,61 +118,48 @@ def _entry(round_: Round, source: str, message: str) -> PlannedCommit:
 # round gives the same message at any time.
 def story_of(round_: Round, note: str = "") -> str:
     """The message of an accepted round's commit (R46). note: what became of its formatting."""
-    campaign, verdict = round_.campaign, round_.verdict
+    campaign, verdict, chosen = round_.campaign, round_.verdict, round_.chosen
+    if chosen is None:
+        raise ValueError(f"{round_}: chosen: None; accepted: the accepted candidate")
     hypothesis = hypothesis_of(round_)
-    strategy = (hypothesis.strategy or hypothesis.title) if hypothesis else BASELINE
-    gain = gain_of(verdict) if hypothesis else None
-    first = subject(campaign.problem.op, round_.number, strategy, gain.gain if gain else None)
-    return message(first, [*_told(round_, hypothesis), _build(round_, note), _page(round_)])
-
-
-def _told(round_: Round, hypothesis: StoredHypothesis | None) -> list[Section]:
-    verdict = round_.verdict
-    if hypothesis is None:
-        tried = "None: the problem's own v0, measured against itself."
-        return [("Hypothesis", [tried]), ("Result", [verdict.sentence])]
-    return [
-        ("Hypothesis", [hypothesis.change or hypothesis.title, hypothesis.rationale]),
-        ("Evidence", hypothesis.evidence[:MOST_LINES]),
-        ("Result", [verdict.sentence, _against(round_)]),
-        ("Why it worked, as far as records say", _why(round_, hypothesis)),
+    strategy, gain = BASELINE, None
+    sections: list[Section] = [
+        ("Hypothesis", ["None: the problem's own v0, measured against itself."]),
+        ("Result", [verdict.sentence]),
     ]
-
-
-def _against(round_: Round) -> str:
-    return f"The incumbent was round {round_.against.round.number}." if round_.against else ""
+    if hypothesis is not None:
+        strategy, gain = hypothesis.strategy or hypothesis.title, gain_of(verdict)
+        before = round_.against
+        against = f"The incumbent was round {before.round.number}." if before else ""
+        sections = [
+            ("Hypothesis", [hypothesis.change or hypothesis.title, hypothesis.rationale]),
+            ("Evidence", hypothesis.evidence[:MOST_LINES]),
+            ("Result", [verdict.sentence, against]),
+            ("Why it worked, as far as records say", _why(round_, hypothesis)),
+        ]
+    flags = f"flags {' '.join(chosen.flags)}" if chosen.flags else "no flags of its own"
+    built = f"backend {campaign.backend}, {flags}; sha256 {chosen.digest}"
+    page = reverse("round", args=[round_.campaign_id, round_.number])
+    sections += [("Build", [built, note]), ("Round", [page])]
+    first = subject(campaign.problem.op, round_.number, strategy, gain.gain if gain else None)
+    return message(first, sections)
 
 
 def _why(round_: Round, hypothesis: StoredHypothesis) -> list[str]:
-    verdict = round_.verdict
-    where = [_saved(one) for one in attributions_of(report_of(verdict.evaluation))]
+    """What was expected; and where time was saved, from the first session only: it explains the
+    result and is not a second result."""
+    verdict, where = round_.verdict, []
+    for one in attributions_of(report_of(verdict.evaluation)):
+        saved_us, of_us = one.saved.total_us, one.incumbent.total_us
+        word = "saved" if saved_us >= 0 else "lost"
+        told = f"{digits(abs(saved_us))} µs {word} of the incumbent's {digits(of_us)} µs a call"
+        where.append(f"{one.case}: {told} in the first session, most in: {one.main}.")
     expected = f"Expected: {hypothesis.expected_metric} {hypothesis.expected_direction}"
     if hypothesis.expected_amount is not None:
         expected += f" by {share(hypothesis.expected_amount)}"
     borne = borne_of(round_, verdict)
     expected += f": {borne}" if borne else ""
     return [f"{expected}.", *(where[:MOST_LINES] or [UNTOLD])]
-
-
-def _saved(found: Attribution) -> str:
-    """From the first session only: it explains the result and is not a second result."""
-    saved_us, word = found.saved.total_us, "saved" if found.saved.total_us >= 0 else "lost"
-    told = (
-        f"{digits(abs(saved_us))} µs {word} of the incumbent's {digits(found.incumbent.total_us)}"
-    )
-    return f"{found.case}: {told} µs a call in the first session, most in: {found.main}."
-
-
-def _build(round_: Round, note: str) -> Section:
-    chosen = round_.chosen
-    if chosen is None:
-        raise ValueError(f"{round_}: chosen: None; accepted: the accepted candidate")
-    flags = f"flags {' '.join(chosen.flags)}" if chosen.flags else "no flags of its own"
-    return "Build", [f"backend {round_.campaign.backend}, {flags}; sha256 {chosen.digest}", note]
-
-
-def _page(round_: Round) -> Section:
-    return "Round", [reverse("round", args=[round_.campaign_id, round_.number])]
 
 
 # Hypotheses come from proposers, agents and people. Each text becomes one line of printable

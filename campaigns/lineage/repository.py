@@ -47,17 +47,13 @@ def write(key: int, branch: str, entries: Sequence[PlannedCommit]) -> list[str]:
     repository = repository_of(key)
     try:
         with _locked(key):
-            return _written(repository, branch, entries)
+            stream = _stream(branch, entries)
+            try:
+                return _import(repository, branch, stream)
+            except GitRefused:
+                return _remade(repository, branch, stream)
     except OSError as error:
         raise LineageError(f"{error.filename or repository}: {error.strerror}") from None
-
-
-def _written(repository: Path, branch: str, entries: Sequence[PlannedCommit]) -> list[str]:
-    stream = _stream(branch, entries)
-    try:
-        return _import(repository, branch, stream)
-    except GitRefused:
-        return _remade(repository, branch, stream)
 
 
 def _remade(repository: Path, branch: str, stream: bytes) -> list[str]:

@@ -23,11 +23,10 @@ from campaigns.rules.noise.directions import (
 )
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.stop.policy import Counter, History, count_streaks, counters
-from campaigns.rules.verdict.buckets import Declared
+from campaigns.rules.verdict.buckets import AcceptedRound, Audit, Declared, audit
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.verdict.report_words import copied_words
-from campaigns.rules.verdict.transfer import AcceptedRound, Audit, audit
 
 TERA, GIGA = 1e12, 1e9
 

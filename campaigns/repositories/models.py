@@ -14,7 +14,7 @@ from campaigns.models.transitions import EvaluationState, RepositoryState, State
 from campaigns.models.worker import Worker
 from campaigns.rules.harness.decide import HarnessResult, Noise, Proven
 from campaigns.rules.harness.description import Harness, read_harness
-from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 from knowledge.models import Platform
 from knowledge.models.guarded import Immutable
 
@@ -141,7 +141,7 @@ class RepositoryRound(Stateful):
     @property
     def verdict(self) -> VerdictWord | None:
         """None while there is none."""
-        return VERDICT_OF[Reason(self.reason)] if self.reason else None
+        return Reason(self.reason).verdict if self.reason else None
 
     @property
     def doing(self) -> str:

@@ -46,10 +46,9 @@ from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.wording import share
-from campaigns.steps.floors_here import floors_here
 from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
 from campaigns.steps.measuring.claims import ClaimHeartbeat, begin, renew_connection
-from campaigns.steps.problems import find_problem
+from campaigns.steps.problems import find_problem, floors_here
 from campaigns.steps.worker import WorkerContext
 from campaigns.syntax.findings.find import findings_of
 

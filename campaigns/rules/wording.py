@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+from typing import Self
+
 from knowledge.experience.wording import digits as digits
 from knowledge.experience.wording import faster as faster
 from knowledge.experience.wording import gain_words as gain_words
+
+
+class WordedEnum(StrEnum):
+    """Members are (stored value, words for people); without words the value is read as such."""
+
+    words: str
+
+    def __new__(cls, value: str, words: str = "") -> Self:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.words = words or value.replace("_", " ")
+        return member
+
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 

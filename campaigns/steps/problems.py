@@ -1,28 +1,44 @@
-"""The problems that are stored: bring one in, find one by its name, write one into files."""
+"""Problems: bring one in, find one by its name, write one into files, its floors on a device."""
 
 from __future__ import annotations
 
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from django.conf import settings
 from django.db import DatabaseError, transaction
 
+from campaigns.devices.problem_code import work_model
 from campaigns.devices.processes import tempdir
+from campaigns.evaluator import contract
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.models import Case, Problem
 from campaigns.problems.shipped import UnknownProblem, problem_folder, shipped_problems
 from campaigns.records.problem_rows import read_problem
+from campaigns.rules.target.ceilings import CampaignTarget, CaseTarget, Disputed
+from campaigns.rules.target.roofline import Floor
+from knowledge.lookup.value import (
+    bandwidth_ceilings,
+    compute_ceilings,
+    higher_rivals,
+    host_busy_share,
+    lesser_ceilings,
+    platform_for_device,
+)
 
 
 def materialise(problem: Problem, parent: Path) -> Path:
     """Write the problem's files into `parent/<slug>` and return that folder. Raises OSError."""
-    folder = parent / problem.slug
-    for name, text in problem.files.items():
+    return _write(problem.files, parent / problem.slug)
+
+
+def _write(files: Mapping[str, str], folder: Path) -> Path:
+    for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -64,14 +80,11 @@ def written_files(files: Mapping[str, str], place: Path) -> Path:
     """Write a problem's files into a new folder in `place`. Raises ProblemError, OSError."""
     folder = place / "problem"
     folder.mkdir()
-    for name, text in files.items():
+    for name in files:
         inside = PurePosixPath(name)
         if inside.is_absolute() or ".." in inside.parts:
             raise ProblemError(f"{name}: leaves the problem folder")
-        path = folder / inside
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return folder
+    return _write(files, folder)
 
 
 def find_problem(name: str) -> Path:
@@ -128,3 +141,39 @@ def _folder_of(problem: Problem) -> Path:
             if not folder.is_dir():
                 raise
     return folder
+
+
+Floors = tuple[dict[str, Floor], dict[str, Floor]]
+
+
+def floors_here(name: str, spec: ProblemSpec, cases: Sequence[contract.Case]) -> Floors:
+    """The physical floors of a problem of no campaign, and those of lesser precisions (law 6).
+
+    On the platform of that device name, as cited now.
+
+    Empty where the platform or its ceilings are unknown, or there is no database. Runs the
+    problem's code; raises ProblemError.
+    """
+    try:
+        platform = platform_for_device(name)
+        if platform is None:
+            return {}, {}
+        bandwidths = bandwidth_ceilings(platform)
+        computes = compute_ceilings(platform, spec.dtype, accumulate=spec.accumulate)
+        if not bandwidths and not computes:
+            return {}, {}
+        target = CampaignTarget(
+            bandwidths=tuple(bandwidths),
+            computes=tuple(computes),
+            disputed=Disputed(
+                tuple(higher_rivals(platform, bandwidths)), tuple(higher_rivals(platform, computes))
+            ),
+            lessers=tuple(lesser_ceilings(platform, spec.dtype)),
+            busy=host_busy_share(platform),
+        )
+    except DatabaseError:
+        return {}, {}
+    works = work_model(spec.folder, cases)
+    known = {case: CaseTarget(flops, moved) for case, (flops, moved) in works.items()}
+    target = replace(target, cases=known)
+    return target.floors, target.lesser_floors

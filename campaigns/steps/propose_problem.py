@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -85,26 +86,18 @@ def _described(spec: ProblemSpec, smallest: Case) -> Mapping[str, Any]:
         return described_problem(spec.folder, smallest)
     except ProblemError as error:
         given = spec.cases[0].case
-        if given != smallest and _works(spec, given):
-            raise DraftError("call", f"{_dependent(given, smallest)}: {error}") from None
+        if given == smallest:
+            raise
+        with contextlib.suppress(ProblemError):
+            described_problem(spec.folder, given)
+            works, fails = (
+                ", ".join(f"{name} = {value}" for name, value in case.params.items())
+                for case in (given, smallest)
+            )
+            raise DraftError(
+                "call",
+                f"the reference works with {works} and not with {fails}. kopt changes each size by "
+                "itself: write those that depend on others with their names, as in "
+                f"'D = 64; f(torch.randn(32, 2 * D), torch.randn(D))': {error}",
+            ) from None
         raise
-
-
-def _works(spec: ProblemSpec, case: Case) -> bool:
-    try:
-        described_problem(spec.folder, case)
-    except ProblemError:
-        return False
-    return True
-
-
-def _dependent(given: Case, other: Case) -> str:
-    works, fails = (
-        ", ".join(f"{name} = {value}" for name, value in case.params.items())
-        for case in (given, other)
-    )
-    return (
-        f"the reference works with {works} and not with {fails}. kopt changes each size by itself: "
-        "write those that depend on others with their names, as in "
-        "'D = 64; f(torch.randn(32, 2 * D), torch.randn(D))'"
-    )

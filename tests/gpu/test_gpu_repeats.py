@@ -10,8 +10,8 @@ from campaigns.benchmarks.trick import TRICKS
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Case, Job, Outcome, Protocol, Source
-from campaigns.rules.verdict.decision import Reason
-from campaigns.rules.verdict.gates import GateOutcome, Standard
+from campaigns.rules.verdict.decision import GateOutcome, Reason
+from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.repeats import repeats
 
 pytestmark = pytest.mark.gpu

@@ -51,8 +51,7 @@ from campaigns.spaces.render import render
 from campaigns.spaces.space import Point, Space
 from campaigns.steps.measuring.sweep import screening_protocol
 from campaigns.strategies.base import SearchTrial, StopRule, TrialFailure
-from campaigns.strategies.random_sampling import RandomSampling
-from campaigns.strategies.registry import DEFAULT, strategy_named
+from campaigns.strategies.registry import DEFAULT, RandomSampling, strategy_named
 from knowledge.exchange.importer import import_wiki
 
 # problem:backend:case, each a shipped kernel with a space of its own.

@@ -75,7 +75,7 @@ from campaigns.steps.lifecycle.set_target import PlaceholderRefused, allow_place
 from campaigns.steps.notify import Next, notify
 from campaigns.steps.problems import find_problem
 from campaigns.steps.rounds.bisect import BisectDevice, BisectQuestion, BisectRefused, bisect
-from campaigns.steps.rounds.closed import rebuild
+from campaigns.steps.rounds.close_round import rebuild
 from campaigns.steps.worker import WorkerContext, choose_device, worker_beat
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
 from campaigns.trails.importers.claims import TrailRefused

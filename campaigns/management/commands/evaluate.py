@@ -36,10 +36,9 @@ from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.verdict.report_words import code_words, function_words, notes_of
 from campaigns.rules.verdict.sanitizers import found_words, passed
-from campaigns.steps.floors_here import Floors, floors_here
 from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
 from campaigns.steps.measuring.evaluate import read_code, sanitize
-from campaigns.steps.problems import find_problem
+from campaigns.steps.problems import Floors, find_problem, floors_here
 from campaigns.syntax.findings.find import findings_of
 
 BACKENDS = (*BACKEND_OF.values(), "torch")

@@ -7,7 +7,7 @@ branch, and nothing else: no experience, no ceiling and no proven gain rests on 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from campaigns.rules.harness.description import Better, Harness, Score
@@ -21,7 +21,7 @@ from campaigns.rules.noise.gain import (
     stray,
 )
 from campaigns.rules.verdict.case_limits import GuardPolicy
-from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.dispatch import divergence, grouped
 
 OWN_HARNESS = "by the project's own harness"
@@ -74,7 +74,7 @@ class Proven:
 
     @property
     def verdict(self) -> VerdictWord:
-        return VERDICT_OF[self.reason]
+        return self.reason.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +91,29 @@ class HarnessDecision:
 
     @property
     def verdict(self) -> VerdictWord:
-        return VERDICT_OF[self.reason]
+        return self.reason.verdict
 
 
 def compare(
     pairs: Mapping[str, Pairs], classes: Mapping[str, str], harness: Harness
 ) -> HarnessResult:
     """Gains from row → pairs that are better when lower, in the order of their runs."""
-    by_class = grouped(pairs, classes)
-    results = tuple(_class_result(name, rows, harness) for name, rows in by_class.items())
-    return HarnessResult(_score(pairs, results, harness.score), results)
+    results = []
+    for name, rows in grouped(pairs, classes).items():
+        before = statistics.median(one for of_row in rows.values() for one, _ in of_row)
+        after = statistics.median(one for of_row in rows.values() for _, one in of_row)
+        if harness.better is Better.HIGHER:
+            before, after = 1 / before, 1 / after
+        results.append(HarnessClass(name, len(rows), before, after, interval(rows, SEED)))
+    if harness.score is Score.WORST:
+        score = min((one.gain for one in results), key=lambda gain: gain.gain)
+    elif harness.score is Score.TOTAL:
+        runs = zip(*pairs.values(), strict=True)
+        sums = [(sum(a for a, _ in run), sum(b for _, b in run)) for run in runs]
+        score = interval({"total": sums}, SEED)
+    else:
+        score = interval(pairs, SEED)
+    return HarnessResult(score, tuple(results))
 
 
 def noise_of(result: HarnessResult) -> Noise:
@@ -118,7 +131,12 @@ def decide(result: HarnessResult, noise: Noise, target: str = "") -> HarnessDeci
     gains = {one.name: one.gain for one in result.classes}
     losers = [name for name, gain in gains.items() if regressed(gain, noise.of(name))]
     if losers:
-        return _refused(result, gains, losers, noise)
+        apart = divergence(gains, max(noise.of(name) for name in gains))
+        if apart is not None:
+            return HarnessDecision(Reason.CLASS_REGRESSED, apart.words, result)
+        won = any(improved(gain, noise.of(name)) for name, gain in gains.items())
+        reason = Reason.CLASS_REGRESSED if won else Reason.SLOWER
+        return HarnessDecision(reason, f"{losers[0]}: {_told(gains[losers[0]])}", result)
     wanted = gains[target] if target else result.score
     named = target or "the score"
     if not improved(wanted, noise.of(target) if target else noise.score):
@@ -148,35 +166,5 @@ def with_proof(decision: HarnessDecision, proven: Proven) -> HarnessDecision:
     return replace(decision, proven=proven)
 
 
-def _refused(
-    result: HarnessResult, gains: Mapping[str, Gain], losers: Sequence[str], noise: Noise
-) -> HarnessDecision:
-    apart = divergence(gains, max(noise.of(name) for name in gains))
-    if apart is not None:
-        return HarnessDecision(Reason.CLASS_REGRESSED, apart.words, result)
-    won = any(improved(gain, noise.of(name)) for name, gain in gains.items())
-    reason = Reason.CLASS_REGRESSED if won else Reason.SLOWER
-    first = losers[0]
-    return HarnessDecision(reason, f"{first}: {_told(gains[first])}", result)
-
-
 def _told(gain: Gain) -> str:
     return f"{gain.against(BASELINE)}, {OWN_HARNESS}"
-
-
-def _class_result(name: str, rows: Mapping[str, Pairs], harness: Harness) -> HarnessClass:
-    before = statistics.median(one for pairs in rows.values() for one, _ in pairs)
-    after = statistics.median(one for pairs in rows.values() for _, one in pairs)
-    if harness.better is Better.HIGHER:
-        before, after = 1 / before, 1 / after
-    return HarnessClass(name, len(rows), before, after, interval(rows, SEED))
-
-
-def _score(pairs: Mapping[str, Pairs], classes: Sequence[HarnessClass], score: Score) -> Gain:
-    if score is Score.WORST:
-        return min((one.gain for one in classes), key=lambda gain: gain.gain)
-    if score is Score.TOTAL:
-        runs = zip(*pairs.values(), strict=True)
-        sums = [(sum(a for a, _ in run), sum(b for _, b in run)) for run in runs]
-        return interval({"total": sums}, SEED)
-    return interval(pairs, SEED)

@@ -11,6 +11,8 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
+from campaigns.rules.wording import WordedEnum
+
 NAME = re.compile(r"[a-z][a-z0-9-]{0,49}")
 LONGEST_TEXT = 20_000
 LONGEST_COMMAND = 1_000
@@ -33,20 +35,12 @@ class HarnessError(ValueError):
     """A description that cannot be used; one line names the field and what is accepted."""
 
 
-class Score(StrEnum):
+class Score(WordedEnum):
     """How the rows of a table become one figure."""
 
-    GEOMEAN = "geomean"
-    TOTAL = "total"
-    WORST = "worst"
-
-    @property
-    def words(self) -> str:
-        return {
-            Score.GEOMEAN: "geometric mean of all rows",
-            Score.TOTAL: "sum of all rows",
-            Score.WORST: "the class that gains least",
-        }[self]
+    GEOMEAN = "geomean", "geometric mean of all rows"
+    TOTAL = "total", "sum of all rows"
+    WORST = "worst", "the class that gains least"
 
 
 class Better(StrEnum):

@@ -7,7 +7,7 @@ the sentence says so, and the measurement may proceed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -96,62 +96,48 @@ def judge(samples: Sequence[Activity], limits: IdleLimits) -> DeviceCheck:
     """
     if len(samples) < limits.samples:
         return DeviceCheck(DeviceState.UNKNOWN, f"{len(samples)} of {limits.samples} samples taken")
-    against = (_processes(samples), _busy(samples, limits), _memory(samples, limits))
-    if any(against):
-        return DeviceCheck(DeviceState.BUSY, "; ".join(filter(None, against)), samples[-1])
-    hidden = _hidden(samples, limits)
+    if against := "; ".join(_against(samples, limits)):
+        return DeviceCheck(DeviceState.BUSY, against, samples[-1])
+    facts = {"which processes compute on it": "others", "how busy it is": "busy_percent"}
+    if limits.memory:
+        facts["how much of its memory is in use"] = "memory_used_bytes"
+    hidden = [
+        what
+        for what, name in facts.items()
+        if any(getattr(sample, name) is None for sample in samples)
+    ]
     if hidden:
-        return DeviceCheck(
-            DeviceState.UNKNOWN, f"this host does not show {' nor '.join(hidden)}", samples[-1]
-        )
+        why = f"this host does not show {' nor '.join(hidden)}"
+        return DeviceCheck(DeviceState.UNKNOWN, why, samples[-1])
     most = max(sample.busy_percent or 0.0 for sample in samples)
     alone = "no other process computes on it, " if limits.memory else ""
     count = "one sample" if len(samples) == 1 else f"{len(samples)} samples"
-    return DeviceCheck(
-        DeviceState.IDLE, f"{alone}at most {most:.0f} % busy in {count}", samples[-1]
-    )
+    why = f"{alone}at most {most:.0f} % busy in {count}"
+    return DeviceCheck(DeviceState.IDLE, why, samples[-1])
 
 
-def _processes(samples: Sequence[Activity]) -> str:
+def _against(samples: Sequence[Activity], limits: IdleLimits) -> Iterator[str]:
+    """Each sign that others use the device."""
     others = sorted({process for sample in samples for process in sample.others or ()})
-    if not others:
-        return ""
-    shown = ", ".join(map(str, others[:SHOWN_PROCESSES]))
-    more = len(others) - SHOWN_PROCESSES
-    named = f"{shown} and {more} more" if more > 0 else shown
-    return f"process {named} computes on it" if len(others) == 1 else f"processes {named} compute"
-
-
-def _busy(samples: Sequence[Activity], limits: IdleLimits) -> str:
-    most = max(
-        (sample.busy_percent for sample in samples if sample.busy_percent is not None), default=0.0
-    )
-    if most <= limits.busy_percent:
-        return ""
-    return f"{most:.0f} % busy, at most {limits.busy_percent:.0f} % is idle"
-
-
-def _memory(samples: Sequence[Activity], limits: IdleLimits) -> str:
-    """Changing memory use shows a running process; high constant use, one that may run soon."""
+    named = ", ".join(map(str, others[:SHOWN_PROCESSES]))
+    if len(others) > SHOWN_PROCESSES:
+        named += f" and {len(others) - SHOWN_PROCESSES} more"
+    if others:
+        yield (
+            f"process {named} computes on it" if len(others) == 1 else f"processes {named} compute"
+        )
+    most = max((sample.busy_percent or 0.0 for sample in samples), default=0.0)
+    if most > limits.busy_percent:
+        yield f"{most:.0f} % busy, at most {limits.busy_percent:.0f} % is idle"
     used = [sample.memory_used_bytes for sample in samples if sample.memory_used_bytes is not None]
     if not used or not limits.memory:
-        return ""
+        return
+    # Changing memory use shows a running process; high constant use, one that may run soon.
     moved = max(used) - min(used)
     if moved >= MIB:
-        return f"its memory use changed by {moved / MIB:,.0f} MiB while kopt ran nothing"
-    if used[-1] > HELD_BYTES:
-        return f"{used[-1] / MIB:,.0f} MiB of its memory are used by other processes"
-    return ""
-
-
-def _hidden(samples: Sequence[Activity], limits: IdleLimits) -> list[str]:
-    told = {
-        "which processes compute on it": all(sample.others is not None for sample in samples),
-        "how busy it is": all(sample.busy_percent is not None for sample in samples),
-        "how much of its memory is in use": not limits.memory
-        or all(sample.memory_used_bytes is not None for sample in samples),
-    }
-    return [what for what, known in told.items() if not known]
+        yield f"its memory use changed by {moved / MIB:,.0f} MiB while kopt ran nothing"
+    elif used[-1] > HELD_BYTES:
+        yield f"{used[-1] / MIB:,.0f} MiB of its memory are used by other processes"
 
 
 def waited_s(before_s: float, since_check_s: float, planned_s: float) -> float:

@@ -104,9 +104,5 @@ def versus(now: Times, first: Times) -> str:
         parts = [whole, *parts, ("bwd", now.backward, first.backward)]
     if not now.step or any(set(one) != set(other) for _, one, other in parts):
         return ""
-    return ", ".join(f"{name} {_faster(one, other)}" for name, one, other in parts)
-
-
-def _faster(now: Mapping[str, float], first: Mapping[str, float]) -> str:
-    ratio = geomean(first[name] / now[name] for name in now)
-    return f"{(ratio - 1) * 100:+.3f} %"
+    ratios = [(name, geomean(old[step] / new[step] for step in new)) for name, new, old in parts]
+    return ", ".join(f"{name} {(ratio - 1) * 100:+.3f} %" for name, ratio in ratios)

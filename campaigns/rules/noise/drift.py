@@ -15,12 +15,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, fields
 from functools import cache
 
 from campaigns.evaluator.contract import CaseReport, Moment, Report, Timer
-from campaigns.rules.wording import change, digits, duration, share
+from campaigns.rules.wording import WordedEnum, change, digits, duration, share
 
 # With fewer samples no split is unlikely enough by chance; a screening has fewer and decides
 # nothing.
@@ -50,28 +49,15 @@ SPREADS = 3.0
 # Some kernels always run under a power cap or sync boost; the clock shows their cost.
 HELD_DOWN = frozenset({"hardware slowdown", "heat (software)", "heat (hardware)", "power brake"})
 
-_OTHERS, _STOLEN, _PRESSURE = "others", "stolen", "pressure"
 
-
-class What(StrEnum):
+class What(WordedEnum):
     """What changed during a measurement."""
 
-    TIMES = "times"
-    CLOCK = "clock"
-    THROTTLED = "throttled"
-    NEIGHBOUR = "neighbour"
-    HOST = "host"
-
-    @property
-    def words(self) -> str:
-        """As people read it."""
-        return {
-            What.TIMES: "the incumbent's own times moved",
-            What.CLOCK: "the clock fell",
-            What.THROTTLED: "the clock was throttled",
-            What.NEIGHBOUR: "another process started to compute on the device",
-            What.HOST: "the host became busier and the incumbent's times rose with it",
-        }[self]
+    TIMES = "times", "the incumbent's own times moved"
+    CLOCK = "clock", "the clock fell"
+    THROTTLED = "throttled", "the clock was throttled"
+    NEIGHBOUR = "neighbour", "another process started to compute on the device"
+    HOST = "host", "the host became busier and the incumbent's times rose with it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,23 +122,18 @@ def allowance(
     spread: float, seen: Change | None = None, throttled: frozenset[str] = frozenset()
 ) -> Allowance:
     """The allowance after an A/A run with this spread (a fraction) and these changes."""
-    least = Allowance().most
-    seen = seen or Change()
-    return Allowance(
-        shift=max(LEAST_SHIFT, SPREADS * spread),
-        most=Change(
-            clock_fall=max(least.clock_fall, SLACK * seen.clock_fall),
-            others=max(least.others, SLACK * seen.others),
-            stolen=max(least.stolen, SLACK * seen.stolen),
-            pressure=max(least.pressure, SLACK * seen.pressure),
-        ),
-        throttled=throttled,
-    )
+    least, seen = Allowance().most, seen or Change()
+    most = {
+        f.name: max(getattr(least, f.name), SLACK * getattr(seen, f.name)) for f in fields(Change)
+    }
+    return Allowance(max(LEAST_SHIFT, SPREADS * spread), Change(**most), throttled)
 
 
 def drifts(report: Report, allowed: Callable[[CaseReport], Allowance]) -> tuple[Disturbance, ...]:
     """Why this measurement is void; empty if it is valid. allowed: per case."""
     found: list[Disturbance] = []
+    cores = report.environment.get("cores", "")
+    cpus = int(cores) if cores.isdigit() else None
     for case in report.cases:
         if case.candidate is None:
             continue
@@ -161,7 +142,7 @@ def drifts(report: Report, allowed: Callable[[CaseReport], Allowance]) -> tuple[
         found += _of_device(case, moments, limits)
         if on_gpu(case):
             found += _of_times(case, limits)
-        elif not crowded(moments, _cpus(report)):
+        elif not crowded(moments, cpus):
             found += _of_times(case, limits) or _of_host(case, moments, limits)
     return tuple(found)
 
@@ -171,7 +152,7 @@ def crowded(moments: Sequence[Moment], cpus: int | None) -> bool:
 
     cpus: the number of the host's CPUs; None if unknown.
     """
-    others, stolen = (_halves(moments, _OTHERS), _halves(moments, _STOLEN))
+    others, stolen = (_halves(moments, "others"), _halves(moments, "stolen"))
     by_others = cpus is not None and others is not None and min(others) >= CROWDED_BY_OTHERS * cpus
     return by_others or (stolen is not None and min(stolen) >= CROWDED_BY_THEFT)
 
@@ -182,12 +163,12 @@ def change_within(moments: Sequence[Moment]) -> Change:
     The clock: from the first block to its lowest.
     """
     clocks = _clocks(moments)
-    return Change(
-        clock_fall=max(0.0, 1 - min(clocks) / clocks[0]) if clocks and clocks[0] > 0 else 0.0,
-        others=_rise(moments, _OTHERS),
-        stolen=_rise(moments, _STOLEN),
-        pressure=_rise(moments, _PRESSURE),
-    )
+    fall = max(0.0, 1 - min(clocks) / clocks[0]) if clocks and clocks[0] > 0 else 0.0
+    rises = []
+    for name in ("others", "stolen", "pressure"):
+        halves = _halves(moments, name)
+        rises.append(max(0.0, halves[1] - halves[0]) if halves else 0.0)
+    return Change(fall, *rises)
 
 
 def on_gpu(case: CaseReport) -> bool:
@@ -197,29 +178,21 @@ def on_gpu(case: CaseReport) -> bool:
 
 def step_in(times_us: Sequence[float], least: float) -> LevelShift | None:
     """The clearest move to another level that is larger than `least`; None where there is none."""
-    steps = [
-        step
-        for at in range(LEAST_SIDE, len(times_us) - LEAST_SIDE + 1)
-        if (step := _split(times_us, at)) and abs(step.log) > math.log1p(least)
-    ]
+    steps = []
+    for at in range(LEAST_SIDE, len(times_us) - LEAST_SIDE + 1):
+        first, last = times_us[:at], times_us[at:]
+        if min(times_us) <= 0 or rank_chance(first, last) > CHANCE:
+            continue
+        step = _step(first, last)
+        if abs(step.log) > max(SEPARATION * step.scatter, math.log1p(least)):
+            steps.append(step)
     return max(steps, key=lambda step: abs(step.log) / max(step.scatter, 1e-9), default=None)
-
-
-def _split(times_us: Sequence[float], at: int) -> LevelShift | None:
-    first, last = times_us[:at], times_us[at:]
-    if min(times_us) <= 0 or rank_chance(first, last) > CHANCE:
-        return None
-    step = _step(first, last)
-    return step if abs(step.log) > SEPARATION * step.scatter else None
 
 
 def _step(first: Sequence[float], last: Sequence[float]) -> LevelShift:
     before, after = statistics.median(first), statistics.median(last)
-    apart = [
-        abs(math.log(value / middle))
-        for side, middle in ((first, before), (last, after))
-        for value in side
-    ]
+    apart = [abs(math.log(value / before)) for value in first]
+    apart += [abs(math.log(value / after)) for value in last]
     return LevelShift(before, after, len(first), statistics.fmean(apart))
 
 
@@ -230,13 +203,8 @@ def rank_chance(first: Sequence[float], last: Sequence[float]) -> float:
     """
     above = math.fsum((b > a) + (b == a) / 2 for a in first for b in last)
     swaps = math.ceil(min(above, len(first) * len(last) - above))
-    return min(1.0, 2 * _at_most(swaps, len(first), len(last)))
-
-
-@cache
-def _at_most(swaps: int, first: int, last: int) -> float:
-    ways = math.fsum(_orders(count, first, last) for count in range(swaps + 1))
-    return ways / math.comb(first + last, first)
+    ways = math.fsum(_orders(count, len(first), len(last)) for count in range(swaps + 1))
+    return min(1.0, 2 * (ways / math.comb(len(first) + len(last), len(first))))
 
 
 @cache
@@ -285,25 +253,18 @@ def _of_host(case: CaseReport, moments: Sequence[Moment], limits: Allowance) -> 
     step = _step(times[:half], times[half:])
     if step.shift <= limits.shift or step.log <= step.scatter:
         return []
-    seen, most = change_within(moments), limits.most
-    stolen = f"{share(seen.stolen)} more of the time was stolen"
-    waited = f"tasks waited {share(seen.pressure)} more of the time"
-    told = [
-        (
-            seen.others,
-            most.others,
-            f"others used {digits(seen.others, 2)} CPUs more",
-            digits(most.others, 2),
-        ),
-        (seen.stolen, most.stolen, stolen, share(most.stolen)),
-        (seen.pressure, most.pressure, waited, share(most.pressure)),
-    ]
-    moved = _move(step, len(times))
-    return [
-        Disturbance(What.HOST, case.case, f"{words}, {moved}", written)
-        for value, limit, words, written in told
-        if value > limit
-    ]
+    seen, most, moved = change_within(moments), limits.most, _move(step, len(times))
+    found = []
+    if seen.others > most.others:
+        told = f"others used {digits(seen.others, 2)} CPUs more"
+        found.append((told, digits(most.others, 2)))
+    if seen.stolen > most.stolen:
+        told = f"{share(seen.stolen)} more of the time was stolen"
+        found.append((told, share(most.stolen)))
+    if seen.pressure > most.pressure:
+        told = f"tasks waited {share(seen.pressure)} more of the time"
+        found.append((told, share(most.pressure)))
+    return [Disturbance(What.HOST, case.case, f"{told}, {moved}", limit) for told, limit in found]
 
 
 def _move(step: LevelShift, samples: int) -> str:
@@ -318,12 +279,6 @@ def _clocks(moments: Sequence[Moment]) -> list[float]:
     return [m.clock_mhz for m in moments if m.block > 0 and m.clock_mhz is not None]
 
 
-def _rise(moments: Sequence[Moment], name: str) -> float:
-    """How much more in the last half of the blocks than in the first; never below 0."""
-    halves = _halves(moments, name)
-    return max(0.0, halves[1] - halves[0]) if halves else 0.0
-
-
 def _halves(moments: Sequence[Moment], name: str) -> tuple[float, float] | None:
     """Means over the first and the last half of the blocks; None without enough data.
 
@@ -332,8 +287,3 @@ def _halves(moments: Sequence[Moment], name: str) -> tuple[float, float] | None:
     found = [v for m in moments if m.block > 0 and (v := getattr(m, name)) is not None]
     half = len(found) // 2
     return (statistics.fmean(found[:half]), statistics.fmean(found[-half:])) if half else None
-
-
-def _cpus(report: Report) -> int | None:
-    cores = report.environment.get("cores", "")
-    return int(cores) if cores.isdigit() else None

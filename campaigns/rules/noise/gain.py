@@ -92,11 +92,8 @@ def interval(pairs_by_case: Mapping[str, Pairs], seed: int, level: float | None 
     naming an empty case.
     """
     estimate, logs = _estimated(pairs_by_case, random.Random(seed))
-    bounds = _bounds(logs, level or _LEVEL)
-    if level is None:
-        return _gain(estimate, bounds, _fewest(pairs_by_case), KIND)
-    bounds = _wider(bounds, [pairs_by_case], level)
-    return _gain(estimate, bounds, _fewest(pairs_by_case), LOOK_KIND)
+    bounds, fewest = _bounds(logs, [pairs_by_case], level), min(map(len, pairs_by_case.values()))
+    return _gain(estimate, bounds, fewest, KIND if level is None else LOOK_KIND)
 
 
 def pooled(sessions: Sequence[Mapping[str, Pairs]], seed: int, level: float | None = None) -> Gain:
@@ -111,14 +108,11 @@ def pooled(sessions: Sequence[Mapping[str, Pairs]], seed: int, level: float | No
     found = [_estimated(session, rng) for session in sessions]
     estimates = [estimate for estimate, _ in found]
     columns = zip(*(logs for _, logs in found), strict=True)
-    bounds = _bounds([math.fsum(row) / len(row) for row in columns], level or _LEVEL)
-    kind = POOLED_KIND.format(n=len(found))
-    if level is not None:
-        bounds = _wider(bounds, sessions, level)
-        kind = POOLED_LOOK_KIND.format(n=len(found))
-    low, high = bounds
-    pairs = sum(_fewest(session) for session in sessions)
-    return _gain(geomean(estimates), (min(low, *estimates), max(high, *estimates)), pairs, kind)
+    low, high = _bounds([math.fsum(row) / len(row) for row in columns], sessions, level)
+    kind = POOLED_KIND if level is None else POOLED_LOOK_KIND
+    pairs = sum(min(map(len, session.values())) for session in sessions)
+    bounds = min(low, *estimates), max(high, *estimates)
+    return _gain(geomean(estimates), bounds, pairs, kind.format(n=len(found)))
 
 
 def improved(gain: Gain, floor: float) -> bool:
@@ -137,43 +131,43 @@ def _estimated(pairs_by_case: Mapping[str, Pairs], rng: random.Random) -> tuple[
         raise ValueError("pairs: needs at least one case")
     ratios = {case: _ratios(case, pairs) for case, pairs in sorted(pairs_by_case.items())}
     estimate = geomean(statistics.median(values) for values in ratios.values())
-    columns = [_resampled_logs(sorted(values), rng) for values in ratios.values()]
+    columns = []
+    for values in map(sorted, ratios.values()):
+        # The median of a resample is one of few values (or the mean of two), and the probability of
+        # each is known, so it is drawn directly: the same distribution as resampling and sorting.
+        medians = _median_chances(len(values))
+        logs = [math.log((values[i] + values[j]) / 2) for i, j, _ in medians]
+        totals = list(accumulate(chance for _, _, chance in medians))
+        columns.append(rng.choices(logs, cum_weights=totals, k=RESAMPLES))
     return estimate, [math.fsum(row) / len(columns) for row in zip(*columns, strict=True)]
 
 
-def _bounds(logs: Sequence[float], level: float) -> tuple[float, float]:
-    """The percentile interval of a bootstrap, as ratios."""
-    means, tail = sorted(logs), level / 2
-    low, high = means[int(tail * RESAMPLES)], means[math.ceil((1 - tail) * RESAMPLES) - 1]
-    return math.exp(low), math.exp(high)
-
-
-def _wider(
-    bounds: tuple[float, float], sessions: Sequence[Mapping[str, Pairs]], level: float
+def _bounds(
+    logs: Sequence[float], sessions: Sequence[Mapping[str, Pairs]], level: float | None
 ) -> tuple[float, float]:
-    """Bounds, widened to those of Student's interval of the mean over sessions, as ratios.
+    """The percentile interval of a bootstrap, as ratios.
 
-    Cases take turns, so their pairs of equal number share what the host did: their mean is one
-    value.
+    With a level it is widened to Student's interval of the mean over sessions. Cases take turns, so
+    their pairs of equal number share what the host did: their mean is one value.
     """
+    drawn, tail = sorted(logs), (level or _LEVEL) / 2
+    low, high = drawn[int(tail * RESAMPLES)], drawn[math.ceil((1 - tail) * RESAMPLES) - 1]
+    if level is None:
+        return math.exp(low), math.exp(high)
     means = []
     for session in sessions:
-        logs = [[math.log(one) for one in _ratios(*item)] for item in session.items()]
-        columns = [statistics.fmean(column) for column in zip(*logs, strict=False)]
+        ratios = [[math.log(one) for one in _ratios(*item)] for item in session.items()]
+        columns = [statistics.fmean(column) for column in zip(*ratios, strict=False)]
         means.append(mean_interval(columns, level))
     middle = statistics.fmean(one.mean for one in means)
     reach = math.hypot(*(one.high - one.mean for one in means)) / len(means)
-    return min(bounds[0], math.exp(middle - reach)), max(bounds[1], math.exp(middle + reach))
+    return math.exp(min(low, middle - reach)), math.exp(max(high, middle + reach))
 
 
 def _gain(estimate: float, bounds: tuple[float, float], pairs: int, kind: str) -> Gain:
     # Very skewed samples can move a percentile past the estimate; the wider interval is safer.
     low, high = min(bounds[0], estimate) - 1, max(bounds[1], estimate) - 1
     return Gain(estimate - 1, low, high, pairs, kind)
-
-
-def _fewest(pairs_by_case: Mapping[str, Pairs]) -> int:
-    return min(len(pairs) for pairs in pairs_by_case.values())
 
 
 def _ratios(case: str, pairs: Pairs) -> list[float]:
@@ -184,18 +178,6 @@ def _ratios(case: str, pairs: Pairs) -> list[float]:
             found = f"({incumbent!r}, {candidate!r})"
             raise ValueError(f"{case}: {found}; accepted: pairs of finite times above zero")
     return [incumbent / candidate for incumbent, candidate in pairs]
-
-
-def _resampled_logs(ratios: Sequence[float], rng: random.Random) -> list[float]:
-    """Draw the log medians of resamples of sorted ratios.
-
-    The median of a resample is one of few values (or the mean of two), and the probability of each
-    is known, so it is drawn directly: the same distribution as resampling and sorting, but faster.
-    """
-    medians = _median_chances(len(ratios))
-    values = [math.log((ratios[i] + ratios[j]) / 2) for i, j, _ in medians]
-    totals = list(accumulate(chance for _, _, chance in medians))
-    return rng.choices(values, cum_weights=totals, k=RESAMPLES)
 
 
 def _median_chances(n: int) -> list[tuple[int, int, float]]:

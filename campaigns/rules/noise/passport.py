@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 
-from campaigns.evaluator.contract import CaseReport, Report, Timing
+from campaigns.evaluator.contract import Report, Timing
 from campaigns.rules.noise.drift import (
     HELD_DOWN,
     LEAST_SHIFT,
@@ -130,29 +130,49 @@ def lengths_of(sessions: Sequence[Report], seed: int) -> tuple[Length, ...]:
 
     Raises ValueError without sessions and for a case that was not timed in both arms.
     """
-    names = [case.case for case in sessions[0].cases]
-    found = [_length(name, [_case(report, name) for report in sessions], seed) for name in names]
+    found = []
+    for name in [case.case for case in sessions[0].cases]:
+        cases = [next(c for c in report.cases if c.case == name) for report in sessions]
+        pairs = [clock_pairs(case) for case in cases]
+        gains = [interval({name: session}, seed) for session in pairs]
+        pooled = interval({name: [pair for session in pairs for pair in session]}, seed)
+        arms = [arm for case in cases for arm in both_arms(case)]
+        shares = sorted(us / statistics.median(a.samples_us) for a in arms for us in a.samples_us)
+        tenth = len(shares) // 10
+        length = Length(
+            kernel=name,
+            time_us=statistics.median(us for arm in arms for us in arm.samples_us),
+            spread=(shares[-1 - tenth] - shares[tenth]) / 2,
+            gain=pooled.gain,
+            low=pooled.low,
+            high=pooled.high,
+            sigma=math.sqrt(statistics.fmean(stray(gain) ** 2 for gain in gains)),
+            covered=sum(gain.low <= 0 <= gain.high for gain in gains),
+            sessions=len(gains),
+            pairs=pooled.pairs,
+            moved=sum(bool(step_in(arm.samples_us, LEAST_SHIFT)) for arm in arms[::2]),
+        )
+        found.append(length)
     return tuple(sorted(found, key=lambda length: length.time_us))
 
 
 def conditions_of(sessions: Sequence[Report]) -> Conditions:
     """The conditions during these sessions."""
     moments = [moment for report in sessions for moment in report.surroundings]
-    ranges = {
-        f.name: _range(getattr(m, f.name) for m in moments)
-        for f in fields(Conditions)
-        if f.name not in ("throttled", "changed")
-    }
+    ranges: dict[str, Range | None] = {}
+    for name in ("clock_mhz", "temperature_c", "power_w", "others", "load", "pressure", "stolen"):
+        known = [value for m in moments if (value := getattr(m, name)) is not None]
+        ranges[name] = Range(min(known), max(known)) if known else None
     by_case = [
         change_within([m for m in report.surroundings if m.case == case.case])
         for report in sessions
         for case in report.cases
     ]
-    changed = Change(
-        **{f.name: max((getattr(c, f.name) for c in by_case), default=0.0) for f in fields(Change)}
-    )
+    changed = {
+        f.name: max((getattr(c, f.name) for c in by_case), default=0.0) for f in fields(Change)
+    }
     throttled = tuple(sorted({reason for moment in moments for reason in moment.throttled}))
-    return Conditions(**ranges, throttled=throttled, changed=changed)
+    return Conditions(**ranges, throttled=throttled, changed=Change(**changed))
 
 
 def failures(lengths: Sequence[Length], conditions: Conditions) -> tuple[str, ...]:
@@ -168,7 +188,12 @@ def failures(lengths: Sequence[Length], conditions: Conditions) -> tuple[str, ..
     if held:
         found.append(f"the clock was throttled: {', '.join(held)}")
     covered, sessions = (sum(getattr(n, name) for n in lengths) for name in ("covered", "sessions"))
-    if _chance_of_so_few(covered, sessions) < MISSED_CHANCE:
+    # So few intervals with zero have this probability, if each holds it with its nominal one.
+    chance = math.fsum(
+        math.comb(sessions, n) * INTERVAL**n * (1 - INTERVAL) ** (sessions - n)
+        for n in range(covered + 1)
+    )
+    if chance < MISSED_CHANCE:
         found.append(
             f"only {covered} of {sessions} intervals contain zero, but {share(INTERVAL)} should: "
             "intervals are too narrow here"
@@ -246,50 +271,3 @@ def told(found: Fit) -> str:
 def told_floor(length: Length) -> str:
     """Write a length with its noise floor: "34.3 µs: 1 %"."""
     return f"{duration(length.time_us)}: {share(length.floor)}"
-
-
-def _length(name: str, cases: Sequence[CaseReport], seed: int) -> Length:
-    pairs = [clock_pairs(case) for case in cases]
-    gains = [interval({name: session}, seed) for session in pairs]
-    pooled = interval({name: [pair for session in pairs for pair in session]}, seed)
-    arms = [arm for case in cases for arm in both_arms(case)]
-    return Length(
-        kernel=name,
-        time_us=statistics.median(us for arm in arms for us in arm.samples_us),
-        spread=_spread(arms),
-        gain=pooled.gain,
-        low=pooled.low,
-        high=pooled.high,
-        sigma=math.sqrt(statistics.fmean(stray(gain) ** 2 for gain in gains)),
-        covered=sum(gain.low <= 0 <= gain.high for gain in gains),
-        sessions=len(gains),
-        pairs=pooled.pairs,
-        moved=sum(_moved(case) for case in cases),
-    )
-
-
-def _moved(case: CaseReport) -> bool:
-    return step_in(both_arms(case)[0].samples_us, LEAST_SHIFT) is not None
-
-
-def _spread(arms: Iterable[Timing]) -> float:
-    shares = sorted(us / statistics.median(arm.samples_us) for arm in arms for us in arm.samples_us)
-    tenth = len(shares) // 10
-    return (shares[-1 - tenth] - shares[tenth]) / 2
-
-
-def _case(report: Report, name: str) -> CaseReport:
-    return next(case for case in report.cases if case.case == name)
-
-
-def _range(values: Iterable[float | None]) -> Range | None:
-    known = [value for value in values if value is not None]
-    return Range(min(known), max(known)) if known else None
-
-
-def _chance_of_so_few(covered: int, sessions: int) -> float:
-    """The probability of so few intervals with zero, if each holds it with its nominal one."""
-    return math.fsum(
-        math.comb(sessions, n) * INTERVAL**n * (1 - INTERVAL) ** (sessions - n)
-        for n in range(covered + 1)
-    )

@@ -50,9 +50,9 @@ class Intake:
                 f"git_branch: {self.git_branch!r}; accepted: auto, or letters, digits, . _ - and / "
                 "between, up to 100 characters"
             )
-        limits = {"reference_project": LONGEST_PLACE}
-        for name in ("reference_project", "constraints", "notes"):
-            text, most = getattr(self, name), limits.get(name, LONGEST_TEXT)
+        limits = {"constraints": LONGEST_TEXT, "notes": LONGEST_TEXT}
+        for name, most in {"reference_project": LONGEST_PLACE, **limits}.items():
+            text = getattr(self, name)
             if len(text) > most:
                 raise IntakeError(f"{name}: {len(text)} characters; accepted: at most {most}")
             if "\0" in text:

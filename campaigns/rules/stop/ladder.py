@@ -82,18 +82,16 @@ def directions(untried: Iterable[Way], recent: Collection[str]) -> Directions:
         firsts.setdefault(way.category, way)
     rest = [way for way in ranked if way not in firsts.values()]
     ways = (*firsts.values(), *rest)[:MOST_DIRECTIONS]
-    return Directions(ways, _note(len(firsts), ways))
-
-
-def _note(categories: int, ways: Sequence[Way]) -> str:
-    if categories >= LEAST_DIRECTIONS:
-        by_hand = sum(not way.by_itself for way in ways)
-        verb = "needs" if by_hand == 1 else "need"
-        return f"{by_hand} of {len(ways)} {verb} a person or a model" if by_hand else ""
+    note = ""
     if not ways:
-        return "the catalogue holds no untried technique"
-    word = "category is" if categories == 1 else "categories are"
-    return f"only {categories} {word} left of the {LEAST_DIRECTIONS} that a review should name"
+        note = "the catalogue holds no untried technique"
+    elif len(firsts) < LEAST_DIRECTIONS:
+        word = "category is" if len(firsts) == 1 else "categories are"
+        note = f"only {len(firsts)} {word} left of the {LEAST_DIRECTIONS} that a review should name"
+    elif by_hand := sum(not way.by_itself for way in ways):
+        verb = "needs" if by_hand == 1 else "need"
+        note = f"{by_hand} of {len(ways)} {verb} a person or a model"
+    return Directions(ways, note)
 
 
 def tally(reasons: Iterable[Reason]) -> str:

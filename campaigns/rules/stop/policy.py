@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -185,25 +184,16 @@ SENTENCES = {
 
 def counters(policy: StopPolicy, history: History) -> tuple[Counter, ...]:
     """Every limit and its use, in the order in which they are checked."""
-    rounds, in_a_row = StopReason.MAX_ROUNDS, StopReason.CONSECUTIVE_REGRESSIONS
-    regressions, failures = history.consecutive_regressions, history.consecutive_non_accepts
     later = not history.restart_settled
     slower = "slower in a row since a restart" if later else "slower in a row"
+    regressions = (history.consecutive_regressions, policy.max_consecutive_regressions, later)
+    failures = (history.consecutive_non_accepts, policy.max_consecutive_non_accepts)
+    wall = "hours, pauses and waits excluded"
     return (
-        Counter(rounds, "rounds", history.rounds, policy.max_rounds),
-        Counter(in_a_row, slower, regressions, policy.max_consecutive_regressions, is_off=later),
-        Counter(
-            StopReason.FAILURE_BUDGET,
-            "not accepted in a row",
-            failures,
-            policy.max_consecutive_non_accepts,
-        ),
-        Counter(
-            StopReason.WALL_TIME,
-            "hours, pauses and waits excluded",
-            history.wall_h,
-            policy.max_wall_h,
-        ),
+        Counter(StopReason.MAX_ROUNDS, "rounds", history.rounds, policy.max_rounds),
+        Counter(StopReason.CONSECUTIVE_REGRESSIONS, slower, *regressions),
+        Counter(StopReason.FAILURE_BUDGET, "not accepted in a row", *failures),
+        Counter(StopReason.WALL_TIME, wall, history.wall_h, policy.max_wall_h),
         Counter(StopReason.DEVICE_TIME, "device hours", history.device_h, policy.max_device_h),
     )
 
@@ -212,7 +202,13 @@ def should_stop(policy: StopPolicy, history: History) -> Stop | None:
     """Return why the campaign ends now, or None to continue."""
     if history.user_stopped:
         return BY_A_PERSON
-    return _goal(policy, history) or _budget(policy, history)
+    if goal := _goal(policy, history):
+        return goal
+    for counter in counters(policy, history):
+        if counter.limit is not None and counter.used >= counter.limit and not counter.is_off:
+            sentence = SENTENCES[counter.reason].format(used=counter.used, limit=counter.limit)
+            return Stop(counter.reason, sentence, False)
+    return None
 
 
 def _goal(policy: StopPolicy, history: History) -> Stop | None:
@@ -222,23 +218,13 @@ def _goal(policy: StopPolicy, history: History) -> Stop | None:
     reached = history.share_of_floor
     if reached is None or reached < policy.target_fraction:
         return None
+    figures = f"{share(reached)} of the roofline, the target is {share(policy.target_fraction)}"
+    if own is None and history.accepts:
+        return Stop(StopReason.TARGET_MET, f"Target met: the incumbent reaches {figures}.", True)
+    sentence = f"Already at the roofline: the baseline reaches {figures}."
     if own is not None:
         sentence = (
             f"At the roofline: the incumbent reaches {share(reached)} of it, so little gain is "
             f"possible, although {own.words}."
         )
-        return Stop(StopReason.ROOFLINE_REACHED, sentence, True)
-    figures = f"{share(reached)} of the roofline, the target is {share(policy.target_fraction)}"
-    if history.accepts == 0:
-        sentence = f"Already at the roofline: the baseline reaches {figures}."
-        return Stop(StopReason.ROOFLINE_REACHED, sentence, True)
-    return Stop(StopReason.TARGET_MET, f"Target met: the incumbent reaches {figures}.", True)
-
-
-def _budget(policy: StopPolicy, history: History) -> Stop | None:
-    for counter in counters(policy, history):
-        limit = math.inf if counter.limit is None else counter.limit
-        if counter.used >= limit and not counter.is_off:
-            sentence = SENTENCES[counter.reason].format(used=counter.used, limit=limit)
-            return Stop(counter.reason, sentence, False)
-    return None
+    return Stop(StopReason.ROOFLINE_REACHED, sentence, True)

@@ -14,7 +14,6 @@ from campaigns.rules.target.roofline import (
     TARGET_FRACTION,
     Bound,
     Floor,
-    Placement,
     Ridge,
     Work,
     choose_ceiling,
@@ -221,38 +220,31 @@ class CampaignTarget:
 
 
 def target_under(ceilings: Ceilings, works: Mapping[str, Work], fraction: float) -> CampaignTarget:
-    """The target of cases with this work."""
+    """The target of cases with this work; provisional where assumptions fill every gap."""
+    used = ceilings.used if ceilings.state == PLACEHOLDER else {}
+    bandwidth = ceilings.bandwidth or used.get("bandwidth")
+    compute = ceilings.compute or used.get("compute")
+    cases, provisional = {}, {}
+    for name, work in works.items():
+        cases[name] = _case(name, work, ceilings, fraction)
+        found = place(work, bandwidth, compute, fraction) if used else None
+        if found is not None:
+            times = (found.floor_us, found.target_us)
+            provisional[name] = ProvisionalTarget(*times, found.bound.value, found.formula)
     return CampaignTarget(
         fraction=fraction,
         state=ceilings.state,
         unknown=tuple(ceilings.missing),
         bandwidths=ceilings.bandwidths,
         computes=ceilings.computes,
-        cases={name: _case(name, work, ceilings, fraction) for name, work in works.items()},
-        provisional=_provisional(ceilings, works, fraction),
+        cases=cases,
+        provisional=provisional,
     )
-
-
-def _provisional(
-    ceilings: Ceilings, works: Mapping[str, Work], fraction: float
-) -> dict[str, ProvisionalTarget]:
-    """Per case the target under the assumptions; empty unless they fill every gap."""
-    if ceilings.state != PLACEHOLDER:
-        return {}
-    used = ceilings.used
-    bandwidth = ceilings.bandwidth or used.get("bandwidth")
-    compute = ceilings.compute or used.get("compute")
-    placed = {name: place(work, bandwidth, compute, fraction) for name, work in works.items()}
-    return {
-        name: ProvisionalTarget(found.floor_us, found.target_us, found.bound.value, found.formula)
-        for name, found in placed.items()
-        if isinstance(found, Placement)
-    }
 
 
 def _case(name: str, work: Work, ceilings: Ceilings, fraction: float) -> CaseTarget:
     placed = place(work, ceilings.bandwidth, ceilings.compute, fraction)
-    if not isinstance(placed, Placement):
+    if placed is None:
         return CaseTarget(work.flops, work.bytes, name)
     goal = ceiling_target(placed)
     return CaseTarget(

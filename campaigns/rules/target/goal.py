@@ -150,13 +150,11 @@ def parse_goal(text: str) -> Goal:
     if len(said) <= LONGEST:
         if found := _SHARE.fullmatch(said):
             percent = found["number"]
-            return Goal(
-                GoalKind.CEILING, float(percent) / 100 if percent else float(found["plain"])
-            )
+            fraction = float(percent) / 100 if percent else float(found["plain"])
+            return Goal(GoalKind.CEILING, fraction)
         if found := _BASELINE.fullmatch(said):
-            return Goal(
-                GoalKind.BASELINE, float(found["number"]) / (100 if found["percent"] else 1)
-            )
+            times = float(found["number"]) / (100 if found["percent"] else 1)
+            return Goal(GoalKind.BASELINE, times)
         if found := _ABSOLUTE.fullmatch(said):
             return _absolute(found["metric"], found)
         if found := _BARE.fullmatch(said):
@@ -179,14 +177,12 @@ def measured_by(
 
     times_us: case → µs. Rates are those of the least work, as a floor counts it.
     """
-    if not times_us or (metric != "time_us" and set(times_us) - set(works)):
+    if metric == "time_us" or not times_us:
+        return geomean(times_us.values()) if times_us else None
+    if set(times_us) - set(works):
         return None
-    if metric == "time_us":
-        return geomean(times_us.values())
-    done = {
-        name: works[name].flops if metric == "flops_per_s" else works[name].bytes
-        for name in times_us
-    }
+    kind = "flops" if metric == "flops_per_s" else "bytes"
+    done = {name: getattr(works[name], kind) for name in times_us}
     if not all(done.values()):
         return None
     return geomean(done[name] / time * _MICROSECONDS for name, time in times_us.items())

@@ -54,28 +54,36 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """One case under its two ceilings.
-
-    intensity, ridge: operations per byte. floor_us: the time that the chosen ceilings allow.
-    target_us: floor_us / fraction. attainable_flops_per_s: the roof at this intensity.
-    """
+    """One case under its two ceilings. fraction: the share of their speed that is wanted."""
 
     work: Work
     bandwidth: Cited
     compute: Cited
     fraction: float
-    intensity: float
-    ridge: float
-    bound: Bound
-    floor_us: float
-    target_us: float
-    attainable_flops_per_s: float
 
     @property
-    def attainable_bytes_per_s(self) -> float:
-        """The best data rate: the bandwidth, or less if compute is the limit."""
-        fed = self.compute.value / self.intensity if self.intensity else self.bandwidth.value
-        return min(self.bandwidth.value, fed)
+    def ridge(self) -> float:
+        """Operations per byte from which on compute is the limit."""
+        return self.compute.value / self.bandwidth.value
+
+    @property
+    def bound(self) -> Bound:
+        return Bound.MEMORY if self.work.intensity < self.ridge else Bound.COMPUTE
+
+    @property
+    def floor_us(self) -> float:
+        """The time that the ceilings allow."""
+        memory_s = self.work.bytes / self.bandwidth.value
+        return max(memory_s, self.work.flops / self.compute.value) * _MICROSECONDS
+
+    @property
+    def target_us(self) -> float:
+        return self.floor_us / self.fraction
+
+    @property
+    def attainable_flops_per_s(self) -> float:
+        """The roof at this intensity."""
+        return min(self.work.intensity * self.bandwidth.value, self.compute.value)
 
     @property
     def formula(self) -> str:
@@ -86,17 +94,6 @@ class Placement:
             need, ceiling = amount(self.work.flops, "op"), self.compute.display
         done = f"{need} ÷ {ceiling} = {duration(self.floor_us)}"
         return f"{done}; ÷ {share(self.fraction)} = {duration(self.target_us)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """A placement without one of its specs: it blocks the target, not the page."""
-
-    work: Work
-    missing: tuple[str, ...]
-    text: str = UNKNOWN
-    target_us: None = None
-    floor_us: None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,31 +136,18 @@ def _first(ceilings: Sequence[Cited]) -> tuple[Cited | None, Cited | None]:
 
 def place(
     work: Work, bandwidth: Cited | None, compute: Cited | None, fraction: float = TARGET_FRACTION
-) -> Placement | Unknown:
-    """Place one case under a bandwidth (B/s) and a compute (op/s) ceiling.
+) -> Placement | None:
+    """Place one case under a bandwidth (B/s) and a compute (op/s) ceiling; None without both.
 
     Raises ValueError for a fraction outside (0, 1] or a ceiling in another unit.
     """
     if not 0 < fraction <= 1:
         raise ValueError(f"fraction: {fraction!r}; accepted: above 0, at most 1")
     if bandwidth is None or compute is None:
-        missing = {"bandwidth": bandwidth, "compute": compute}
-        return Unknown(work, tuple(name for name, cited in missing.items() if cited is None))
-    bytes_per_s, flops_per_s = _rate(bandwidth, "B/s"), _rate(compute, "op/s")
-    floor_s = max(work.bytes / bytes_per_s, work.flops / flops_per_s)
-    ridge = flops_per_s / bytes_per_s
-    return Placement(
-        work=work,
-        bandwidth=bandwidth,
-        compute=compute,
-        fraction=fraction,
-        intensity=work.intensity,
-        ridge=ridge,
-        bound=Bound.MEMORY if work.intensity < ridge else Bound.COMPUTE,
-        floor_us=floor_s * _MICROSECONDS,
-        target_us=floor_s * _MICROSECONDS / fraction,
-        attainable_flops_per_s=min(work.intensity * bytes_per_s, flops_per_s),
-    )
+        return None
+    _rate(bandwidth, "B/s")
+    _rate(compute, "op/s")
+    return Placement(work, bandwidth, compute, fraction)
 
 
 def measured_slack(busy_share: float) -> float:
@@ -191,33 +175,25 @@ def physical_floor(
     """
     floors = []
     for need, ceilings, unit in ((work.bytes, bandwidths, "B/s"), (work.flops, computes, "op/s")):
-        peak = _peak(ceilings)
-        if peak is not None:
-            floors.append(_floor(need, peak, unit, slack))
+        if not ceilings:
+            continue
+        # The highest; among equals the documented one, which needs no slack.
+        documented = EvidenceClass.DOCUMENTED
+        peak = max(ceilings, key=lambda c: (c.value, c.evidence == documented))
+        other = 0.0 if peak.evidence == documented else MEASURED_SLACK
+        allowed = slack if peak.evidence == EvidenceClass.MEASURED else other
+        floor_us = need / (_rate(peak, unit) * (1 + allowed)) * _MICROSECONDS
+        limit = peak.display
+        if allowed:
+            limit = f"({limit} + {share(allowed)} slack ({peak.evidence}))"
+        arithmetic = f"{amount(need, unit.removesuffix('/s'))} ÷ {limit} = {digits(floor_us)} µs"
+        floors.append(Floor(floor_us, peak, allowed, arithmetic))
     return max(floors, key=lambda floor: floor.floor_us, default=None)
 
 
 def share_of_floor(times: Iterable[tuple[float, float]]) -> float:
     """Combine cases: geometric mean of floor_us / time_us over (floor_us, time_us) pairs."""
     return geomean(floor_us / time_us for floor_us, time_us in times)
-
-
-def _peak(ceilings: Sequence[Cited]) -> Cited | None:
-    """The highest; among equals the documented one, which needs no slack."""
-    return max(
-        ceilings, key=lambda c: (c.value, c.evidence == EvidenceClass.DOCUMENTED), default=None
-    )
-
-
-def _floor(need: float, peak: Cited, unit: str, measured: float) -> Floor:
-    other = 0.0 if peak.evidence == EvidenceClass.DOCUMENTED else MEASURED_SLACK
-    slack = measured if peak.evidence == EvidenceClass.MEASURED else other
-    floor_us = need / (_rate(peak, unit) * (1 + slack)) * _MICROSECONDS
-    allowance = f" + {share(slack)} slack ({peak.evidence})" if slack else ""
-    arithmetic = f"{amount(need, unit.removesuffix('/s'))} ÷ ({peak.display}{allowance})"
-    if not slack:
-        arithmetic = arithmetic.replace("(", "").replace(")", "")
-    return Floor(floor_us, peak, slack, f"{arithmetic} = {digits(floor_us)} µs")
 
 
 def _rate(cited: Cited, unit: str) -> float:
@@ -257,17 +233,14 @@ def ridges(
     computes: Mapping[str, Iterable[Cited]], bandwidths: Mapping[MemoryLevel, Iterable[Cited]]
 ) -> tuple[Ridge, ...]:
     """Every dtype with every level; missing ones stay in the list as UNKNOWN."""
-    found = {level: choose_ceiling(ceilings) for level, ceilings in bandwidths.items()}
-    return tuple(
-        _ridge(dtype, level, bandwidth, choose_ceiling(ceilings))
-        for dtype, ceilings in ((name, tuple(items)) for name, items in computes.items())
-        for level, bandwidth in found.items()
-    )
-
-
-def _ridge(dtype: str, level: str, bandwidth: Cited | None, compute: Cited | None) -> Ridge:
-    if bandwidth is None or compute is None:
-        return Ridge(dtype, level, UNKNOWN, None, bandwidth, compute)
-    ridge = compute.value / bandwidth.value
-    text = f"{compute.display} ÷ {bandwidth.display} = {digits(ridge)} op/B"
-    return Ridge(dtype, level, text, ridge, bandwidth, compute)
+    levels = {level: choose_ceiling(ceilings) for level, ceilings in bandwidths.items()}
+    found = []
+    for dtype, ceilings in computes.items():
+        compute = choose_ceiling(ceilings)
+        for level, bandwidth in levels.items():
+            text, ridge = UNKNOWN, None
+            if bandwidth is not None and compute is not None:
+                ridge = compute.value / bandwidth.value
+                text = f"{compute.display} ÷ {bandwidth.display} = {digits(ridge)} op/B"
+            found.append(Ridge(dtype, level, text, ridge, bandwidth, compute))
+    return tuple(found)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from campaigns.rules.target.roofline import TARGET_FRACTION, Bound, Placement
-from campaigns.rules.wording import amount, duration, share
+from campaigns.rules.wording import WordedEnum, amount, duration, share
 from knowledge.specs.cited import EvidenceClass
 
 
@@ -19,25 +19,14 @@ class Op(StrEnum):
     AT_MOST = "≤"
 
 
-class Basis(StrEnum):
+class Basis(WordedEnum):
     """The origin of the value."""
 
-    PEAK = "peak"
+    PEAK = "peak", "documented peak"
     MEASURED_CEILING = "measured_ceiling"
-    BASELINE_RATIO = "baseline_ratio"
-    ABSOLUTE = "absolute"
+    BASELINE_RATIO = "baseline_ratio", "baseline"
+    ABSOLUTE = "absolute", "absolute value"
 
-    @property
-    def words(self) -> str:
-        return _BASIS_WORDS[self]
-
-
-_BASIS_WORDS = {
-    Basis.PEAK: "documented peak",
-    Basis.MEASURED_CEILING: "measured ceiling",
-    Basis.BASELINE_RATIO: "baseline",
-    Basis.ABSOLUTE: "absolute value",
-}
 
 # The direction in which a metric is better. The other one would call a worse kernel a success.
 METRICS: Mapping[str, Op] = {

@@ -8,9 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from campaigns.rules.target.roofline import Placement, Unknown, Work, place
+from campaigns.rules.target.roofline import Work
 from campaigns.rules.wording import digits
-from knowledge.specs.cited import Cited
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +67,6 @@ class Waves:
         return f"{split}: ×{digits(self.quantisation)} ({spread})"
 
 
-@dataclass(frozen=True, slots=True)
-class Tiling:
-    """Equal tiles, one for each block. tile: operations of one block, and the bytes that it moves,
-    including those that other blocks also move.
-    """
-
-    tile: Work
-    split: Waves
-
-    @property
-    def work(self) -> Work:
-        """All tiles together."""
-        return Work(self.tile.flops * self.split.blocks, self.tile.bytes * self.split.blocks)
-
-
 def matmul_tile(rows: int, columns: int, depth: int, element_bytes: int) -> Work:
     """One tile of C = A times B: its rows of A and columns of B read once, the tile written once.
 
@@ -90,43 +74,3 @@ def matmul_tile(rows: int, columns: int, depth: int, element_bytes: int) -> Work
     """
     elements = (rows + columns) * depth + rows * columns
     return Work(2.0 * rows * columns * depth, float(elements * element_bytes))
-
-
-@dataclass(frozen=True, slots=True)
-class TimeBound:
-    """The least time of one call with this tiling, and the highest rates that it allows.
-
-    placement: all tiles under the ceilings, as if spread evenly.
-    """
-
-    tiling: Tiling
-    placement: Placement
-
-    @property
-    def time_us(self) -> float:
-        return self.placement.floor_us * self.tiling.split.quantisation
-
-    @property
-    def flops_per_s(self) -> float:
-        """At most the peak: no tiling raises the roof."""
-        return self.placement.attainable_flops_per_s / self.tiling.split.quantisation
-
-    @property
-    def bytes_per_s(self) -> float:
-        """At most the bandwidth: no tiling raises the roof."""
-        return self.placement.attainable_bytes_per_s / self.tiling.split.quantisation
-
-
-def time_bound(
-    tiling: Tiling, bandwidth: Cited | None, compute: Cited | None
-) -> TimeBound | Unknown:
-    """Bound a call by its tiling; Unknown names the ceilings (B/s, op/s) that are missing.
-
-    A unit has its share of each ceiling, so the busiest one takes `quantisation` times as long as
-    an even spread would. With the bandwidth of memory the bound holds only if no
-    cache serves a tile.
-    """
-    placement = place(tiling.work, bandwidth, compute)
-    if isinstance(placement, Unknown):
-        return placement
-    return TimeBound(tiling, placement)

@@ -8,7 +8,8 @@ samples are medians of a few bursts or the tracer's: they explain, and never dec
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from campaigns.evaluator.contract import CaseReport, Report, Timing
 
@@ -64,18 +65,24 @@ def attribute(case: CaseReport) -> Attribution | None:
     if old is None or new is None or not old.samples_us or not new.samples_us:
         return None
     # A part that one arm lacks cannot be compared, so it is not split off in the other arm either.
-    warm = old.warm_us is not None and new.warm_us is not None
-    eager = old.eager_us is not None and new.eager_us is not None
-    device = old.device_us is not None and new.device_us is not None
-    incumbent, candidate = (_parts(arm, warm, eager, device) for arm in (old, new))
-    return Attribution(case.case, incumbent, candidate, _minus(incumbent, candidate))
+    lacking: dict[str, Any] = {
+        name: None
+        for name in ("warm_us", "eager_us", "device_us")
+        if getattr(old, name) is None or getattr(new, name) is None
+    }
+    before, after = (_parts(replace(arm, **lacking)) for arm in (old, new))
+    saved: dict[str, Any] = {}
+    for part in fields(Parts):
+        one, other = getattr(before, part.name), getattr(after, part.name)
+        saved[part.name] = None if one is None or other is None else one - other
+    return Attribution(case.case, before, after, Parts(**saved))
 
 
-def _parts(arm: Timing, warm: bool, eager: bool, device: bool) -> Parts:
+def _parts(arm: Timing) -> Parts:
     sample_us = statistics.median(arm.samples_us)
-    cache_us = sample_us - arm.warm_us if warm and arm.warm_us is not None else None
-    dispatch_us = arm.eager_us - sample_us if eager and arm.eager_us is not None else None
-    inside_us = arm.device_us if device and arm.device_us is not None else sample_us
+    cache_us = None if arm.warm_us is None else sample_us - arm.warm_us
+    dispatch_us = None if arm.eager_us is None else arm.eager_us - sample_us
+    inside_us = sample_us if arm.device_us is None else arm.device_us
     return Parts(
         total_us=sample_us + (dispatch_us or 0.0),
         kernel_us=inside_us - (cache_us or 0.0),
@@ -83,17 +90,3 @@ def _parts(arm: Timing, warm: bool, eager: bool, device: bool) -> Parts:
         dispatch_us=dispatch_us,
         residual_us=sample_us - inside_us,
     )
-
-
-def _minus(one: Parts, other: Parts) -> Parts:
-    return Parts(
-        one.total_us - other.total_us,
-        one.kernel_us - other.kernel_us,
-        _less(one.cache_us, other.cache_us),
-        _less(one.dispatch_us, other.dispatch_us),
-        one.residual_us - other.residual_us,
-    )
-
-
-def _less(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one - other

@@ -1,4 +1,4 @@
-"""How the gain of a round reaches real use, as declared by its hypothesis (R21).
+"""How a gain reaches real use: what a hypothesis declares, its gate, a campaign's audit (R21).
 
 A faster kernel is faster wherever it is called. A wrapper that skips work for known inputs is
 faster only if inputs repeat: weights repeat until their next version, other inputs only in a
@@ -8,46 +8,36 @@ benchmark.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 
-from campaigns.rules.wording import duration, share
+from campaigns.rules.verdict.decision import Gate, GateOutcome, Reason, stopped
+from campaigns.rules.wording import WordedEnum, duration, faster, share
+
+NAME = "transfer"
+# Parts and whole that differ by more than this are reported.
+GAP = 0.01
+LIMIT = "kernel work (K1 to K4), or a weight cache (W1) with both of its times (Rule 11)"
 
 
-class Bucket(StrEnum):
+class Bucket(WordedEnum):
     """What a round changes: K kernel work, W work that its wrapper skips."""
 
-    K1 = "K1"
-    K2 = "K2"
-    K3 = "K3"
-    K4 = "K4"
-    W1 = "W1"
-    W2 = "W2"
-    W3 = "W3"
-
-    @property
-    def words(self) -> str:
-        """What it stands for."""
-        return _WORDS[self]
+    K1 = "K1", "work within the kernel: tiles, instructions, memory access, compiler flags"
+    K2 = "K2", "a separate kernel for a layout or shape"
+    K3 = "K3", "several operations in one launch"
+    K4 = "K4", "one part of a call reuses the result of another part"
+    W1 = "W1", "a value derived from a weight is cached until its next version"
+    W2 = "W2", "a value derived from an activation, a gradient or a scale is cached"
+    W3 = "W3", "the wrapper caches results by something other than a weight"
 
     @property
     def is_kernel(self) -> bool:
-        return self.value.startswith("K")
+        return self.startswith("K")
 
     @property
     def is_refused(self) -> bool:
         return self in (Bucket.W2, Bucket.W3)
-
-
-_WORDS = {
-    Bucket.K1: "work within the kernel: tiles, instructions, memory access, compiler flags",
-    Bucket.K2: "a separate kernel for a layout or shape",
-    Bucket.K3: "several operations in one launch",
-    Bucket.K4: "one part of a call reuses the result of another part",
-    Bucket.W1: "a value derived from a weight is cached until its next version",
-    Bucket.W2: "a value derived from an activation, a gradient or a scale is cached",
-    Bucket.W3: "the wrapper caches results by something other than a weight",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +67,10 @@ class Declared:
         said = f"{self.bucket}: {self.bucket.words}"
         if self.bucket is not Bucket.W1:
             return said
-        return f"{said}; {self._bound_words}"
-
-    @property
-    def _bound_words(self) -> str:
         if self.bound is None or self.work_us is None or self.step_us is None:
-            return "its two times were not measured, so its gain does not count"
+            return f"{said}; its two times were not measured, so its gain does not count"
         times = f"{duration(self.work_us)} of {duration(self.step_us)}"
-        return f"at most {share(self.bound)} in real use ({times})"
+        return f"{said}; at most {share(self.bound)} in real use ({times})"
 
 
 def weight_bound(work_us: float, step_us: float) -> float:
@@ -98,3 +84,142 @@ def weight_bound(work_us: float, step_us: float) -> float:
     if work_us > step_us:
         raise ValueError(f"work_us: {work_us!r}; accepted: at most step_us, {step_us!r}")
     return work_us / step_us
+
+
+def transfer(declared: Declared | None) -> GateOutcome:
+    """May this kind of gain be accepted at all? None is a round that has no hypothesis."""
+    if declared is None or declared.bucket is None:
+        return GateOutcome(Gate(NAME, None, "not declared", LIMIT))
+    bucket = declared.bucket
+    if bucket.is_refused:
+        sentence = (
+            f"Rejected by Rule 11: {bucket} is {bucket.words}. Real use has new ones at every "
+            "step, so the gain would exist only in the benchmark."
+        )
+        return stopped(NAME, declared.words, LIMIT, Reason.NO_TRANSFER, sentence)
+    passed = True if bucket.is_kernel or declared.bound is not None else None
+    return GateOutcome(Gate(NAME, passed, declared.words, LIMIT))
+
+
+def credit_words(declared: Declared | None) -> str:
+    """The addition to an accepted sentence if the gain does not count in full; else empty."""
+    if declared is None or declared.bucket is not Bucket.W1:
+        return ""
+    if declared.bound is None:
+        return (
+            " As a weight cache (W1) without its two measured times it adds nothing to the "
+            "campaign's real gain (Rule 11)."
+        )
+    return f" As a weight cache (W1) it counts for at most {share(declared.bound)} (Rule 11)."
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedRound:
+    """An accepted round: its gain over the incumbent of its time, as a fraction."""
+
+    number: int
+    gain: float
+    declared: Declared
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPart:
+    """One line of an audit: its name, its rounds, and its ratio of times (1 is no gain)."""
+
+    name: str
+    rounds: tuple[int, ...]
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The parts of a campaign's whole gain.
+
+    structural: kernel work, S_real. weights: weight caches, each capped at its bound, W_real.
+    residual: what neither explains of the whole, R_real. whole: v0 against the incumbent.
+    measured: whether that was measured side by side; else it is the product of all rounds.
+    """
+
+    structural: float
+    weights: float
+    whole: float
+    measured: bool
+    structural_rounds: tuple[int, ...]
+    weight_rounds: tuple[int, ...]
+    uncounted: tuple[int, ...]
+
+    @property
+    def real(self) -> float:
+        """The gain that remains in real use."""
+        return self.structural * self.weights
+
+    @property
+    def residual(self) -> float:
+        return self.whole / self.real
+
+    @property
+    def is_inflated(self) -> bool:
+        """Whether the whole is more than its parts by over GAP."""
+        return self.residual - 1 > GAP
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether parts and whole differ by over GAP, in either direction."""
+        return abs(self.residual - 1) > GAP
+
+    @property
+    def parts(self) -> tuple[AuditPart, ...]:
+        """The parts, and the whole."""
+        whole = "Whole, measured against v0" if self.measured else "Whole, all rounds together"
+        return (
+            AuditPart("Kernel work (S_real)", self.structural_rounds, self.structural),
+            AuditPart("Weight caches, bounded (W_real)", self.weight_rounds, self.weights),
+            AuditPart("Residual (R_real)", self.uncounted, self.residual),
+            AuditPart(whole, (), self.whole),
+        )
+
+    @property
+    def words(self) -> str:
+        """The conclusion in a sentence."""
+        parts = f"{faster(self.real - 1)} in real use by its parts, {faster(self.whole - 1)} "
+        parts += "measured against v0" if self.measured else "by all rounds together"
+        if self.is_inflated:
+            return (
+                f"Inflated: {parts}; over {share(GAP)} of it is in no part that reaches real use."
+            )
+        if self.has_gap:
+            return f"Parts and whole differ: {parts}; rounds one by one showed more than their sum."
+        return f"Clean: {parts}; they agree within {share(GAP)}."
+
+
+def audit(kept: Iterable[AcceptedRound], whole: float | None) -> Audit:
+    """Take a campaign's gain apart by multiplying ratios, never by adding percentages.
+
+    whole: v0's time over the incumbent's where both were measured side by side. Raises ValueError
+    where a gain is no gain of times.
+    """
+    structural = weights = every = 1.0
+    rounds: dict[str, list[int]] = {"K": [], "W": [], "": []}
+    for one in kept:
+        ratio = 1 + one.gain
+        if not 0 < ratio < math.inf:
+            raise ValueError(f"round {one.number}: gain {one.gain!r}; accepted: above −1")
+        every *= ratio
+        bucket, bound = one.declared.bucket, one.declared.bound
+        if bucket is not None and bucket.is_kernel:
+            structural *= ratio
+            rounds["K"].append(one.number)
+        elif bucket is Bucket.W1 and bound is not None:
+            weights *= min(ratio, 1 + bound)
+            rounds["W"].append(one.number)
+        else:
+            rounds[""].append(one.number)
+    return Audit(
+        structural=structural,
+        weights=weights,
+        whole=every if whole is None else whole,
+        measured=whole is not None,
+        structural_rounds=tuple(rounds["K"]),
+        weight_rounds=tuple(rounds["W"]),
+        uncounted=tuple(rounds[""]),
+    )

@@ -85,14 +85,10 @@ def paired_times(v0: Times, steps: Sequence[PairedStep], total: float | None) ->
             speed = min(speed, before)
         if step.word is Word.ACCEPTED and total is not None:
             speed = total if step.number == last else min(speed, total)
-        speeds[step.number] = speed
-        found[step.number] = _faster(found[step.against], step.cases, speed / before)
+        speeds[step.number], whole, times = speed, speed / before, found[step.against]
+        # Each case by its own ratio, and all together by exactly `whole`.
+        ratios, scale = dict.fromkeys(times, whole), 1.0
+        if set(step.cases) == set(times):
+            ratios, scale = dict(step.cases), geomean(step.cases.values()) / whole
+        found[step.number] = {case: us / ratios[case] * scale for case, us in times.items()}
     return found
-
-
-def _faster(before: Times, ratios: Times, whole: float) -> Times:
-    """Each case by its own ratio, and all together by exactly `whole`."""
-    if set(ratios) != set(before):
-        return {case: time / whole for case, time in before.items()}
-    scale = geomean(ratios.values()) / whole
-    return {case: time / ratios[case] * scale for case, time in before.items()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.verdict.decision import VERDICT_OF, Decision, Gate, Reason
+from campaigns.rules.verdict.decision import Decision, Gate, Reason
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import (
     PairedComparison,
@@ -22,13 +22,14 @@ from campaigns.rules.verdict.sanitizers import under_sanitizers
 # different effects.
 LEAST_KEPT = 0.5
 SESSION = "session"
-
-_CLAIMS = (Reason.PROMOTED, Reason.NEEDS_SECOND_SESSION)
+_LIMIT = "every gate again, with the gain, in new processes on unseen inputs"
+_AGREE = "the same gain in both, and the two together pass"
+_NOT_REACHED = Gate("both sessions", None, "not reached", _AGREE)
 
 
 def claims(decision: Decision) -> bool:
     """Whether this decision would be accepted, so that it needs a second session."""
-    return decision.reason in _CLAIMS
+    return decision.reason in (Reason.PROMOTED, Reason.NEEDS_SECOND_SESSION)
 
 
 def agree(one: Gain, other: Gain, noise: float) -> bool:
@@ -48,39 +49,79 @@ def decide_again(first: Report, second: Report, standard: Standard) -> Decision:
 
     Raises ValueError when the first session claims nothing.
     """
-    decision = _by_both(first, second, standard)
-    return under_sanitizers(decision, second.sanitized, required=standard.require_sanitizers)
-
-
-def _by_both(first: Report, second: Report, standard: Standard) -> Decision:
     twice = replace(standard, sessions=2)
     claim = decide_session(first, twice)
     if claim.gain is None or not claims(claim):
         raise ValueError(f"first session: {claim.reason.words}; accepted: one that shows a gain")
-    shown = f"The first session showed {against_words(claim.gain)}"
-    broken = _broken(first, second)
-    if broken:
+    decision = _by_both(claim, claim.gain, (first, second), twice)
+    return under_sanitizers(decision, second.sanitized, required=standard.require_sanitizers)
+
+
+def _by_both(
+    claim: Decision, claimed: Gain, reports: tuple[Report, Report], standard: Standard
+) -> Decision:
+    shown = f"The first session showed {against_words(claimed)}"
+    if broken := _broken(*reports):
         sentence = f"Not caused by the candidate: {broken}. {shown}; nothing is concluded."
-        return _void(claim, sentence)
-    repeat = decide_session(second, twice)
-    if repeat.gain is None:
-        return _contradicted(claim, repeat, None, shown)
-    both = compare_sessions((first, second), twice)
-    if not claims(repeat):
-        return _contradicted(claim, repeat, both, shown)
-    return _together(claim, repeat, both, twice)
+        gate = Gate("second session", None, "could not be measured", _LIMIT)
+        return _of(Reason.BROKEN_HOST, sentence, (*claim.gates, gate, _NOT_REACHED))
+    repeat = decide_session(reports[1], standard)
+    both = compare_sessions(reports, standard) if repeat.gain else None
+    if both is None or repeat.gain is None or not claims(repeat):
+        # The second session's own gates name the reason; "within noise" is "not repeated" here.
+        unshown = repeat.reason in (Reason.WITHIN_NOISE, Reason.TOO_FEW_SAMPLES)
+        reason = Reason.NOT_REPEATED if unshown else repeat.reason
+        sentence = (
+            f"{reason.verdict.words.capitalize()}: the second session did not confirm the gain. "
+            f"{shown}. The second session: {repeat.sentence}"
+        )
+        failed = next((gate for gate in repeat.gates if gate.passed is False), None)
+        found = f"{failed.name}: {failed.found}" if failed else repeat.sentence
+        gate = Gate("second session", False, found, _LIMIT, failed.citation if failed else "")
+        return _of(reason, sentence, (*claim.gates, gate, _NOT_REACHED), both)
+    each = (
+        f"The first session showed {claimed.brief}, the second, in new processes on unseen inputs, "
+        f"{repeat.gain.brief}, both against the incumbent"
+    )
+    if agree(claimed, repeat.gain, standard.noise):
+        decision = judge_comparison(both, standard, ())
+        reason, sentence = decision.reason, f"{decision.sentence} {each}."
+        both = both.credited if reason is Reason.PROMOTED else both
+    else:
+        reason = Reason.SESSIONS_DISAGREE
+        sentence = f"Needs review: each session shows a gain, but not the same. {each}."
+    gate = Gate("second session", True, against_words(repeat.gain), _LIMIT)
+    accepted = reason is Reason.PROMOTED
+    last = Gate("both sessions", accepted, against_words(both.gain), _AGREE)
+    return _of(reason, sentence, (*claim.gates, gate, last), both)
+
+
+def _broken(first: Report, second: Report) -> str:
+    """Why the second report does not count as a second session; empty if it does."""
+    if second.outcome.tells_nothing:
+        return f"in the second session, {second.reason}"
+    name = second.environment.get(SESSION)
+    if name is not None and name == first.environment.get(SESSION):
+        return f"the second session is the first one again ({name})"
+    return ""
+
+
+def _of(
+    reason: Reason, sentence: str, gates: tuple[Gate, ...], both: PairedComparison | None = None
+) -> Decision:
+    """A decision on both sessions. Without a common gain it has none: not the first one's."""
+    if both is None:
+        return Decision(reason, sentence, gates=gates)
+    return Decision(reason, sentence, both.gain, both.cases, both.classes, gates)
 
 
 def decide_elsewhere(report: Report, standard: Standard, accepted: Gain) -> Decision:
     """Judge the measurement of another worker: promoted if it shows the accepted gain again."""
     found = decide_session(report, replace(standard, sessions=2))
-    if found.void or found.gain is None or not claims(found):
-        return found
-    if agree(found.gain, accepted, standard.noise):
+    if found.gain is None or not claims(found) or agree(found.gain, accepted, standard.noise):
         return found
     sentence = f"Here {against_words(found.gain)}; accepted was {against_words(accepted)}."
-    reason = Reason.SESSIONS_DISAGREE
-    return replace(found, verdict=VERDICT_OF[reason], reason=reason, sentence=sentence)
+    return replace(found, reason=Reason.SESSIONS_DISAGREE, sentence=sentence)
 
 
 def merged(first: Report, second: Report) -> Report:
@@ -95,87 +136,6 @@ def merged(first: Report, second: Report) -> Report:
     others = {case.case: case for case in second.cases}
     cases = tuple(_merged(case, others.get(case.case)) for case in first.cases)
     return replace(first, cases=cases)
-
-
-def _together(
-    claim: Decision, repeat: Decision, both: PairedComparison, standard: Standard
-) -> Decision:
-    one, other = claim.gain, repeat.gain
-    if one is None or other is None:
-        raise ValueError("sessions: accepted: two that show a gain")
-    each = (
-        f"The first session showed {one.brief}, the second, in new processes on unseen inputs, "
-        f"{other.brief}, both against the incumbent"
-    )
-    second = Gate("second session", True, against_words(other), _LIMIT)
-    if not agree(one, other, standard.noise):
-        sentence = f"Needs review: each session shows a gain, but not the same. {each}."
-        last = Gate("both sessions", False, against_words(both.gain), _AGREE)
-        gates = (*claim.gates, second, last)
-        return _of(Reason.SESSIONS_DISAGREE, sentence, claim, gates, both)
-    decision = judge_comparison(both, standard, ())
-    accepted = decision.reason is Reason.PROMOTED
-    if accepted:
-        both = both.credited
-    last = Gate("both sessions", accepted, against_words(both.gain), _AGREE)
-    sentence = f"{decision.sentence} {each}."
-    return _of(decision.reason, sentence, claim, (*claim.gates, second, last), both)
-
-
-def _contradicted(
-    claim: Decision, repeat: Decision, both: PairedComparison | None, shown: str
-) -> Decision:
-    """The second session's own gates name the reason; "within noise" is "not repeated" here."""
-    unshown = repeat.reason in (Reason.WITHIN_NOISE, Reason.TOO_FEW_SAMPLES)
-    reason = Reason.NOT_REPEATED if unshown else repeat.reason
-    sentence = (
-        f"{VERDICT_OF[reason].words.capitalize()}: the second session did not confirm the gain. "
-    )
-    sentence += f"{shown}. The second session: {repeat.sentence}"
-    failed = next((gate for gate in repeat.gates if gate.passed is False), None)
-    found = f"{failed.name}: {failed.found}" if failed else repeat.sentence
-    second = Gate("second session", False, found, _LIMIT, failed.citation if failed else "")
-    last = Gate("both sessions", None, "not reached", _AGREE)
-    return _of(reason, sentence, claim, (*claim.gates, second, last), both)
-
-
-def _broken(first: Report, second: Report) -> str:
-    """Why the second report does not count as a second session; empty if it does."""
-    if second.outcome.tells_nothing:
-        return f"in the second session, {second.reason}"
-    name = second.environment.get(SESSION)
-    if name is not None and name == first.environment.get(SESSION):
-        return f"the second session is the first one again ({name})"
-    return ""
-
-
-def _void(claim: Decision, sentence: str) -> Decision:
-    gates = (
-        *claim.gates,
-        Gate("second session", None, "could not be measured", _LIMIT),
-        Gate("both sessions", None, "not reached", _AGREE),
-    )
-    return replace(_of(Reason.BROKEN_HOST, sentence, claim, gates), void=True)
-
-
-def _of(
-    reason: Reason,
-    sentence: str,
-    claim: Decision,
-    gates: tuple[Gate, ...],
-    both: PairedComparison | None = None,
-) -> Decision:
-    """A decision on both sessions. Without a common gain it has none: not the first one's."""
-    return replace(
-        claim,
-        verdict=VERDICT_OF[reason],
-        reason=reason,
-        sentence=sentence,
-        gain=both.gain if both else None,
-        cases=both.cases if both else {},
-        classes=both.classes if both else {},
-        gates=gates,
-    )
 
 
 def _merged(case: CaseReport, other: CaseReport | None) -> CaseReport:
@@ -204,10 +164,6 @@ def _joined(one: Timing | None, other: Timing | None) -> Timing | None:
         samples_us=one.samples_us + other.samples_us,
         device_samples_us=one.device_samples_us + other.device_samples_us,
     )
-
-
-_LIMIT = "every gate again, with the gain, in new processes on unseen inputs"
-_AGREE = "the same gain in both, and the two together pass"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from campaigns.rules.noise.gain import Gain, improved, regressed
-from campaigns.rules.verdict.decision import Gate, Reason
+from campaigns.rules.verdict.decision import Gate, GateOutcome, Reason, stopped
 from campaigns.rules.wording import share
 
 _Kept = TypeVar("_Kept")
@@ -112,30 +112,32 @@ def expected_saving(call: Call, cases: Mapping[str, int]) -> float:
 
 def judge_split(
     gains: Mapping[str, Gain], clock: Mapping[str, Gain], taken: frozenset[str], noise: float
-) -> tuple[Gate, Reason | None, str]:
+) -> GateOutcome:
     """A split is kept only if each class that takes the variant gains and no other class loses.
 
-    clock: the same by the judge's clock if device time decides; both must agree. Returns the gate
-    and, if it fails, the reason and its sentence.
+    clock: the same by the judge's clock if device time decides; both must agree.
     """
     limit = f"{', '.join(sorted(taken))} gains more than {share(noise)}, and no other class loses"
-    for told in (gains, clock) if clock else (gains,):
+    clocks = (gains, clock) if clock else (gains,)
+    for told in clocks:
         lost = [name for name, g in told.items() if name not in taken and regressed(g, noise)]
         if lost:
-            worst = min(lost, key=lambda name: told[name].gain)
-            found = f"{worst}: {_told(told[worst])}"
+            found = _told(min(lost, key=lambda name: told[name].gain), told)
             sentence = f"Rejected: the split makes another class slower, {found}."
-            return Gate(SPLIT, False, found, limit), Reason.CLASS_REGRESSED, sentence
-    for told in (gains, clock) if clock else (gains,):
+            return stopped(SPLIT, found, limit, Reason.CLASS_REGRESSED, sentence)
+    for told in clocks:
         for name in sorted(taken):
-            gain = told.get(name)
-            if gain is None or not improved(gain, noise):
-                found = f"{name}: {_told(gain) if gain else 'not measured'}"
+            if name not in told or not improved(told[name], noise):
+                found = _told(name, told)
                 sentence = f"No change shown: {found}, and the split is for that class."
-                return Gate(SPLIT, False, found, limit), Reason.CLASS_NOT_GAINED, sentence
-    found = ", ".join(f"{name}: {_told(gains[name])}" for name in sorted(taken))
-    return Gate(SPLIT, True, found, limit), None, ""
+                return stopped(SPLIT, found, limit, Reason.CLASS_NOT_GAINED, sentence)
+    return GateOutcome(
+        Gate(SPLIT, True, ", ".join(_told(name, gains) for name in sorted(taken)), limit)
+    )
 
 
-def _told(gain: Gain) -> str:
-    return f"{gain.words} against the incumbent (n={gain.pairs} pairs)"
+def _told(name: str, gains: Mapping[str, Gain]) -> str:
+    gain = gains.get(name)
+    if gain is None:
+        return f"{name}: not measured"
+    return f"{name}: {gain.words} against the incumbent (n={gain.pairs} pairs)"

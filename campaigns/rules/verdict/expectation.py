@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from campaigns.rules.noise.gain import Gain, improved, regressed
-from campaigns.rules.verdict.decision import UNJUDGED, VERDICT_OF, Reason, VerdictWord
+from campaigns.rules.verdict.decision import UNJUDGED, Reason, VerdictWord
 from knowledge.experience.terms import AttemptLabel, label_of
 
 # A prediction is confirmed from a quarter of it on, or if at most 1 % of the time is missing.
@@ -85,7 +85,7 @@ def taught(reason: Reason, gain: Gain | None, floor: float) -> AttemptLabel | No
         return AttemptLabel.INCORRECT
     if gain is None:
         return None
-    word = VERDICT_OF[reason]
+    word = reason.verdict
     open_gain = word is VerdictWord.NEEDS_REVIEW and improved(gain, floor)
     faster = word is VerdictWord.ACCEPTED or open_gain
     return label_of(gain.gain, correct=True, faster=faster, floor=floor)
@@ -93,4 +93,4 @@ def taught(reason: Reason, gain: Gain | None, floor: float) -> AttemptLabel | No
 
 def is_decided(reason: Reason) -> bool:
     """Whether the verdict stands without a person; an undecided one must not guide machines."""
-    return VERDICT_OF[reason] is not VerdictWord.NEEDS_REVIEW
+    return reason.verdict is not VerdictWord.NEEDS_REVIEW

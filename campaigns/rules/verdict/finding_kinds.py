@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 
 class Stance(StrEnum):
@@ -20,60 +21,50 @@ class Stance(StrEnum):
 
 
 class FindingKind(StrEnum):
-    """What was found; the value is stored."""
+    """What was found; the value is stored. meaning: why a reviewer should look, in one sentence."""
 
-    IDENTITY_KEY = "identity_key"
-    CACHE = "cache"
-    STREAM = "stream"
-    THREAD = "thread"
-    NATIVE_ACCESS = "native_access"
-    PROCESS = "process"
-    EXIT = "exit"
-    LIBRARY = "library"
-    DETECTION = "detection"
-    FALLBACK = "fallback"
-    PATCHING = "patching"
-    GLOBAL_STATE = "global_state"
-    HIDDEN_CODE = "hidden_code"
-    LAZY_OUTPUT = "lazy_output"
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str = "") -> Self:
+        member = str.__new__(cls, value)
+        member._value_, member.meaning = value, meaning
+        return member
+
+    IDENTITY_KEY = (
+        "identity_key",
+        "The code reads an address or an identity, which can lead it to an earlier answer.",
+    )
+    CACHE = "cache", "State outlives the call; the next call may return it."
+    STREAM = "stream", "The code uses its own stream, where work can go on after the call returns."
+    THREAD = (
+        "thread",
+        "The code uses its own thread or callback, which can go on after the call returns.",
+    )
+    NATIVE_ACCESS = (
+        "native_access",
+        "The code bypasses the language to reach memory or the process.",
+    )
+    PROCESS = "process", "The code starts or contacts another process."
+    EXIT = (
+        "exit",
+        "The code ends the process. Error checks do this, and so does code that hides an error.",
+    )
+    LIBRARY = "library", "A library operator does the work that the kernel should do."
+    DETECTION = "detection", "The code inspects its caller, the time or the machine."
+    FALLBACK = "fallback", "The code ignores an error; a fallback may do the work."
+    PATCHING = "patching", "The code replaces a function of another module."
+    GLOBAL_STATE = "global_state", "The code changes a setting beyond this call."
+    HIDDEN_CODE = "hidden_code", "The code generates or loads code from outside this file."
+    LAZY_OUTPUT = (
+        "lazy_output",
+        "The code replaces a tensor by one that computes its values when read.",
+    )
 
     @property
     def words(self) -> str:
         """The kind as people read it."""
         return self.value.replace("_", " ")
 
-    @property
-    def meaning(self) -> str:
-        """Why a reviewer should look, in one sentence."""
-        return _MEANING[self]
-
-
-_MEANING: Mapping[FindingKind, str] = {
-    FindingKind.IDENTITY_KEY: (
-        "The code reads an address or an identity, which can lead it to an earlier answer."
-    ),
-    FindingKind.CACHE: "State outlives the call; the next call may return it.",
-    FindingKind.STREAM: (
-        "The code uses its own stream, where work can go on after the call returns."
-    ),
-    FindingKind.THREAD: (
-        "The code uses its own thread or callback, which can go on after the call returns."
-    ),
-    FindingKind.NATIVE_ACCESS: "The code bypasses the language to reach memory or the process.",
-    FindingKind.PROCESS: "The code starts or contacts another process.",
-    FindingKind.EXIT: (
-        "The code ends the process. Error checks do this, and so does code that hides an error."
-    ),
-    FindingKind.LIBRARY: "A library operator does the work that the kernel should do.",
-    FindingKind.DETECTION: "The code inspects its caller, the time or the machine.",
-    FindingKind.FALLBACK: "The code ignores an error; a fallback may do the work.",
-    FindingKind.PATCHING: "The code replaces a function of another module.",
-    FindingKind.GLOBAL_STATE: "The code changes a setting beyond this call.",
-    FindingKind.HIDDEN_CODE: "The code generates or loads code from outside this file.",
-    FindingKind.LAZY_OUTPUT: (
-        "The code replaces a tensor by one that computes its values when read."
-    ),
-}
 
 DEFAULT_POLICY: Mapping[FindingKind, Stance] = dict.fromkeys(FindingKind, Stance.FLAGGED) | {
     FindingKind.PROCESS: Stance.REFUSED,

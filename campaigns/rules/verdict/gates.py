@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timer, Timing
 from campaigns.rules.noise.directions import Halves
@@ -13,7 +13,7 @@ from campaigns.rules.noise.gain import LEAST_FLOOR, LEAST_PAIRS
 from campaigns.rules.target.roofline import Floor
 from campaigns.rules.verdict.buckets import Declared
 from campaigns.rules.verdict.case_limits import GuardPolicy, Level, level_words
-from campaigns.rules.verdict.decision import Gate, Reason
+from campaigns.rules.verdict.decision import Gate, GateOutcome, Reason, stopped
 from campaigns.rules.verdict.finding_kinds import Examined
 from campaigns.rules.wording import digits, duration, share
 from knowledge.specs.cited import EvidenceClass
@@ -21,12 +21,7 @@ from knowledge.specs.cited import EvidenceClass
 # Device counters leave out the gaps between kernels and differ a little from the clock besides.
 DEVICE_SLACK = 0.05
 
-_FAILED: Mapping[Outcome, Reason] = {
-    Outcome.WRONG_RESULT: Reason.WRONG_RESULT,
-    Outcome.CHEATED: Reason.CHEATED,
-    Outcome.CRASHED: Reason.CRASHED,
-    Outcome.TIMED_OUT: Reason.TIMED_OUT,
-}
+_FAILED = (Outcome.WRONG_RESULT, Outcome.CHEATED, Outcome.CRASHED, Outcome.TIMED_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +65,6 @@ class Standard:
     halves: Halves = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class GateOutcome:
-    """A gate and, if it decides, the reason and the sentence that explains it."""
-
-    gate: Gate
-    reason: Reason | None = None
-    sentence: str = ""
-
-
 def loops(timings: Iterable[Timing | None]) -> bool:
     """Say whether any arm was timed as a plain loop, so that device time decides (design §3)."""
     return any(timing is not None and timing.timer is Timer.LOOP for timing in timings)
@@ -105,35 +91,37 @@ def level(report: Report | None, standard: Standard) -> GateOutcome:
 
 def needs_full_level(standard: Standard) -> GateOutcome:
     """The outcome of a gain on the quick level, which is never accepted."""
-    found = level(None, standard).gate
-    sentence = f"No change shown: {found.found}; nothing is accepted before the full level."
-    return GateOutcome(replace(found, passed=False), Reason.NEEDS_FULL_LEVEL, sentence)
+    gate = level(None, standard).gate
+    sentence = f"No change shown: {gate.found}; nothing is accepted before the full level."
+    return stopped("level", gate.found, gate.limit, Reason.NEEDS_FULL_LEVEL, sentence)
 
 
 def build(report: Report, standard: Standard) -> GateOutcome:
     """Did it compile and load?"""
+    limit = "compiles and loads"
     if report.outcome is Outcome.BUILD_FAILED:
-        gate = Gate("build", False, report.reason, "compiles and loads")
-        return GateOutcome(gate, Reason.BUILD_FAILED, f"The build failed: {report.reason}")
-    return GateOutcome(Gate("build", True, "built", "compiles and loads"))
+        sentence = f"The build failed: {report.reason}"
+        return stopped("build", report.reason, limit, Reason.BUILD_FAILED, sentence)
+    return GateOutcome(Gate("build", True, "built", limit))
 
 
 def correctness(report: Report, standard: Standard) -> GateOutcome:
     """Was every case right, and how much of the tolerance was used?"""
     limit = "every case within 1 × its tolerance"
-    if reason := _FAILED.get(report.outcome):
-        sentence = f"{reason.words.capitalize()} during {report.phase}: {report.reason}"
-        return GateOutcome(Gate("correctness", False, report.reason, limit), reason, sentence)
-    if not report.cases:
+    if report.outcome in _FAILED:
+        reason, found = Reason(report.outcome.value), report.reason
+        sentence = f"{reason.words.capitalize()} during {report.phase}: {found}"
+    elif not report.cases:
+        reason, found = Reason.WRONG_RESULT, "no case was checked"
         sentence = "Wrong result: no case was checked, so nothing shows that it is right."
-        gate = Gate("correctness", False, "no case was checked", limit)
-        return GateOutcome(gate, Reason.WRONG_RESULT, sentence)
-    worst = max(report.cases, key=_error_share)
-    found = _errors(worst)
-    if _error_share(worst) > 1:
+    else:
+        worst = max(report.cases, key=_error_share)
+        found = _errors(worst)
+        if _error_share(worst) <= 1:
+            return GateOutcome(Gate("correctness", True, found, limit))
+        reason = Reason.WRONG_RESULT
         sentence = f"Wrong result: {found}{'; ' + worst.message if worst.message else ''}"
-        return GateOutcome(Gate("correctness", False, found, limit), Reason.WRONG_RESULT, sentence)
-    return GateOutcome(Gate("correctness", True, found, limit))
+    return stopped("correctness", found, limit, reason, sentence)
 
 
 def plausibility(report: Report, standard: Standard) -> GateOutcome:
@@ -144,7 +132,9 @@ def plausibility(report: Report, standard: Standard) -> GateOutcome:
             continue
         if (strange := _strange_times(case.case, case.candidate)) is not None:
             return strange
-        time_us = _fastest_claim(case, case.candidate)
+        # The least time of any clock; none may be below the floor.
+        clocks = (case.candidate.samples_us, decisive_samples(case, case.candidate))
+        time_us = min(map(statistics.median, clocks))
         if floor := standard.floors.get(case.case):
             checked.append((time_us / floor.floor_us, case, time_us, floor))
         elif standard.has_incumbent and not case.answer_varies:
@@ -154,53 +144,50 @@ def plausibility(report: Report, standard: Standard) -> GateOutcome:
                 f"Needs review: {found}, and no floor of this device is known, so a kernel that "
                 "reads nothing could pass. Let setup draw inputs whose answers differ."
             )
-            gate = Gate("plausibility", False, found, limit)
-            return GateOutcome(gate, Reason.ANSWER_NEVER_VARIES, sentence)
+            return stopped("plausibility", found, limit, Reason.ANSWER_NEVER_VARIES, sentence)
     if not checked:
         return GateOutcome(Gate("plausibility", None, "no floor is known", "at or above the floor"))
     ratio, case, time_us, floor = min(checked, key=lambda item: item[0])
     found = f"{case.case}: {duration(time_us)}"
     limit = f"floor {duration(floor.floor_us)} ({floor.arithmetic})"
-    if ratio < 1:
-        gate = Gate("plausibility", False, found, limit, floor.limit.citation)
-        if floor.limit.evidence == EvidenceClass.MEASURED:
-            # No document rules this out, and the results of every call were checked.
-            sentence = (
-                f"Needs review: {found} is below the {limit}, {share(ratio)} of it, so the "
-                f"measured {floor.limit.metric} is too low: run `wiki ceilings` on an idle host."
-            )
-            return GateOutcome(gate, Reason.CEILING_TOO_LOW, sentence)
-        lesser = standard.lesser_floors.get(case.case)
-        if lesser is not None and time_us >= lesser.floor_us:
-            cited = f"{floor.limit.citation}\n{lesser.limit.citation}"
-            gate = Gate("plausibility", False, found, limit, cited)
-            return GateOutcome(gate, Reason.PRECISION_CHANGED, _lesser_words(found, floor, lesser))
+    cited, lesser = floor.limit.citation, standard.lesser_floors.get(case.case)
+    if ratio >= 1:
+        return GateOutcome(Gate("plausibility", True, found, limit, cited))
+    if floor.limit.evidence == EvidenceClass.MEASURED:
+        # No document rules this out, and the results of every call were checked.
+        reason = Reason.CEILING_TOO_LOW
+        sentence = (
+            f"Needs review: {found} is below the {limit}, {share(ratio)} of it, so the "
+            f"measured {floor.limit.metric} is too low: run `wiki ceilings` on an idle host."
+        )
+    elif lesser is not None and time_us >= lesser.floor_us:
+        reason = Reason.PRECISION_CHANGED
+        cited += f"\n{lesser.limit.citation}"
+        sentence = (
+            f"Needs review: precision changed. {found} is below the floor of the declared "
+            f"precision, {duration(floor.floor_us)} ({floor.arithmetic}), and possible in a lower "
+            f"one: {lesser.limit.metric} allows {duration(lesser.floor_us)} ({lesser.arithmetic})."
+        )
+    else:
+        reason = Reason.ABOVE_ROOF
         sentence = f"Invalid: {found} is below the physical {limit}, {share(ratio)} of it."
-        return GateOutcome(gate, Reason.ABOVE_ROOF, sentence)
-    return GateOutcome(Gate("plausibility", True, found, limit, floor.limit.citation))
+    return GateOutcome(Gate("plausibility", False, found, limit, cited), reason, sentence)
 
 
 def _strange_times(name: str, timing: Timing) -> GateOutcome | None:
     """Where times of a case cannot be times of work."""
-    if _is_too_short(timing):
+    times = timing.samples_us
+    # Noise alone is as long as a call; honest kernels of less than a µs are so.
+    if all(map(math.isfinite, times)) and any(us <= 0 for us in times):
         found = f"{name}: one call is shorter than this worker's clock can measure"
         sentence = f"No change shown: {found}. Increase the work of this case."
-        gate = Gate("plausibility", False, found, "times above zero")
-        return GateOutcome(gate, Reason.TOO_SHORT, sentence)
+        return stopped("plausibility", found, "times above zero", Reason.TOO_SHORT, sentence)
     if not _is_time(timing):
         found = f"{name}: a measured time that is not above 0 µs"
         sentence = f"Invalid: {found}. Real work takes time above zero."
-        gate = Gate("plausibility", False, found, "finite times above zero")
-        return GateOutcome(gate, Reason.ABOVE_ROOF, sentence)
+        limit = "finite times above zero"
+        return stopped("plausibility", found, limit, Reason.ABOVE_ROOF, sentence)
     return None
-
-
-def _lesser_words(found: str, floor: Floor, lesser: Floor) -> str:
-    return (
-        f"Needs review: precision changed. {found} is below the floor of the declared precision, "
-        f"{duration(floor.floor_us)} ({floor.arithmetic}), and possible in a lower one: "
-        f"{lesser.limit.metric} allows {duration(lesser.floor_us)} ({lesser.arithmetic})."
-    )
 
 
 def device_time(report: Report, standard: Standard) -> GateOutcome:
@@ -223,8 +210,7 @@ def device_time(report: Report, standard: Standard) -> GateOutcome:
     excess, found = max(compared)
     if excess > 0:
         sentence = f"Needs review: {found} disagree beyond the launch overhead."
-        gate = Gate("device time", False, found, limit)
-        return GateOutcome(gate, Reason.DEVICE_TIME_DISAGREES, sentence)
+        return stopped("device time", found, limit, Reason.DEVICE_TIME_DISAGREES, sentence)
     return GateOutcome(Gate("device time", True, found, limit))
 
 
@@ -234,19 +220,19 @@ def samples(report: Report, standard: Standard) -> GateOutcome:
     fewest = math.inf
     if absent := sorted((standard.cases or frozenset()) - {case.case for case in report.cases}):
         sentence = f"Needs review: {absent[0]} was never measured, so nothing is shown there."
-        gate = Gate("samples", False, f"{absent[0]}: not in the report", limit)
-        return GateOutcome(gate, Reason.NOT_TIMED, sentence)
+        found = f"{absent[0]}: not in the report"
+        return stopped("samples", found, limit, Reason.NOT_TIMED, sentence)
     for case in report.cases:
         if not _timed(case, standard):
             sentence = (
                 f"Needs review: {case.case} is correct but was not timed, so no gain is shown."
             )
-            gate = Gate("samples", False, f"{case.case}: not timed", limit)
-            return GateOutcome(gate, Reason.NOT_TIMED, sentence)
+            found = f"{case.case}: not timed"
+            return stopped("samples", found, limit, Reason.NOT_TIMED, sentence)
         if standard.has_incumbent and case.incumbent and not _is_time(case.incumbent):
             sentence = f"The incumbent's times on {case.case} are not times; measure again."
-            gate = Gate("samples", False, f"{case.case}: incumbent at or below 0 µs", limit)
-            return GateOutcome(gate, Reason.BROKEN_HOST, sentence)
+            found = f"{case.case}: incumbent at or below 0 µs"
+            return stopped("samples", found, limit, Reason.BROKEN_HOST, sentence)
         fewest = min(fewest, len(case.candidate.samples_us) if case.candidate else 0)
     source = f" ({standard.noise_source})" if standard.noise_source else ""
     ended = ""
@@ -256,7 +242,7 @@ def samples(report: Report, standard: Standard) -> GateOutcome:
     found = f"{fewest:g}{ended}; noise floor {share(standard.noise)}{source}"
     if fewest < LEAST_PAIRS:
         sentence = f"No change shown: {fewest:g} measured, {limit} needed."
-        return GateOutcome(Gate("samples", False, found, limit), Reason.TOO_FEW_SAMPLES, sentence)
+        return stopped("samples", found, limit, Reason.TOO_FEW_SAMPLES, sentence)
     return GateOutcome(Gate("samples", True, found, limit))
 
 
@@ -289,12 +275,6 @@ def _is_time(timing: Timing) -> bool:
     return bool(timing.samples_us) and all(0 < us < math.inf for us in times)
 
 
-def _is_too_short(timing: Timing) -> bool:
-    """Whether noise alone is as long as a call; honest kernels of less than a µs are."""
-    times = timing.samples_us
-    return all(map(math.isfinite, times)) and any(us <= 0 for us in times)
-
-
 def _timed(case: CaseReport, standard: Standard) -> bool:
     if case.candidate is None or case.candidate.timer is Timer.NONE:
         return False
@@ -320,13 +300,6 @@ def _apart(name: str, timing: Timing, standard: Standard) -> tuple[float, str]:
     return excess_us, found
 
 
-def _fastest_claim(case: CaseReport, timing: Timing) -> float:
-    """The least time of any clock; none may be below the floor."""
-    decisive = decisive_samples(case, timing)
-    return min(statistics.median(timing.samples_us), statistics.median(decisive))
-
-
 def _no_device_time(name: str, how: str, limit: str) -> GateOutcome:
     sentence = f"Needs review: {name} was {how}, and a device time is missing."
-    gate = Gate("device time", False, f"{name}: {how}", limit)
-    return GateOutcome(gate, Reason.NO_DEVICE_TIME, sentence)
+    return stopped("device time", f"{name}: {how}", limit, Reason.NO_DEVICE_TIME, sentence)

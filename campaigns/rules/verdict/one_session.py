@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from campaigns.evaluator.contract import CaseReport, Outcome, Report
+from campaigns.evaluator.contract import Outcome, Report
 from campaigns.rules.noise.directions import by_step
 from campaigns.rules.noise.gain import (
     ONE_SESSION,
@@ -19,15 +19,16 @@ from campaigns.rules.noise.gain import (
     regressed,
 )
 from campaigns.rules.verdict import gates
+from campaigns.rules.verdict.buckets import credit_words, transfer
 from campaigns.rules.verdict.case_limits import CaseEffect, Level, case_effect
-from campaigns.rules.verdict.decision import VERDICT_OF, Decision, Gate, Reason
+from campaigns.rules.verdict.decision import Decision, Gate, GateOutcome, Reason, stopped
 from campaigns.rules.verdict.dispatch import divergence, grouped, judge_split
-from campaigns.rules.verdict.gates import GateOutcome, Standard, decisive_samples
+from campaigns.rules.verdict.gates import Standard, decisive_samples
 from campaigns.rules.verdict.repeats import repeats
 from campaigns.rules.verdict.source_gates import own_kernels, static_findings
-from campaigns.rules.verdict.transfer import credit_words, transfer
 from campaigns.rules.wording import share
 
+_Sessions = Sequence[Mapping[str, Sequence[Pair]]]
 _FACT_GATES: tuple[Callable[[Report, Standard], GateOutcome], ...] = (
     gates.level,
     gates.build,
@@ -58,16 +59,13 @@ GATE_NAMES = (
 class PairedComparison:
     """Candidate against incumbent, over all cases, for each, and for each class of cases.
 
-    clock, clock_cases, clock_classes: by the judge's clock alone, where the others are by device
-    time (a plain loop was timed).
+    clock: by the judge's clock alone, where the others are by device time (a plain loop was timed).
     """
 
     gain: Gain
     cases: dict[str, Gain]
     classes: dict[str, Gain] = field(default_factory=dict)
-    clock: Gain | None = None
-    clock_cases: dict[str, Gain] = field(default_factory=dict)
-    clock_classes: dict[str, Gain] = field(default_factory=dict)
+    clock: PairedComparison | None = None
 
     @property
     def credited(self) -> PairedComparison:
@@ -80,9 +78,9 @@ class PairedComparison:
             return self
         return replace(
             self,
-            gain=_lesser(self.gain, self.clock),
-            cases=_lesser_of_each(self.cases, self.clock_cases),
-            classes=_lesser_of_each(self.classes, self.clock_classes),
+            gain=_lesser(self.gain, self.clock.gain),
+            cases=_lesser_of_each(self.cases, self.clock.cases),
+            classes=_lesser_of_each(self.classes, self.clock.classes),
         )
 
 
@@ -132,48 +130,37 @@ def compare(report: Report, standard: Standard) -> PairedComparison:
 def compare_sessions(reports: Sequence[Report], standard: Standard) -> PairedComparison:
     """The same over independent sessions of the same cases, each of equal weight."""
     clock = [{case.case: clock_pairs(case) for case in report.cases} for report in reports]
-    pairs = [{case.case: _pairs(case) for case in report.cases} for report in reports]
-    levels = [report.level for report in reports if report.level is not None]
-    estimator = _Estimator(standard, min(levels, default=None))
-    found = PairedComparison(
-        gain=estimator.gain(pairs),
-        cases=estimator.of_cases(pairs),
-        classes=estimator.of_classes(pairs),
-    )
-    if clock == pairs:
-        return found
-    return replace(
-        found,
-        clock=estimator.gain(clock),
-        clock_cases=estimator.of_cases(clock),
-        clock_classes=estimator.of_classes(clock),
-    )
+    pairs: list[dict[str, list[Pair]]] = []
+    for report in reports:
+        pairs.append({})
+        for case in report.cases:
+            # Device times of both arms where either is a plain loop, else burst times of both.
+            old, new = (decisive_samples(case, arm) for arm in both_arms(case))
+            pairs[-1][case.case] = list(zip(old, new, strict=True))
+    level = min((r.level for r in reports if r.level is not None), default=None)
+    found = _estimated(pairs, standard, level)
+    return found if clock == pairs else replace(found, clock=_estimated(clock, standard, level))
 
 
-@dataclass(frozen=True, slots=True)
-class _Estimator:
-    """Estimates gains from sessions. level: as in `interval`, the least of all sessions."""
+def _estimated(sessions: _Sessions, standard: Standard, level: float | None) -> PairedComparison:
+    """level: as in `interval`, the least of all sessions."""
 
-    standard: Standard
-    level: float | None
-
-    def gain(self, sessions: Sequence[Mapping[str, Sequence[Pair]]]) -> Gain:
+    def gain(of_each: _Sessions) -> Gain:
         """One gain over all of these cases; the two directions of a step count as one (R14)."""
-        found = [by_step(session, self.standard.halves) for session in sessions]
+        found = [by_step(session, standard.halves) for session in of_each]
         if len(found) == 1:
-            return interval(found[0], self.standard.seed, self.level)
-        return pooled(found, self.standard.seed, self.level)
+            return interval(found[0], standard.seed, level)
+        return pooled(found, standard.seed, level)
 
-    def of_cases(self, sessions: Sequence[Mapping[str, Sequence[Pair]]]) -> dict[str, Gain]:
-        return {
-            name: self.gain([{name: session[name]} for session in sessions]) for name in sessions[0]
-        }
+    def over(cases: Iterable[str]) -> Gain:
+        return gain([{case: session[case] for case in cases} for session in sessions])
 
-    def of_classes(self, sessions: Sequence[Mapping[str, Sequence[Pair]]]) -> dict[str, Gain]:
-        return {
-            name: self.gain([{case: one[case] for case in cases} for one in sessions])
-            for name, cases in grouped(sessions[0], self.standard.classes).items()
-        }
+    classes = grouped(sessions[0], standard.classes)
+    return PairedComparison(
+        gain(sessions),
+        {name: over([name]) for name in sessions[0]},
+        {name: over(cases) for name, cases in classes.items()},
+    )
 
 
 def judge_comparison(
@@ -183,6 +170,7 @@ def judge_comparison(
 
     A dispatch split must also show a gain for each of its classes, and no loss elsewhere.
     """
+    noise = standard.noise
     guard, total = _guard(compared, standard), _aggregate(compared, standard)
     if not guard.reason and not total.reason:
         guard = _guard_by_clock(compared, standard) or guard
@@ -190,48 +178,48 @@ def judge_comparison(
     # A candidate that is slower over all cases is called slower, whatever its single cases show.
     first = total if total.reason is Reason.SLOWER or not guard.reason else guard
     if standard.taken:
-        split = _split(compared, standard)
+        by_clock = compared.clock.classes if compared.clock else {}
+        split = judge_split(compared.classes, by_clock, standard.taken, noise)
         found = (*found, split.gate)
         # A second session is needed only if the split could be kept.
         if split.reason and first.reason in (None, Reason.NEEDS_SECOND_SESSION):
             first = split
     if not first.reason and standard.level is Level.QUICK:
         first = gates.needs_full_level(standard)
-    apart = divergence(compared.classes, standard.noise)
+    apart = divergence(compared.classes, noise)
     more = f" {apart.words}" if apart else ""
     if first.reason:
         return _decision(first.reason, first.sentence + more, found, compared)
     credited = compared.credited
-    sentence = _promoted(credited, compared, standard) + credit_words(standard.declared) + more
-    return _decision(Reason.PROMOTED, sentence, found, credited)
-
-
-def _split(compared: PairedComparison, standard: Standard) -> GateOutcome:
-    """The further gate of a dispatch split (R19)."""
-    gate, reason, sentence = judge_split(
-        compared.classes, compared.clock_classes, standard.taken, standard.noise
+    clock = told = ""
+    if credited.gain is not compared.gain:
+        clock = " by the judge's clock"
+        told = f"; device time shows {against_words(compared.gain)}"
+    sentence = (
+        f"Accepted: {against_words(credited.gain)}{clock}, above the noise floor of "
+        f"{share(noise)}{told}.{credit_words(standard.declared)}{more}"
     )
-    return GateOutcome(gate, reason, sentence)
+    return _decision(Reason.PROMOTED, sentence, found, credited)
 
 
 def _guard(compared: PairedComparison, standard: Standard) -> GateOutcome:
     limit = _guard_limit(standard)
-    effects = {
-        name: case_effect(gain, standard.noise, standard.guard)
-        for name, gain in compared.cases.items()
-        if standard.protected is None or name in standard.protected
-    }
-    if not effects:
+    gains = {name: gain for name, gain in compared.cases.items() if _is_protected(name, standard)}
+    if not gains:
         return GateOutcome(Gate("guard", None, "no case is protected", limit))
-    worst = min(effects, key=lambda name: compared.cases[name].high)
-    rejected = CaseEffect.REJECT in effects.values()
-    warned = [name for name, effect in effects.items() if effect is CaseEffect.WARN]
-    found = f"{worst}: {against_words(compared.cases[worst])}"
-    if rejected:
-        sentence = f"Rejected: {found} on a protected case; {_guard_limit(standard)}."
-        return GateOutcome(Gate("guard", False, found, limit), Reason.CASE_REGRESSED, sentence)
-    warning = f"; warning: {', '.join(warned)} below the noise floor" if warned else ""
+    effects = {n: case_effect(gain, standard.noise, standard.guard) for n, gain in gains.items()}
+    worst = min(gains, key=lambda name: gains[name].high)
+    found = f"{worst}: {against_words(gains[worst])}"
+    if CaseEffect.REJECT in effects.values():
+        sentence = f"Rejected: {found} on a protected case; {limit}."
+        return stopped("guard", found, limit, Reason.CASE_REGRESSED, sentence)
+    warned = ", ".join(name for name, effect in effects.items() if effect is CaseEffect.WARN)
+    warning = f"; warning: {warned} below the noise floor" if warned else ""
     return GateOutcome(Gate("guard", True, found + warning, limit))
+
+
+def _is_protected(case: str, standard: Standard) -> bool:
+    return standard.protected is None or case in standard.protected
 
 
 def _guard_limit(standard: Standard) -> str:
@@ -240,49 +228,36 @@ def _guard_limit(standard: Standard) -> str:
 
 def _guard_by_clock(compared: PairedComparison, standard: Standard) -> GateOutcome | None:
     """As for the gain itself: the runner reports the device time, so it clears no case alone."""
-    for name, by_clock in compared.clock_cases.items():
-        protected = standard.protected is None or name in standard.protected
+    for name, by_clock in (compared.clock.cases if compared.clock else {}).items():
         effect = case_effect(by_clock, standard.noise, standard.guard)
-        if protected and effect is CaseEffect.REJECT:
+        if effect is CaseEffect.REJECT and _is_protected(name, standard):
             slow = f"{name}: {against_words(by_clock)} by the judge's clock"
             told = against_words(compared.cases[name])
             sentence = f"Needs review: {slow} on a protected case; device time shows {told}."
-            gate = Gate("guard", False, slow, _guard_limit(standard))
-            return GateOutcome(gate, Reason.DEVICE_TIME_DISAGREES, sentence)
+            limit = _guard_limit(standard)
+            return stopped("guard", slow, limit, Reason.DEVICE_TIME_DISAGREES, sentence)
     return None
 
 
 def _aggregate(compared: PairedComparison, standard: Standard) -> GateOutcome:
-    gain, noise = compared.gain, standard.noise
+    gain, noise, by_clock = compared.gain, standard.noise, compared.clock
     found, limit = against_words(gain), f"interval above zero and more than {share(noise)}"
-    failed = Gate("aggregate", False, found, limit)
-    if compared.clock and improved(gain, noise) and not improved(compared.clock, noise):
+    if by_clock and improved(gain, noise) and not improved(by_clock.gain, noise):
         # The runner reports the device time itself; alone it never accepts anything.
-        sentence = (
-            f"Needs review: {found} by device time, but the judge's clock shows "
-            + against_words(compared.clock)
-        )
-        return GateOutcome(failed, Reason.DEVICE_TIME_DISAGREES, sentence + ".")
-    if regressed(gain, noise):
-        return GateOutcome(failed, Reason.SLOWER, f"Rejected: {found}.")
-    if not improved(gain, noise):
+        reason = Reason.DEVICE_TIME_DISAGREES
+        sentence = f"Needs review: {found} by device time, but the judge's clock shows "
+        sentence += f"{against_words(by_clock.gain)}."
+    elif regressed(gain, noise):
+        reason, sentence = Reason.SLOWER, f"Rejected: {found}."
+    elif not improved(gain, noise):
+        reason = Reason.WITHIN_NOISE
         sentence = f"No change shown: {found}; the noise floor is {share(noise)}."
-        return GateOutcome(failed, Reason.WITHIN_NOISE, sentence)
-    if gain.gain < ONE_SESSION and standard.sessions < 2:
+    elif gain.gain < ONE_SESSION and standard.sessions < 2:
+        reason = Reason.NEEDS_SECOND_SESSION
         sentence = f"No change shown: {found}; under {share(ONE_SESSION)} needs a second session."
-        return GateOutcome(failed, Reason.NEEDS_SECOND_SESSION, sentence)
-    return GateOutcome(Gate("aggregate", True, found, limit))
-
-
-def _promoted(credited: PairedComparison, compared: PairedComparison, standard: Standard) -> str:
-    floor = f"above the noise floor of {share(standard.noise)}"
-    if credited.gain is compared.gain:
-        return f"Accepted: {against_words(credited.gain)}, {floor}."
-    told = against_words(compared.gain)
-    return (
-        f"Accepted: {against_words(credited.gain)} by the judge's clock, {floor}; "
-        f"device time shows {told}."
-    )
+    else:
+        return GateOutcome(Gate("aggregate", True, found, limit))
+    return stopped("aggregate", found, limit, reason, sentence)
 
 
 def _lesser(one: Gain, other: Gain) -> Gain:
@@ -298,24 +273,11 @@ def against_words(gain: Gain) -> str:
     return gain.against("the incumbent")
 
 
-def _pairs(case: CaseReport) -> list[Pair]:
-    """Device times of both arms where either is a plain loop, else burst times of both."""
-    old, new = (decisive_samples(case, arm) for arm in both_arms(case))
-    return list(zip(old, new, strict=True))
-
-
 def _decision(
     reason: Reason, sentence: str, found: tuple[Gate, ...], compared: PairedComparison | None = None
 ) -> Decision:
     missing = "no incumbent" if reason is Reason.BASELINE else "not reached"
     rest = tuple(Gate(name, None, missing, "") for name in GATE_NAMES[len(found) :])
-    return Decision(
-        verdict=VERDICT_OF[reason],
-        reason=reason,
-        sentence=sentence,
-        gain=compared.gain if compared else None,
-        cases=compared.cases if compared else {},
-        classes=compared.classes if compared else {},
-        gates=found + rest,
-        void=reason is Reason.BROKEN_HOST,
-    )
+    if compared is None:
+        return Decision(reason, sentence, gates=found + rest)
+    return Decision(reason, sentence, compared.gain, compared.cases, compared.classes, found + rest)

@@ -6,11 +6,12 @@ takes the variant and one that does not go to the incumbent's kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 Point = tuple[int, ...]
+Side = tuple[int | None, int | None]
 
 # The number of columns tried together before all of them are tried.
 MOST_TOGETHER = 3
@@ -31,15 +32,13 @@ class ColumnRange:
     def holds(self, value: int) -> bool:
         return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 
-    def tests(self) -> Iterator[tuple[str, int]]:
+    @property
+    def tests(self) -> list[tuple[str, int]]:
         """Its comparisons as (operator, limit)."""
         if self.low is not None and self.low == self.high:
-            yield "==", self.low
-            return
-        if self.low is not None:
-            yield ">=", self.low
-        if self.high is not None:
-            yield "<=", self.high
+            return [("==", self.low)]
+        both = ((">=", self.low), ("<=", self.high))
+        return [(sign, limit) for sign, limit in both if limit is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ class Predicate:
             both.join(
                 f"{bound.column} {shown.get(sign, sign)} {limit}"
                 for bound in box
-                for sign, limit in bound.tests()
+                for sign, limit in bound.tests
             )
             for box in self.boxes
         ]
@@ -119,51 +118,47 @@ def predicate(choice: DispatchProblem) -> Predicate:
     outside = set(choice.params) - inside
     if not inside or not outside:
         raise Inseparable("classes: nothing to dispatch on; accepted: some that take the variant")
+    sizes = range(1, min(MOST_TOGETHER, len(names)) + 1)
+    subsets = [together for size in sizes for together in combinations(names, size)]
     found = []
-    for together in _subsets(names):
+    for together in [*subsets, names] if len(names) > MOST_TOGETHER else subsets:
         points = {case: _point(choice.params[case], together) for case in choice.params}
         wanted, others = {points[c] for c in inside}, {points[c] for c in outside}
         if not wanted & others:
-            found.append(_boxes(together, sorted(wanted), others))
+            found.append(_boxes(together, sorted(wanted), list(others)))
     if not found:
         raise Inseparable(_why(choice, names, inside, outside))
-    return min(found, key=_length)
+    # Fewer boxes first, then fewer comparisons.
+    return min(
+        found, key=lambda p: (len(p.boxes), sum(len(b.tests) for box in p.boxes for b in box))
+    )
 
 
 def _usable(choice: DispatchProblem) -> tuple[str, ...]:
     """The integers that every case has and the kernel receives, the class columns first."""
-    cases = choice.params.values()
-    known = [name for case in cases for name in case]
-    ordered = dict.fromkeys((*choice.columns, *known))
+    cases = list(choice.params.values())
+    known = dict.fromkeys((*choice.columns, *(name for case in cases for name in case)))
     return tuple(
         name
-        for name in ordered
-        if name in choice.given and all(_is_integer(case.get(name)) for case in cases)
+        for name in known
+        # A truth value is an int of Python and no number of a case.
+        if name in choice.given and all(type(case.get(name)) is int for case in cases)
     )
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    for size in range(1, min(MOST_TOGETHER, len(names)) + 1):
-        yield from combinations(names, size)
-    if len(names) > MOST_TOGETHER:
-        yield tuple(names)
 
 
 def _point(params: Mapping[str, object], names: Sequence[str]) -> Point:
     return tuple(value for name in names if isinstance(value := params[name], int))
 
 
-def _boxes(names: Sequence[str], wanted: Sequence[Point], others: Iterable[Point]) -> Predicate:
+def _boxes(names: Sequence[str], wanted: Sequence[Point], strangers: Sequence[Point]) -> Predicate:
     """Join the points into the fewest boxes that hold none of the others, then drop idle bounds."""
-    strangers = list(others)
-    boxes: list[list[tuple[int | None, int | None]]] = []
+    boxes: list[list[Side]] = []
     for point in wanted:
         for box in boxes:
-            joined = [_widened(side, at) for side, at in zip(box, point, strict=True)]
+            joined: list[Side] = [
+                (None if low is None else min(low, at), None if high is None else max(high, at))
+                for (low, high), at in zip(box, point, strict=True)
+            ]
             if not any(_inside(joined, stranger) for stranger in strangers):
                 box[:] = joined
                 break
@@ -171,39 +166,24 @@ def _boxes(names: Sequence[str], wanted: Sequence[Point], others: Iterable[Point
             boxes.append([(at, at) for at in point])
     bounds = []
     for box in boxes:
-        _loosen(box, strangers)
+        # Each bound that excludes no case goes: last column first, both sides before one.
+        for index in reversed(range(len(box))):
+            low, high = box[index]
+            for side in ((None, None), (low, None), (None, high)):
+                tried = [*box[:index], side, *box[index + 1 :]]
+                if not any(_inside(tried, stranger) for stranger in strangers):
+                    box[index] = side
+                    break
         kept = (ColumnRange(n, low, high) for n, (low, high) in zip(names, box, strict=True))
         bounds.append(tuple(b for b in kept if b.low is not None or b.high is not None))
     return Predicate(tuple(bounds))
 
 
-def _loosen(box: list[tuple[int | None, int | None]], strangers: Sequence[Point]) -> None:
-    """Drop each bound that excludes no case: last column first, both sides before one."""
-    for index in reversed(range(len(box))):
-        low, high = box[index]
-        for side in ((None, None), (low, None), (None, high)):
-            tried = [*box[:index], side, *box[index + 1 :]]
-            if not any(_inside(tried, stranger) for stranger in strangers):
-                box[index] = side
-                break
-
-
-def _widened(side: tuple[int | None, int | None], at: int) -> tuple[int | None, int | None]:
-    low, high = side
-    return (None if low is None else min(low, at)), (None if high is None else max(high, at))
-
-
-def _inside(box: Sequence[tuple[int | None, int | None]], point: Point) -> bool:
+def _inside(box: Sequence[Side], point: Point) -> bool:
     return all(
         (low is None or at >= low) and (high is None or at <= high)
         for (low, high), at in zip(box, point, strict=True)
     )
-
-
-def _length(found: Predicate) -> tuple[int, int]:
-    """Sort key: fewer boxes first, then fewer comparisons."""
-    tests = sum(1 for box in found.boxes for bound in box for _ in bound.tests())
-    return len(found.boxes), tests
 
 
 def _why(choice: DispatchProblem, names: Sequence[str], inside: set[str], outside: set[str]) -> str:
@@ -213,15 +193,11 @@ def _why(choice: DispatchProblem, names: Sequence[str], inside: set[str], outsid
             "the kernel receives none of the cases' integers; accepted: cases with integer "
             "parameters that are arguments of the kernel as well"
         )
-    alike = (
-        (one, other)
-        for one in sorted(inside)
-        for other in sorted(outside)
-        if _point(choice.params[one], names) == _point(choice.params[other], names)
-    )
-    one, other = next(alike)
+    points = {case: _point(params, names) for case, params in choice.params.items()}
+    alike = product(sorted(inside), sorted(outside))
+    pair = next(pair for pair in alike if points[pair[0]] == points[pair[1]])
+    one, other = (f"{case} ({choice.classes.get(case) or 'no class'})" for case in pair)
     return (
-        f"{one} ({choice.classes.get(one) or 'no class'}) and "
-        f"{other} ({choice.classes.get(other) or 'no class'}) give the kernel the same "
-        f"{', '.join(names)}, so no predicate can distinguish them"
+        f"{one} and {other} give the kernel the same {', '.join(names)}, so no predicate can "
+        "distinguish them"
     )

@@ -12,11 +12,11 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from campaigns.evaluator.contract import CaseReport, Repeats, Report
+from campaigns.evaluator.contract import Report
 from campaigns.rules.noise.gain import LEAST_PAIRS, interval
 from campaigns.rules.verdict.buckets import Bucket
-from campaigns.rules.verdict.decision import Gate, Reason
-from campaigns.rules.verdict.gates import GateOutcome, Standard
+from campaigns.rules.verdict.decision import Gate, GateOutcome, Reason, stopped
+from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.wording import share
 
 NAME = "repeats"
@@ -62,14 +62,22 @@ def patterns(report: Report, standard: Standard, limit: float) -> tuple[Pattern,
     all inputs do.
     """
     found = []
+    by_weights = standard.declared is not None and standard.declared.bucket is Bucket.W1
     for case in report.cases:
-        both = _both(case)
-        if both is None:
+        arms = [arm.repeats for arm in (case.candidate, case.incumbent) if arm and arm.repeats]
+        if len(arms) < 2:
             continue
-        for name, arms in _compared(*both, by_weights=_keeps_weights(standard)).items():
-            ours, theirs = (_ratios(*arm) for arm in arms)
-            if ours and theirs:
-                found.append(_pattern((case.case, name), ours, theirs, limit, standard.seed))
+        kept = by_weights and all(arm.kept_us for arm in arms)
+        compared = {SAME: [(arm.fresh_us, arm.same_us) for arm in arms]}
+        if not kept:
+            compared[KEPT] = [(arm.fresh_us, arm.kept_us) for arm in arms]
+        compared[AGAIN] = [(arm.kept_us if kept else arm.fresh_us, arm.again_us) for arm in arms]
+        for name, (ours, theirs) in compared.items():
+            if ours[1] and theirs[1]:
+                place = (case.case, name)
+                found.append(
+                    _pattern(place, _ratios(*ours), _ratios(*theirs), limit, standard.seed)
+                )
     return tuple(found)
 
 
@@ -80,7 +88,8 @@ def repeats(report: Report, standard: Standard) -> GateOutcome:
     found = patterns(report, standard, least)
     if not found:
         return GateOutcome(Gate(NAME, None, "not measured", limit))
-    fitted = [each for each in found if _is_fitted(each, least)]
+    enough = (each for each in found if each.rounds >= LEAST_PAIRS)
+    fitted = [each for each in enough if min(each.low, each.own_low) > 1 + least]
     worst = max(fitted or found, key=lambda each: each.ratio / each.beside)
     if not fitted:
         return GateOutcome(Gate(NAME, True, worst.words, limit))
@@ -88,40 +97,10 @@ def repeats(report: Report, standard: Standard) -> GateOutcome:
         f"Rejected by Rule 11: fitted to the benchmark. {worst.words}. Real use brings new inputs, "
         "so remembering old ones gains nothing there."
     )
-    return GateOutcome(Gate(NAME, False, worst.words, limit), Reason.FITTED, sentence)
-
-
-def _keeps_weights(standard: Standard) -> bool:
-    return standard.declared is not None and standard.declared.bucket is Bucket.W1
-
-
-def _compared(
-    new: Repeats, old: Repeats, *, by_weights: bool
-) -> dict[str, tuple[tuple[Times, Times], ...]]:
-    """Of each pattern (fresh, repeated) of the candidate and of the incumbent."""
-    arms = (new, old)
-    found = {SAME: tuple((arm.fresh_us, arm.same_us) for arm in arms)}
-    if by_weights and new.kept_us and old.kept_us:
-        return {**found, AGAIN: tuple((arm.kept_us, arm.again_us) for arm in arms)}
-    found[KEPT] = tuple((arm.fresh_us, arm.kept_us) for arm in arms)
-    return {**found, AGAIN: tuple((arm.fresh_us, arm.again_us) for arm in arms)}
-
-
-def _is_fitted(pattern: Pattern, least: float) -> bool:
-    enough = pattern.rounds >= LEAST_PAIRS
-    return enough and pattern.low > 1 + least and pattern.own_low > 1 + least
-
-
-def _both(case: CaseReport) -> tuple[Repeats, Repeats] | None:
-    new, old = case.candidate, case.incumbent
-    if new is None or old is None or new.repeats is None or old.repeats is None:
-        return None
-    return new.repeats, old.repeats
+    return stopped(NAME, worst.words, limit, Reason.FITTED, sentence)
 
 
 def _ratios(fresh_us: Times, repeated_us: Times) -> list[float]:
-    if not repeated_us:
-        return []
     return [fresh / again for fresh, again in zip(fresh_us, repeated_us, strict=True)]
 
 

@@ -29,16 +29,19 @@ def copied_by(report: Report, arm: Arm = "candidate") -> tuple[CopiedOutput, ...
 
 def copied_words(report: Report, arm: Arm = "candidate", whose: str = "") -> str:
     """One sentence, or "". whose: the arm that another one is compared with."""
-    copied = copied_by(report, arm)
-    if not copied:
-        return ""
-    listed = ", ".join(f"`{one.name}` ({_size(report, arm, one)})" for one in copied)
     timed = list(_timed(report, arm))
+    listed = []
+    for largest in copied_by(report, arm):
+        same = (one for _, timing in timed for one in timing.copied if one.name == largest.name)
+        upto = "up to " if len({one.nbytes for one in same}) > 1 else ""
+        listed.append(f"`{largest.name}` ({upto}{amount(largest.nbytes, 'B')})")
+    if not listed:
+        return ""
     cases = [case for case, timing in timed if timing.copied]
     where = f"In {', '.join(cases)} each" if len(cases) < len(timed) else "Each"
     return (
-        f"{where} timed call{whose and f' of {whose}'} copies {listed} into its place; a caller "
-        "that takes the returned tensor would not pay for that."
+        f"{where} timed call{whose and f' of {whose}'} copies {', '.join(listed)} into its place; "
+        "a caller that takes the returned tensor would not pay for that."
     )
 
 
@@ -46,16 +49,6 @@ def notes_of(report: Report) -> tuple[str, ...]:
     """The report's notes, and what its timed calls copy."""
     copies = copied_words(report), copied_words(report, "incumbent", "the incumbent")
     return (*report.notes, *filter(None, copies))
-
-
-def _size(report: Report, arm: Arm, largest: CopiedOutput) -> str:
-    sizes = {
-        one.nbytes
-        for _, timing in _timed(report, arm)
-        for one in timing.copied
-        if one.name == largest.name
-    }
-    return f"{'up to ' if len(sizes) > 1 else ''}{amount(largest.nbytes, 'B')}"
 
 
 def _timed(report: Report, arm: Arm) -> Iterable[tuple[str, Timing]]:
@@ -110,20 +103,17 @@ def code_words(code: MachineCode) -> str:
 
 def function_words(function: Function) -> str:
     """As "312 instructions: vectors of 256 bits 24, loads and stores 30, calls 2 (expf)"."""
-    unknown = [kind for kind in function.kinds if kind not in SAID and kind not in UNSAID]
-    counted = [(kind, function.kinds.get(kind, 0)) for kind in (*SAID, *sorted(unknown))]
-    parts = [_counted(kind, count, function) for kind, count in counted if count]
+    unknown = sorted(kind for kind in function.kinds if kind not in SAID and kind not in UNSAID)
+    more = {"call": ", ".join(sorted(function.calls))}
+    if function.widest_load_bytes:
+        more["global_load"] = f"at most {function.widest_load_bytes} bytes a thread"
+    parts = []
+    for kind in (*SAID, *unknown):
+        if count := function.kinds.get(kind, 0):
+            words = f"{SAID.get(kind, kind.replace('_', ' '))} {count:,}"
+            parts.append(f"{words} ({more[kind]})" if more.get(kind) else words)
     many = "instruction" if function.instructions == 1 else "instructions"
     return f"{function.instructions:,} {many}: {', '.join(parts) or 'none that compute'}"
-
-
-def _counted(kind: str, count: int, function: Function) -> str:
-    words = f"{SAID.get(kind, kind.replace('_', ' '))} {count:,}"
-    if kind == "call" and function.calls:
-        return f"{words} ({', '.join(sorted(function.calls))})"
-    if kind == "global_load" and function.widest_load_bytes:
-        return f"{words} (at most {function.widest_load_bytes} bytes a thread)"
-    return words
 
 
 def launch_words(launch: KernelLaunch) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from campaigns.evaluator.contract import Sanitized
-from campaigns.rules.verdict.decision import VERDICT_OF, Decision, Gate, Reason
+from campaigns.rules.verdict.decision import Decision, Gate, Reason
 
 NAME = "sanitizers"
 NOT_REACHED = "not reached"
@@ -38,10 +38,9 @@ def under_sanitizers(
     if guilty is None and not lacking:
         return replace(decision, gates=gates)
     reason = Reason.SANITIZER if guilty else Reason.NOT_SANITIZED
-    verdict = VERDICT_OF[reason]
     words = fault_words(guilty) if guilty else f"sanitizers are required, and {found_words(said)}"
-    sentence = f"{verdict.words.capitalize()}: {words}. Apart from that: {decision.sentence}"
-    return replace(decision, verdict=verdict, reason=reason, sentence=sentence, gates=gates)
+    sentence = f"{reason.verdict.words.capitalize()}: {words}. Apart from that: {decision.sentence}"
+    return replace(decision, reason=reason, sentence=sentence, gates=gates)
 
 
 def passed(said: Sequence[Sanitized]) -> bool | None:
@@ -53,7 +52,16 @@ def passed(said: Sequence[Sanitized]) -> bool | None:
 
 def found_words(said: Sequence[Sanitized]) -> str:
     """Every sanitizer and its result in one line."""
-    return "; ".join(map(_words, said)) or "not run: no sanitizer was requested"
+    told = []
+    for one in said:
+        if one.faults:
+            more = f" and {len(one.faults) - 1} more" if len(one.faults) > 1 else ""
+            told.append(fault_words(one) + more)
+        elif one.ran:
+            told.append(f"{one.tool} clean{f' ({one.note})' if one.note else ''}")
+        else:
+            told.append(f"{one.tool} not run: {one.note}")
+    return "; ".join(told) or "not run: no sanitizer was requested"
 
 
 def fault_words(said: Sanitized) -> str:
@@ -61,12 +69,3 @@ def fault_words(said: Sanitized) -> str:
     first = said.faults[0]
     place = f" in {first.file} line {first.line}" if first.line else f" in {first.file}"
     return f"{said.tool} found {first.kind}{place}{f' ({first.what})' if first.what else ''}"
-
-
-def _words(said: Sanitized) -> str:
-    if said.faults:
-        more = len(said.faults) - 1
-        return fault_words(said) + (f" and {more} more" if more else "")
-    if not said.ran:
-        return f"{said.tool} not run: {said.note}"
-    return f"{said.tool} clean{f' ({said.note})' if said.note else ''}"

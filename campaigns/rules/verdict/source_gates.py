@@ -10,12 +10,11 @@ runner reports the trace and could forge it, so that gate can only raise a doubt
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
 
-from campaigns.evaluator.contract import CaseReport, OwnKernel, Report, Timing, Traced
-from campaigns.rules.verdict.decision import Gate, Reason
+from campaigns.evaluator.contract import CaseReport, Report, Timing, Traced
+from campaigns.rules.verdict.decision import Gate, GateOutcome, Reason, stopped
 from campaigns.rules.verdict.finding_kinds import Examined, Finding, FindingKind, Stance
-from campaigns.rules.verdict.gates import GateOutcome, Standard, decisive_samples
+from campaigns.rules.verdict.gates import Standard, decisive_samples
 from campaigns.rules.wording import duration, share
 
 NAME = "static findings"
@@ -29,25 +28,19 @@ def static_findings(examined: Examined | None) -> GateOutcome:
     """
     if examined is None:
         return GateOutcome(Gate(NAME, None, "not examined", ""))
-    limit = _limit(examined)
-    refused = examined.of(Stance.REFUSED)
-    if refused:
+    kinds = [kind.words for kind in FindingKind if examined.policy[kind] is Stance.REFUSED]
+    limit = f"nothing of kind {', '.join(kinds)}" if kinds else "nothing is refused"
+    if refused := examined.of(Stance.REFUSED):
         first = refused[0]
-        gate = Gate(NAME, False, _listed(refused), limit)
         sentence = (
             f"Rejected before it was built: {examined.file} line {first.line}, {first.what}. "
             f"{first.kind.meaning} This campaign refuses findings of kind {first.kind.words}."
         )
-        return GateOutcome(gate, Reason.FINDING_REFUSED, sentence)
+        return stopped(NAME, _listed(refused), limit, Reason.FINDING_REFUSED, sentence)
     flagged, allowed = examined.of(Stance.FLAGGED), examined.of(Stance.ALLOWED)
     parts = [f"flagged: {_listed(flagged)}"] if flagged else []
     parts += [f"{len(allowed)} allowed"] if allowed else []
     return GateOutcome(Gate(NAME, True, "; ".join(parts) or "nothing found", limit))
-
-
-def _limit(examined: Examined) -> str:
-    refused = [kind.words for kind in FindingKind if examined.policy[kind] is Stance.REFUSED]
-    return f"nothing of kind {', '.join(refused)}" if refused else "nothing is refused"
 
 
 def _listed(findings: tuple[Finding, ...]) -> str:
@@ -65,15 +58,6 @@ WAY_OUT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Explained:
-    """Own kernels on one case: their share of the time, and the same in words."""
-
-    share: float
-    found: str
-    launched: bool
-
-
 def own_kernels(report: Report, standard: Standard) -> GateOutcome:
     """Which part of the time is spent in kernels that are the candidate's own?
 
@@ -89,36 +73,36 @@ def own_kernels(report: Report, standard: Standard) -> GateOutcome:
     ]
     if not explained:
         return GateOutcome(Gate("own kernels", None, "not recorded", limit))
-    worst = min(explained, key=lambda each: each.share)
-    if worst.launched and worst.share >= LEAST_SHARE:
-        return GateOutcome(Gate("own kernels", True, worst.found, limit))
+    part, found = min(explained, key=lambda each: each[0])
+    if part >= LEAST_SHARE:
+        return GateOutcome(Gate("own kernels", True, found, limit))
     if standard.is_v0:
-        return GateOutcome(Gate("own kernels", None, worst.found, "not asked of v0"))
-    sentence = f"Needs review: {worst.found}; {limit} are required."
-    if not worst.launched:
-        sentence = f"Needs review: no kernel of its own source was launched. {worst.found}."
-    gate = Gate("own kernels", False, worst.found, limit)
-    return GateOutcome(gate, Reason.NOT_ITS_OWN_KERNEL, f"{sentence} {WAY_OUT}")
+        return GateOutcome(Gate("own kernels", None, found, "not asked of v0"))
+    sentence = f"Needs review: {found}; {limit} are required."
+    if part < 0:
+        sentence = f"Needs review: no kernel of its own source was launched. {found}."
+    reason = Reason.NOT_ITS_OWN_KERNEL
+    return stopped("own kernels", found, limit, reason, f"{sentence} {WAY_OUT}")
 
 
-def _explained(case: CaseReport, timing: Timing, traced: Traced, standard: Standard) -> _Explained:
+def _explained(
+    case: CaseReport, timing: Timing, traced: Traced, standard: Standard
+) -> tuple[float, str]:
+    """The share of the time in own kernels on one case, −1 if none was launched; and its words."""
     ran = [kernel for kernel in traced.own if kernel.launches > 0]
     own_us = sum(kernel.device_us for kernel in ran)
     work_us = own_us + traced.other_us - traced.filling_us
     measured_us = statistics.median(decisive_samples(case, timing)) - traced.filling_us
     whole_us = max(work_us, measured_us - standard.launch_overhead_us)
     part = own_us / whole_us if whole_us > 0 else 0.0
-    longest = sorted(ran, key=lambda kernel: -kernel.device_us)
-    names = ", ".join(map(_told, longest[:3])) or "none"
-    more = f" and {len(longest) - 3} more" if len(longest) > 3 else ""
+    told = []
+    for one in sorted(ran, key=lambda one: -one.device_us):
+        declared = "declared by the campaign, " if one.declared else ""
+        told.append(f"{one.name} ({declared}{one.launches:g} × a call)")
+    more = f" and {len(told) - 3} more" if len(told) > 3 else ""
     found = (
-        f"{case.case}: {share(part)} of {duration(whole_us)} in own kernels: {names}{more}; "
+        f"{case.case}: {share(part)} of {duration(whole_us)} in own kernels: "
+        f"{', '.join(told[:3]) or 'none'}{more}; "
         f"{duration(traced.other_us - traced.filling_us)} in others"
     )
-    return _Explained(part if ran else 0.0, found, bool(ran))
-
-
-def _told(kernel: OwnKernel) -> str:
-    """Such as "rows (1 × a call)"; one that the source does not show says so."""
-    declared = "declared by the campaign, " if kernel.declared else ""
-    return f"{kernel.name} ({declared}{kernel.launches:g} × a call)"
+    return part if ran else -1.0, found

@@ -81,7 +81,12 @@ def wait_or_end(campaign: Campaign) -> Next:
             return AGAIN
         at_its_end = left.get(ProposerKind.SEARCH) and rounds_used(campaign)[ProposerKind.SEARCH]
         if at_its_end or not others:
-            return end_search(campaign, _end(campaign, left))
+            stop = NO_IDEAS
+            if not any(left.values()):
+                used = (f"{kind.words} {most}" for kind, most in budgets_of(campaign).items())
+                sentence = f"Every proposer has used its rounds: {', '.join(used)}."
+                stop = Stop(StopReason.MAX_ROUNDS, sentence, False)
+            return end_search(campaign, stop)
         if not move(campaign, CampaignState.AWAITING):
             return NOTHING
         whose = " or ".join(kind.several for kind in others)
@@ -98,33 +103,21 @@ def await_submission(campaign: Campaign) -> Next:
     return end_search(campaign, stop) if stop else NOTHING
 
 
-def _end(campaign: Campaign, left: dict[ProposerKind, bool]) -> Stop:
-    if any(left.values()):
-        return NO_IDEAS
-    used = ", ".join(f"{kind.words} {most}" for kind, most in budgets_of(campaign).items())
-    return Stop(StopReason.MAX_ROUNDS, f"Every proposer has used its rounds: {used}.", False)
-
-
 def advance(campaign: Campaign) -> Next:
     """Take one step and say what is needed next. Safe to call at any time, any number of times."""
     limit_phase(campaign)
     stopped = campaign.stop_requested and campaign.state in WORKING
     if stopped and not is_served(campaign):
         call_off(campaign)
-    if campaign.pause_requested and campaign.state in PAUSABLE:
-        return _hold(campaign)
-    step = _STEPS.get(CampaignState(campaign.state))
-    return step(campaign) if step else NOTHING
-
-
-def _hold(campaign: Campaign) -> Next:
-    """Pause between two evaluations; a running one is finished first and notifies again."""
-    if is_held(campaign):
-        return NOTHING
-    before = campaign.state
-    with transaction.atomic():
-        if move(campaign, CampaignState.PAUSED, paused_from=before, pause_requested=False):
-            record(campaign, "paused", f"paused in {before}")
+    if not (campaign.pause_requested and campaign.state in PAUSABLE):
+        step = _STEPS.get(CampaignState(campaign.state))
+        return step(campaign) if step else NOTHING
+    # The pause is between two evaluations; a running one is finished first and notifies again.
+    if not is_held(campaign):
+        before = campaign.state
+        with transaction.atomic():
+            if move(campaign, CampaignState.PAUSED, paused_from=before, pause_requested=False):
+                record(campaign, "paused", f"paused in {before}")
     return NOTHING
 
 
@@ -141,58 +134,48 @@ def _analyze(campaign: Campaign) -> Next:
     if campaign.stop_requested:
         return end_search(campaign, BY_A_PERSON)
     after = campaign.rounds.count()
-    found = split(campaign)
-    if found is not None:
+    if found := split(campaign):
         return open_round(campaign, found.draft, after, found.stored)
-    handed = waiting_in(campaign).first()
-    if handed is not None:
+    if handed := waiting_in(campaign).first():
         return open_round(campaign, draft_of(handed), after, submission=handed)
     draft = propose(campaign)
     return wait_or_end(campaign) if draft is None else open_round(campaign, draft, after)
 
 
-def _implement(campaign: Campaign) -> Next:
-    round_ = _open_round(campaign)
-    return implement(round_) if round_ else NOTHING
-
-
 def _measure(campaign: Campaign) -> Next:
     """Wait for the open round's evaluations, then screen a sweep, then decide."""
     waiting = awaited_by(campaign).exclude(state=EvaluationState.DONE)
-    states = dict(waiting.values_list("pk", "state"))
-    if states:
-        queued = (key for key, state in states.items() if state == EvaluationState.QUEUED)
+    if states := waiting.values_list("pk", "state"):
+        queued = (key for key, state in states if state == EvaluationState.QUEUED)
         return Next(measure=tuple(sorted(queued)))
-    round_ = _open_round(campaign)
-    if round_ is None:
-        return NOTHING
+    return _of_open_round(_screen_or_decide)(campaign)
+
+
+def _screen_or_decide(round_: Round) -> Next:
     if round_.traits.is_screened and round_.state == RoundState.OPEN:
         return screen(round_)
     # Another worker may have taken a step since the queries above, so their answers are read again.
-    awaited = awaited_by(OuterRef("pk"))
-    unfinished = awaited.exclude(state=EvaluationState.DONE)
-    return AGAIN if move(campaign, CampaignState.DECIDE, ~Q(Exists(unfinished))) else NOTHING
+    unfinished = awaited_by(OuterRef("pk")).exclude(state=EvaluationState.DONE)
+    decides = move(round_.campaign, CampaignState.DECIDE, ~Q(Exists(unfinished)))
+    return AGAIN if decides else NOTHING
 
 
-def _decide(campaign: Campaign) -> Next:
-    round_ = _open_round(campaign)
-    if round_ is None:
-        return NOTHING
+def _decide(round_: Round) -> Next:
     return close_round(round_) if round_.state == RoundState.JUDGED else judge(round_)
 
 
-def _repair(campaign: Campaign) -> Next:
-    round_ = _open_round(campaign)
-    return repair(round_) if round_ else NOTHING
-
-
-def _open_round(campaign: Campaign) -> Round | None:
-    """The one open round; None when another worker has closed it meanwhile.
+def _of_open_round(step: Callable[[Round], Next]) -> Callable[[Campaign], Next]:
+    """A step on the one open round; nothing when another worker has closed it meanwhile.
 
     Its campaign is the one that the step was chosen for: read again, it may be in the state that
     another worker has brought it to, which the step does not go on from.
     """
-    return campaign.rounds.exclude(state=RoundState.CLOSED).first()
+
+    def take(campaign: Campaign) -> Next:
+        round_ = campaign.rounds.exclude(state=RoundState.CLOSED).first()
+        return step(round_) if round_ else NOTHING
+
+    return take
 
 
 _STEPS: Mapping[CampaignState, Callable[[Campaign], Next]] = {
@@ -202,10 +185,10 @@ _STEPS: Mapping[CampaignState, Callable[[Campaign], Next]] = {
     CampaignState.PROFILE: profile,
     CampaignState.ANALYZE: _analyze,
     CampaignState.AWAITING: await_submission,
-    CampaignState.IMPLEMENT: _implement,
+    CampaignState.IMPLEMENT: _of_open_round(implement),
     CampaignState.VALIDATE: _measure,
-    CampaignState.REPAIR: _repair,
-    CampaignState.DECIDE: _decide,
+    CampaignState.REPAIR: _of_open_round(repair),
+    CampaignState.DECIDE: _of_open_round(_decide),
     CampaignState.STAGNATION: review,
     CampaignState.RESTART: restart,
     CampaignState.REPORT: finish,

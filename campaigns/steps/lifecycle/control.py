@@ -94,12 +94,10 @@ def stop(campaign: Campaign) -> Next:
                 resume(campaign)
     campaign.refresh_from_db()
     release_vanished(Evaluation.objects.filter(candidate__round__campaign=campaign))
-    return AGAIN if is_held(campaign) else _wind_up(campaign)
-
-
-def _wind_up(campaign: Campaign) -> Next:
-    """Take the steps to the end here: no flow worker need be alive either."""
     following = AGAIN
+    if is_held(campaign):
+        return following
+    # No flow worker need be alive: the steps to the end are taken here.
     while following.again or (following.measure and campaign.state in MEASURED):
         call_off(campaign)
         following = advance(campaign)

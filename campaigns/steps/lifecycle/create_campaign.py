@@ -22,8 +22,7 @@ from campaigns.records.findings import stored_policy
 from campaigns.rules.stop.intake import Intake
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.stop.proposers import USUAL, Budgets, ProposersError, read_budgets
-from campaigns.rules.target import goal as goals
-from campaigns.rules.target.goal import Goal
+from campaigns.rules.target.goal import Goal, GoalKind
 from campaigns.rules.verdict.finding_kinds import (
     Examined,
     FindingKind,
@@ -43,13 +42,7 @@ TIMED_VENDOR = "NVIDIA"
 # A CPU shares its cores with everything else: longer bursts, fewer slots, less memory.
 # Both may end at a look since version 2.
 CPU_PROTOCOL = contract.Protocol(
-    version=2,
-    blocks=5,
-    burst_ms=10.0,
-    max_slots=64,
-    arena_mib=1024,
-    trials=3,
-    looks=contract.LOOKS,
+    version=2, blocks=5, burst_ms=10.0, max_slots=64, arena_mib=1024, trials=3, looks=contract.LOOKS
 )
 GPU_PROTOCOL = contract.Protocol(version=2, looks=contract.LOOKS)
 LONGEST_TITLE = 200
@@ -99,22 +92,33 @@ class Wish:
 
 def create_campaign(wish: Wish) -> Campaign:
     """Store the campaign as a draft. Raises CampaignRefused or ProblemError; nothing is left."""
-    _check_limits(wish)
-    platform = _platform(wish.platform)
+    # SQLite stores any length, and PostgreSQL and the pages do not: the same is refused by all.
+    if len(wish.title) > LONGEST_TITLE:
+        raise CampaignRefused(
+            f"title: {len(wish.title)} characters; accepted: at most {LONGEST_TITLE}"
+        )
+    if wish.seed is not None and not 0 <= wish.seed <= LARGEST_SEED:
+        raise CampaignRefused(f"seed: {wish.seed}; accepted: 0 to {LARGEST_SEED}")
+    platform = Platform.objects.filter(slug=wish.platform).first()
+    if platform is None:
+        known = ", ".join(Platform.objects.values_list("slug", flat=True)) or "none yet"
+        raise UnknownPlatform(f"platform: {wish.platform!r}; accepted: {known}")
     if wish.proposer not in proposer_names():
         raise CampaignRefused(
             f"proposer: {wish.proposer!r}; accepted: {', '.join(proposer_names())}"
         )
-    goal = wish.goal or Goal(fraction=wish.policy.target_fraction)
-    policy = wish.policy
-    if goal.kind is goals.GoalKind.CEILING:
+    goal, policy = wish.goal or Goal(fraction=wish.policy.target_fraction), wish.policy
+    if goal.kind is GoalKind.CEILING:
         policy = replace(policy, target_fraction=goal.fraction)
     with transaction.atomic():
         problem = import_problem(wish.problem)
         _check_backend(wish.backend, problem, platform)
         findings_policy = _findings_policy(wish, problem)
+        title = f"{problem.title}, {wish.backend} on {platform.name}"
+        if len(title) > LONGEST_TITLE:
+            title = f"{title[: LONGEST_TITLE - 1]}…"
         campaign = Campaign.objects.create(
-            title=wish.title or _title(problem, wish.backend, platform),
+            title=wish.title or title,
             problem=problem,
             platform=platform,
             protocol=_protocol(wish, platform),
@@ -134,16 +138,6 @@ def create_campaign(wish: Wish) -> Campaign:
     return campaign
 
 
-def _check_limits(wish: Wish) -> None:
-    """SQLite stores any length, and PostgreSQL and the pages do not: the same is refused by all."""
-    if len(wish.title) > LONGEST_TITLE:
-        raise CampaignRefused(
-            f"title: {len(wish.title)} characters; accepted: at most {LONGEST_TITLE}"
-        )
-    if wish.seed is not None and not 0 <= wish.seed <= LARGEST_SEED:
-        raise CampaignRefused(f"seed: {wish.seed}; accepted: 0 to {LARGEST_SEED}")
-
-
 def _proposers(wish: Wish) -> dict[str, int | None]:
     try:
         return {kind.value: most for kind, most in read_budgets(wish.proposers).items()}
@@ -156,19 +150,6 @@ def timed_on(platform: Platform) -> tuple[str, ...]:
     if platform.kind == "gpu" and platform.vendor != TIMED_VENDOR:
         return ()
     return TIMED_ON.get(platform.kind, ())
-
-
-def _title(problem: Problem, backend: str, platform: Platform) -> str:
-    title = f"{problem.title}, {backend} on {platform.name}"
-    return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
-
-
-def _platform(slug: str) -> Platform:
-    platform = Platform.objects.filter(slug=slug).first()
-    if platform is None:
-        known = ", ".join(Platform.objects.values_list("slug", flat=True)) or "none yet"
-        raise UnknownPlatform(f"platform: {slug!r}; accepted: {known}")
-    return platform
 
 
 def _check_backend(backend: str, problem: Problem, platform: Platform) -> None:
@@ -206,21 +187,17 @@ def _findings_policy(wish: Wish, problem: Problem) -> dict[FindingKind, Stance]:
 
 
 def _own_kernels(wish: Wish) -> list[str]:
-    names = list(wish.own_kernels)
+    names, wrong = list(wish.own_kernels), ""
     if names and wish.backend not in TIMED_ON["gpu"]:
-        raise CampaignRefused(
-            f"own_kernels: kernels of backend {wish.backend} are not traced; accepted: none"
+        wrong = f"kernels of backend {wish.backend} are not traced; accepted: none"
+    elif len(names) > MOST_OWN_KERNELS:
+        wrong = f"{len(names)} names; accepted: at most {MOST_OWN_KERNELS}"
+    elif bad := [one for one in names if not KERNEL_NAME.fullmatch(one) or names.count(one) > 1]:
+        wrong = (
+            f"{bad[0]!r}; accepted: a kernel's name, without namespace and template arguments, once"
         )
-    if len(names) > MOST_OWN_KERNELS:
-        raise CampaignRefused(
-            f"own_kernels: {len(names)} names; accepted: at most {MOST_OWN_KERNELS}"
-        )
-    for name in names:
-        if not KERNEL_NAME.fullmatch(name) or names.count(name) > 1:
-            raise CampaignRefused(
-                f"own_kernels: {name!r}; accepted: a kernel's name, without namespace and template "
-                "arguments, once"
-            )
+    if wrong:
+        raise CampaignRefused(f"own_kernels: {wrong}")
     return names
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import msgspec
 from django.db import transaction
 from django.utils import timezone
 from msgspec.structs import replace
 
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.contract.files import dump
 from campaigns.models import (
     AbortReason,
     Campaign,
@@ -26,12 +23,11 @@ from campaigns.records.campaigns import CampaignResult
 from campaigns.records.device_waits import awaited_by, is_held, is_served
 from campaigns.records.judged_rounds import standard_of
 from campaigns.rules.stop.policy import Stop
-from campaigns.rules.verdict.decision import Decision
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.steps.measuring.baselines import request_baselines
-from campaigns.steps.measuring.results import not_measured
+from campaigns.steps.measuring.results import ended_with, not_measured
 from campaigns.steps.notify import AGAIN, NOTHING, Next
-from campaigns.steps.rounds.closed import commit_accepted
+from campaigns.steps.rounds.close_round import commit_accepted
 
 BASELINE = "v0"
 NOT_COMPARED = CampaignResult(0.0, pairs=0, interval="nothing to compare: v0 is the incumbent")
@@ -46,57 +42,43 @@ def finish(campaign: Campaign) -> Next:
     incumbent = campaign.incumbent
     if incumbent is None or incumbent.pk == v0.pk:
         return _close(campaign, NOT_COMPARED)
-    evaluation = _latest(incumbent, v0)
+    evaluation = incumbent.evaluations.filter(kind=EvaluationKind.REPORT).order_by("attempt").last()
+    if evaluation is None:
+        evaluation, _ = Evaluation.objects.get_or_create(
+            candidate=incumbent, kind=EvaluationKind.REPORT, attempt=1, defaults={"against": v0}
+        )
     if evaluation.state == EvaluationState.QUEUED:
         unserved = campaign.stop_requested and not is_served(campaign)
         return AGAIN if unserved else Next(measure=(evaluation.pk,))
     if evaluation.state == EvaluationState.RUNNING:
         return NOTHING
-    return _close(campaign, _result(campaign, evaluation))
-
-
-def _latest(incumbent: Candidate, v0: Candidate) -> Evaluation:
-    reports = incumbent.evaluations.filter(kind=EvaluationKind.REPORT).order_by("attempt")
-    latest: Evaluation | None = reports.last()
-    if latest is None:
-        latest, _ = Evaluation.objects.get_or_create(
-            candidate=incumbent, kind=EvaluationKind.REPORT, attempt=1, defaults={"against": v0}
-        )
-    return latest
-
-
-def _result(campaign: Campaign, evaluation: Evaluation) -> CampaignResult:
     report = evaluation.facts
     if report is None or report.outcome is not Outcome.PASSED:
-        return CampaignResult(None, why=evaluation.reason or "not measured")
-    decision: Decision = decide_session(report, standard_of(campaign, has_incumbent=True))
-    if decision.gain is None:
-        return CampaignResult(None, why=decision.sentence)
-    gain = decision.gain
-    return CampaignResult(
-        gain.gain, gain.low, gain.high, gain.pairs, gain.kind, evaluation=evaluation.pk
-    )
+        return _close(campaign, CampaignResult(None, why=evaluation.reason or "not measured"))
+    decision = decide_session(report, standard_of(campaign, has_incumbent=True))
+    gain, key = decision.gain, evaluation.pk
+    if gain is None:
+        return _close(campaign, CampaignResult(None, why=decision.sentence))
+    figures = (gain.gain, gain.low, gain.high, gain.pairs, gain.kind)
+    return _close(campaign, CampaignResult(*figures, evaluation=key))
 
 
 def _close(campaign: Campaign, result: CampaignResult) -> Next:
     # Before the state changes: after a crash here this step is taken again.
     commit_accepted(campaign)
     stored = msgspec.to_builtins(replace(result, baseline=BASELINE))
+    # What the campaign achieved; why it ended was said when its search ended.
+    if result.gain is None:
+        words = f"Finished; the incumbent could not be compared with v0: {result.why}"
+    elif (gain := result.as_gain) is None:
+        words = "Finished: v0 remains the best; no change was shown to be faster."
+    else:
+        words = f"Finished: {gain.words} against v0 (n={gain.pairs} pairs)."
     with transaction.atomic():
         if not move(campaign, CampaignState.DONE, result=stored, finished_at=timezone.now()):
             return NOTHING
-        record(campaign, "finished", _closing_words(result), reason=campaign.stop_reason)
+        record(campaign, "finished", words, reason=campaign.stop_reason)
         return Next(measure=request_baselines(campaign))
-
-
-def _closing_words(result: CampaignResult) -> str:
-    """What the campaign achieved; why it ended was said when its search ended."""
-    if result.gain is None:
-        return f"Finished; the incumbent could not be compared with v0: {result.why}"
-    gain = result.as_gain
-    if gain is None:
-        return "Finished: v0 remains the best; no change was shown to be faster."
-    return f"Finished: {gain.words} against v0 (n={gain.pairs} pairs)."
 
 
 def end_search(campaign: Campaign, stop: Stop) -> Next:
@@ -132,28 +114,14 @@ def call_off(campaign: Campaign) -> None:
     waiting = list(queued.select_related("candidate__round"))
     unmeasured = bool(waiting) or not campaign.rounds.exists()
     for evaluation in waiting:
-        _end_unmeasured(campaign, evaluation)
+        report, round_ = not_measured(evaluation, NOT_TAKEN), evaluation.candidate.round
+        with transaction.atomic():
+            if move(evaluation, EvaluationState.DONE, **ended_with(report)):
+                label = f"round {round_.number}, {evaluation.candidate.label}"
+                message = f"{label}: not measured: {NOT_TAKEN}"
+                record(campaign, "called_off", message, round=round_, evaluation=evaluation.pk)
     if campaign.incumbent_id is None and unmeasured and not is_held(campaign):
         abort(campaign, AbortReason.USER, BEFORE_BASELINE)
-
-
-def _end_unmeasured(campaign: Campaign, evaluation: Evaluation) -> None:
-    report = not_measured(evaluation, NOT_TAKEN)
-    round_ = evaluation.candidate.round
-    with transaction.atomic():
-        if move(
-            evaluation,
-            EvaluationState.DONE,
-            outcome=report.outcome.value,
-            reason=report.reason,
-            report=json.loads(dump(report)),
-            phase=report.phase.value,
-            finished_at=timezone.now(),
-        ):
-            message = (
-                f"round {round_.number}, {evaluation.candidate.label}: not measured: {NOT_TAKEN}"
-            )
-            record(campaign, "called_off", message, round=round_, evaluation=evaluation.pk)
 
 
 TRIES = 3

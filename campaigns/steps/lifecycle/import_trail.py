@@ -12,11 +12,16 @@ from typing import Any
 from django.db import transaction
 
 from campaigns.models import ImportedCampaign, ImportedRound
-from campaigns.trails.importers.claims import ClaimedCampaign, ClaimedRound, System, refused
+from campaigns.trails.importers.claims import ClaimedCampaign, System, refused
 from campaigns.trails.importers.trail import TrailFiles, claimed_in
 
 LONGEST_PATH = 500
 AT_ONCE = 100
+# What a row takes over as it was claimed.
+SAME = (
+    *("name", "number", "title", "hypothesis", "rationale", "status", "kept", "masked"),
+    *("figure", "unit", "metric", "convention", "amends", "path", "line", "kernel", "at"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,8 @@ def plan_import(trail: TrailFiles, system: System | None = None) -> PlannedImpor
             accepted = f"paths of up to {LONGEST_PATH} characters"
             raise refused(path[:40] + "…", 0, f"{len(path)} characters", accepted)
     claimed = claimed_in(trail.files, system)
-    return PlannedImport(trail, claimed, _there(trail.digest))
+    there = ImportedCampaign.objects.filter(digest=trail.digest).first()
+    return PlannedImport(trail, claimed, there)
 
 
 def import_trail(planned: PlannedImport, user: Any = None) -> tuple[ImportedCampaign, bool]:
@@ -62,26 +68,17 @@ def import_trail(planned: PlannedImport, user: Any = None) -> tuple[ImportedCamp
             },
         )
         if is_new:
-            rounds = [_row(campaign, n, one) for n, one in enumerate(claimed.rounds, 1)]
+            rounds = [
+                ImportedRound(
+                    campaign=campaign,
+                    ordinal=ordinal,
+                    claims=[claim.stored for claim in one.claims],
+                    missing=list(one.missing),
+                    **{name: getattr(one, name) for name in SAME},
+                )
+                for ordinal, one in enumerate(claimed.rounds, 1)
+            ]
             ImportedRound.objects.bulk_create(rounds, batch_size=AT_ONCE)
             campaign.sealed = True
             campaign.save(update_fields=["sealed"])
     return campaign, is_new
-
-
-def _there(digest: str) -> ImportedCampaign | None:
-    return ImportedCampaign.objects.filter(digest=digest).first()
-
-
-def _row(campaign: ImportedCampaign, ordinal: int, one: ClaimedRound) -> ImportedRound:
-    same = (
-        *("name", "number", "title", "hypothesis", "rationale", "status", "kept", "masked"),
-        *("figure", "unit", "metric", "convention", "amends", "path", "line", "kernel", "at"),
-    )
-    return ImportedRound(
-        campaign=campaign,
-        ordinal=ordinal,
-        claims=[claim.stored for claim in one.claims],
-        missing=list(one.missing),
-        **{name: getattr(one, name) for name in same},
-    )

@@ -5,14 +5,7 @@ from __future__ import annotations
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from campaigns.models import (
-    Campaign,
-    Evaluation,
-    EvaluationState,
-    Round,
-    RoundState,
-    Worker,
-)
+from campaigns.models import Campaign, Evaluation, EvaluationState, Round, RoundState
 from campaigns.models.event import record
 from campaigns.models.kinds import ATTEMPTS, EVALUATION_KINDS, HELP
 from campaigns.models.transitions import WORKING
@@ -21,6 +14,7 @@ from campaigns.records.time_spent import clock_of, doing_words, is_waiting, used
 from campaigns.rules.stop.phases import MEASURING, Overrun, is_idle, overrun
 from campaigns.rules.verdict.expectation import SILENT, WRONG
 from campaigns.rules.wording import minutes
+from campaigns.steps.measuring.claims import idle_workers
 from campaigns.steps.measuring.results import release_vanished
 from campaigns.steps.notify import AGAIN, Next
 from campaigns.steps.rounds.learn import try_to_learn
@@ -36,7 +30,7 @@ def reconcile() -> list[tuple[Campaign, Next]]:
     working = Campaign.objects.filter(state__in=WORKING).select_related("platform")
     for campaign in working:
         tell_idle(campaign)
-    wanted = ((campaign, _next(campaign)) for campaign in working)
+    wanted = [(campaign, _next(campaign)) for campaign in working]
     return [(campaign, following) for campaign, following in wanted if following]
 
 
@@ -44,23 +38,18 @@ def _next(campaign: Campaign) -> Next | None:
     waiting = awaited_by(campaign).exclude(state=EvaluationState.DONE)
     states = dict(waiting.values_list("pk", "state"))
     if EvaluationState.RUNNING in states.values():
-        return _help(campaign)
+        # The help that a running search waits for.
+        helping = Evaluation.objects.filter(candidate__round__campaign=campaign, kind__in=HELP)
+        queued = helping.filter(state=EvaluationState.QUEUED).values_list("pk", "kind")
+        rows = [(key, EVALUATION_KINDS[kind].needs_device) for key, kind in queued]
+        shares = tuple(key for key, needs_device in rows if needs_device)
+        builds = tuple(key for key, needs_device in rows if not needs_device)
+        if shares and not _has_idle_worker(campaign):
+            shares = ()
+        return Next(measure=shares, build=builds) if shares or builds else None
     if not states or campaign.pause_requested or campaign.stop_requested:
         return AGAIN
     return Next(measure=tuple(sorted(states))) if _has_idle_worker(campaign) else None
-
-
-def _help(campaign: Campaign) -> Next | None:
-    """The help that a running search waits for."""
-    queued = Evaluation.objects.filter(
-        candidate__round__campaign=campaign, kind__in=HELP, state=EvaluationState.QUEUED
-    )
-    rows = [(key, EVALUATION_KINDS[kind]) for key, kind in queued.values_list("pk", "kind")]
-    shares = tuple(key for key, traits in rows if traits.needs_device)
-    builds = tuple(key for key, traits in rows if not traits.needs_device)
-    if shares and not _has_idle_worker(campaign):
-        shares = ()
-    return Next(measure=shares, build=builds) if shares or builds else None
 
 
 def _has_idle_worker(campaign: Campaign) -> bool:
@@ -68,9 +57,8 @@ def _has_idle_worker(campaign: Campaign) -> bool:
 
     When other programs use its device, the notification waits for the next check.
     """
-    alive = Worker.objects.filter(platform=campaign.platform).alive()
-    busy = Evaluation.objects.filter(state=EvaluationState.RUNNING, worker__in=alive)
-    cards = list(alive.exclude(pk__in=busy.values("worker")).values_list("card", flat=True))
+    idle = idle_workers().filter(platform=campaign.platform)
+    cards = list(idle.values_list("card", flat=True))
     wait = wait_of(campaign)
     return bool(cards) if wait is None else any(wait.is_due(c, timezone.now()) for c in cards)
 
@@ -88,10 +76,10 @@ def tell_idle(campaign: Campaign) -> bool:
     last = campaign.events.last()
     if last is not None and last.kind == IDLE:
         return False
-    late = overrun(clock) is Overrun.TELL
-    idle = f"no sign of life for {minutes(clock.silent_s)} min while {doing_words(clock)}"
-    more = f"; {used_words(clock)}" if late else ""
-    words = f"{idle}{more}; its step is requested again"
+    words = f"no sign of life for {minutes(clock.silent_s)} min while {doing_words(clock)}"
+    if overrun(clock) is Overrun.TELL:
+        words += f"; {used_words(clock)}"
+    words += "; its step is requested again"
     record(campaign, IDLE, words, state=clock.state, silent_s=round(clock.silent_s, 1))
     return True
 

@@ -40,8 +40,13 @@ def answer_restart(campaign: Campaign, answer: RestartAnswer, why: str = "by a p
     if restart_of(campaign) is not None:
         raise IllegalTransition("campaign: its one restart is answered already")
     after, taken = campaign.rounds.count(), answer is RestartAnswer.TAKEN
-    seed = campaign.seed + after
-    hidden = list(_drawn(campaign, seed)) if taken else []
+    seed, hidden = campaign.seed + after, list[int]()
+    if taken:
+        # About half of the attempts; a round with outcome broken_host is not one (law 8).
+        rows = Verdict.objects.filter(round__campaign=campaign, round__kind__in=ATTEMPTS)
+        judged = rows.exclude(reason__in=UNJUDGED).values_list("round__number", flat=True)
+        incumbent = campaign.incumbent
+        hidden += masked(judged, {1, incumbent.round.number if incumbent else 1}, seed)
     values: dict[str, Any] = {"state": CampaignState.PROFILE}
     stop = should_stop(stop_policy_of(campaign), history_of(campaign, answered=True, taken=taken))
     if stop is not None:
@@ -57,14 +62,6 @@ def answer_restart(campaign: Campaign, answer: RestartAnswer, why: str = "by a p
         if stop is not None:
             record(campaign, "ended", stop.sentence, reason=stop.reason)
     return AGAIN
-
-
-def _drawn(campaign: Campaign, seed: int) -> tuple[int, ...]:
-    """About half of the attempts; a round with outcome broken_host is not one (law 8)."""
-    rows = Verdict.objects.filter(round__campaign=campaign).exclude(reason__in=UNJUDGED)
-    attempts = rows.filter(round__kind__in=ATTEMPTS).values_list("round__number", flat=True)
-    incumbent = campaign.incumbent
-    return masked(attempts, {1, incumbent.round.number if incumbent else 1}, seed)
 
 
 def unmask(campaign: Campaign, number: int) -> None:

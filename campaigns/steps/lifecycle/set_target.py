@@ -38,7 +38,7 @@ from campaigns.rules.target.ceilings import (
     Disputed,
     target_under,
 )
-from campaigns.rules.target.roofline import MemoryLevel, Ridge, Work, ridges
+from campaigns.rules.target.roofline import MemoryLevel, Work, ridges
 from campaigns.steps.lifecycle.finish import abort
 from campaigns.steps.measuring.waits import ask_to_pause
 from campaigns.steps.notify import AGAIN, NOTHING, Next
@@ -66,36 +66,40 @@ def set_target(campaign: Campaign) -> Next:
     if why := unknown_target(campaign):
         held = f"the target is {UNKNOWN_VALUE}, so nothing is measured; {why} Then resume it."
         return AGAIN if ask_to_pause(campaign, held, "target_unknown") else NOTHING
+    cases = tuple(Case(name=row.name, params=row.params) for row in campaign.case_rows)
     try:
-        works = _work(campaign)
+        with tempdir("work") as folder:
+            found = work_model(materialise(campaign.problem, folder), cases)
     except HostLacks as error:
         return AGAIN if ask_to_pause(campaign, str(error), "host_lacks") else NOTHING
     except ProblemError as error:
         return abort(campaign, AbortReason.PROBLEM_UNUSABLE, str(error))
     ceilings = ceilings_of(campaign)
     busy = host_busy_share(campaign.platform)
+    works = {name: Work(flops, moved) for name, (flops, moved) in found.items()}
     target = _target(campaign, works, ceilings, busy)
     cautions = target_warnings_of(campaign.platform, ceilings, busy)
     prepared = Campaign.objects.filter(pk=campaign.pk, state=CampaignState.PREPARE, target={})
     with transaction.atomic():
         if not claim(prepared, target=stored_target(target)):
             return NOTHING
+        said = f"target: {target.fraction:.0%} of the floor on {len(target.cases)} cases"
+        if target.state == PLACEHOLDER:
+            assumed = ", ".join(f"{name} {one.shown}" for name, one in target.assumed.items())
+            said = f"target: {PLACEHOLDER}: {assumed}; kept out of every headline"
         found = [asdict(one) for one in (*_gaps(campaign, target), *cautions)]
-        record(campaign, TARGET_SET, _sentence(target), pitfalls=found)
+        record(campaign, TARGET_SET, said, pitfalls=found)
     return AGAIN
-
-
-def _work(campaign: Campaign) -> dict[str, Work]:
-    cases = tuple(Case(name=row.name, params=row.params) for row in campaign.case_rows)
-    with tempdir("work") as folder:
-        found = work_model(materialise(campaign.problem, folder), cases)
-    return {name: Work(flops=flops, bytes=bytes_) for name, (flops, bytes_) in found.items()}
 
 
 def _target(
     campaign: Campaign, works: dict[str, Work], ceilings: Ceilings, busy: Cited | None
 ) -> CampaignTarget:
-    platform = campaign.platform
+    platform, problem = campaign.platform, campaign.problem
+    levels: dict[MemoryLevel, Sequence[Cited]] = {
+        MemoryLevel.DRAM: ceilings.bandwidths,
+        MemoryLevel.CACHE: cache_bandwidth_ceilings(platform),
+    }
     return replace(
         target_under(ceilings, works, target_fraction(campaign)),
         busy=busy,
@@ -103,9 +107,9 @@ def _target(
             tuple(higher_rivals(platform, ceilings.bandwidths)),
             tuple(higher_rivals(platform, ceilings.computes)),
         ),
-        lessers=tuple(lesser_ceilings(platform, campaign.problem.dtype)),
-        accumulate=campaign.problem.accumulate,
-        ridges=_ridges(campaign, ceilings),
+        lessers=tuple(lesser_ceilings(platform, problem.dtype)),
+        accumulate=problem.accumulate,
+        ridges=ridges({problem.dtype: ceilings.computes}, levels),
         assumed={
             row.question: Assumption(
                 shown=row.shown,
@@ -130,21 +134,6 @@ def _gaps(campaign: Campaign, target: CampaignTarget) -> Iterator[TargetWarning]
             f"{found.reason}. No share of the roof, no stop and no verdict rests on it."
         )
         yield TargetWarning(PitfallKind.PLACEHOLDER, message, "")
-
-
-def _ridges(campaign: Campaign, ceilings: Ceilings) -> tuple[Ridge, ...]:
-    levels: dict[MemoryLevel, Sequence[Cited]] = {
-        MemoryLevel.DRAM: ceilings.bandwidths,
-        MemoryLevel.CACHE: cache_bandwidth_ceilings(campaign.platform),
-    }
-    return ridges({campaign.problem.dtype: ceilings.computes}, levels)
-
-
-def _sentence(target: CampaignTarget) -> str:
-    if target.state == PLACEHOLDER:
-        assumed = ", ".join(f"{name} {found.shown}" for name, found in target.assumed.items())
-        return f"target: {PLACEHOLDER}: {assumed}; kept out of every headline"
-    return f"target: {target.fraction:.0%} of the floor on {len(target.cases)} cases"
 
 
 LONGEST_SHOWN = 80
@@ -185,8 +174,23 @@ def allow_placeholder(
                 f"campaign: is {found.doing}; accepted for a placeholder: "
                 f"{CampaignState.DRAFT}, as confirming freezes the goal"
             )
-        _require_gap(found, question)
-        return _store(found, question, value, quantity, reason.strip(), by)
+        ceilings = ceilings_of(found)
+        if question not in ceilings.missing:
+            known = ceilings.bandwidth if question == "bandwidth" else ceilings.compute
+            cited = known.citation if known else ""
+            why = f"is known: {cited}; a placeholder is only for a value without a citation"
+            raise PlaceholderRefused("question", f"{question} {why}")
+        words = f"{question}: {value} is an {PLACEHOLDER}, allowed by {by.get_username()}: {reason}"
+        given = {"question": question, "value": quantity.value, "unit": quantity.unit}
+        given |= {"shown": value, "reason": reason.strip()}
+        try:
+            with transaction.atomic():
+                made = record(found, Placeholder.KIND, words, by=by, **given)
+        except IntegrityError:
+            raise PlaceholderRefused(
+                "question", f"{question} has a placeholder already; it is never rewritten"
+            ) from None
+    return Placeholder.objects.get(pk=made.pk)
 
 
 def _quantity(question: str, value: str) -> Quantity:
@@ -202,29 +206,3 @@ def _quantity(question: str, value: str) -> Quantity:
     if quantity.value <= 0:
         raise PlaceholderRefused("value", f"{value}; accepted: more than 0 {unit}")
     return quantity
-
-
-def _require_gap(campaign: Campaign, question: str) -> None:
-    ceilings = ceilings_of(campaign)
-    if question not in ceilings.missing:
-        known = ceilings.bandwidth if question == "bandwidth" else ceilings.compute
-        cited = known.citation if known else ""
-        raise PlaceholderRefused(
-            "question",
-            f"{question} is known: {cited}; a placeholder is only for a value without a citation",
-        )
-
-
-def _store(
-    campaign: Campaign, question: str, shown: str, quantity: Quantity, reason: str, by: Any
-) -> Placeholder:
-    words = f"{question}: {shown} is an {PLACEHOLDER}, allowed by {by.get_username()}: {reason}"
-    assumed = {"value": quantity.value, "unit": quantity.unit, "shown": shown, "reason": reason}
-    try:
-        with transaction.atomic():
-            made = record(campaign, Placeholder.KIND, words, by=by, question=question, **assumed)
-    except IntegrityError:
-        raise PlaceholderRefused(
-            "question", f"{question} has a placeholder already; it is never rewritten"
-        ) from None
-    return Placeholder.objects.get(pk=made.pk)

@@ -18,7 +18,7 @@ from campaigns.models.transitions import move
 from campaigns.problems.torch_source import NoSource
 from campaigns.records.baselines import may_be_measured, source_of, wants_baselines
 from campaigns.records.evaluations import rounds_waiting
-from campaigns.steps.measuring.claims import give_back
+from campaigns.steps.measuring.claims import give_back, idle_workers
 from campaigns.steps.notify import Next
 from campaigns.steps.worker import WorkerContext
 
@@ -42,10 +42,12 @@ def request_baselines(campaign: Campaign) -> tuple[int, ...]:
         evaluation, is_new = Evaluation.objects.get_or_create(
             candidate=campaign.incumbent, kind=kind, attempt=1
         )
-        if is_new and (why := _why_not(evaluation)):
-            _end(evaluation, why)
-        elif is_new:
-            queued.append(evaluation.pk)
+        if is_new:
+            try:
+                source_of(evaluation)
+                queued.append(evaluation.pk)
+            except NoSource as error:
+                _end(evaluation, str(error))
     return tuple(queued)
 
 
@@ -53,19 +55,9 @@ def _end(evaluation: Evaluation, why: str) -> None:
     move(evaluation, EvaluationState.DONE, reason=why, finished_at=timezone.now())
 
 
-def _why_not(evaluation: Evaluation) -> str:
-    try:
-        source_of(evaluation)
-    except NoSource as error:
-        return str(error)
-    return ""
-
-
 def remind_of_baselines() -> list[tuple[Campaign, Next]]:
     """The oldest that waits, of each platform with an idle worker; doing it again does no harm."""
-    busy = Evaluation.objects.filter(state=EvaluationState.RUNNING, worker__isnull=False)
-    idle = Worker.objects.alive().exclude(pk__in=busy.values("worker"))
-    platforms = set(idle.values_list("platform", flat=True))
+    platforms = set(idle_workers().values_list("platform", flat=True))
     rows = Evaluation.objects.filter(kind__in=TORCH, state=EvaluationState.QUEUED)
     found: dict[int, Evaluation] = {}
     for evaluation in rows.select_related("candidate__round__campaign__platform").order_by("pk"):

@@ -14,11 +14,11 @@ from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from campaigns.devices.processes import ClaimLost, is_gone, new_holder
-from campaigns.models import EvaluationState
+from campaigns.models import Evaluation, EvaluationState, Worker
 from campaigns.models.transitions import claim, move
 
 log = logging.getLogger(__name__)
@@ -57,14 +57,16 @@ def give_back(row: Any, **more: Any) -> bool:
     return move(row, EvaluationState.QUEUED, holder__is=row.holder, **free, **more)
 
 
+def idle_workers() -> QuerySet[Worker]:
+    """Workers that are alive and measure no evaluation."""
+    running = Evaluation.objects.filter(state=EvaluationState.RUNNING, worker__isnull=False)
+    return Worker.objects.alive().exclude(pk__in=running.values("worker"))
+
+
 def is_vanished(row: Any) -> bool:
     """Whether the worker of a running row has ended, or sends no heartbeat."""
     expired = timezone.now() - timedelta(seconds=settings.KOPT_LEASE_S)
     return row.heartbeat_at is None or row.heartbeat_at < expired or is_gone(row.holder)
-
-
-def _nothing() -> None:
-    return None
 
 
 class ClaimHeartbeat:
@@ -73,7 +75,7 @@ class ClaimHeartbeat:
     row: as this process has claimed it. also: called whenever the phase is stored.
     """
 
-    def __init__(self, row: Any, also: Callable[[], object] = _nothing) -> None:
+    def __init__(self, row: Any, also: Callable[[], object] | None = None) -> None:
         rows = type(row)._default_manager
         self._mine = rows.filter(pk=row.pk, state=EvaluationState.RUNNING, holder=row.holder)
         self._longest = row._meta.get_field("phase").max_length
@@ -89,7 +91,8 @@ class ClaimHeartbeat:
         self._phase, self._due = phase, now + settings.KOPT_HEARTBEAT_S
         try:
             held = claim(self._mine, heartbeat_at=timezone.now(), phase=phase[: self._longest])
-            self._also()
+            if self._also:
+                self._also()
         except (OperationalError, InterfaceError) as error:
             log.warning("heartbeat not written: %s", error)
             return

@@ -22,14 +22,7 @@ from campaigns.devices.passport import Measurer
 from campaigns.devices.processes import ClaimLost, is_gone, is_here, tempdir, worker_of
 from campaigns.evaluator.contract import Case, Job, MachineCode, Outcome, Phase, Report, Sanitized
 from campaigns.evaluator.contract.files import protocol_from
-from campaigns.models import (
-    Campaign,
-    Cause,
-    Evaluation,
-    EvaluationKind,
-    EvaluationState,
-    Worker,
-)
+from campaigns.models import Campaign, Cause, Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.evaluation import CARD, GATE
 from campaigns.models.kinds import EvaluationRole
 from campaigns.models.transitions import WORKING
@@ -70,35 +63,21 @@ def evaluate(key: int, context: WorkerContext) -> Campaign | None:
         return None
     try:
         with hold(context.device, wait_s=context.patience_s):
-            found = _seen(context)
+            if context.device.kind == "gpu":
+                # A crew of ours may wait on it, and must not be seen as somebody else's.
+                context.service.rest()
+            found = context.look(context.device)
             if found.gate is DeviceState.BUSY and is_gated(context.device):
                 return wait_for_device(evaluation, context.worker, Cause.BUSY, found.why)
             if not _claim(evaluation, context):
                 return None
-            return _measure(evaluation, context, found)
+            report = _run(evaluation, context)
+            if report is None:
+                return None
+            return _finish(evaluation, _without_host_noise(_placed(report, context.device, found)))
     except DeviceBusy as busy:
         wait_for_device(evaluation, context.worker, Cause.HELD, str(busy))
         raise
-
-
-def _seen(context: WorkerContext) -> DeviceCheck:
-    """What others do with the device. A crew of ours may wait on a GPU, and must not be seen."""
-    if context.device.kind == "gpu":
-        context.service.rest()
-    return context.look(context.device)
-
-
-def _measure(evaluation: Evaluation, context: WorkerContext, found: DeviceCheck) -> Campaign | None:
-    try:
-        report = _run(evaluation, context)
-    except ClaimLost:
-        log.warning("%s: taken over by another worker; result dropped", evaluation)
-        return None
-    except RoundWaits:
-        log.info("%s: a round waits for the device, and goes first", evaluation)
-        let_round_first(evaluation)
-        return None
-    return _finish(evaluation, _without_host_noise(_placed(report, context.device, found)))
 
 
 def _wanted(key: int, context: WorkerContext) -> Evaluation | None:
@@ -109,17 +88,14 @@ def _wanted(key: int, context: WorkerContext) -> Evaluation | None:
         "against",
     )
     evaluation = rows.filter(pk=key, state=EvaluationState.QUEUED).first()
-    if evaluation is None:
+    if evaluation is None or evaluation.campaign.platform_id != context.worker.platform_id:
         return None
-    if evaluation.campaign.platform_id != context.worker.platform_id:
-        return None
-    may_begin = MAY_BEGIN.get(evaluation.traits.role, _at_work)
-    return evaluation if may_begin(evaluation, context) else None
-
-
-def _at_work(evaluation: Evaluation, context: WorkerContext) -> bool:
+    may_begin = MAY_BEGIN.get(evaluation.traits.role)
+    if may_begin is not None:
+        return evaluation if may_begin(evaluation, context) else None
     campaign = evaluation.campaign
-    return campaign.state in WORKING and not campaign.pause_requested
+    at_work = campaign.state in WORKING and not campaign.pause_requested
+    return evaluation if at_work else None
 
 
 # Role → whether a worker may take it now; all others only while their campaign is at work.
@@ -159,18 +135,28 @@ def _refuse_if_taken(worker: Worker, device: Device) -> None:
             raise DeviceBusy(f"{device.device} ({device.name}) is held by {name}")
 
 
-def _run(evaluation: Evaluation, context: WorkerContext) -> Report:
+def _run(evaluation: Evaluation, context: WorkerContext) -> Report | None:
+    """The report; None where the claim was lost, or a round goes before torch."""
+
+    def beat() -> None:
+        worker_beat(context.worker.name, context.device)
+        require_no_round(evaluation, context)
+
     try:
         with tempdir("evaluation") as folder:
-            job, heart = (
-                job_of(evaluation, context.device, folder),
-                _heartbeat(evaluation, context),
-            )
+            job = job_of(evaluation, context.device, folder)
+            heart = ClaimHeartbeat(evaluation, beat)
             return RUNS.get(evaluation.kind, _trial)(evaluation, job, context, folder, heart)
     except OSError as error:
         where = error.filename or settings.DATA_DIR
         words = "disk full" if error.errno == errno.ENOSPC else error.strerror
         return not_measured(evaluation, f"{words}: {where}")
+    except ClaimLost:
+        log.warning("%s: taken over by another worker; result dropped", evaluation)
+    except RoundWaits:
+        log.info("%s: a round waits for the device, and goes first", evaluation)
+        let_round_first(evaluation)
+    return None
 
 
 def _trial(
@@ -221,14 +207,6 @@ def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
         noise_floor=baseline_floor(campaign),
     )
     return torch_job(job, evaluation) if traits.is_torch else job
-
-
-def _heartbeat(evaluation: Evaluation, context: WorkerContext) -> ClaimHeartbeat:
-    def beat() -> None:
-        worker_beat(context.worker.name, context.device)
-        require_no_round(evaluation, context)
-
-    return ClaimHeartbeat(evaluation, beat)
 
 
 def _placed(report: Report, device: Device, found: DeviceCheck) -> Report:

@@ -7,7 +7,7 @@ the other device does not show the gain, a person has to answer.
 from __future__ import annotations
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.models import (
@@ -25,7 +25,7 @@ from campaigns.records.noise import floor_for
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decide import decide_elsewhere
 from campaigns.rules.verdict.decision import Reason
-from campaigns.rules.verdict.gates import Standard
+from campaigns.steps.measuring.claims import idle_workers
 from campaigns.steps.measuring.standings import stand
 from campaigns.steps.notify import Next
 
@@ -38,17 +38,32 @@ def reproduce() -> list[tuple[Campaign, Next]]:
     Run at worker start and a few times a minute; running it more often does no harm. One at a time
     on a platform, the newest first, so that campaigns find a free device.
     """
-    done = _reproductions().filter(state=EvaluationState.DONE, void="")
-    settled = Standing.objects.filter(word__in=SETTLED)
-    for evaluation in done.exclude(
-        outcome__in=[one for one in Outcome if one.tells_nothing]
-    ).exclude(candidate__round__in=settled.values("round")):
+    reproductions = Evaluation.objects.filter(kind=EvaluationKind.REPRODUCE).select_related(
+        "candidate__round__campaign__platform", "worker"
+    )
+    telling = [one for one in Outcome if not one.tells_nothing]
+    done = reproductions.filter(state=EvaluationState.DONE, void="", outcome__in=telling)
+    settled = Standing.objects.filter(word__in=SETTLED).values("round")
+    for evaluation in done.exclude(candidate__round__in=settled):
         _judge(evaluation)
-    for platform in _platforms_with_several():
+    # Platforms of which workers with different devices are alive.
+    rows = Worker.objects.alive().exclude(card="").values("platform")
+    several = rows.annotate(cards=Count("card", distinct=True)).filter(cards__gt=1)
+    open_ones = reproductions.exclude(state=EvaluationState.DONE)
+    for platform in several.values_list("platform", flat=True):
         workers = list(Worker.objects.alive().filter(platform=platform))
-        if not _unfinished(platform).exists():
+        if not open_ones.filter(candidate__round__campaign__platform=platform).exists():
             _queue(platform, workers)
-    return _waiting()
+    idle = list(idle_workers())
+    return [
+        (evaluation.campaign, Next(measure=(evaluation.pk,)))
+        for evaluation in reproductions.filter(state=EvaluationState.QUEUED)
+        if any(
+            worker.platform_id == evaluation.campaign.platform_id
+            and may_reproduce(evaluation, worker.card)
+            for worker in idle
+        )
+    ]
 
 
 def _judge(evaluation: Evaluation) -> None:
@@ -61,7 +76,12 @@ def _judge(evaluation: Evaluation) -> None:
     accepted = Gain(gain, low, high, verdict.pairs)
     standard = standard_of_round(round_, floor_for(round_.campaign, evaluation))
     found = decide_elsewhere(report, standard, accepted)
-    word = _word(found.reason, standard, accepted)
+    word = StandingWord.NOT_REPRODUCED
+    if found.reason is Reason.PROMOTED:
+        word = StandingWord.REPRODUCED
+    elif found.reason is Reason.WITHIN_NOISE and standard.noise >= accepted.gain:
+        # A device whose own noise hides a gain of this size does not speak against it either.
+        word = StandingWord.UNTOLD
     place = evaluation.worker.name if evaluation.worker else "another worker"
     sentence = f"On {place}: {found.sentence}"
     if word != StandingWord.REPRODUCED:
@@ -74,14 +94,6 @@ def _judge(evaluation: Evaluation) -> None:
             raise
 
 
-def _word(reason: Reason, standard: Standard, accepted: Gain) -> StandingWord:
-    """A device whose own noise hides a gain of this size neither shows it nor speaks against it."""
-    if reason is Reason.PROMOTED:
-        return StandingWord.REPRODUCED
-    hidden = reason is Reason.WITHIN_NOISE and standard.noise >= accepted.gain
-    return StandingWord.UNTOLD if hidden else StandingWord.NOT_REPRODUCED
-
-
 def _queue(platform: int, workers: list[Worker]) -> None:
     """Queue the newest verified gain that one of these workers can confirm."""
     verified = Standing.objects.filter(
@@ -90,7 +102,7 @@ def _queue(platform: int, workers: list[Worker]) -> None:
         round__campaign__state__in=REPRODUCED_IN,
         round__campaign__pause_requested=False,
     )
-    tried = _reproductions().values("candidate")
+    tried = Evaluation.objects.filter(kind=EvaluationKind.REPRODUCE).values("candidate")
     known = Standing.objects.filter(word__in=SETTLED).values("round")
     waiting = verified.exclude(evaluation__candidate__in=tried).exclude(round__in=known)
     claims = Standing.objects.filter(word=StandingWord.CLAIMED, round__in=waiting.values("round"))
@@ -103,35 +115,3 @@ def _queue(platform: int, workers: list[Worker]) -> None:
                 defaults={"against": claim.evaluation.against},
             )
             return
-
-
-def _waiting() -> list[tuple[Campaign, Next]]:
-    """What is queued and has an idle worker that may take it."""
-    busy = Evaluation.objects.filter(state=EvaluationState.RUNNING, worker__isnull=False)
-    idle = list(Worker.objects.alive().exclude(pk__in=busy.values("worker")))
-    return [
-        (evaluation.campaign, Next(measure=(evaluation.pk,)))
-        for evaluation in _reproductions().filter(state=EvaluationState.QUEUED)
-        if any(
-            worker.platform_id == evaluation.campaign.platform_id
-            and may_reproduce(evaluation, worker.card)
-            for worker in idle
-        )
-    ]
-
-
-def _reproductions() -> QuerySet[Evaluation]:
-    rows = Evaluation.objects.filter(kind=EvaluationKind.REPRODUCE)
-    return rows.select_related("candidate__round__campaign__platform", "worker")
-
-
-def _unfinished(platform: int) -> QuerySet[Evaluation]:
-    rows = _reproductions().exclude(state=EvaluationState.DONE)
-    return rows.filter(candidate__round__campaign__platform=platform)
-
-
-def _platforms_with_several() -> list[int]:
-    """Platforms of which workers with different devices are alive."""
-    rows = Worker.objects.alive().exclude(card="").values("platform")
-    several = rows.annotate(cards=Count("card", distinct=True)).filter(cards__gt=1)
-    return list(several.values_list("platform", flat=True))

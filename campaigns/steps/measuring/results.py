@@ -10,7 +10,7 @@ import logging
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,17 @@ def not_measured(evaluation: Evaluation, reason: str) -> Report:
     return Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, reason)
 
 
+def ended_with(report: Report) -> dict[str, Any]:
+    """The columns of an evaluation that ends now with this report."""
+    return {
+        "outcome": report.outcome.value,
+        "reason": report.reason,
+        "report": json.loads(dump(report)),
+        "phase": report.phase.value,
+        "finished_at": timezone.now(),
+    }
+
+
 def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True) -> Campaign | None:
     """End a claimed evaluation with its report, if the claim is still held.
 
@@ -68,29 +79,21 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
     drifted = drift_under(evaluation, report)
     if drifted and not may_repeat(evaluation):
         report, drifted = as_host_failure(report, drifted), ()
-    facts: dict[str, Any] = json.loads(dump(report))
     # What kopt has written itself does not cheat: then the host was too busy to tell.
     failed = (Outcome.BROKEN_HOST, *([Outcome.CHEATED] if evaluation.traits.is_torch else ()))
-    broken = report.outcome in failed
+    broken, ending = report.outcome in failed, ended_with(report)
     with transaction.atomic():
-        if not claim(
-            mine,
-            state=EvaluationState.DONE,
-            outcome=report.outcome.value,
-            reason=report.reason,
-            report=facts,
-            phase=report.phase.value,
-            finished_at=timezone.now(),
-            void=sentence_of(drifted) if drifted else "",
-            void_reasons=[asdict(one) | {"what": one.what.value} for one in drifted],
-        ):
+        why = [asdict(one) | {"what": one.what.value} for one in drifted]
+        void = {"void": sentence_of(drifted) if drifted else "", "void_reasons": why}
+        if not claim(mine, state=EvaluationState.DONE, **ending, **void):
             log.warning("%s: taken over by another worker; result dropped", evaluation)
             return None
         if drifted:
             repeat_void(evaluation, drifted)
-        again = retry and not evaluation.traits.is_help
-        if broken and again and _attempts(evaluation, failed) < MOST_ATTEMPTS:
-            evaluation.queue_again()
+        if broken and retry and not evaluation.traits.is_help:
+            same = Evaluation.objects.filter(candidate=evaluation.candidate, kind=evaluation.kind)
+            if same.filter(outcome__in=failed).count() < MOST_ATTEMPTS:
+                evaluation.queue_again()
         round_ = evaluation.candidate.round
         who = f"round {round_.number}, {evaluation.candidate.label}"
         if evaluation.traits.is_torch:
@@ -98,11 +101,6 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
         message = f"{who}: {report.outcome.value}"
         record(campaign, "evaluated", message, round=round_, evaluation=evaluation.pk)
     return campaign
-
-
-def _attempts(evaluation: Evaluation, outcomes: Iterable[Outcome]) -> int:
-    same = Evaluation.objects.filter(candidate=evaluation.candidate, kind=evaluation.kind)
-    return same.filter(outcome__in=list(outcomes)).count()
 
 
 def repeat_void(evaluation: Evaluation, found: tuple[Disturbance, ...]) -> None:
@@ -169,13 +167,8 @@ def saved_results() -> Iterator[SavedResult]:
     for path in sorted(_results().glob("evaluation-*.json")):
         try:
             said = json.loads(path.read_text())
-            found = SavedResult(
-                path,
-                said["evaluation"],
-                said["holder"],
-                said["claims"],
-                load_report(said["report"]),
-            )
+            claimed = (said["evaluation"], said["holder"], said["claims"])
+            found = SavedResult(path, *claimed, load_report(said["report"]))
         except FileNotFoundError:
             continue  # another process has just stored it
         except (ValueError, KeyError, TypeError, ContractError) as error:
@@ -198,20 +191,17 @@ def store_saved() -> list[tuple[Campaign, Next]]:
 
     Run with every heartbeat. Raises DatabaseError, and what is not stored stays kept.
     """
-    found = (_store_late(kept) for kept in saved_results() if _has_waited(kept))
-    return [(campaign, AGAIN) for campaign in found if campaign]
-
-
-def _has_waited(kept: SavedResult) -> bool:
-    if is_gone(kept.holder):
-        return True
-    try:
-        return time.time() - kept.path.stat().st_mtime > LEFT_S
-    except FileNotFoundError:
-        return False
+    campaigns = (_store_late(kept) for kept in saved_results())
+    return [(campaign, AGAIN) for campaign in campaigns if campaign]
 
 
 def _store_late(kept: SavedResult) -> Campaign | None:
+    try:
+        left_s = time.time() - kept.path.stat().st_mtime
+    except FileNotFoundError:
+        left_s = 0.0
+    if left_s <= LEFT_S and not is_gone(kept.holder):
+        return None
     rows = Evaluation.objects.select_related("candidate__round__campaign", "worker")
     evaluation, campaign = rows.filter(pk=kept.evaluation).first(), None
     if evaluation is not None:
@@ -243,7 +233,7 @@ def _release(evaluation: Evaluation) -> None:
 
     Help with a search ends: the search gives out again what was not done, and asks for other help.
     """
-    campaign, worker = evaluation.campaign, worker_of(evaluation.holder)
+    worker = worker_of(evaluation.holder)
     message = f"worker {worker} vanished while it held {evaluation}"
     with transaction.atomic():
         if evaluation.claims >= MOST_CLAIMS or evaluation.traits.is_help:
@@ -256,4 +246,4 @@ def _release(evaluation: Evaluation) -> None:
             released = give_back(evaluation)
         if released:
             round_ = evaluation.candidate.round
-            record(campaign, "worker_vanished", message, round=round_, worker=worker)
+            record(evaluation.campaign, "worker_vanished", message, round=round_, worker=worker)

@@ -22,10 +22,19 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.records.evaluations import Session, is_elsewhere, may_rely
+from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import Decision, VerdictWord
 from campaigns.rules.verdict.one_session import against_words
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from knowledge.curation.errors import Forbidden
+
+
+def gain_columns(gain: Gain | None) -> dict[str, Any]:
+    """The columns that a gain is stored in, by name; those of no gain have their defaults."""
+    if gain is None:
+        return {}
+    ends = {"gain": gain.gain, "gain_low": gain.low, "gain_high": gain.high}
+    return {**ends, "pairs": gain.pairs, "interval_kind": gain.kind}
 
 
 def stand(round_: Round, word: StandingWord, session: Session, sentence: str) -> None:
@@ -33,17 +42,12 @@ def stand(round_: Round, word: StandingWord, session: Session, sentence: str) ->
 
     Inside the caller's transaction.
     """
-    gain = session.alone.gain
     Standing.objects.create(
         round=round_,
         word=word.value,
         evaluation=session.evaluation,
         sentence=sentence,
-        gain=gain.gain if gain else None,
-        gain_low=gain.low if gain else None,
-        gain_high=gain.high if gain else None,
-        pairs=gain.pairs if gain else 0,
-        interval_kind=gain.kind if gain else "",
+        **gain_columns(session.alone.gain),
     )
     message = f"round {round_.number}: {word.label}: {sentence}"
     more = {"word": word.value, "evaluation": session.evaluation.pk}
@@ -110,13 +114,9 @@ def answer_standing(round_: Round, answer: str, why: str, by: Any) -> StandingAn
     standing = round_.standings.filter(word=StandingWord.NOT_REPRODUCED).first()
     if standing is None:
         raise AnswerRefused(f"{round_}: accepted: one that is {StandingWord.NOT_REPRODUCED.label}")
-    return _store(standing, Answer(answer), why.strip(), by)
-
-
-def _store(standing: Standing, answer: Answer, why: str, by: Any) -> StandingAnswer:
-    round_ = standing.round
-    words = f"round {round_.number}: {answer.label}, says {by.get_username()}: {why}"
-    said = {"standing": standing.pk, "answer": answer.value, "why": why}
+    said = {"standing": standing.pk, "answer": answer, "why": why.strip()}
+    label = Answer(answer).label
+    words = f"round {round_.number}: {label}, says {by.get_username()}: {why.strip()}"
     try:
         with transaction.atomic():
             made = record(round_.campaign, StandingAnswer.KIND, words, round=round_, by=by, **said)

@@ -81,23 +81,14 @@ def sweep(
 
 def _work(plan: Sweep, evaluation: Evaluation, rows: _Rows) -> SearchWork:
     campaign, base = evaluation.campaign, evaluation.candidate.source
-    limits, space = device_limits(campaign.platform), campaign_space(campaign, base)
+    space = campaign_space(campaign, base)
     strategy = strategy_named(plan.strategy)(space, plan.seed, plan.seeds)
     stop = StopRule(most_trials=plan.most_points, most_s=plan.most_s)
     work = SearchWork(base, space, strategy, stop, rows.add)
-    work.most_shared_bytes = limits.shared_bytes_per_block
-    for row in plan.points.all():
-        work.known(
-            TriedPoint(
-                row.number,
-                row.params,
-                row.outcome,
-                row.reason,
-                row.times_us,
-                row.time_us,
-                row.ended_early,
-            )
-        )
+    work.most_shared_bytes = device_limits(campaign.platform).shared_bytes_per_block
+    known = ("number", "params", "outcome", "reason", "times_us", "time_us", "ended_early")
+    for row in plan.points.values_list(*known):
+        work.known(TriedPoint(*row))
     return work
 
 
@@ -118,11 +109,7 @@ def screening_protocol(protocol: Protocol, kind: str, most_s: float) -> Protocol
         total_s=2 * most_s + protocol.limits.total_s,
     )
     return replace(
-        protocol,
-        burst_ms=BURST_MS[kind],
-        max_slots=SLOTS,
-        arena_mib=ARENA_MIB[kind],
-        limits=limits,
+        protocol, burst_ms=BURST_MS[kind], max_slots=SLOTS, arena_mib=ARENA_MIB[kind], limits=limits
     )
 
 
@@ -138,6 +125,7 @@ class _Rows:
         self._new: list[SweepPoint] = []
 
     def add(self, point: TriedPoint) -> None:
+        facts = asdict(point.facts) if point.facts else {}
         self._new.append(
             SweepPoint(
                 sweep=self._plan,
@@ -149,7 +137,7 @@ class _Rows:
                 time_us=point.time_us,
                 times_us=dict(point.times_us),
                 ended_early=point.ended_early,
-                facts=_known(point),
+                facts={name: value for name, value in facts.items() if value is not None},
                 build_s=point.build_s,
                 screen_s=point.screen_s,
             )
@@ -158,11 +146,6 @@ class _Rows:
     def write(self) -> None:
         rows, self._new = self._new, []
         SweepPoint.objects.bulk_create(rows)
-
-
-def _known(point: TriedPoint) -> dict[str, int]:
-    facts = asdict(point.facts) if point.facts else {}
-    return {name: value for name, value in facts.items() if value is not None}
 
 
 # Help that broke so often in one search is asked for no more: the host is to blame, or the search.
@@ -179,13 +162,18 @@ def ask_for_help(search: Evaluation, *, builds: bool = False) -> int:
     release_vanished(help_of(search))
     states = Counter(help_of(search).values_list("kind", "state"))
     if help_of(search).filter(outcome=Outcome.BROKEN_HOST).count() < MOST_BROKEN:
-        free = 0 if is_wanted_elsewhere(search.campaign) else _free_devices(search)
-        for _ in range(free - states[SHARE, EvaluationState.QUEUED]):
+        # Devices of the search's platform whose living workers measure nothing, itself left out.
+        alive = Worker.objects.filter(platform=search.campaign.platform_id).alive()
+        running = Evaluation.objects.filter(state=EvaluationState.RUNNING, worker__in=alive)
+        free = set(alive.values_list("card", flat=True))
+        free -= set(running.values_list("worker__card", flat=True))
+        if is_wanted_elsewhere(search.campaign):
+            free = set()
+        for _ in range(len(free) - states[SHARE, EvaluationState.QUEUED]):
             notify(search.campaign, Next(measure=(_ask(search, SHARE),)))
         if builds and not states[BUILD, EvaluationState.QUEUED]:
             notify(search.campaign, Next(build=(_ask(search, BUILD),)))
-    running = states[SHARE, EvaluationState.RUNNING] + states[BUILD, EvaluationState.RUNNING]
-    return running + builds
+    return sum(states[kind, EvaluationState.RUNNING] for kind in (SHARE, BUILD)) + builds
 
 
 def end_help(search: Evaluation) -> None:
@@ -204,20 +192,8 @@ def _ask(search: Evaluation, kind: EvaluationKind) -> int:
     return made.pk
 
 
-def _free_devices(search: Evaluation) -> int:
-    """Devices of the search's platform whose living workers measure nothing, itself left out."""
-    alive = Worker.objects.filter(platform=search.campaign.platform_id).alive()
-    running = Evaluation.objects.filter(state=EvaluationState.RUNNING, worker__in=alive)
-    busy = set(running.values_list("worker__card", flat=True))
-    return len(set(alive.values_list("card", flat=True)) - busy)
-
-
 def help_search(
-    share: Evaluation,
-    job: Job,
-    context: WorkerContext,
-    folder: Path,
-    beat: Callable[[str], None],
+    share: Evaluation, job: Job, context: WorkerContext, folder: Path, beat: Callable[[str], None]
 ) -> Report:
     """Try variants until the search ends, or a measurement waits for a device of this platform.
 

@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from campaigns.devices.hold import hold
-from campaigns.devices.passport import BACKEND, PassportFails, Taken, host_facts, take
+from campaigns.devices.passport import BACKEND, PassportFails, host_facts, take
 from campaigns.devices.processes import tempdir
 from campaigns.evaluator.contract.files import dump
 from campaigns.models import Passport, Worker
@@ -34,49 +34,40 @@ def take_passport(why: str, context: WorkerContext) -> Passport | None:
 
     None when a campaign came to need the device. Raises DeviceBusy before anything is measured.
     """
-    note_host(context.worker, context.device)
-    begun, wish = time.monotonic(), open_wish(context.worker)
-    taken, error = None, ""
-    with hold(context.device, wait_s=context.patience_s), tempdir("passport") as folder:
+    worker, device = context.worker, context.device
+    note_host(worker, device)
+    begun, wish = time.monotonic(), open_wish(worker)
+    values: dict[str, Any] = {"why": why[:300]}
+    with hold(device, wait_s=context.patience_s), tempdir("passport") as folder:
         try:
-            taken = take(
-                context.device, context.service, folder / "scratch", _PassportHeartbeat(context)
-            )
+            taken = take(device, context.service, folder / "scratch", _PassportHeartbeat(context))
+            values |= {
+                "lengths": [asdict(length) for length in taken.lengths],
+                "conditions": asdict(taken.conditions),
+                "failures": list(taken.failures),
+                "reports": [json.loads(dump(report)) for report in taken.sessions],
+            }
         except CampaignWaits:
-            log.info("passport of %s put off: a campaign needs the device", context.worker)
+            log.info("passport of %s put off: a campaign needs the device", worker)
             return None
         except PassportFails as failed:
-            error = str(failed)
-    values = {"why": why[:300], "error": error}
-    passport = _store(context, values, time.monotonic() - begun, taken)
+            values["error"] = str(failed)
+    wall_s = round(time.monotonic() - begun, 1)
+    renew_connection()
+    passport = Passport.objects.create(
+        worker=worker,
+        card=worker.card,
+        device=device.device,
+        backend=BACKEND[device.kind],
+        host=dict(host_facts(device)),
+        wall_s=wall_s,
+        **values,
+    )
     if wish is not None:
         # A request that came meanwhile stays open.
         answered = Worker.objects.filter(pk=wish.pk, asked_at=wish.asked_at)
         answered.update(asked_at=None, asked_by=None)
     return passport
-
-
-def _store(
-    context: WorkerContext, said: dict[str, Any], wall_s: float, taken: Taken | None
-) -> Passport:
-    renew_connection()
-    values: dict[str, Any] = {
-        **said,
-        "worker": context.worker,
-        "card": context.worker.card,
-        "device": context.device.device,
-        "backend": BACKEND[context.device.kind],
-        "host": dict(host_facts(context.device)),
-        "wall_s": round(wall_s, 1),
-    }
-    if taken is not None:
-        values |= {
-            "lengths": [asdict(length) for length in taken.lengths],
-            "conditions": asdict(taken.conditions),
-            "failures": list(taken.failures),
-            "reports": [json.loads(dump(report)) for report in taken.sessions],
-        }
-    return Passport.objects.create(**values)
 
 
 class _PassportHeartbeat:

@@ -12,14 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns.models import (
-    Campaign,
-    Cause,
-    DeviceWait,
-    Evaluation,
-    EvaluationState,
-    Worker,
-)
+from campaigns.models import Campaign, Cause, DeviceWait, Evaluation, EvaluationState, Worker
 from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, claim
 from campaigns.records.device_waits import awaited_by, wait_for
@@ -59,9 +52,12 @@ def wait_for_device(
     campaign, now, before = evaluation.campaign, timezone.now(), wait_for(evaluation)
     if before is not None and cause is Cause.HELD and now < before.look_at:
         return None
-    if _is_served(evaluation):
-        return None
+    # Another worker may have begun meanwhile, with it or with another of its campaign.
+    queued = Evaluation.objects.filter(pk=evaluation.pk, state=EvaluationState.QUEUED)
+    served = awaited_by(campaign).filter(state=EvaluationState.RUNNING)
     beside = evaluation.traits.is_apart
+    if not queued.exists() or (not beside and served.exists()):
+        return None
     looked = _looked(before, worker, now, is_busy=cause is Cause.BUSY, bounded=not beside)
     looked |= {"cause": cause, "why": why}
     with transaction.atomic():
@@ -75,16 +71,14 @@ def wait_for_device(
         if is_new:
             begins, _ = wait.event_kinds
             record(campaign, begins, wait.words, evaluation=evaluation.pk)
-        return campaign if wait.is_over and _pause(campaign, wait) else None
-
-
-def _is_served(evaluation: Evaluation) -> bool:
-    """Whether another worker has begun meanwhile, with it or with another of its campaign."""
-    if not Evaluation.objects.filter(pk=evaluation.pk, state=EvaluationState.QUEUED).exists():
-        return True
-    if evaluation.traits.is_apart:
-        return False
-    return awaited_by(evaluation.campaign).filter(state=EvaluationState.RUNNING).exists()
+        if not wait.is_over:
+            return None
+        sentence = (
+            f"No free device for {minutes(wait.waited_s)} min; the campaign is paused. Resume it "
+            f"when there is one. Last seen: {wait.why}"
+        )
+        asked = ask_to_pause(campaign, sentence, reason=WAITED, cause=wait.cause)
+        return campaign if asked else None
 
 
 def _looked(
@@ -109,12 +103,6 @@ def _looked(
         "pause_at": now + timedelta(seconds=max(0.0, MOST_WAIT_S - waited)) if bounded else None,
         "looks": looks,
     }
-
-
-def _pause(campaign: Campaign, wait: DeviceWait) -> bool:
-    words = f"No free device for {minutes(wait.waited_s)} min; the campaign is paused. Resume it "
-    sentence = f"{words}when there is one. Last seen: {wait.why}"
-    return ask_to_pause(campaign, sentence, reason=WAITED, cause=wait.cause)
 
 
 def end_wait(evaluation: Evaluation, worker: Worker) -> None:

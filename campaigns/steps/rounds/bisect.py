@@ -58,9 +58,9 @@ def bisect(
     good = sources[question.good]
 
     def measure(number: int) -> BisectProbe:
-        look = _look(number, sources[number], good, question, place)
-        tell(look)
-        return look
+        probe = _probe(number, sources[number], good, question, place)
+        tell(probe)
+        return probe
 
     with hold(place.device, wait_s=place.patience_s):
         return first_slower(list(sources), measure)
@@ -84,7 +84,7 @@ def _sources(question: BisectQuestion) -> dict[int, Candidate]:
     return {n: source for n, source in found.items() if question.good <= n <= bad}
 
 
-def _look(
+def _probe(
     number: int,
     candidate: Candidate,
     good: Candidate,
@@ -114,5 +114,5 @@ def _look(
         compared = compare(report, standard_of(campaign, has_incumbent=True))
     except ValueError as error:
         return BisectProbe(number, BisectAnswer.UNCLEAR, why=str(error))
-    gains = [gain for gain in (compared.gain, compared.clock) if gain]
+    gains = [found.gain for found in (compared, compared.clock) if found]
     return BisectProbe(number, answer_of(gains, question.limit), compared.gain)

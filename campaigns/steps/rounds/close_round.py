@@ -1,29 +1,35 @@
-"""Close a judged round: keep or roll back, then continue or stop."""
+"""Close a judged round: keep or roll back, continue or stop; learn of it and commit it (R46).
+
+Every accepted round becomes a git commit: first the commit, then its hash in the database. It all
+comes from sealed records, so it can be run again after any crash and gives the same hashes. Nothing
+of a campaign waits for it or fails with it: what goes wrong is an event, and is tried again after
+the next accepted round and before the end.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns.models import (
-    AbortReason,
-    Campaign,
-    CampaignState,
-    Round,
-    RoundState,
-)
+from campaigns.lineage.git import LineageError
+from campaigns.lineage.records import FAILED, branch_of, chain_of, uncommitted
+from campaigns.lineage.repository import write
+from campaigns.models import AbortReason, Campaign, CampaignState, Commit, Round, RoundState
 from campaigns.models.event import record
 from campaigns.models.transitions import move, stopping
 from campaigns.records.campaigns import stop_policy_of
 from campaigns.records.stop_history import history_of
+from campaigns.reports.found import round_rows
 from campaigns.rules.stop.policy import should_stop
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.measuring.baselines import request_baselines
 from campaigns.steps.notify import NOTHING, Next
-from campaigns.steps.rounds.closed import AFTER_CLOSING, WITH_CLOSING
 from campaigns.steps.rounds.ladder import Climb, climb
+from campaigns.steps.rounds.learn import try_to_learn
+from knowledge.search.index import put
 
 
 def close_round(round_: Round) -> Next:
@@ -47,8 +53,7 @@ def close_round(round_: Round) -> Next:
             record(campaign, "ended", ending["stop_sentence"], reason=ending["stop_reason"])
         elif climbed.rung is not None:
             record(campaign, "ladder", climbed.words, rung=climbed.rung)
-        for follow in WITH_CLOSING:
-            follow(round_)
+        put(round_rows(round_))
         if not round_.traits.is_attempt:
             # The first alone at once: the others take longer, and a free worker finds them.
             beside = request_baselines(campaign)[:1]
@@ -74,3 +79,54 @@ def _ending(campaign: Campaign, round_: Round) -> tuple[dict[str, Any], Climb | 
         return stopping(stop), None
     climbed = climb(campaign)
     return {"state": climbed.state}, climbed
+
+
+def commit_accepted(campaign: Campaign) -> None:
+    """Commit what is accepted and not committed yet; never raises for git or for a full disk."""
+    missing = uncommitted(campaign)
+    if not missing:
+        return
+    try:
+        rebuild(campaign)
+    except LineageError as error:
+        rounds = ", ".join(map(str, missing))
+        again = (
+            f"tried again when one is accepted and at the end, or `campaign lineage {campaign.pk}`"
+        )
+        message = f"Accepted, but not committed: round {rounds}: {error} ({again})"
+        # Said once: a step that fails for another reason is taken again and again.
+        if not campaign.events.filter(kind=FAILED, message=message).exists():
+            record(campaign, FAILED, message)
+
+
+def rebuild(campaign: Campaign) -> list[Commit]:
+    """Write the whole repository from records, and down what hashes are not yet on record.
+
+    Raises LineageError; also when the records give another hash than the one that was recorded.
+    """
+    branch, links = branch_of(campaign), chain_of(campaign)
+    if not links:
+        return []
+    hashes = write(campaign.pk, branch, [link.entry for link in links])
+    commits = []
+    for link, sha in zip(links, hashes, strict=True):
+        # Two hosts may be here at once, each with its own repository: both have the same hash.
+        values = {"branch": branch, "sha": sha, "message": link.entry.message}
+        values |= {"source": link.source, "note": link.note}
+        commit = link.commit or Commit.objects.get_or_create(round=link.round, defaults=values)[0]
+        if commit.sha != sha:
+            raise LineageError(
+                f"round {link.round.number}: its records give {sha}, on record is {commit.sha}"
+            )
+        commits.append(commit)
+    return commits
+
+
+def _commit(round_: Round) -> None:
+    if round_.verdict.word == VerdictWord.ACCEPTED:
+        commit_accepted(round_.campaign)
+
+
+# Only a closed round can no longer change, so that the same commit can be made again. What a crash
+# leaves undone here `reconcile` learns, and the next accepted round or the end commits.
+AFTER_CLOSING: tuple[Callable[[Round], object], ...] = (try_to_learn, _commit)

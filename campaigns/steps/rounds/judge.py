@@ -31,7 +31,7 @@ from campaigns.rules.stop.ladder import may_repair
 from campaigns.rules.verdict.decide import Judgement, decide
 from campaigns.rules.verdict.decision import Decision, Reason, VerdictWord
 from campaigns.rules.verdict.one_session import compare
-from campaigns.steps.measuring.standings import remeasure, settle
+from campaigns.steps.measuring.standings import gain_columns, remeasure, settle
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from campaigns.steps.rounds.screen import hand_on
 
@@ -43,9 +43,10 @@ def judge(round_: Round) -> Next:
     would be accepted is measured again first, and then judged by both sessions. What failed in a
     way that another change may mend is repaired first, while that is allowed (R17).
     """
-    waiting = _unfinished(round_)
-    if waiting:
-        queued = (key for key, state in waiting.items() if state == EvaluationState.QUEUED)
+    evaluations = Evaluation.objects.filter(candidate__round=round_)
+    states = evaluations.exclude(state=EvaluationState.DONE).values_list("pk", "state")
+    if states:
+        queued = (key for key, state in states if state == EvaluationState.QUEUED)
         return Next(measure=tuple(sorted(queued)))
     judged = load_judged_round(round_)
     judgement = decide(judged.reports, judged.standard)
@@ -72,47 +73,31 @@ def _close(round_: Round, judged: JudgedRound, judgement: Judgement) -> Next:
             gain = compare(judgement.report, judged.standard).gain
             campaign.noise = msgspec.to_builtins(noise_between(gain))
             claim(Campaign.objects.filter(pk=campaign.pk), noise=campaign.noise)
-        record(
-            campaign,
-            "verdict",
-            f"round {round_.number}: {decision.verdict.told(decision.sentence)}",
-            round=round_,
-            verdict=decision.verdict,
-            reason=decision.reason,
-        )
+        message = f"round {round_.number}: {decision.verdict.told(decision.sentence)}"
+        more = {"verdict": decision.verdict, "reason": decision.reason}
+        record(campaign, "verdict", message, round=round_, **more)
     return AGAIN
 
 
 def _is_mendable(round_: Round, decision: Decision) -> bool:
     """Never the baseline, nor a dispatch split, which is made of two kernels that were right, nor
     what one session showed to be right and another one did not, nor what somebody handed in."""
-    if round_.submission_id is not None:
-        return False
-    if not round_.traits.is_mendable or round_.state == RoundState.CLAIMED:
+    handed_in = round_.submission_id is not None
+    if handed_in or not round_.traits.is_mendable or round_.state == RoundState.CLAIMED:
         return False
     answers = round_.repairs.values_list("candidate", flat=True)
     return may_repair(decision.reason, [key is not None for key in answers])
 
 
-def _unfinished(round_: Round) -> dict[int, str]:
-    rows = Evaluation.objects.filter(candidate__round=round_).exclude(state=EvaluationState.DONE)
-    return dict(rows.values_list("pk", "state"))
-
-
 def _store(round_: Round, judged: JudgedRound, judgement: Judgement) -> None:
     decision, report = judgement.decision, judgement.report
-    gain = decision.gain
     Verdict.objects.create(
         round=round_,
         evaluation=judged.evaluations[judgement.deciding],
         word=decision.verdict.value,
         reason=decision.reason.value,
         sentence=decision.sentence,
-        gain=gain.gain if gain else None,
-        gain_low=gain.low if gain else None,
-        gain_high=gain.high if gain else None,
-        pairs=gain.pairs if gain else 0,
-        interval_kind=gain.kind if gain else "",
+        **gain_columns(decision.gain),
         gates=[asdict(gate) for gate in decision.gates],
         cases=case_rows(report.cases if report else (), decision.cases),
         classes=class_rows(decision.classes, judged.standard.classes),

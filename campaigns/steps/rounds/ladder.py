@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from django.db import transaction
 
-from campaigns.models import Campaign, CampaignState, Candidate, Review, Verdict
+from campaigns.models import Campaign, CampaignState, Candidate, Review
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.search.catalogue import category_of, untried
@@ -52,21 +51,17 @@ def climb(campaign: Campaign) -> Climb:
     count = "1 round was" if len(streak) == 1 else f"{len(streak)} rounds in a row were"
     head = f"{count} not accepted"
     if found is Rung.DIAGNOSE:
-        return Climb(CampaignState.PROFILE, found, f"{head}: {_diagnosis(streak)}")
-    if found is Rung.MACHINE_CODE:
-        known = _machine_code(campaign.incumbent)
-        words = f"{head}: read the incumbent's machine code next: {known}"
-        return Climb(CampaignState.PROFILE, found, words)
-    if found is Rung.COMPARE:
-        return Climb(CampaignState.PROFILE, found, f"{head}: {_comparison(campaign)}")
-    after = CampaignState.STAGNATION if found is Rung.REVIEW else CampaignState.RESTART
-    step = "a review" if found is Rung.REVIEW else "a partial restart is offered"
-    return Climb(after, found, f"{head}: {step}")
-
-
-def _diagnosis(streak: Sequence[Verdict]) -> str:
-    said = "; ".join(f"round {v.round.number}: {v.sentence.rstrip('.')}" for v in streak)
-    return f"{tally(Reason(v.reason) for v in streak)} ({said})"
+        said = "; ".join(f"round {v.round.number}: {v.sentence.rstrip('.')}" for v in streak)
+        words = f"{tally(Reason(v.reason) for v in streak)} ({said})"
+    elif found is Rung.MACHINE_CODE:
+        words = f"read the incumbent's machine code next: {_machine_code(campaign.incumbent)}"
+    elif found is Rung.COMPARE:
+        words = _comparison(campaign)
+    elif found is Rung.REVIEW:
+        return Climb(CampaignState.STAGNATION, found, f"{head}: a review")
+    else:
+        return Climb(CampaignState.RESTART, found, f"{head}: a partial restart is offered")
+    return Climb(CampaignState.PROFILE, found, f"{head}: {words}")
 
 
 def _comparison(campaign: Campaign) -> str:

@@ -4,25 +4,40 @@ from __future__ import annotations
 
 import logging
 import textwrap
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from django.db import DatabaseError, transaction
 from msgspec import MsgspecError
 
-from campaigns.models import Round, RoundState
+from campaigns.models import Campaign, Round, RoundState
 from campaigns.models.event import record
-from campaigns.records.rounds import declared_of
+from campaigns.proposers.evidence import Facts, bottleneck_of, read_facts
+from campaigns.records.cases import shapes_of
+from campaigns.records.evaluations import judged_candidate, measured_on
+from campaigns.records.rounds import StoredHypothesis, declared_of, hypothesis_of
+from campaigns.records.stop_history import masked_rounds
+from campaigns.records.verdicts import borne_of, classes_of, gain_of, noise_of
 from campaigns.rules.verdict.decision import Reason
-from campaigns.rules.verdict.expectation import TRICKS, Borne
-from campaigns.steps.rounds.attempt import attempt_of
-from knowledge.experience.attempts.record import record_attempts
+from campaigns.rules.verdict.expectation import DOWN, TIMES, TRICKS, Borne, is_decided, taught
+from knowledge.experience.attempts.record import NewExperience, record_attempts
+from knowledge.experience.catalogue.names import catalogue_slug
 from knowledge.experience.lessons import propose_lesson, record_anti_pattern
 from knowledge.experience.lessons.new import LONGEST, NewLesson
 from knowledge.experience.lessons.propose import MOST_OF_CAMPAIGN, rest_on
 from knowledge.experience.lessons.weigh import covers
 from knowledge.experience.terms import AttemptLabel
 from knowledge.experience.wording import gain_words
-from knowledge.models import EntryStanding, Experience, Lesson, LessonSource, LessonState
+from knowledge.models import (
+    EntryStanding,
+    Experience,
+    ExperienceOrigin,
+    Lesson,
+    LessonSource,
+    LessonState,
+    Strategy,
+)
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +75,87 @@ def try_to_learn(round_: Round) -> bool:
     return True
 
 
+def attempt_of(round_: Round) -> NewExperience | None:
+    """The attempt that a round was; None for the baseline and for a round that teaches nothing.
+
+    A verdict that needs review is kept for people, masked from machines.
+    """
+    idea, verdict = hypothesis_of(round_), getattr(round_, "verdict", None)
+    if idea is None or verdict is None or not round_.traits.is_attempt:
+        return None
+    reason, gain = Reason(verdict.reason), gain_of(verdict)
+    if idea.scope:
+        own = (found.gain for found in classes_of(verdict) if found.name == idea.scope)
+        gain = next(own, gain)
+    label = taught(reason, gain, noise_of(verdict))
+    if label is None:
+        return None
+    campaign, handed, against = round_.campaign, round_.submission, round_.against
+    facts = read_facts(round_.evidence.facts if round_.evidence else {})
+    place, borne = measured_on(verdict.evaluation), borne_of(round_, verdict)
+    measured = gain if label is not AttemptLabel.INCORRECT else None
+    return NewExperience(
+        strategy=idea.strategy,
+        label=label,
+        origin=ExperienceOrigin.ROUND,
+        op=campaign.problem.op,
+        dtype=campaign.problem.dtype,
+        backend=campaign.backend,
+        platform=campaign.platform.slug,
+        arch=campaign.platform.target,
+        bottleneck=bottleneck_of(facts),
+        shapes=shapes_of(campaign.case_rows),
+        scope_class=idea.scope,
+        params=_params(round_, idea, label),
+        title=idea.title,
+        change=idea.change,
+        evidence=idea.evidence,
+        precondition=_precondition(campaign, idea, facts),
+        problem=campaign.problem.slug,
+        proposer=handed.kind if handed else campaign.proposer,
+        verdict=verdict.word,
+        reason=verdict.reason,
+        gain=measured.gain if measured else None,
+        gain_low=measured.low if measured else None,
+        gain_high=measured.high if measured else None,
+        pairs=measured.pairs if measured else 0,
+        baseline=f"round {against.round.number}'s kernel, the incumbent" if against else "",
+        expected_gain=_expected(idea),
+        borne=borne.value if borne else "",
+        compiler=place.compiler,
+        driver=place.driver,
+        notes=verdict.sentence,
+        masked=round_.number in masked_rounds(campaign) or not is_decided(reason),
+        campaign=campaign.pk,
+        round=round_.number,
+        happened_at=round_.closed_at,
+    )
+
+
+def _params(round_: Round, idea: StoredHypothesis, label: AttemptLabel) -> Mapping[str, Any]:
+    """Of the candidate that was judged; of a failed repair those of what it should repair."""
+    candidate = judged_candidate(round_)
+    while label is AttemptLabel.INCORRECT and (repair := getattr(candidate, "repair", None)):
+        candidate = repair.failed.candidate
+    found: Mapping[str, Any] = candidate.params
+    return found or idea.params
+
+
+def _precondition(campaign: Campaign, idea: StoredHypothesis, facts: Facts) -> str:
+    """When the catalogue advises it, and what was measured here before."""
+    slug = catalogue_slug(idea.strategy, campaign.backend)
+    listed = Strategy.objects.filter(slug=slug).values_list("use_when", flat=True).first()
+    measured = f"Measured before: {'; '.join(facts.sentences())}." if facts.cases else ""
+    return "\n".join(filter(None, (listed, measured)))
+
+
+def _expected(idea: StoredHypothesis) -> float | None:
+    """The predicted gain in speed: 0.2 of the time saved is 0.25."""
+    share = idea.expected_amount
+    timed = idea.expected_metric in TIMES and idea.expected_direction == DOWN
+    return 1 / (1 - share) - 1 if timed and share is not None and 0 <= share < 1 else None
+
+
 def note_trick(round_: Round, entry: Experience) -> Lesson | None:
     """Once for its strategy, operation and backend; further rounds add their evidence.
 
@@ -92,10 +188,10 @@ def offer_tip(round_: Round, entry: Experience) -> Lesson | None:
 
     None where the round shows neither, and where a lesson says so already: that one gains an entry.
     """
-    avoid = _says(entry)
-    if avoid is None or entry.standing != EntryStanding.COUNTS:
+    lost = entry.label == AttemptLabel.REGRESSION and entry.borne == Borne.REFUTED
+    if not (lost or entry.label == AttemptLabel.SUCCESS) or entry.standing != EntryStanding.COUNTS:
         return None
-    known = Lesson.objects.filter(strategy=entry.track.strategy, avoid=avoid)
+    known = Lesson.objects.filter(strategy=entry.track.strategy, avoid=lost)
     same = [lesson for lesson in known if covers(lesson, entry.track)]
     for lesson in same:
         if lesson.state == LessonState.PROPOSED:
@@ -103,20 +199,12 @@ def offer_tip(round_: Round, entry: Experience) -> Lesson | None:
     offered = Lesson.objects.filter(campaign=round_.campaign_id, source=LessonSource.CAMPAIGN)
     if same or offered.count() >= MOST_OF_CAMPAIGN:
         return None
-    lesson = propose_lesson(clipped(_drafted(round_, entry, avoid)), None)
+    lesson = propose_lesson(clipped(_drafted(round_, entry, avoid=lost)), None)
     record(round_.campaign, "tip", f"round {round_.number} offers a tip: {lesson}", round=round_)
     return lesson
 
 
-def _says(entry: Experience) -> bool | None:
-    """Whether it says to avoid its strategy; None where it says nothing clear."""
-    if entry.label == AttemptLabel.SUCCESS:
-        return False
-    lost = entry.label == AttemptLabel.REGRESSION and entry.borne == Borne.REFUTED
-    return True if lost else None
-
-
-def _drafted(round_: Round, entry: Experience, avoid: bool) -> NewLesson:
+def _drafted(round_: Round, entry: Experience, *, avoid: bool) -> NewLesson:
     track = entry.track
     found = gain_words(entry.gain, entry.gain_low, entry.gain_high)
     predicted = gain_words(entry.expected_gain) if entry.expected_gain is not None else ""

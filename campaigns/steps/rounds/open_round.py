@@ -26,12 +26,12 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
-from campaigns.proposers.base import Draft, SweepPlan
+from campaigns.proposers.base import Draft
 from campaigns.proposers.situation import drafted_in, stored_draft
 from campaigns.records.findings import examined, stored_findings
 from campaigns.records.rounds import declared_of, evidence_of, proposed_by
+from campaigns.rules.verdict.buckets import transfer
 from campaigns.rules.verdict.source_gates import static_findings
-from campaigns.rules.verdict.transfer import transfer
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from campaigns.syntax.findings.find import findings_of
 from knowledge.models import Adoption, Experience
@@ -52,8 +52,9 @@ def open_round(
     keeps of a dispatch split. submission: what the draft was handed in as; no second round is ever
     opened for it.
     """
-    single = RoundKind.ATTEMPT if split is None else RoundKind.SPLIT
-    several = len(draft.candidates) > 1 or draft.sweep is not None
+    kind, plan = RoundKind.ATTEMPT if split is None else RoundKind.SPLIT, draft.sweep
+    if len(draft.candidates) > 1 or plan is not None:
+        kind = RoundKind.SWEEP
     with transaction.atomic():
         later = Round.objects.filter(campaign=campaign.pk, number__gt=after)
         if not move(campaign, CampaignState.IMPLEMENT, ~Q(Exists(later))):
@@ -61,7 +62,7 @@ def open_round(
         round_ = Round.objects.create(
             campaign=campaign,
             number=after + 1,
-            kind=RoundKind.SWEEP if several else single,
+            kind=kind,
             split=split,
             submission=submission,
             hypothesis=asdict(draft.hypothesis),
@@ -69,8 +70,17 @@ def open_round(
             draft=stored_draft(draft.candidates),
             against=campaign.incumbent,
         )
-        if draft.sweep is not None:
-            _plan_sweep(round_, draft.sweep)
+        if plan is not None:
+            Sweep.objects.create(
+                round=round_,
+                knobs=[{"name": n, "values": list(v), "default": d} for n, v, d in plan.knobs],
+                size=str(plan.size),
+                strategy=plan.strategy,
+                seed=plan.seed,
+                seeds=[dict(point) for point in plan.seeds],
+                most_points=plan.most_points,
+                most_s=plan.most_s,
+            )
         _adopt(round_, draft.hypothesis.follows)
         record(
             campaign,
@@ -79,22 +89,6 @@ def open_round(
             round=round_,
         )
     return AGAIN
-
-
-def _plan_sweep(round_: Round, plan: SweepPlan) -> None:
-    Sweep.objects.create(
-        round=round_,
-        knobs=[
-            {"name": name, "values": list(values), "default": default}
-            for name, values, default in plan.knobs
-        ],
-        size=str(plan.size),
-        strategy=plan.strategy,
-        seed=plan.seed,
-        seeds=[dict(point) for point in plan.seeds],
-        most_points=plan.most_points,
-        most_s=plan.most_s,
-    )
 
 
 def _adopt(round_: Round, uuids: Iterable[str]) -> None:
@@ -129,23 +123,26 @@ def v0_source(campaign: Campaign) -> Source:
     return Source(name, problem.files[name], problem.flags_of(campaign.backend))
 
 
+def sweep_of(round_: Round) -> Sweep | None:
+    """The search of the round's candidates; None where the proposer gave them."""
+    return Sweep.objects.filter(round=round_).first()
+
+
 def implement(round_: Round) -> Next:
     """Store each source of the draft. One is measured in full at once, several are screened first.
 
     What the campaign's findings policy refuses is stored, and never built or run.
     """
     campaign, kind = round_.campaign, round_.traits.evaluated_as
-    if Sweep.objects.filter(round=round_).exists():
+    if sweep_of(round_):
         kind = EvaluationKind.SWEEP
     drafted = drafted_in(round_.draft or [])
     with transaction.atomic():
         if not move(campaign, CampaignState.VALIDATE):
             return NOTHING
         for ordinal, variant in enumerate(drafted, 1):
-            candidate = add_candidate(
-                round_, ordinal, variant.label, variant.source, variant.params
-            )
-            request_evaluation(candidate, round_.against, kind)
+            told = (variant.label, variant.source, variant.params)
+            request_evaluation(add_candidate(round_, ordinal, *told), round_.against, kind)
         claim(Round.objects.filter(pk=round_.pk), draft=None)
         count = f"{len(drafted)} candidate{'s' * (len(drafted) != 1)}"
         record(campaign, "implemented", f"round {round_.number}: {count}", round=round_)
@@ -191,12 +188,7 @@ def request_evaluation(
     if found.reason is None:
         found = transfer(declared_of(round_))
     if found.reason is not None:
-        move(
-            evaluation,
-            EvaluationState.DONE,
-            reason=found.sentence,
-            finished_at=timezone.now(),
-        )
+        move(evaluation, EvaluationState.DONE, reason=found.sentence, finished_at=timezone.now())
         message = f"round {round_.number}, {candidate.label}: not run: {found.gate.found}"
         record(round_.campaign, "refused", message, round=round_, candidate=candidate.ordinal)
     return evaluation

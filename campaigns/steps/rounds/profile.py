@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
 
-from campaigns.evaluator.contract import CaseReport, Outcome, Report
+from campaigns.evaluator.contract import Outcome
 from campaigns.models import (
     Campaign,
     CampaignState,
@@ -39,67 +39,48 @@ def profile(campaign: Campaign) -> Next:
     incumbent = campaign.incumbent
     if incumbent is None:
         raise ValueError(f"{campaign}: has no incumbent to gather facts about")
-    after = campaign.rounds.count()
-    known = evidence_of(campaign)
-    review = Review.objects.filter(campaign=campaign).last()
+    known, review = evidence_of(campaign), Review.objects.filter(campaign=campaign).last()
     stale = known is not None and review is not None and review.after > known.after
-    made = None if known and not stale else _gathered(campaign, incumbent, after)
+    made = None if known and not stale else _gathered(campaign, incumbent)
     with transaction.atomic():
         if not move(campaign, CampaignState.ANALYZE):
             return NOTHING
         if made is not None:
             made.save()
-            record(campaign, "profiled", _words(made, incumbent), evidence=made.pk)
+            count = f"{made.sessions} measurement{'s' * (made.sessions != 1)}"
+            words = f"evidence about round {incumbent.round.number}, from {count}; furthest off: "
+            words += read_facts(made.facts).sentences()[0]
+            record(campaign, "profiled", words, evidence=made.pk)
             tell_learned(campaign)
     return AGAIN
 
 
-def _gathered(campaign: Campaign, incumbent: Candidate, after: int) -> Evidence:
+def _gathered(campaign: Campaign, incumbent: Candidate) -> Evidence:
     """By the sessions that decided about it, and by those that measured it as the other arm."""
-    own = deciding_report(incumbent)
-    reports = [own] if own else []
-    rivals = list(_as_rival(incumbent))
-    facts = _facts(campaign, reports, rivals)
+    after, own = campaign.rounds.count(), deciding_report(incumbent)
+    rows = Evaluation.objects.filter(against=incumbent, state=EvaluationState.DONE)
+    passed = rows.filter(outcome=Outcome.PASSED, void=None).exclude(candidate=incumbent)
+    rivals = [report for evaluation in passed.order_by("pk") if (report := evaluation.facts)]
+    times: dict[str, list[float]] = {}
+    sessions = [(case, case.candidate) for case in own.cases] if own else []
+    sessions += [(case, case.incumbent) for report in rivals for case in report.cases]
+    for case, timing in sessions:
+        if timing is not None:
+            median_us = statistics.median(decisive_samples(case, timing))
+            times.setdefault(case.case, []).append(median_us)
+    placed = target_of(campaign).cases
+    facts: dict[str, Any] = {
+        "cases": [_fact(name, found, placed.get(name)) for name, found in times.items()]
+    }
+    if own and (cores := own.environment.get("cores")):
+        facts["cores"] = int(cores)
     return Evidence(
         campaign=campaign,
         incumbent=incumbent,
         after=after,
-        sessions=len(reports) + len(rivals),
+        sessions=bool(own) + len(rivals),
         facts=facts,
     )
-
-
-def _as_rival(incumbent: Candidate) -> Iterator[Report]:
-    """Passed measurements of other candidates in which this one was the other arm."""
-    rows = Evaluation.objects.filter(against=incumbent, state=EvaluationState.DONE)
-    passed = rows.filter(outcome=Outcome.PASSED, void=None).exclude(candidate=incumbent)
-    for evaluation in passed.order_by("pk"):
-        if report := evaluation.facts:
-            yield report
-
-
-def _facts(
-    campaign: Campaign, reports: Sequence[Report], rivals: Sequence[Report]
-) -> dict[str, Any]:
-    placed = target_of(campaign).cases
-    times: dict[str, list[float]] = {}
-    for report in reports:
-        for case in report.cases:
-            if case.candidate:
-                times.setdefault(case.case, []).append(_median(case, of_rival=False))
-    for report in rivals:
-        for case in report.cases:
-            if case.incumbent:
-                times.setdefault(case.case, []).append(_median(case, of_rival=True))
-    cases = [_fact(name, found, placed.get(name)) for name, found in times.items()]
-    cores = reports[0].environment.get("cores") if reports else None
-    return {"cases": cases} | ({"cores": int(cores)} if cores else {})
-
-
-def _median(case: CaseReport, *, of_rival: bool) -> float:
-    timing = case.incumbent if of_rival else case.candidate
-    assert timing is not None
-    return statistics.median(decisive_samples(case, timing))
 
 
 def _fact(name: str, times_us: Sequence[float], placed: CaseTarget | None) -> dict[str, Any]:
@@ -116,12 +97,6 @@ def _fact(name: str, times_us: Sequence[float], placed: CaseTarget | None) -> di
     return fact
 
 
-def _words(made: Evidence, incumbent: Candidate) -> str:
-    count = f"{made.sessions} measurement{'s' * (made.sessions != 1)}"
-    worst = read_facts(made.facts).sentences()[0]
-    return f"evidence about round {incumbent.round.number}, from {count}; furthest off: {worst}"
-
-
 LEARNED, LESSONS_READ = "learned", "lessons"
 MOST_LESSONS = 5
 MOST_TOLD = 5
@@ -133,15 +108,18 @@ def tell_learned(campaign: Campaign) -> None:
     """
     if not campaign.events.filter(kind=LESSONS_READ).exists():
         _tell_lessons(campaign)
-    advice = [f"{one.strategy} ({one.words})" for one in advice_for(campaign)]
     same = [one for one in spent_for(campaign) if one.is_same]
-    left_out = [f"{one.strategy} ({one.words})" for one in same]
-    parts = (
-        _listed("recommended by experience", advice),
-        _listed("not tried again on this source, since it would be the same experiment", left_out),
-    )
-    if said := "; ".join(filter(None, parts)):
-        record(campaign, LEARNED, said, entries=[one.entry for one in same])
+    told: dict[str, Sequence[Any]] = {
+        "recommended by experience": advice_for(campaign),
+        "not tried again on this source, since it would be the same experiment": same,
+    }
+    parts = []
+    for what, found in told.items():
+        listed = ", ".join(f"{one.strategy} ({one.words})" for one in found[:MOST_TOLD])
+        more = f" and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
+        parts += [f"{what}: {listed}{more}"] if found else []
+    if parts:
+        record(campaign, LEARNED, "; ".join(parts), entries=[one.entry for one in same])
 
 
 def _tell_lessons(campaign: Campaign) -> None:
@@ -159,8 +137,3 @@ def _tell_lessons(campaign: Campaign) -> None:
     told = "; ".join(str(lesson).rstrip(".") for lesson in found)
     uuids = [str(lesson.uuid) for lesson in found]
     record(campaign, LESSONS_READ, f"read {count}: {told}", lessons=uuids)
-
-
-def _listed(what: str, parts: list[str]) -> str:
-    more = f" and {len(parts) - MOST_TOLD} more" if len(parts) > MOST_TOLD else ""
-    return f"{what}: {', '.join(parts[:MOST_TOLD])}{more}" if parts else ""

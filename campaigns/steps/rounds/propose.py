@@ -83,14 +83,28 @@ def split(campaign: Campaign) -> SplitDraft | None:
     plan = _plan(campaign)
     if plan is None:
         return None
+    v0 = Candidate.objects.get(round__campaign=campaign, round__number=1, ordinal=1).source
+    both = (plan.incumbent, plan.variant)
     try:
-        when, draft = _draft(campaign, plan)
+        when = predicate(
+            DispatchProblem(
+                params={case.name: case.params for case in campaign.case_rows},
+                classes=plan.classes,
+                taken=frozenset(plan.taken),
+                columns=tuple(campaign.problem.config_class),
+                given=given_integers(campaign.backend, v0),
+            )
+        )
+        own, other = (Part(f"round_{one.round.number}", one.source) for one in both)
+        source = dispatcher(campaign.backend, DispatchPlan(own, other, v0, when))
     except (Inseparable, CannotSplit) as error:
-        _say_no(plan.round, str(error))
+        # Once per round, so that a repeat after a crash says nothing new.
+        if not Event.objects.filter(round=plan.round, kind=NO_SPLIT).exists():
+            message = f"round {plan.round.number}: its classes diverge, but there is no split: "
+            record(campaign, NO_SPLIT, f"{message}{error}", round=plan.round)
         return None
     classes = list(dict.fromkeys(plan.classes.values()))
-    runs = runs_of(plan.incumbent.round, classes)
-    others = runs_of(plan.variant.round, classes)
+    runs, others = (runs_of(one.round, classes) for one in both)
     stored = {
         "when": when.words,
         "taken": plan.taken,
@@ -98,7 +112,8 @@ def split(campaign: Campaign) -> SplitDraft | None:
         "pair": plan.pair,
         "called_by": plan.round.number,
     }
-    return SplitDraft(draft, stored)
+    variant = Variant(f"split by {when.words}", source)
+    return SplitDraft(Draft(_hypothesis(plan, when), (variant,)), stored)
 
 
 def _plan(campaign: Campaign) -> _Plan | None:
@@ -123,55 +138,27 @@ def _plan(campaign: Campaign) -> _Plan | None:
     return None if known else plan
 
 
-def _draft(campaign: Campaign, plan: _Plan) -> tuple[Predicate, Draft]:
-    """Raises Inseparable or CannotSplit."""
-    v0 = Candidate.objects.get(round__campaign=campaign, round__number=1, ordinal=1).source
-    when = predicate(
-        DispatchProblem(
-            params={case.name: case.params for case in campaign.case_rows},
-            classes=plan.classes,
-            taken=frozenset(plan.taken),
-            columns=tuple(campaign.problem.config_class),
-            given=given_integers(campaign.backend, v0),
-        )
-    )
-    parts = (_part(plan.incumbent), _part(plan.variant))
-    source = dispatcher(campaign.backend, DispatchPlan(*parts, v0, when))
-    variant = Variant(f"split by {when.words}", source)
-    return when, Draft(_hypothesis(plan, when), (variant,))
-
-
-def _part(candidate: Candidate) -> Part:
-    return Part(f"round_{candidate.round.number}", candidate.source)
-
-
 def _hypothesis(plan: _Plan, when: Predicate) -> Hypothesis:
-    variant, incumbent = plan.variant.round.number, plan.incumbent.round.number
-    own = plan.incumbent.flags
+    variant, incumbent, number = (
+        one.number for one in (plan.variant.round, plan.incumbent.round, plan.round)
+    )
+    apart, own = plan.call.divergence, plan.incumbent.flags
     more = [flag for flag in plan.variant.flags if flag not in own]
     flags = f" All of it is built with {' '.join([*own, *more])}." if more else ""
-    counts = Counter(plan.classes.values())
     return Hypothesis(
         strategy=STRATEGY,
         title=f"Split by {when.words}: round {variant}'s kernel there, else round {incumbent}'s",
         change=f"One source calls the kernel of round {variant} where {when.words}, and the "
         f"incumbent, round {incumbent}, everywhere else.",
-        rationale=f"Round {plan.round.number}: {plan.call.divergence.words}",
+        rationale=f"Round {number}: {apart.words}",
         evidence=tuple(
-            f"round {plan.round.number}, {name}: {gain.brief}"
-            for name, gain in (*plan.call.divergence.winners, *plan.call.divergence.losers)
+            f"round {number}, {name}: {gain.brief}"
+            for name, gain in (*apart.winners, *apart.losers)
         ),
         expected_metric="time_us",
         expected_direction=MetricDirection.DOWN,
-        expected_amount=expected_saving(plan.call, counts),
+        expected_amount=expected_saving(plan.call, Counter(plan.classes.values())),
         risks="Both kernels are in one source, and each call pays for the choice." + flags,
         params={"when": when.words, "variant_round": variant, "incumbent_round": incumbent},
         bucket=Bucket.K1,
     )
-
-
-def _say_no(round_: Round, why: str) -> None:
-    """Once per round, so that a repeat after a crash says nothing new."""
-    if not Event.objects.filter(round=round_, kind=NO_SPLIT).exists():
-        message = f"round {round_.number}: its classes diverge, but there is no split: {why}"
-        record(round_.campaign, NO_SPLIT, message, round=round_)

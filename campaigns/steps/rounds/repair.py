@@ -41,12 +41,17 @@ def repair(round_: Round) -> Next:
         answered = Exists(Repair.objects.filter(failed=failed))
         if not move(campaign, after, ~Q(answered)):
             return NOTHING
-        number = round_.repairs.count() + 1
-        candidate = _write(round_, variant) if variant else None
+        number, candidate, told = round_.repairs.count() + 1, None, "no repair"
+        if variant is not None:
+            # It is the round's next candidate, and the one that is judged.
+            given = (variant.label, variant.source, variant.params)
+            candidate = add_candidate(round_, round_.candidates.count() + 1, *given)
+            request_evaluation(candidate, round_.against, EvaluationKind.DECIDE)
+            claim(Round.objects.filter(pk=round_.pk, state=round_.state), chosen=candidate)
+            told = f"repair {number} of {MOST_REPAIRS}: {variant.label}"
         Repair.objects.create(
             round=round_, number=number, failed=failed, candidate=candidate, why=why
         )
-        told = f"repair {number} of {MOST_REPAIRS}: {variant.label}" if variant else "no repair"
         message = f"round {round_.number}: {told}; {why}"
         record(campaign, "repaired" if variant else "not_repaired", message, round=round_)
     return AGAIN
@@ -57,25 +62,12 @@ def _answer(round_: Round, broken: Candidate, failed: Evaluation) -> tuple[Varia
     campaign = round_.campaign
     if campaign.stop_requested:
         return None, "the campaign is being stopped"
-    asked = _proposer_of(round_)
-    if asked is None:
+    asked = proposer(campaign.proposer)
+    if not isinstance(asked, Repairer):
         return None, f"the proposer {campaign.proposer} mends nothing"
-    variant = asked.repair(situation_of(campaign), _failure(round_, broken, failed))
-    if variant is None:
-        return None, f"the proposer {campaign.proposer} has none"
-    return variant, f"{broken.label}: {failed.outcome.replace('_', ' ')}"
-
-
-def _proposer_of(round_: Round) -> Repairer | None:
-    """The campaign's proposer, if it can mend something."""
-    found = proposer(round_.campaign.proposer)
-    return found if isinstance(found, Repairer) else None
-
-
-def _failure(round_: Round, broken: Candidate, failed: Evaluation) -> Failure:
     report, idea = failed.facts, tried_in(round_)
     log = f"{report.build_log}\n{report.runner_log}".strip() if report else ""
-    return Failure(
+    failure = Failure(
         strategy=idea.strategy if idea else "",
         label=broken.label,
         source=broken.source,
@@ -85,12 +77,7 @@ def _failure(round_: Round, broken: Candidate, failed: Evaluation) -> Failure:
         log=log[-MOST_LOG:],
         tried=tuple(candidate.source for candidate in round_.candidates.all()),
     )
-
-
-def _write(round_: Round, variant: Variant) -> Candidate:
-    """Store it as the round's next candidate, and as the one that is judged."""
-    ordinal = round_.candidates.count() + 1
-    candidate = add_candidate(round_, ordinal, variant.label, variant.source, variant.params)
-    request_evaluation(candidate, round_.against, EvaluationKind.DECIDE)
-    claim(Round.objects.filter(pk=round_.pk, state=round_.state), chosen=candidate)
-    return candidate
+    variant = asked.repair(situation_of(campaign), failure)
+    if variant is None:
+        return None, f"the proposer {campaign.proposer} has none"
+    return variant, f"{broken.label}: {failed.outcome.replace('_', ' ')}"

@@ -7,7 +7,7 @@ import statistics
 
 from django.db import transaction
 
-from campaigns.evaluator.contract import Outcome, Report
+from campaigns.evaluator.contract import CaseReport, Outcome
 from campaigns.models import (
     Candidate,
     Evaluation,
@@ -26,9 +26,8 @@ from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.case_limits import Level, level_words
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.spaces.render import render
-from campaigns.spaces.space import Space
 from campaigns.steps.notify import AGAIN, NOTHING, Next
-from campaigns.steps.rounds.open_round import add_candidate
+from campaigns.steps.rounds.open_round import add_candidate, sweep_of
 
 
 def screen(round_: Round) -> Next:
@@ -36,13 +35,15 @@ def screen(round_: Round) -> Next:
 
     When none passed, the round gets its verdict from the first one that failed by itself.
     """
-    if Sweep.objects.filter(round=round_).exists():
-        return take_finalists(round_)
-    done = [_latest(candidate) for candidate in round_.candidates.prefetch_related("evaluations")]
+    if sweep := sweep_of(round_):
+        return take_finalists(round_, sweep)
+    done = []
+    for candidate in round_.candidates.prefetch_related("evaluations"):
+        screens = [e for e in candidate.evaluations.all() if e.kind == EvaluationKind.SCREEN]
+        done.append(max(screens, key=lambda e: e.attempt))
     if any(evaluation.state != EvaluationState.DONE for evaluation in done):
         return NOTHING  # a round that another worker has opened since the caller's query
-    ranked = sorted(done, key=_speed, reverse=True)
-    best = ranked[0]
+    best = max(done, key=_speed)
     passed = best.outcome == Outcome.PASSED
     if not passed:
         # One that was refused before it was built has no outcome, and failed by itself.
@@ -51,26 +52,15 @@ def screen(round_: Round) -> Next:
     with transaction.atomic():
         if not move(round_, RoundState.SCREENED, chosen=best.candidate):
             return NOTHING
+        message = f"round {round_.number}: none of {len(done)} candidates passed"
         if passed:
-            Evaluation.objects.create(
-                candidate=best.candidate, against=round_.against, kind=EvaluationKind.DECIDE
-            )
-        whole, cases = round_.campaign.cases, cases_of(round_.campaign, Level.QUICK)
-        told = level_words(Level.QUICK, len(cases), len(whole))
-        message = (
-            f"round {round_.number}: {best.candidate.label} is the best of {len(done)}, {told}"
-        )
-        if not passed:
-            message = f"round {round_.number}: none of {len(done)} candidates passed"
+            _decide(round_, best.candidate)
+            measured = len(cases_of(round_.campaign, Level.QUICK))
+            told = level_words(Level.QUICK, measured, len(round_.campaign.cases))
+            label = best.candidate.label
+            message = f"round {round_.number}: {label} is the best of {len(done)}, {told}"
         record(round_.campaign, "screened", message, round=round_)
     return AGAIN
-
-
-def _latest(candidate: Candidate) -> Evaluation:
-    """The last attempt of a candidate's screening."""
-    screens = [e for e in candidate.evaluations.all() if e.kind == EvaluationKind.SCREEN]
-    latest: Evaluation = max(screens, key=lambda e: e.attempt)
-    return latest
 
 
 def _speed(evaluation: Evaluation) -> float:
@@ -78,11 +68,10 @@ def _speed(evaluation: Evaluation) -> float:
     report = evaluation.facts
     if evaluation.outcome != Outcome.PASSED or report is None:
         return 0.0
-    return geomean(_ratio(report, index) for index in range(len(report.cases)))
+    return geomean(map(_ratio, report.cases))
 
 
-def _ratio(report: Report, index: int) -> float:
-    case = report.cases[index]
+def _ratio(case: CaseReport) -> float:
     if case.candidate is None or case.incumbent is None:
         return math.ulp(0.0)
     old = decisive_samples(case, case.incumbent)
@@ -94,28 +83,25 @@ def _ratio(report: Report, index: int) -> float:
 FINALISTS, NEAR, MOST = 3, 1.01, 6
 
 
-def take_finalists(round_: Round) -> Next:
+def take_finalists(round_: Round, sweep: Sweep) -> Next:
     """Store the best points as candidates, and queue the first one's deciding evaluation.
 
     When nothing but the source as it is passed, that is measured: the verdict then says no change.
     """
-    sweep = round_.sweep
     best = finalists_of(sweep)
     base = round_.candidates.get(ordinal=1).source
     space = campaign_space(round_.campaign, base)
     with transaction.atomic():
         if not move(round_, RoundState.SCREENED):
             return NOTHING
-        made = [
-            add_candidate(
-                round_,
-                ordinal,
-                _label(point, space),
-                render(base, space, point.params),
-                point.params,
-            )
-            for ordinal, point in enumerate(best, 2)
-        ] or list(round_.candidates.all())
+        made = []
+        for ordinal, point in enumerate(best, 2):
+            changed = {k: v for k, v in point.params.items() if v != space.defaults[k]}
+            words = ", ".join(f"{name} {value}" for name, value in changed.items())
+            source = render(base, space, point.params)
+            label = words[:200] or "as it is"
+            made.append(add_candidate(round_, ordinal, label, source, point.params))
+        made = made or list(round_.candidates.all())
         claim(Round.objects.filter(pk=round_.pk), chosen=made[0])
         _decide(round_, made[0])
         tried = sweep.points.count()
@@ -130,7 +116,7 @@ def hand_on(round_: Round) -> Next | None:
         return None
     untried = round_.candidates.exclude(evaluations__kind=EvaluationKind.DECIDE)
     following = untried.filter(ordinal__gt=round_.chosen.ordinal).first()
-    if following is None or not Sweep.objects.filter(round=round_).exists():
+    if following is None or not sweep_of(round_):
         return None
     with transaction.atomic():
         mine = Round.objects.filter(pk=round_.pk, state=round_.state, chosen=round_.chosen)
@@ -156,16 +142,7 @@ def finalists_of(sweep: Sweep) -> list[SweepPoint]:
     ]
 
 
-def _label(point: SweepPoint, space: Space) -> str:
-    changed = {k: v for k, v in point.params.items() if v != space.defaults[k]}
-    return ", ".join(f"{name} {value}" for name, value in changed.items())[:200] or "as it is"
-
-
-def _decide(round_: Round, candidate: Candidate) -> Evaluation:
-    made: Evaluation = Evaluation.objects.create(
-        candidate=candidate,
-        against=round_.against,
-        kind=EvaluationKind.DECIDE,
-        state=EvaluationState.QUEUED,
+def _decide(round_: Round, candidate: Candidate) -> None:
+    Evaluation.objects.create(
+        candidate=candidate, against=round_.against, kind=EvaluationKind.DECIDE
     )
-    return made

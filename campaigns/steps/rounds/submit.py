@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from campaigns.evaluator.contract import Source
-from campaigns.models import Campaign, Candidate, RoundState, Submission, Submitter
+from campaigns.models import Campaign, Candidate, Round, RoundState, Submission, Submitter
 from campaigns.models.event import record
 from campaigns.proposers.base import Hypothesis
 from campaigns.proposers.handed_in import (
@@ -102,27 +102,27 @@ def _require_new(
     campaign: Campaign, hypothesis: Hypothesis, source: Source, incumbent: Candidate
 ) -> None:
     """Neither the same source nor the same idea as what was tried or waits."""
-    wanted = squeezed(source.text), source.flags
-    if wanted == (squeezed(incumbent.text), tuple(incumbent.flags)):
+
+    def same_source(row: Candidate | Submission) -> bool:
+        return (squeezed(row.text), tuple(row.flags)) == (squeezed(source.text), source.flags)
+
+    def same_change(row: Round | Submission) -> bool:
+        """Two hypotheses are one idea when they say that they change the same."""
+        tried = " ".join(str(row.hypothesis.get("change", "")).split())
+        return tried.casefold() == " ".join(hypothesis.change.split()).casefold()
+
+    if same_source(incumbent):
         number = incumbent.round.number
         raise SubmissionRefused("source", f"is the incumbent's, of round {number}", number)
     # What a broken host spoilt was not tried (law 8).
     spoilt = Q(state=RoundState.CLOSED, verdict__reason=Reason.BROKEN_HOST)
     for round_ in campaign.rounds.exclude(spoilt).prefetch_related("candidates"):
         number = round_.number
-        for candidate in round_.candidates.all():
-            if wanted == (squeezed(candidate.text), tuple(candidate.flags)):
-                raise SubmissionRefused("source", f"round {number} had the same one", number)
-        if _is_same(hypothesis, round_.hypothesis):
+        if any(map(same_source, round_.candidates.all())):
+            raise SubmissionRefused("source", f"round {number} had the same one", number)
+        if same_change(round_):
             raise SubmissionRefused("change", f"round {number} tried the same change", number)
     for other in waiting_in(campaign):
-        if wanted == (squeezed(other.text), tuple(other.flags)):
-            raise SubmissionRefused("source", f"waits already, handed in by {other.name}")
-        if _is_same(hypothesis, other.hypothesis):
-            raise SubmissionRefused("change", f"waits already, handed in by {other.name}")
-
-
-def _is_same(hypothesis: Hypothesis, tried: dict[str, Any]) -> bool:
-    """Two hypotheses are one idea when they say that they change the same."""
-    said = str(tried.get("change", ""))
-    return " ".join(said.split()).casefold() == " ".join(hypothesis.change.split()).casefold()
+        for field, is_same in (("source", same_source(other)), ("change", same_change(other))):
+            if is_same:
+                raise SubmissionRefused(field, f"waits already, handed in by {other.name}")

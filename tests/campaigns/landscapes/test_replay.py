@@ -8,7 +8,7 @@ import pytest
 from campaigns.landscapes.landscape import Landscape
 from campaigns.landscapes.replay import RecordedSpace, ReplayedSearch, ReplayLimits, replay
 from campaigns.strategies.base import TrialFailure
-from campaigns.strategies.random_sampling import RandomSampling
+from campaigns.strategies.registry import RandomSampling
 from tests.campaigns.landscapes.samples import HEADER, failed, sample_landscape, timed
 
 

@@ -5,8 +5,7 @@ import math
 import pytest
 
 from campaigns.strategies.base import SearchTrial, StopRule, TrialFailure
-from campaigns.strategies.random_sampling import RandomSampling
-from campaigns.strategies.registry import STRATEGIES
+from campaigns.strategies.registry import STRATEGIES, RandomSampling
 from tests.campaigns.strategies.grid import Bowl, GridSpace, search
 
 

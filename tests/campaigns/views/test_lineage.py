@@ -79,7 +79,7 @@ def test_it_lists_the_chain_in_the_report(page, sample, commits, name):
 
 @pytest.mark.parametrize("finished", [True, False])
 def test_it_says_when_a_round_is_committed(page, db, tmp_path, monkeypatch, finished):
-    monkeypatch.setattr("campaigns.steps.rounds.closed.commit_accepted", lambda campaign: None)
+    monkeypatch.setattr("campaigns.steps.rounds.close_round.commit_accepted", lambda campaign: None)
     monkeypatch.setattr("campaigns.steps.lifecycle.finish.commit_accepted", lambda campaign: None)
     cast.set_the_scene(monkeypatch)
     script = cast.Script([["time 50"]])

@@ -15,8 +15,8 @@ from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
-from campaigns.steps import floors_here as step
-from campaigns.steps.floors_here import floors_here
+from campaigns.steps import problems as step
+from campaigns.steps.problems import floors_here
 from tests.campaigns.rules.builders import case, ceiling, report, timing
 
 BANDWIDTH = ceiling(5e12)

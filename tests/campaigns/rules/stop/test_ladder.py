@@ -19,7 +19,7 @@ from campaigns.rules.stop.ladder import (
     tally,
 )
 from campaigns.rules.stop.policy import History, StopPolicy, StopReason, count_streaks, should_stop
-from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 
 ways = st.builds(
     Way,
@@ -81,7 +81,7 @@ def test_r40_a_restart_masks_half_and_never_what_is_protected(attempts, protecte
 
 @given(st.lists(st.sampled_from(Reason), max_size=30), st.integers(0, 30))
 def test_r49_regressions_of_before_a_restart_do_not_count(reasons, after):
-    decisions = [(VERDICT_OF[reason], reason) for reason in reasons]
+    decisions = [(reason.verdict, reason) for reason in reasons]
     whole, since = count_streaks(decisions), count_streaks(decisions, after)
     assert since.consecutive_non_accepts == whole.consecutive_non_accepts
     later = [r for r in reasons[after:] if r is not Reason.BROKEN_HOST]
@@ -90,7 +90,7 @@ def test_r49_regressions_of_before_a_restart_do_not_count(reasons, after):
 
 @given(st.lists(st.sampled_from(Reason), max_size=30), st.integers(0, 30))
 def test_law_8_a_broken_host_leaves_every_counter_alone(reasons, place):
-    decisions = [(VERDICT_OF[reason], reason) for reason in reasons]
+    decisions = [(reason.verdict, reason) for reason in reasons]
     broken = (VerdictWord.INVALID, Reason.BROKEN_HOST)
     more = [*decisions[:place], broken, *decisions[place:]]
     assert count_streaks(more) == count_streaks(decisions)

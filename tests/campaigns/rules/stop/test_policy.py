@@ -14,7 +14,7 @@ from campaigns.rules.stop.policy import (
 )
 from campaigns.rules.target.goal import Reached
 from campaigns.rules.target.target import absolute_target
-from campaigns.rules.verdict.decision import VERDICT_OF, Reason
+from campaigns.rules.verdict.decision import Reason
 
 POLICY = StopPolicy()
 
@@ -132,7 +132,7 @@ def test_it_counts_streaks_and_leaves_out_a_broken_host():
         Reason.BROKEN_HOST,
         Reason.CASE_REGRESSED,
     ]
-    found = count_streaks((VERDICT_OF[reason], reason) for reason in reasons)
+    found = count_streaks((reason.verdict, reason) for reason in reasons)
     assert (found.accepts, found.consecutive_regressions, found.consecutive_non_accepts) == (
         1,
         2,
@@ -143,5 +143,5 @@ def test_it_counts_streaks_and_leaves_out_a_broken_host():
 def test_it_ends_a_streak_of_regressions_with_a_tie():
     # Requirements §7: -0.8 % and then -0.9 % are ties.
     reasons = [Reason.BASELINE, Reason.SLOWER, Reason.WITHIN_NOISE, Reason.WITHIN_NOISE]
-    found = count_streaks((VERDICT_OF[reason], reason) for reason in reasons)
+    found = count_streaks((reason.verdict, reason) for reason in reasons)
     assert (found.consecutive_regressions, found.consecutive_non_accepts) == (0, 3)

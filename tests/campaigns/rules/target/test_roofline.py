@@ -8,7 +8,6 @@ from campaigns.rules.target.roofline import (
     Bound,
     MemoryLevel,
     Placement,
-    Unknown,
     Work,
     below_peak,
     choose_ceiling,
@@ -35,7 +34,7 @@ def placed(work: Work = TILE, fraction: float = 0.9) -> Placement:
 
 def test_it_places_the_h100_tile_under_the_memory_roof():
     placement = placed()
-    assert placement.intensity == pytest.approx(110.7, abs=0.05)
+    assert placement.work.intensity == pytest.approx(110.7, abs=0.05)
     assert placement.ridge == pytest.approx(295.3, abs=0.05)
     assert placement.bound is Bound.MEMORY
 
@@ -62,12 +61,9 @@ def test_it_is_compute_bound_at_the_ridge():
     assert placed(Work(295.35 * 1e6, 1e6)).bound is Bound.COMPUTE
 
 
-def test_it_says_unknown_and_blocks_the_target_when_a_ceiling_is_missing():
-    found = place(TILE, None, PEAK)
-    assert isinstance(found, Unknown)
-    assert found.text == "UNKNOWN (gpu-wiki not found)"
-    assert found.missing == ("bandwidth",)
-    assert found.target_us is None
+def test_it_places_nothing_when_a_ceiling_is_missing():
+    assert place(TILE, None, PEAK) is None
+    assert place(TILE, BANDWIDTH, None) is None
 
 
 def test_it_refuses_a_ceiling_in_the_wrong_unit():

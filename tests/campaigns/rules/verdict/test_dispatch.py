@@ -189,15 +189,15 @@ TAKEN = st.sets(st.sampled_from(["D=1", "D=2", "D=3"]), min_size=1, max_size=2)
 @given(BY_CLASS, st.one_of(st.just({}), BY_CLASS), TAKEN, GAINS_OF_SPLIT)
 def test_r19_no_split_is_kept_that_costs_a_class_or_gains_none(gains, clock, taken, total):
     compared = PairedComparison(
-        total, {}, gains, clock=total if clock else None, clock_classes=clock
+        total, {}, gains, PairedComparison(total, {}, clock) if clock else None
     )
     found = judge_comparison(compared, replace(SPLIT, taken=frozenset(taken), sessions=2), ())
     if found.verdict is VerdictWord.ACCEPTED:
         for told in filter(None, (gains, clock)):
             assert all(improved(told[name], 0.01) for name in taken)
             assert not any(regressed(told[name], 0.01) for name in told.keys() - taken)
-    gate, reason, sentence = judge_split(gains, clock, frozenset(taken), 0.01)
-    assert gate.passed is (reason is None) is (sentence == "")
+    split = judge_split(gains, clock, frozenset(taken), 0.01)
+    assert split.gate.passed is (split.reason is None) is (split.sentence == "")
 
 
 @given(st.dictionaries(st.sampled_from(["a", "b", "c"]), GAINS_OF_SPLIT), st.sampled_from(Reason))

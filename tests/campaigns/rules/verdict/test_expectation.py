@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.rules.noise.gain import Gain, improved
-from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.expectation import (
     SILENT,
     WRONG,
@@ -92,7 +92,7 @@ def test_r37_every_reason_teaches_one_thing(reason: Reason) -> None:
         assert found is None
     elif reason in WRONG:
         assert found is AttemptLabel.INCORRECT
-    elif VERDICT_OF[reason] in (VerdictWord.ACCEPTED, VerdictWord.NEEDS_REVIEW):
+    elif reason.verdict in (VerdictWord.ACCEPTED, VerdictWord.NEEDS_REVIEW):
         assert found is AttemptLabel.SUCCESS
     else:
         assert found is AttemptLabel.TIE

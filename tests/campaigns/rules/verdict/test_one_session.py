@@ -8,7 +8,7 @@ from campaigns.evaluator.contract import LOOKS, Outcome, Timer
 from campaigns.rules.target.roofline import Work, physical_floor
 from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.rules.verdict.decide import decide_again
-from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import GATE_NAMES, decide_session
 from tests.campaigns.rules.builders import case, ceiling, report, timing
@@ -87,7 +87,7 @@ def test_it_accepts_a_correct_baseline():
 def test_it_judges_the_size_of_a_gain(ratio, reason):
     found = decide_session(report(*times(ratio)), AGAINST)
     assert found.reason is reason
-    assert found.verdict is VERDICT_OF[reason]
+    assert found.verdict is reason.verdict
 
 
 def test_it_believes_a_small_gain_after_a_second_session():
@@ -364,7 +364,7 @@ def test_it_refuses_arms_of_different_length():
 
 
 def test_it_has_a_verdict_for_every_reason():
-    assert set(VERDICT_OF) == set(Reason)
+    assert all(isinstance(reason.verdict, VerdictWord) for reason in Reason)
     assert VerdictWord.NO_CHANGE.words == "no change shown"
     assert VerdictWord.NEEDS_REVIEW.words == "needs review"
 

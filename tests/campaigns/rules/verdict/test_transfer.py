@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.rules.verdict.buckets import Bucket, Declared, weight_bound
+from campaigns.rules.verdict.buckets import AcceptedRound, Bucket, Declared, audit, weight_bound
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import GATE_NAMES, decide_session
-from campaigns.rules.verdict.transfer import AcceptedRound, audit
 from tests.campaigns.rules.builders import case, report, timing
 
 AGAINST = Standard(has_incumbent=True)

@@ -28,7 +28,7 @@ from campaigns.models import (
 )
 from campaigns.records.stop_history import masked_rounds
 from campaigns.rules.stop.ladder import MOST_REPAIRS
-from campaigns.rules.verdict.decision import VERDICT_OF, Reason, VerdictWord
+from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.steps.lifecycle.control import pause, resume, stop
 from campaigns.steps.lifecycle.restart import answer_restart
 from campaigns.steps.worker import WorkerContext
@@ -106,7 +106,7 @@ def assert_lawful(campaign: Campaign) -> None:
         if round_.state != RoundState.CLOSED:
             continue
         verdict = round_.verdict
-        assert VERDICT_OF[Reason(verdict.reason)] == verdict.word
+        assert Reason(verdict.reason).verdict == verdict.word
         if verdict.word == VerdictWord.ACCEPTED:
             assert round_.number == 1 or (verdict.gain is not None and verdict.gain_low > 0)
             best = round_

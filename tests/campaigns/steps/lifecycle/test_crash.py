@@ -31,7 +31,7 @@ from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.measuring.evaluate import evaluate
 from campaigns.steps.notify import Next
-from campaigns.steps.rounds.closed import rebuild
+from campaigns.steps.rounds.close_round import rebuild
 from campaigns.steps.worker import WorkerContext
 from tests.campaigns.steps.cast import Script, assert_legal_course, make_campaign
 

@@ -338,7 +338,7 @@ def test_a_crash_between_look_and_pause_loses_neither(
         evaluate(queued.pk, bench)
     clock.passes(10)
     with monkeypatch.context() as killed:
-        killed.setattr("campaigns.steps.measuring.waits._pause", interrupted)
+        killed.setattr("campaigns.steps.measuring.waits.ask_to_pause", interrupted)
         with pytest.raises(KeyboardInterrupt):
             evaluate(queued.pk, bench)
     assert wait_of(queued.campaign).waited_s == 3000.0
@@ -347,7 +347,7 @@ def test_a_crash_between_look_and_pause_loses_neither(
     assert cast.fresh(queued.campaign).pause_requested
 
 
-def interrupted(*_: Any) -> bool:
+def interrupted(*_: Any, **__: Any) -> bool:
     raise KeyboardInterrupt
 
 

@@ -20,7 +20,7 @@ from campaigns.lineage.repository import repository_of
 from campaigns.models import Campaign, CampaignState, Commit, Event
 from campaigns.models.event import record
 from campaigns.steps.lifecycle.finish import STEP_FAILED, give_up
-from campaigns.steps.rounds.closed import commit_accepted, rebuild
+from campaigns.steps.rounds.close_round import commit_accepted, rebuild
 from campaigns.steps.worker import WorkerContext
 from knowledge.models import Immutable
 from tests.campaigns.steps import cast
@@ -163,7 +163,7 @@ def test_it_goes_on_after_a_kill_between_the_commit_and_its_hash(
             raise Killed
         return hashes
 
-    monkeypatch.setattr("campaigns.steps.rounds.closed.write", write)
+    monkeypatch.setattr("campaigns.steps.rounds.close_round.write", write)
     with pytest.raises(Killed):
         cast.run_again(campaign, bench)
     assert len(log(campaign)) == lost
@@ -206,7 +206,7 @@ def test_it_catches_up_at_the_next_accepted_round(
             raise LineageError("No space left on device")
         return real(*arguments)
 
-    monkeypatch.setattr("campaigns.steps.rounds.closed.write", write)
+    monkeypatch.setattr("campaigns.steps.rounds.close_round.write", write)
     cast.run_again(campaign, bench)
     assert len(failures(campaign)) == 1
     assert "round 1: No space left on device" in failures(campaign)[0]
@@ -220,7 +220,7 @@ def test_it_catches_up_at_the_end(
     script(["time 50"])
     campaign = cast.make_campaign(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr("campaigns.steps.rounds.closed.commit_accepted", lambda campaign: None)
+        patch.setattr("campaigns.steps.rounds.close_round.commit_accepted", lambda campaign: None)
         patch.setattr("campaigns.steps.lifecycle.finish.commit_accepted", _killed)
         with pytest.raises(Killed):
             cast.run_again(campaign, bench)
@@ -240,7 +240,7 @@ def test_it_commits_what_was_accepted_before_an_abort(
     script(["time 50"], ["time 20"])
     campaign = cast.make_campaign(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr("campaigns.steps.rounds.closed.commit_accepted", lambda campaign: None)
+        patch.setattr("campaigns.steps.rounds.close_round.commit_accepted", lambda campaign: None)
         cast.step_until(campaign, CampaignState.BASELINE)
         cast.measure_all(campaign, bench)
         cast.step_until(campaign, CampaignState.ANALYZE)
@@ -256,7 +256,7 @@ def test_it_ends_an_aborted_campaign_without_git_too(
 ) -> None:
     script(["time 50"])
     campaign = cast.make_campaign(tmp_path)
-    monkeypatch.setattr("campaigns.steps.rounds.closed.write", _refused)
+    monkeypatch.setattr("campaigns.steps.rounds.close_round.write", _refused)
     cast.step_until(campaign, CampaignState.BASELINE)
     cast.measure_all(campaign, bench)
     cast.step_until(campaign, CampaignState.ANALYZE)
@@ -318,7 +318,7 @@ def test_it_tells_when_records_and_hash_disagree(run: Run, script: Put) -> None:
     script(["time 50"])
     campaign = run()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("campaigns.steps.rounds.closed.write", lambda *_: ["0" * 40, "1" * 40])
+        patch.setattr("campaigns.steps.rounds.close_round.write", lambda *_: ["0" * 40, "1" * 40])
         with pytest.raises(LineageError, match=r"round 1: its records give 0{40}, on record is "):
             rebuild(cast.fresh(campaign))
     assert [row.sha for row in rebuild(cast.fresh(campaign))] == log(campaign)

@@ -179,7 +179,7 @@ def test_r40_a_masked_round_is_hidden_from_machines_and_not_from_people(
 def test_an_undecided_verdict_is_kept_for_people(
     run: Run, script: Put, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("campaigns.steps.rounds.attempt.is_decided", lambda reason: False)
+    monkeypatch.setattr("campaigns.steps.rounds.learn.is_decided", lambda reason: False)
     script(["time 50"])
     campaign = run()
     assert entry_of(campaign, 2).standing == EntryStanding.MASKED
