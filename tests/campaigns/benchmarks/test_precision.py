@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from campaigns.benchmarks import precision
-from campaigns.benchmarks.harness import BenchmarkError, Finished
+from campaigns.benchmarks.harness import BenchmarkError
 from campaigns.benchmarks.precision import CHAIN, SLOWER, Compared, Reading, chain_job, chain_source
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
@@ -52,7 +52,7 @@ def reading(**changes):
 
 def written(readings, same=(), known=()):
     report = precision.report_of(this_device("cpu"), readings, same, known)
-    return Finished(report, "python manage.py bench precision", "today", 1.0, {}).as_markdown()
+    return report.as_markdown()
 
 
 def test_it_counts_and_sizes_what_was_found():

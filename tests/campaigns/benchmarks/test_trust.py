@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from campaigns.benchmarks.harness import Finished
 from campaigns.benchmarks.peers import ask as peers
 from campaigns.benchmarks.peers import contained, kernelbench, sol, trust
 from campaigns.benchmarks.peers.form import (
@@ -333,7 +332,7 @@ def test_it_leaves_out_what_was_not_asked_or_aims_elsewhere():
 
 def test_it_writes_totals_and_a_line_per_candidate():
     report = trust.report_of(CPU, [KERNELBENCH], JUDGED)
-    text = Finished(report, "python manage.py bench trust", "now", 9.0, {}).as_markdown()
+    text = report.as_markdown()
     assert "credited: kopt 0 of 6, KernelBench 1 of 4." in text
     assert "| kopt | 6 | 0 | 0 | 0 | 0 | 1 | 0 |" in text
     assert "| KernelBench | 4 | 2 | 1 | 1 | 1 | 1 | 1 |" in text
