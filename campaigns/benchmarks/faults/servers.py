@@ -21,7 +21,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
@@ -159,10 +159,26 @@ class Servers:
             return list(server.execute(sql).fetchall())
 
     def processes(self, *words: str, below: int | None = None) -> list[int]:
-        """Of ours, or of those below one, those whose command has all these words."""
-        roots = [below] if below else [process.pid for process in self._processes.values()]
-        found = [pid for root in roots for pid in (root, *descendants(root))]
-        return [pid for pid in found if all(word in _command(pid) for word in words)]
+        """Of ours, or of those below one, those whose command has all these words; below 0 none."""
+        roots = [process.pid for process in self._processes.values()]
+        if below is not None:
+            roots = [below] if below else []
+        found = []
+        for pid in (pid for root in roots for pid in (root, *descendants(root))):
+            with suppress(OSError):
+                command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")
+                if all(word.encode() in command for word in words):
+                    found.append(pid)
+        return found
+
+    def used_bytes(self) -> int:
+        """Of the disk of the data folder."""
+        found = os.statvfs(self.folder)
+        return (found.f_blocks - found.f_bfree) * found.f_frsize
+
+    def resize_disk(self, size_bytes: int) -> None:
+        again = ("mount", "-o", f"remount,size={size_bytes}", str(self.folder))
+        subprocess.run(again, check=True)
 
 
 @contextmanager
@@ -218,12 +234,9 @@ def _own_number(url: str) -> Iterator[str]:
 
 def _before(url: str, stack: ExitStack) -> Proxy | None:
     parts = urlsplit(url)
-    return stack.enter_context(Proxy(*_place(parts))) if url else None
-
-
-def _place(parts: SplitResult) -> tuple[str, int]:
     usual = 6379 if parts.scheme == "redis" else 5432
-    return parts.hostname or LOCAL, parts.port or usual
+    place = (parts.hostname or LOCAL, parts.port or usual)
+    return stack.enter_context(Proxy(*place)) if url else None
 
 
 def _through(url: str, proxy: Proxy | None) -> str:
@@ -233,17 +246,6 @@ def _through(url: str, proxy: Proxy | None) -> str:
     parts = urlsplit(url)
     who, at, _ = parts.netloc.rpartition("@")
     return parts._replace(netloc=f"{who}{at}{LOCAL}:{proxy.port}").geturl()
-
-
-def _command(pid: int) -> str:
-    with suppress(OSError):
-        return (
-            Path(f"/proc/{pid}/cmdline")
-            .read_bytes()
-            .replace(b"\0", b" ")
-            .decode("utf-8", "replace")
-        )
-    return ""
 
 
 def kill(pid: int, how: signal.Signals = signal.SIGKILL) -> None:
