@@ -8,6 +8,7 @@ from argparse import Namespace
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 import torch
 
@@ -19,10 +20,7 @@ from campaigns.benchmarks.peers.form import (
     Opinion,
     PeerAnswer,
     PeerTask,
-    load_task,
-    read_answer,
     stand_in_for,
-    write_answer,
 )
 from campaigns.benchmarks.peers.trust import Judged, answers_of
 from campaigns.benchmarks.trick import TRICKS, every, read
@@ -57,9 +55,17 @@ def form(name):
     return Form(str(found.problem), found.params)
 
 
+def load_task(text):
+    return msgspec.json.decode(text, type=PeerTask)
+
+
+def write_answer(path, answer):
+    path.write_bytes(msgspec.json.encode(answer))
+
+
 def test_it_hands_a_task_over_unchanged(tmp_path):
     given = task("honest/cpp/fast_math.cpp", tmp_path)
-    assert load_task(given.dump()) == given
+    assert load_task(msgspec.json.encode(given)) == given
 
 
 def test_it_draws_from_the_seed_that_the_evaluator_sets():
@@ -241,13 +247,17 @@ def test_it_leaves_no_process_of_an_evaluation(tmp_path):
     assert not Path(f"/proc/{mark.read_text()}").exists()
 
 
-def test_it_reads_only_what_was_written_whole(tmp_path):
-    said = PeerAnswer(Opinion.CORRECT, "", 1.0, 2.0, True)
-    write_answer(tmp_path / "told.json", said)
-    assert read_answer(tmp_path / "told.json") == said
-    (tmp_path / "half.json").write_text('{"answer": "corr')
-    assert read_answer(tmp_path / "half.json") is None
-    assert read_answer(tmp_path / "none.json") is None
+@pytest.mark.parametrize("written", ['{"answer": "corr', None])
+def test_it_reads_only_what_was_written_whole(monkeypatch, tmp_path, written):
+    def run(command, **options):
+        if written:
+            Path(load_task(command[-1]).out).write_text(written)
+        Path(command[4]).write_text("")
+        return subprocess.CompletedProcess(command, 0, stdout="SIGKILL\n")
+
+    monkeypatch.setattr(peers.subprocess, "run", run)
+    said = peers.ask(peers.PLAIN, trick("honest/cpp/plain.cpp"), CPU, tmp_path / "turn")
+    assert said == PeerAnswer(Opinion.DIED, "SIGKILL")
 
 
 def test_it_wants_a_checkout_of_the_peer(tmp_path):
