@@ -44,7 +44,7 @@ class Census:
 
 def take(device: Device, service: int, folder: Path) -> Census:
     """Count now. service: the process id of the evaluator service. folder: ours alone."""
-    load = nvml.load(device.uuid) if device.kind == "gpu" else None
+    gpu_bytes = nvml.memory_used_bytes(device.uuid) if device.kind == "gpu" else 0
     me = os.getpid()
     family = {me, *descendants(me)}
     process = Path(f"/proc/{service}")
@@ -72,7 +72,7 @@ def take(device: Device, service: int, folder: Path) -> Census:
             "open files": len(_listed(process / "fd")),
             "mounts": _text(process / "mountinfo").count("\n"),
             "resident bytes": int(resident[0].split()[1]) << 10 if resident else 0,
-            "GPU bytes": load.memory_used_bytes if load else 0,
+            "GPU bytes": gpu_bytes or 0,
         },
     )
 

@@ -131,8 +131,8 @@ def examine_permissions(devices: list[Device]) -> list[HealthFinding]:
     governor = _text(SYS / "devices/system/cpu/cpu0/cpufreq/scaling_governor")
     for device in devices:
         if device.kind == "gpu":
-            load = nvml.load(device.uuid)
-            words = f"{load.clock_mhz} MHz now" if load else "the driver does not say"
+            mhz = nvml.clock_mhz(device.uuid)
+            words = f"{mhz} MHz now" if mhz is not None else "the driver does not say"
         else:
             words = f"governor {governor}" if governor else "fixed or hidden by the hypervisor"
         found.append(HealthFinding(f"clock of {device.device}", State.NOTE, words))

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
@@ -48,9 +49,8 @@ def look(device: Device, *, ours: Collection[int] = ()) -> Activity:
     use = nvml.use(device.uuid)
     if use is None:
         return amd.look(device.detail.get("PCI bus", "")) or UNKNOWN_ACTIVITY
-    told = use.process_ids
-    others = None if told is None else tuple(pid for pid in told if pid not in ours)
-    return Activity(others, use.busy_percent, use.memory_bytes)
+    others = use.others and tuple(pid for pid in use.others if pid not in ours)
+    return replace(use, others=others)
 
 
 def look_closely(
