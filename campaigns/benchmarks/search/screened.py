@@ -10,9 +10,8 @@ import sys
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 
 from campaigns.benchmarks.harness import (
@@ -70,7 +69,7 @@ PLAIN_LIMIT_S = 60.0
 SEED = 27
 NEAR = 1.02
 VERSIONS = ("torch", "triton", "numpy")
-WARM = "screen, builds warm"
+COLD, WARM = "screen, builds cold", "screen, builds warm"
 BACKENDS = {"triton"}  # of the plain loop
 
 
@@ -99,10 +98,9 @@ class PointLog:
 
     def landscape(self, job: Job, device: Device) -> Landscape:
         """What was tried, as a file that `--replay` reads."""
-        knobs = tuple(RecordedKnob(knob.name, knob.values) for knob in self.space.knobs)
         header = LandscapeHeader(
             kernel=job.problem.name,
-            knobs=knobs,
+            knobs=tuple(RecordedKnob(knob.name, knob.values) for knob in self.space.knobs),
             backend=job.backend,
             device=device.name,
             versions=versions(device, *VERSIONS),
@@ -110,16 +108,17 @@ class PointLog:
             made="by `bench search`: each point checked once and timed in short bursts, "
             "one that is far behind only roughly",
         )
-        return Landscape.of(header, [self._row(point) for point, _ in self.done])
-
-    def _row(self, tried: TriedPoint) -> LandscapeRow:
-        values = tuple(tried.point[knob.name] for knob in self.space.knobs)
-        listed = asdict(tried.facts) if tried.facts else {}
-        known = {name: float(value) for name, value in listed.items() if value is not None}
-        if tried.time_us is not None:
-            return LandscapeRow(values, SearchTrial(tried.time_us), known)
-        failure = FAILURES.get(Outcome(tried.outcome), TrialFailure.CRASHED)
-        return LandscapeRow(values, SearchTrial(failure=failure), known)
+        rows = []
+        for tried, _ in self.done:
+            values = tuple(tried.point[knob.name] for knob in self.space.knobs)
+            listed = asdict(tried.facts) if tried.facts else {}
+            known = {name: float(value) for name, value in listed.items() if value is not None}
+            trial = SearchTrial(tried.time_us)
+            if tried.time_us is None:
+                failure = FAILURES.get(Outcome(tried.outcome), TrialFailure.CRASHED)
+                trial = SearchTrial(failure=failure)
+            rows.append(LandscapeRow(values, trial, known))
+        return Landscape.of(header, rows)
 
 
 def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
@@ -135,11 +134,14 @@ def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
             place = folder / str(number)
             place.mkdir()
             job, drawn = _job_and_points(name, device, limits, options.points, place)
-            file = f"{job.problem.name}-{job.backend}-{job.cases[0].name}.csv.gz"
-            keep = options.keep and partial(_save, options.keep / file, job, device)
-            for row in _rows(service, job, drawn, place, keep):
+            cold = drawn.again()
+            for row in _rows(service, job, drawn, cold, place):
                 rows.append(row)
                 progress(" · ".join(f"{key} {value}" for key, value in row.items()))
+                if options.keep and row["by"] == COLD:
+                    file = f"{job.problem.name}-{job.backend}-{job.cases[0].name}.csv.gz"
+                    options.keep.mkdir(parents=True, exist_ok=True)
+                    cold.landscape(job, device).save(options.keep / file)
     screened = [row for row in rows if row["by"] == WARM]
     least = min((float(str(row["a minute"])) for row in screened), default=0.0)
     return BenchReport(
@@ -192,25 +194,18 @@ def _job_and_points(
     return job, PointLog(base, space, chosen)
 
 
-def _save(file: Path, job: Job, device: Device, work: PointLog) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    work.landscape(job, device).save(file)
-
-
 def _rows(
-    service: EvaluatorService,
-    job: Job,
-    drawn: PointLog,
-    place: Path,
-    keep: Callable[[PointLog], None] | None,
+    service: EvaluatorService, job: Job, drawn: PointLog, cold: PointLog, place: Path
 ) -> Iterator[Row]:
-    """Screened from nothing, again with the builds, by a search from nothing, by the plain loop."""
+    """Screened from nothing, again with the builds, by a search from nothing, by the plain loop.
+
+    cold: for what becomes of the points from nothing.
+    """
     options = SweepOptions(place, max(1, (os.cpu_count() or 2) - (job.device != "cpu")))
     most = len(drawn.points)
     by_search = f"search by {DEFAULT}, builds cold"
-    cold = drawn.again()
     for log, by, builds in (
-        (cold, "screen, builds cold", "builds"),
+        (cold, COLD, "builds"),
         (drawn.again(), WARM, "builds"),
         (drawn.again(), by_search, "found"),
     ):
@@ -223,8 +218,6 @@ def _rows(
         work = SearchWork(drawn.base, drawn.space, strategy, stop, log.note)
         log.begun = time.monotonic()
         SweepLoop(service, job, BuildCache(place / builds, job), options).run(work)
-        if keep and log is cold:
-            keep(cold)
         yield _row(job, by, log, cold.best_us())
     # The plain loop has no locks, so it runs no reference but ours.
     if job.backend in BACKENDS and job.device != "cpu" and is_shipped(job.problem):

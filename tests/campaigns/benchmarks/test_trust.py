@@ -22,7 +22,7 @@ from campaigns.benchmarks.peers.form import (
     PeerTask,
     stand_in_for,
 )
-from campaigns.benchmarks.peers.trust import Judged, answers_of
+from campaigns.benchmarks.peers.trust import answers_of
 from campaigns.benchmarks.trick import TRICKS, every, read
 from campaigns.devices.discover import Device, this_device
 from campaigns.evaluator.contract.programs import CPP_BUILD as FLAGS
@@ -129,7 +129,7 @@ def test_it_binds_a_compiled_candidate_for_sol(tmp_path):
     given = task("honest/cpp/gather.cpp", tmp_path)
     found = form("honest/cpp/gather.cpp")
     wrapper = tmp_path / "wrapper.cpp"
-    wrapper.write_text(sol._binding(given, found.layout))
+    wrapper.write_text(sol.binding(given, found.layout))
     out = tmp_path / "benchmark_kernel.so"
     include = f"-I{sysconfig.get_paths()['include']}"
     command = [compiler(), *FLAGS, include, str(wrapper), given.source, "-o", str(out)]
@@ -313,7 +313,7 @@ SLOW = PeerAnswer(Opinion.CORRECT, "", 3.0, 1.0, False)
 FLAGGED = PeerAnswer(Opinion.FLAGGED, "excessive speedup", 1.0, 30.0, True)
 KERNELBENCH = SimpleNamespace(name="KernelBench", commit=lambda: "abc", packages=())
 JUDGED = [
-    Judged(trick, {"kopt": ours, "KernelBench": theirs})
+    (trick, {"kopt": ours, "KernelBench": theirs})
     for trick, ours, theirs in (
         (named("cpp/a", "lies"), REFUSED, QUICK),
         (named("cpp/b", "lies slowly"), REFUSED, SLOW),
