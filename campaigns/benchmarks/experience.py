@@ -12,9 +12,9 @@ import resource
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from django.db import connection, models
 
@@ -78,9 +78,8 @@ def measure_experience(options: Namespace, progress: Progress) -> BenchReport:
         progress(f"asking, after {took:.0f} s …")
         gc.collect()
         gc.freeze()  # as kopt.asgi does: what filling left behind is not of these questions
-        # Parsed and searched as a page does.
         searched = _timed(
-            (kind, lambda text=text, facets=facets: search(ask(text, facets)))
+            (kind, partial(_search, text, facets))
             for kind, text, facets in searches(imagined, options.queries)
         )
         recommended = _timed(
@@ -199,14 +198,12 @@ def searches(imagined: Imagination, n: int) -> Iterator[tuple[str, str, Mapping[
 def questions(imagined: Imagination, n: int) -> Iterator[tuple[str, Question]]:
     """So many questions to recommend: half of them with the facts of a profile."""
     for at, context in enumerate(imagined.contexts(n)):
-        question = Question(
-            op=context.op, backend=context.backend, platform=context.platform, dtype=context.dtype
-        )
+        known: dict[str, Any] = {}
         if at % 2:
             known = {"bottleneck": context.bottleneck, "size_log2": context.size_log2 + 0.5}
-            yield "with a profile", replace(question, **known)
-        else:
-            yield "without", question
+        names = ("op", "backend", "platform", "dtype")
+        question = Question(**{name: getattr(context, name) for name in names}, **known)
+        yield "with a profile" if at % 2 else "without", question
 
 
 def _rows(name: str, asked: Sequence[TimedAsk], limit_ms: int) -> list[Row]:
@@ -215,6 +212,11 @@ def _rows(name: str, asked: Sequence[TimedAsk], limit_ms: int) -> list[Row]:
     for kind in dict.fromkeys(kind for kind, _ in asked):
         rows.append(times_row(f"{name}: {kind}", [ms for of, ms in asked if of == kind]))
     return rows
+
+
+def _search(text: str, facets: Mapping[str, str]) -> object:
+    """Parsed and searched as a page does."""
+    return search(ask(text, facets))
 
 
 def _timed(asks: Iterable[tuple[str, Callable[[], object]]]) -> list[TimedAsk]:

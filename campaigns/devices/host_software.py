@@ -71,10 +71,11 @@ def said_by(program: str, *arguments: str) -> str | None:
     return (release or versioned or lines or ["it said nothing"])[0]
 
 
+Version = tuple[int, ...]
 PYTHON = (3, 11)
 REQUIREMENTS = "pip install -r requirements.txt (on a GPU host: requirements-worker.txt)"
 # A Python distribution, the least version that works, what it is without, and what that costs.
-PACKAGES = (
+PACKAGES: tuple[tuple[str, Version, State, str], ...] = (
     ("django", (5, 2), State.REQUIRED, "nothing runs"),
     ("celery", (5, 6), State.REQUIRED, "no campaign can be queued"),
     ("torch", (2, 6), State.REQUIRED, "no reference, so no verdict"),
@@ -82,7 +83,7 @@ PACKAGES = (
 )
 CUDA = "install the CUDA toolkit for this driver: https://developer.nvidia.com/cuda-downloads"
 # A program on PATH, the least version that works, what its absence costs, and how to get it.
-PROGRAMS = (
+PROGRAMS: tuple[tuple[str, Version, str, str], ...] = (
     ("git", (2, 20), "no lineage of a campaign as commits", "apt-get install git"),
     ("chromium", (100,), "browser tests are skipped; nothing else", "apt-get install chromium"),
     ("nvcc", (12, 0), "no CUDA C++ kernels", CUDA),

@@ -160,7 +160,8 @@ def ask_kopt(trick: Trick, device: Device, service: EvaluatorService, scratch: P
         decision = decide_session(report, Standard(has_incumbent=True, noise=noise_floor(0.0)))
         gain = decision.verdict is VerdictWord.ACCEPTED
     timings = (report.cases[0].candidate, report.cases[0].incumbent)
-    return PeerAnswer(opinion, "", *(t and median_high(t.samples_us) for t in timings), gain)
+    time_us, reference_us = (median_high(one.samples_us) if one else None for one in timings)
+    return PeerAnswer(opinion, "", time_us, reference_us, gain)
 
 
 def report_of(device: Device, others: Sequence[Peer], judged: Sequence[Judged]) -> BenchReport:
