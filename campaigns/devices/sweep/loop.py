@@ -199,12 +199,21 @@ class SweepLoop:
             facts = self._cache.find(self._sources[number])
             if facts is not None:
                 self._note_built(work, BuildResult(number, Outcome.PASSED, "", facts))
-            elif not self._build(number):
-                break
+            else:
+                free = [stream for stream in self._builders if not stream.waiting]
+                if not free:
+                    if len(self._builders) >= self._options.builders:
+                        break
+                    free = [self._open(Stream.BUILD)]
+                    self._builders += free
+                free[0].order(self._order(number))
             self._to_build.popleft()
-        while self._may_screen and self._ready and len(self._screen_stream().waiting) < AHEAD:
-            number = self._ready.popleft()
-            self._screen_stream().order(self._order(number))
+        while self._may_screen and self._ready:
+            if self._screen is None:
+                self._screen = self._open(Stream.SCREEN)
+            if len(self._screen.waiting) >= AHEAD:
+                break
+            self._screen.order(self._order(self._ready.popleft()))
 
     @property
     def _may_screen(self) -> bool:
@@ -212,22 +221,6 @@ class SweepLoop:
         building = any(stream.waiting for stream in self._builders) or self._to_build
         screening = self._ready or (self._screen and self._screen.waiting)
         return bool(screening) and not (self._on_cpu and building)
-
-    def _build(self, number: int) -> bool:
-        """Have a free builder compile it; False where none is free."""
-        free = next((one for one in self._builders if not one.waiting), None)
-        if free is None:
-            if len(self._builders) >= self._options.builders:
-                return False
-            free = self._open(Stream.BUILD)
-            self._builders.append(free)
-        free.order(self._order(number))
-        return True
-
-    def _screen_stream(self) -> VariantStream:
-        if self._screen is None:
-            self._screen = self._open(Stream.SCREEN)
-        return self._screen
 
     def _order(self, number: int) -> VariantOrder:
         source = self._sources[number]
@@ -255,19 +248,16 @@ class SweepLoop:
         for stream in ready:
             for result in stream.receive():
                 self._broken[Stream(stream.job.stream)] = 0
-                self._learn(work, result)
+                if isinstance(result, BuildResult):
+                    self._note_built(work, result)
+                    continue
+                if result.outcome is Outcome.PASSED and not result.ended_early:
+                    for case, time_us in result.times_us.items():
+                        self._best_us[case] = min(time_us, self._best_us.get(case, time_us))
+                del self._sources[result.number]
+                work.screened(result)
             if stream.report is not None:
-                self._replace(work, stream)
-
-    def _learn(self, work: SweepWork, result: Result) -> None:
-        if isinstance(result, BuildResult):
-            self._note_built(work, result)
-            return
-        if result.outcome is Outcome.PASSED and not result.ended_early:
-            for case, time_us in result.times_us.items():
-                self._best_us[case] = min(time_us, self._best_us.get(case, time_us))
-        del self._sources[result.number]
-        work.screened(result)
+                self._replace(stream, stream.report)
 
     def _note_built(self, work: SweepWork, result: BuildResult) -> None:
         if work.built(result) and result.outcome is Outcome.PASSED:
@@ -275,22 +265,21 @@ class SweepLoop:
         else:
             del self._sources[result.number]
 
-    def _replace(self, work: SweepWork, stream: VariantStream) -> None:
+    def _replace(self, stream: VariantStream, report: Report) -> None:
         """A stream has ended: what it had not done yet is for the next one."""
         stream.close()
-        kind, report = Stream(stream.job.stream), stream.report
+        kind = Stream(stream.job.stream)
         if stream is self._screen:
             self._screen = None
         else:
             self._builders.remove(stream)
-        if not stream.waiting or report is None:
+        if not stream.waiting:
             return
         self._broken[kind] += 1
         if self._broken[kind] > MOST_BROKEN:
             raise SweepBroken(report.reason)
-        numbers = [order.number for order in stream.waiting]
         queue = self._to_build if kind is Stream.BUILD else self._ready
-        queue.extendleft(reversed(numbers))
+        queue.extendleft(order.number for order in reversed(stream.waiting))
 
 
 def run_sweep(
