@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
@@ -42,15 +41,12 @@ def is_gated(device: Device) -> bool:
     return settings.KOPT_GATE == ALL or (settings.KOPT_GATE == GPUS and device.kind == "gpu")
 
 
-def look(device: Device, *, ours: Collection[int] = ()) -> Activity:
-    """Sample the device; `ours` are process ids that do not count."""
+def look(device: Device) -> Activity:
+    """Sample the device."""
     if device.kind == "cpu":
         return Activity((), 100 * min(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)), None)
-    use = nvml.use(device.uuid)
-    if use is None:
-        return amd.look(device.detail.get("PCI bus", "")) or UNKNOWN_ACTIVITY
-    others = use.others and tuple(pid for pid in use.others if pid not in ours)
-    return replace(use, others=others)
+    bus = device.detail.get("PCI bus", "")
+    return nvml.use(device.uuid) or amd.look(bus) or UNKNOWN_ACTIVITY
 
 
 def look_closely(

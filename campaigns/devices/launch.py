@@ -58,8 +58,7 @@ class EvaluatorService:
     Use as a context manager, or call `close`. One evaluation at a time.
     """
 
-    def __init__(self, folder: Path | None = None, policy: Policy | None = None) -> None:
-        self._root = folder
+    def __init__(self, policy: Policy | None = None) -> None:
         self._policy = policy or sandbox_policy()
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: Path | None = None
@@ -186,8 +185,6 @@ class EvaluatorService:
         if self._process is not None and self._process.poll() is not None:
             self.close()
         if self._folder is None:
-            if self._root is not None:
-                self._root.mkdir(parents=True, exist_ok=True)
             # Socket paths are short by law of the kernel (108 bytes), data folders need not be.
             self._folder = Path(tempfile.mkdtemp(prefix=owned_prefix("kopt")))
         address = self._folder / "service"

@@ -117,7 +117,10 @@ class Form:
 
 @contextmanager
 def turn_to_time() -> Iterator[None]:
-    """Wait until nobody else takes a time, and take one. Evaluators may check meanwhile."""
+    """Wait until nobody else takes a time, and take one. Evaluators may check meanwhile.
+
+    A decorator as well: what is decorated takes its turn at each call.
+    """
     place = os.environ.get(TURN)
     if not place:
         yield
@@ -125,16 +128,6 @@ def turn_to_time() -> Iterator[None]:
     with Path(place).open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def in_turn(timed: Callable[..., Any]) -> Callable[..., Any]:
-    """`timed`, taking its turn; what it is given and answers is not touched."""
-
-    def waited(*arguments: Any, **options: Any) -> Any:
-        with turn_to_time():
-            return timed(*arguments, **options)
-
-    return waited
 
 
 def stand_in_for(*names: str) -> list[str]:

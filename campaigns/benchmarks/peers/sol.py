@@ -24,8 +24,8 @@ from campaigns.benchmarks.peers.form import (
     PeerAnswer,
     PeerTask,
     answer_with,
-    in_turn,
     stand_in_for,
+    turn_to_time,
 )
 from campaigns.evaluator.contract.layout import Layout, ScalarArg, TensorArg
 from campaigns.evaluator.contract.signature import read_parameters
@@ -211,7 +211,7 @@ def drive() -> None:
     lacks_cupti = bool(stand_in_for("cupti"))
     timing: Any = importlib.import_module("sol_execbench.core.bench.timing")
     method = {"methodology": "cuda_events"} if lacks_cupti else {}
-    timing.time_runnable = in_turn(partial(timing.time_runnable, **method))
+    timing.time_runnable = turn_to_time()(partial(timing.time_runnable, **method))
     runpy.run_path("eval_driver.py", run_name="__main__")
 
 

@@ -31,7 +31,7 @@ from campaigns.benchmarks.search.replay import BATCH, BUDGET, SEEDS, measure_rep
 from campaigns.devices.discover import Device, ensure_platform, this_device
 from campaigns.devices.launch import EvaluatorService, clean_environment
 from campaigns.devices.sweep.build_cache import BuildCache
-from campaigns.devices.sweep.loop import SweepLoop, SweepOptions
+from campaigns.devices.sweep.loop import SweepLoop
 from campaigns.devices.sweep.search_work import FAILURES, SearchWork, TriedPoint
 from campaigns.evaluator.contract import (
     Case,
@@ -201,7 +201,7 @@ def _rows(
 
     cold: for what becomes of the points from nothing.
     """
-    options = SweepOptions(place, max(1, (os.cpu_count() or 2) - (job.device != "cpu")))
+    builders = max(1, (os.cpu_count() or 2) - (job.device != "cpu"))
     most = len(drawn.points)
     by_search = f"search by {DEFAULT}, builds cold"
     for log, by, builds in (
@@ -217,7 +217,7 @@ def _rows(
             stop = StopRule(most_trials=most, least_trials=most)
         work = SearchWork(drawn.base, drawn.space, strategy, stop, log.note)
         log.begun = time.monotonic()
-        SweepLoop(service, job, BuildCache(place / builds, job), options).run(work)
+        SweepLoop(service, job, BuildCache(place / builds, job), place, builders).run(work)
         yield _row(job, by, log, cold.best_us())
     # The plain loop has no locks, so it runs no reference but ours.
     if job.backend in BACKENDS and job.device != "cpu" and is_shipped(job.problem):

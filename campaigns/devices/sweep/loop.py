@@ -13,7 +13,7 @@ import socket
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -136,25 +136,25 @@ class SweepWork(Protocol):
         """Learn what the screen found."""
 
 
-@dataclass(frozen=True, slots=True)
-class SweepOptions:
-    """builders: compilers at once. folder: for scratch folders."""
-
-    folder: Path
-    builders: int = max(1, (os.cpu_count() or 2) - 1)
-
-
 class SweepLoop:
     """Builds and screens the variants of one job until there are no more."""
 
     def __init__(
-        self, service: EvaluatorService, job: Job, cache: BuildCache, options: SweepOptions
+        self,
+        service: EvaluatorService,
+        job: Job,
+        cache: BuildCache,
+        folder: Path,
+        builders: int = max(1, (os.cpu_count() or 2) - 1),
     ) -> None:
-        """job: its candidate is what the variants are variants of; streams are made of it."""
+        """job: its candidate is what the variants are variants of; streams are made of it.
+
+        folder: for scratch folders. builders: compilers at once.
+        """
         self._service = service
         self._job = job
         self._cache = cache
-        self._options = options
+        self._folder, self._most_builders = folder, builders
         self._on_cpu = job.device == "cpu"
         self._sources: dict[int, Source] = {}
         self._to_build: deque[int] = deque()
@@ -186,7 +186,7 @@ class SweepLoop:
 
     def _take_in(self, work: SweepWork) -> bool:
         """Ask for more where there is room; whether there is anything left to do."""
-        window = BATCH if self._on_cpu else 2 * self._options.builders + AHEAD
+        window = BATCH if self._on_cpu else 2 * self._most_builders + AHEAD
         if not (self._on_cpu and self._may_screen):
             for number, source in work.ask(max(0, window - len(self._sources))):
                 self._sources[number] = source
@@ -202,7 +202,7 @@ class SweepLoop:
             else:
                 free = [stream for stream in self._builders if not stream.waiting]
                 if not free:
-                    if len(self._builders) >= self._options.builders:
+                    if len(self._builders) >= self._most_builders:
                         break
                     free = [self._open(Stream.BUILD)]
                     self._builders += free
@@ -229,7 +229,7 @@ class SweepLoop:
 
     def _open(self, stream: Stream) -> VariantStream:
         self._made += 1
-        scratch = self._options.folder / f"{stream}-{self._made}"
+        scratch = self._folder / f"{stream}-{self._made}"
         job = replace(
             self._job,
             stream=stream.value,
@@ -290,7 +290,7 @@ def run_sweep(
     beat: Callable[[], None],
 ) -> None:
     """Run a sweep with the builds that this installation keeps. Raises SweepBroken, OSError."""
-    SweepLoop(service, job, build_cache_of(job), SweepOptions(folder)).run(work, beat)
+    SweepLoop(service, job, build_cache_of(job), folder).run(work, beat)
 
 
 def build_cache_of(job: Job) -> BuildCache:
