@@ -53,24 +53,21 @@ def commands_page() -> str:
     """docs/commands.md: a section for each noun, a line for each verb, then its arguments."""
     head = (DOCS / "commands.md").read_text().partition("\n## ")[0]
     sections = [head]
-    for name, app in sorted(get_commands().items()):
-        if app in APPS:
-            command = load_command_class(app, name)
-            parser = command.create_parser("manage.py", name)
-            sections.append(
-                f"## {name}\n\n{command.help.rstrip('.')}.\n\n" + "\n".join(_noun(name, parser))
-            )
+    for noun, app in sorted(get_commands().items()):
+        if app not in APPS:
+            continue
+        command = load_command_class(app, noun)
+        parser = command.create_parser("manage.py", noun)
+        nested = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+        if nested:
+            helps = {choice.dest: choice.help or "" for choice in nested[0]._choices_actions}
+            verbs = nested[0].choices.items()
+            listed = [_arguments(f"{noun} {v}", helps.get(v, ""), inner) for v, inner in verbs]
+        else:
+            listed = [_arguments(noun, "", parser)]
+        head = f"## {noun}\n\n{command.help.rstrip('.')}.\n\n"
+        sections.append(head + "\n".join(itertools.chain(*listed)))
     return "\n".join(sections)
-
-
-def _noun(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
-    nested = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
-    if not nested:
-        yield from _arguments(name, "", parser)
-        return
-    helps = {choice.dest: choice.help or "" for choice in nested[0]._choices_actions}
-    for verb, inner in nested[0].choices.items():
-        yield from _arguments(f"{name} {verb}", helps.get(verb, ""), inner)
 
 
 def _arguments(title: str, said: str, parser: argparse.ArgumentParser) -> Iterator[str]:

@@ -188,10 +188,7 @@ def measure_clients(options: Namespace, progress: Progress) -> BenchReport:
 CLIENTS = Benchmark(
     "clients",
     "many clients at once against a server of its own: errors, times, lost or doubled rows",
-    (
-        option("--clients", type=int, default=200),
-        option("--seconds", type=int, default=120),
-    ),
+    (option("--clients", type=int, default=200), option("--seconds", type=int, default=120)),
     measure_clients,
 )
 

@@ -35,15 +35,7 @@ from campaigns.benchmarks.trick import TRICKS
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.passport import CPU_PROTOCOL, GPU_PROTOCOL, v0_job
-from campaigns.evaluator.contract import (
-    Case,
-    CaseReport,
-    Job,
-    Outcome,
-    Report,
-    Source,
-    backends,
-)
+from campaigns.evaluator.contract import Case, CaseReport, Job, Outcome, Report, Source, backends
 from campaigns.evaluator.contract.problem import ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.shipped import problem_folder, shipped_folders
@@ -142,9 +134,14 @@ def measure_precision(options: Namespace, progress: Progress) -> BenchReport:
             for job in islice(cycle(jobs), times):
                 if time.monotonic() > deadline:
                     break
-                kernel, verdict, gain = found = _judged(job, _evaluated(service, job))
-                progress(f"{kernel}: {verdict} ({gain:+.2%})")
-                yield found
+                report = _evaluated(service, job)
+                standard = Standard(has_incumbent=True, noise=noise_floor(0.0))
+                decision = decide_session(report, standard)
+                if decision.gain is None:
+                    raise BenchmarkError(f"{job.problem.name}: {decision.sentence}")
+                kernel = f"{job.problem.name}, {job.backend}, {report.cases[0].case}"
+                progress(f"{kernel}: {decision.verdict} ({decision.gain.gain:+.2%})")
+                yield kernel, decision.verdict, decision.gain.gain
 
         # The fewer ones first, should the time not suffice for all.
         known = list(compared(slower, options.known))
@@ -157,10 +154,7 @@ def measure_precision(options: Namespace, progress: Progress) -> BenchReport:
 
 
 def report_of(
-    device: Device,
-    readings: Sequence[Reading],
-    same: Sequence[Compared],
-    known: Sequence[Compared],
+    device: Device, readings: Sequence[Reading], same: Sequence[Compared], known: Sequence[Compared]
 ) -> BenchReport:
     """What was read, compared with itself, and compared with a slower one."""
     quiet = sum(verdict is VerdictWord.NO_CHANGE for _, verdict, _ in same)
@@ -259,14 +253,6 @@ def _reading(job: Job, cases: Sequence[CaseReport]) -> Reading:
         device_us=median(devices_us) if devices_us else None,
         repeats_within=max(abs(one / slope_us - 1) for one in medians),
     )
-
-
-def _judged(job: Job, report: Report) -> Compared:
-    decision = decide_session(report, Standard(has_incumbent=True, noise=noise_floor(0.0)))
-    if decision.gain is None:
-        raise BenchmarkError(f"{job.problem.name}: {decision.sentence}")
-    kernel = f"{job.problem.name}, {job.backend}, {report.cases[0].case}"
-    return kernel, decision.verdict, decision.gain.gain
 
 
 def _clock(readings: Sequence[Reading]) -> str:

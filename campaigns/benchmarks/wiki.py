@@ -69,10 +69,7 @@ def measure_wiki(options: Namespace, progress: Progress) -> BenchReport:
 WIKI = Benchmark(
     "wiki",
     "lookup, sheet, check and import of a made-up big wiki",
-    (
-        option("--specs", type=int, default=100_000),
-        option("--documents", type=int, default=5_000),
-    ),
+    (option("--specs", type=int, default=100_000), option("--documents", type=int, default=5_000)),
     measure_wiki,
 )
 

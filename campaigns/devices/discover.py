@@ -59,7 +59,14 @@ def devices() -> list[Device]:
         capability = ".".join(map(str, card.capability))
         detail = {"driver": driver, "compute capability": capability, "PCI bus": card.pci_bus}
         found.append(_gpu(f"cuda:{place}", card, compiler_target(card.capability), detail))
-    return [*found, _cpu()]
+    facts = cpu_platform(CPUINFO.read_text(), platform.machine())
+    memory = re.search(r"^MemTotal:\s*(\d+) kB$", MEMINFO.read_text(), re.MULTILINE)
+    memory_bytes = int(memory[1]) * 1024 if memory else 0
+    usable = f"{len(os.sched_getaffinity(0))} of {os.cpu_count()}"
+    detail = {"CPUs usable": usable, "kernel": platform.release()}
+    slug = facts.slug
+    cpu = Device("cpu", "cpu", facts.name, slug, facts.target, memory_bytes, slug, detail)
+    return [*found, cpu]
 
 
 def watched() -> list[Device]:
@@ -100,12 +107,10 @@ def ensure_platform(device: Device) -> Platform:
 
     Names are compared whole: an H200 never answers for an H100.
     """
-    found = platform_for_device(device.name)
-    if found is not None:
+    if (found := platform_for_device(device.name)) is not None:
         return found
     with turn():  # an import may bring this driver name in just now
-        found = platform_for_device(device.name)
-        if found is not None:
+        if (found := platform_for_device(device.name)) is not None:
             return found
         facts = platform_facts(device)
         made, _ = Platform.objects.get_or_create(
@@ -158,19 +163,3 @@ def _gpu(
 ) -> Device:
     slug = re.sub(r"[^a-z0-9]+", "-", card.name.lower()).strip("-")
     return Device("gpu", device, card.name, slug, target, card.memory_bytes, card.uuid, detail)
-
-
-def _cpu() -> Device:
-    facts = cpu_platform(CPUINFO.read_text(), platform.machine())
-    found = re.search(r"^MemTotal:\s*(\d+) kB$", MEMINFO.read_text(), re.MULTILINE)
-    usable = len(os.sched_getaffinity(0))
-    return Device(
-        kind="cpu",
-        device="cpu",
-        name=facts.name,
-        platform_slug=facts.slug,
-        target=facts.target,
-        memory_bytes=int(found[1]) * 1024 if found else 0,
-        uuid=facts.slug,
-        detail={"CPUs usable": f"{usable} of {os.cpu_count()}", "kernel": platform.release()},
-    )

@@ -81,7 +81,14 @@ def examine_services(devices: list[Device]) -> list[HealthFinding]:
         "evaluations end as broken_host",
         "free 1 GiB or more",
     )
-    return [*found, _database(), _broker(), disk, _shared_memory()]
+    total = shutil.disk_usage(SHARED).total if SHARED.is_dir() else 0
+    words = f"{total / GIB:.1f} GiB in {SHARED}" if SHARED.is_dir() else "none"
+    shared = HealthFinding("shared memory", State.OK, words)
+    if total < SHARED_BYTES:
+        costs = "fewer slots in a burst on the CPU, so wider intervals"
+        remedy = "mount a larger tmpfs; in Docker: --shm-size=2g"
+        shared = HealthFinding("shared memory", State.MISSING, words, costs, remedy)
+    return [*found, _database(), _broker(), disk, shared]
 
 
 def _database() -> HealthFinding:
@@ -112,19 +119,29 @@ def _broker() -> HealthFinding:
     return HealthFinding("broker", State.OK, name)
 
 
-def _shared_memory() -> HealthFinding:
-    total = shutil.disk_usage(SHARED).total if SHARED.is_dir() else 0
-    found = f"{total / GIB:.1f} GiB in {SHARED}" if SHARED.is_dir() else "none"
-    if total >= SHARED_BYTES:
-        return HealthFinding("shared memory", State.OK, found)
-    costs = "fewer slots in a burst on the CPU, so wider intervals"
-    remedy = "mount a larger tmpfs; in Docker: --shm-size=2g"
-    return HealthFinding("shared memory", State.MISSING, found, costs, remedy)
-
-
 def examine_permissions(devices: list[Device]) -> list[HealthFinding]:
     """Counters and clocks of every device."""
-    found = [_gpu_counters()] if any(d.kind == "gpu" for d in devices) else []
+    found = []
+    if any(device.kind == "gpu" for device in devices):
+        # By this parameter all get ERR_NVGPUCTRPERM that do not hold CAP_SYS_ADMIN; root in a
+        # container often does not.
+        limited = _field(PROC / "driver/nvidia/params", "RmProfilingAdminOnly")
+        effective = int(_field(PROC / "self/status", "CapEff") or "0", 16)
+        allowed = {"0": "every user"}
+        if effective >> CAP_SYS_ADMIN & 1:
+            allowed["1"] = "this administrator"
+        name, costs = "GPU counters", "profiles have times but no counters"
+        remedy = (
+            "modprobe nvidia with NVreg_RestrictProfilingToAdminUsers=0, or grant CAP_SYS_ADMIN"
+        )
+        if limited in allowed:
+            found.append(HealthFinding(name, State.OK, f"allowed for {allowed[limited]}"))
+        elif limited == "1":
+            words = "only for administrators (ERR_NVGPUCTRPERM)"
+            found.append(HealthFinding(name, State.MISSING, words, costs, remedy))
+        else:
+            words = "the driver does not say"
+            found.append(HealthFinding(name, State.MISSING, words, costs, remedy))
     level = _text(PROC / "sys/kernel/perf_event_paranoid")
     words = f"perf_event_paranoid = {level}" if level else "this kernel has no perf events"
     found.append(HealthFinding("CPU counters", State.NOTE, words))
@@ -137,25 +154,6 @@ def examine_permissions(devices: list[Device]) -> list[HealthFinding]:
             words = f"governor {governor}" if governor else "fixed or hidden by the hypervisor"
         found.append(HealthFinding(f"clock of {device.device}", State.NOTE, words))
     return found
-
-
-def _gpu_counters() -> HealthFinding:
-    """ERR_NVGPUCTRPERM comes from this driver parameter unless the process is an administrator.
-
-    One holds CAP_SYS_ADMIN; root in a container often does not.
-    """
-    limited = _field(PROC / "driver/nvidia/params", "RmProfilingAdminOnly")
-    effective = int(_field(PROC / "self/status", "CapEff") or "0", 16)
-    is_admin = effective >> CAP_SYS_ADMIN & 1
-    name = "GPU counters"
-    if limited == "0" or (limited == "1" and is_admin):
-        who = "every user" if limited == "0" else "this administrator"
-        return HealthFinding(name, State.OK, f"allowed for {who}")
-    found = "the driver does not say"
-    if limited == "1":
-        found = "only for administrators (ERR_NVGPUCTRPERM)"
-    remedy = "modprobe nvidia with NVreg_RestrictProfilingToAdminUsers=0, or grant CAP_SYS_ADMIN"
-    return HealthFinding(name, State.MISSING, found, "profiles have times but no counters", remedy)
 
 
 def _field(path: Path, name: str) -> str:

@@ -21,13 +21,7 @@ from campaigns.evaluator.contract.problem import ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.shipped import problem_folder
 from campaigns.rules.noise.gain import both_arms
-from campaigns.rules.noise.passport import (
-    Conditions,
-    Length,
-    conditions_of,
-    failures,
-    lengths_of,
-)
+from campaigns.rules.noise.passport import Conditions, Length, conditions_of, failures, lengths_of
 from knowledge.exchange.importer import MEASURED, write_measured_document
 from knowledge.models import Revision
 

@@ -127,21 +127,21 @@ class Servers:
 
     def manage(self, *arguments: str) -> str:
         """What a command prints. Raises BenchmarkError with what it says."""
-        command = [sys.executable, "manage.py", *arguments]
+        said = " ".join(arguments)
         try:
             done = subprocess.run(
-                command,
+                [sys.executable, "manage.py", *arguments],
                 cwd=settings.BASE_DIR,
                 env=self.env,
                 capture_output=True,
                 text=True,
-                check=False,
+                check=True,
                 timeout=COMMAND_S,
             )
         except subprocess.TimeoutExpired:
-            raise BenchmarkError(f"{' '.join(arguments)}: no end in {COMMAND_S:.0f} s") from None
-        if done.returncode:
-            raise BenchmarkError(f"{' '.join(arguments)}: {done.stderr.strip()[-300:]}")
+            raise BenchmarkError(f"{said}: no end in {COMMAND_S:.0f} s") from None
+        except subprocess.CalledProcessError as error:
+            raise BenchmarkError(f"{said}: {error.stderr.strip()[-300:]}") from None
         return done.stdout
 
     def select(self, sql: str) -> list[tuple[Any, ...]]:
@@ -191,7 +191,7 @@ def servers(database_url: str, broker_url: str, progress: Progress) -> Iterator[
             stack.callback(subprocess.run, ("umount", "-l", str(folder)), check=False)
         if database_url:
             database_url = stack.enter_context(_own_database(database_url))
-            broker_url = stack.enter_context(_own_number(broker_url))
+            stack.enter_context(_own_number(broker_url))
         found = Servers(folder, database_url, broker_url, stack)
         progress(f"{found.setup}: starting the servers …")
         stack.callback(found.end)
@@ -205,20 +205,23 @@ def _own_database(url: str) -> Iterator[str]:
     from psycopg.sql import SQL, Identifier
 
     name = f"kopt_faults_{os.getpid()}"
-    try:
+
+    def run(statement: str) -> None:
         with psycopg.connect(url, autocommit=True) as server:
-            server.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+            server.execute(SQL(statement).format(Identifier(name)))
+
+    try:
+        run("CREATE DATABASE {}")
     except psycopg.Error as error:
         raise BenchmarkError(f"--database: {str(error).splitlines()[0]}") from error
     try:
         yield urlsplit(url)._replace(path=f"/{name}").geturl()
     finally:
-        with psycopg.connect(url, autocommit=True) as server:
-            server.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
+        run("DROP DATABASE {} WITH (FORCE)")
 
 
 @contextmanager
-def _own_number(url: str) -> Iterator[str]:
+def _own_number(url: str) -> Iterator[None]:
     """A number of the Redis server that holds nothing, and holds nothing afterwards."""
     import redis
 
@@ -226,7 +229,7 @@ def _own_number(url: str) -> Iterator[str]:
         with closing(redis.Redis.from_url(url)) as client:
             if client.dbsize():
                 raise BenchmarkError(f"--broker {url}: not empty; an empty number is accepted")
-            yield url
+            yield
             client.flushdb()
     except redis.RedisError as error:
         raise BenchmarkError(f"--broker {url}: {error}") from error

@@ -30,9 +30,7 @@ from campaigns.benchmarks.peers.form import (
 from campaigns.evaluator.contract.layout import Layout, ScalarArg, TensorArg
 from campaigns.evaluator.contract.signature import read_parameters
 
-DTYPES = {
-    *("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "bool"),
-}
+DTYPES = {*("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "bool")}
 COMPILE_S, RUN_S = 120, 600
 # Its driver, with no two times taken at once.
 DRIVE = "--drive"

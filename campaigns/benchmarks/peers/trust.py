@@ -167,7 +167,21 @@ def ask_kopt(trick: Trick, device: Device, service: EvaluatorService, scratch: P
 def report_of(device: Device, others: Sequence[Peer], judged: Sequence[Judged]) -> BenchReport:
     """Totals, what they mean, and a line per candidate."""
     names = [KOPT, *(peer.name for peer in others)]
-    totals = [_total(judged, name) for name in names]
+    totals: list[Row] = []
+    for name in names:
+        bad, good = (answers_of(judged, name, honest=honest) for honest in (False, True))
+        totals.append(
+            {
+                "evaluator": name,
+                "dishonest asked": len(bad),
+                "judged correct": sum(one.accepted for one in bad),
+                "credited": sum(one.credited for one in bad),
+                "flagged": sum(one.opinion is Opinion.FLAGGED for one in bad),
+                "died or hung": sum(one.opinion in (Opinion.DIED, Opinion.HUNG) for one in bad),
+                "honest asked": len(good),
+                "refused": sum(not one.accepted for one in good),
+            }
+        )
     commits = {peer.name: commit for peer in others if (commit := peer.commit())}
     absent = {peers.KERNELBENCH.name, peers.SOL.name} - set(names)
     notes = [f"{name}: not run, no folder was named or it needs a GPU." for name in sorted(absent)]
@@ -232,20 +246,6 @@ def _mixed(tricks: Sequence[Trick]) -> list[Trick]:
         for number, trick in enumerate(group)
     }
     return sorted(tricks, key=lambda t: (Outcome.TIMED_OUT in t.outcomes, place[t.name]))
-
-
-def _total(judged: Sequence[Judged], name: str) -> Row:
-    bad, good = (answers_of(judged, name, honest=honest) for honest in (False, True))
-    return {
-        "evaluator": name,
-        "dishonest asked": len(bad),
-        "judged correct": sum(one.accepted for one in bad),
-        "credited": sum(one.credited for one in bad),
-        "flagged": sum(one.opinion is Opinion.FLAGGED for one in bad),
-        "died or hung": sum(one.opinion in (Opinion.DIED, Opinion.HUNG) for one in bad),
-        "honest asked": len(good),
-        "refused": sum(not one.accepted for one in good),
-    }
 
 
 def _row(trick: Trick, answers: Mapping[str, PeerAnswer], names: Sequence[str]) -> Row:

@@ -47,7 +47,19 @@ class SimulatedTuning:
     """One landscape, ready for Kernel Tuner. cache: the .json file that it is written to."""
 
     def __init__(self, landscape: Landscape, cache: Path) -> None:
-        self._landscape = _in_numbers(landscape)
+        # With the places of texts instead of them: most of its strategies compute with values.
+        header = landscape.header
+        codes: list[dict[Param, Param]] = []
+        for knob in header.knobs:
+            texts = any(isinstance(value, str) for value in knob.values)
+            codes.append({value: at if texts else value for at, value in enumerate(knob.values)})
+        named = zip(header.knobs, codes, strict=True)
+        knobs = tuple(RecordedKnob(knob.name, tuple(code.values())) for knob, code in named)
+        rows = []
+        for row in landscape.rows():
+            values = tuple(code[value] for code, value in zip(codes, row.values, strict=True))
+            rows.append(msgspec.structs.replace(row, values=values))
+        self._landscape = Landscape.of(msgspec.structs.replace(header, knobs=knobs), rows)
         self._path = cache
         cache.write_text(write_cache(self._landscape))
         self._rows = {row.values: row.trial.time_us for row in self._landscape.rows()}
@@ -81,22 +93,6 @@ class SimulatedTuning:
         return ReplayedSearch.of(
             (math.inf if time is None else time for time in times), self._landscape.best_us
         )
-
-
-def _in_numbers(landscape: Landscape) -> Landscape:
-    """With the places of texts instead of them: most of its strategies compute with values."""
-    header = landscape.header
-    codes: list[dict[Param, Param]] = []
-    for knob in header.knobs:
-        texts = any(isinstance(value, str) for value in knob.values)
-        codes.append({value: at if texts else value for at, value in enumerate(knob.values)})
-    named = zip(header.knobs, codes, strict=True)
-    knobs = tuple(RecordedKnob(knob.name, tuple(code.values())) for knob, code in named)
-    rows = []
-    for row in landscape.rows():
-        values = tuple(code[value] for code, value in zip(codes, row.values, strict=True))
-        rows.append(msgspec.structs.replace(row, values=values))
-    return Landscape.of(msgspec.structs.replace(header, knobs=knobs), rows)
 
 
 MARGINS = (0.05, 0.02)

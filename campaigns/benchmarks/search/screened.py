@@ -33,13 +33,7 @@ from campaigns.devices.launch import EvaluatorService, clean_environment
 from campaigns.devices.sweep.build_cache import BuildCache
 from campaigns.devices.sweep.loop import SweepLoop
 from campaigns.devices.sweep.search_work import FAILURES, SearchWork, TriedPoint
-from campaigns.evaluator.contract import (
-    Case,
-    Job,
-    Outcome,
-    Protocol,
-    Source,
-)
+from campaigns.evaluator.contract import Case, Job, Outcome, Protocol, Source
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.landscapes.landscape import Landscape, LandscapeHeader, LandscapeRow, RecordedKnob
 from campaigns.problems.shipped import is_shipped, problem_folder
@@ -113,8 +107,9 @@ class PointLog:
             values = tuple(tried.point[knob.name] for knob in self.space.knobs)
             listed = asdict(tried.facts) if tried.facts else {}
             known = {name: float(value) for name, value in listed.items() if value is not None}
-            trial = SearchTrial(tried.time_us)
-            if tried.time_us is None:
+            if tried.time_us is not None:
+                trial = SearchTrial(tried.time_us)
+            else:
                 failure = FAILURES.get(Outcome(tried.outcome), TrialFailure.CRASHED)
                 trial = SearchTrial(failure=failure)
             rows.append(LandscapeRow(values, trial, known))
@@ -122,7 +117,12 @@ class PointLog:
 
 
 def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
-    """Screen the same points cold and warm, and beside it by the plain loop where there is one."""
+    """Screen the same points cold and warm, and beside it by the plain loop where there is one.
+
+    With `--replay` search recorded landscapes instead.
+    """
+    if options.replay:
+        return measure_replay(options, progress)
     device = this_device(options.device)
     with own_database():
         import_wiki()
@@ -277,10 +277,6 @@ def _row(job: Job, by: str, log: PointLog, best_us: float) -> Row:
     }
 
 
-def _run(options: Namespace, progress: Progress) -> BenchReport:
-    return (measure_replay if options.replay else measure_screens)(options, progress)
-
-
 SEARCH = Benchmark(
     "search",
     "how many variants are tried a minute, how many does a search need?",
@@ -299,5 +295,5 @@ SEARCH = Benchmark(
         option("--budget", type=int, default=BUDGET, help="evaluations of one search"),
         option("--batch", type=int, default=BATCH, help="points that ours ask at a time"),
     ),
-    _run,
+    measure_screens,
 )

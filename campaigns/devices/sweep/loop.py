@@ -171,8 +171,16 @@ class SweepLoop:
         Raises SweepBroken, OSError.
         """
         due = 0.0
+        window = BATCH if self._on_cpu else 2 * self._most_builders + AHEAD
         try:
-            while self._take_in(work):
+            while True:
+                # Ask for more where there is room.
+                if not (self._on_cpu and self._may_screen):
+                    for number, source in work.ask(max(0, window - len(self._sources))):
+                        self._sources[number] = source
+                        self._to_build.append(number)
+                if not self._sources:
+                    break
                 self._hand_out(work)
                 self._receive(work)
                 if time.monotonic() >= due:
@@ -183,15 +191,6 @@ class SweepLoop:
                 if stream is not None:
                     stream.close()
             self._cache.trim()
-
-    def _take_in(self, work: SweepWork) -> bool:
-        """Ask for more where there is room; whether there is anything left to do."""
-        window = BATCH if self._on_cpu else 2 * self._most_builders + AHEAD
-        if not (self._on_cpu and self._may_screen):
-            for number, source in work.ask(max(0, window - len(self._sources))):
-                self._sources[number] = source
-                self._to_build.append(number)
-        return bool(self._sources)
 
     def _hand_out(self, work: SweepWork) -> None:
         while self._to_build:
@@ -283,11 +282,7 @@ class SweepLoop:
 
 
 def run_sweep(
-    service: EvaluatorService,
-    job: Job,
-    folder: Path,
-    work: SweepWork,
-    beat: Callable[[], None],
+    service: EvaluatorService, job: Job, folder: Path, work: SweepWork, beat: Callable[[], None]
 ) -> None:
     """Run a sweep with the builds that this installation keeps. Raises SweepBroken, OSError."""
     SweepLoop(service, job, build_cache_of(job), folder).run(work, beat)

@@ -114,18 +114,14 @@ class SearchWork:
         point = self._points[result.number]
         point.times_us, point.ended_early = result.times_us, result.ended_early
         point.screen_s = result.wall_s
-        point.time_us = self._time_us(result)
+        if result.outcome is Outcome.PASSED and result.times_us:
+            times = dict(result.times_us)
+            if result.ended_early:
+                # Of other cases nothing is known: they are taken to be as far behind as the worst.
+                ratio = max(times[case] / self._best_us.get(case, times[case]) for case in times)
+                times = {c: times.get(c, us * ratio) for c, us in self._best_us.items()} or times
+            point.time_us = math.exp(sum(map(math.log, times.values())) / len(times))
         self._done(point, result.outcome, result.reason)
-
-    def _time_us(self, result: ScreenResult) -> float | None:
-        if result.outcome is not Outcome.PASSED or not result.times_us:
-            return None
-        times = dict(result.times_us)
-        if result.ended_early:
-            # Of the other cases nothing is known: they are taken to be as far behind as the worst.
-            ratio = max(times[case] / self._best_us.get(case, times[case]) for case in times)
-            times = {c: times.get(c, us * ratio) for c, us in self._best_us.items()} or times
-        return math.exp(sum(map(math.log, times.values())) / len(times))
 
     def _done(self, point: TriedPoint, outcome: str, reason: str) -> None:
         del self._points[point.number]
