@@ -9,11 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.core.exceptions import (
-    RequestDataTooBig,
-    TooManyFieldsSent,
-    TooManyFilesSent,
-)
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.multipartparser import MultiPartParserError
@@ -76,20 +72,18 @@ def refusal_of(error: Exception) -> Refusal | None:
         return Refusal(503, "Not prepared", str(error), "database", SILENT_S)
     if said := full_disk(error):
         return Refusal(507, "Disk full", said)
-    if isinstance(error, OperationalError | InterfaceError) and not _is_ours(error):
-        return Refusal(503, "No database", SILENT, "database", SILENT_S)
+    if isinstance(error, OperationalError | InterfaceError):
+        # One that did answer, to a statement that it cannot understand, is our own mistake.
+        code = getattr(error.__cause__, "sqlite_errorcode", None)
+        if code != sqlite3.SQLITE_ERROR:
+            return Refusal(503, "No database", SILENT, "database", SILENT_S)
     return None
-
-
-def _is_ours(error: Exception) -> bool:
-    """Whether the database did answer, to a statement that it cannot understand."""
-    code = getattr(error.__cause__, "sqlite_errorcode", None)
-    return code == sqlite3.SQLITE_ERROR
 
 
 def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     """The refusal as JSON where that was asked for, else as a page that needs no database."""
-    if _wants_json(request):
+    wanted = request.get_preferred_type(["text/html", "application/json"])
+    if request.path.startswith("/api/v1/") or wanted == "application/json":
         record = refusal_record(refusal.status, refusal.field, refusal.message)
         kind = ProblemRenderer.media_type
         answer: HttpResponse = JsonResponse(record, status=refusal.status, content_type=kind)
@@ -122,9 +116,3 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
             return refused(request, Refusal(status, "Too much", said, "body"))
     said = str(exception) if isinstance(exception, MultiPartParserError) else "not understood"
     return refused(request, Refusal(400, "Bad request", f"request: {said}"))
-
-
-def _wants_json(request: HttpRequest) -> bool:
-    if request.path.startswith("/api/v1/"):
-        return True
-    return request.get_preferred_type(["text/html", "application/json"]) == "application/json"

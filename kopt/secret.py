@@ -6,8 +6,6 @@ import fcntl
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -19,8 +17,13 @@ def secret_key(data_dir: Path) -> str:
     path = data_dir / "secret.key"
     if found := _read(path):
         return found
-    with _alone_in(data_dir):
+    # One process at a time looks for a key and makes it; the lock goes with the process.
+    folder = os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
         return _read(path) or _make(path)
+    finally:
+        os.close(folder)
 
 
 def _read(path: Path) -> str:
@@ -45,14 +48,3 @@ def _make(path: Path) -> str:
     finally:
         Path(part).unlink(missing_ok=True)
     return key
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Let one process at a time look for a key and make it; the lock goes with the process."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

@@ -31,7 +31,11 @@ VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 def main() -> None:
-    wanted = _wanted_kernels()
+    value = os.environ.get("KERNELS") or Kernels.AUTO.value
+    if value not in {kind.value for kind in Kernels}:
+        accepted = ", ".join(kind.value for kind in Kernels)
+        raise SetupError(f"KERNELS={value!r}: accepted are {accepted}")
+    wanted = Kernels(value)
     _need_supported_python()
     key = _key(wanted)
     if VENV_PYTHON.exists() and STAMP.exists() and STAMP.read_text() == key:
@@ -49,15 +53,6 @@ def main() -> None:
         _pip("install", *choice.arguments)
     STAMP.write_text(key)
     _say("ready")
-
-
-def _wanted_kernels() -> Kernels:
-    value = os.environ.get("KERNELS") or Kernels.AUTO.value
-    try:
-        return Kernels(value)
-    except ValueError:
-        accepted = ", ".join(kind.value for kind in Kernels)
-        raise SetupError(f"KERNELS={value!r}: accepted are {accepted}") from None
 
 
 def _need_supported_python() -> None:
@@ -117,14 +112,6 @@ def _runs(python: str, code: str) -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def _link_host(host: HostTorch | None) -> None:
-    """Let .venv see the host's packages after its own. A .pth file also works for another venv."""
-    link = _site_packages() / "zz_host_packages.pth"
-    link.unlink(missing_ok=True)
-    if host:
-        link.write_text("\n".join(host.folders) + "\n")
-
-
 def _lines(path: Path) -> dict[str, str]:
     """Requirement lines by package name."""
     lines = [line.split("#")[0].strip() for line in path.read_text().splitlines()]
@@ -135,13 +122,15 @@ def _install_packages(host: HostTorch | None) -> None:
     """Install all but torch and triton; beside a host's own torch, keep the versions it has."""
     pinned = {n: line for n, line in _lines(REQUIREMENTS).items() if n not in kernels.PACKAGES}
     floors = {n: line for n, line in _lines(WORKER_REQUIREMENTS).items() if "==" not in line}
-    _link_host(None)
+    # A .pth file lets .venv see the host's packages after its own, also those of another venv.
+    link = _site_packages() / "zz_host_packages.pth"
+    link.unlink(missing_ok=True)
     if host is None:
         _install(pinned.values())
         return
     # The link comes second, so that programs such as ruff are in .venv even if the host has them.
     _install(line for name, line in pinned.items() if name not in floors)
-    _link_host(host)
+    link.write_text("\n".join(host.folders) + "\n")
     _pip("install", "-qq", *floors.values())
 
 

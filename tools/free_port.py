@@ -24,21 +24,16 @@ def free_port(asked: str, host: str = HOST) -> int:
         raise NoPort(f"PORT={asked!r}: accepted is a number from 1 to {LAST}")
     first = int(asked)
     for port in range(first, min(first + TRIED, LAST + 1)):
-        if _is_free(host, port):
-            return port
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError as error:
+                if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                    raise NoPort(f"port {port} on {host}: {error.strerror}") from None
+            else:
+                return port
     raise NoPort(f"PORT={asked}: neither it nor the next {TRIED - 1} are free on {host}")
-
-
-def _is_free(host: str, port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            if error.errno in (errno.EADDRINUSE, errno.EACCES):
-                return False
-            raise NoPort(f"port {port} on {host}: {error.strerror}") from None
-    return True
 
 
 def main(arguments: list[str]) -> int:

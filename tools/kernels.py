@@ -77,50 +77,13 @@ def choose(wanted: Kernels, machine: Machine) -> KernelChoice:
     if wanted in (Kernels.AUTO, Kernels.OWN):
         host, complaint = _host_torch(machine.host_python)
         if host:
-            return _own(host, machine.pins)
+            return _own(host, machine.pins["triton"])
         if wanted is Kernels.OWN:
             raise SetupError(f"KERNELS=own: {complaint}")
     if wanted is Kernels.CUDA:
         return _cuda(machine.pins, "KERNELS=cuda")
     if wanted is Kernels.AUTO and has_nvidia_card():
         return _cuda(machine.pins, "an NVIDIA card is here")
-    return _cpu(wanted, machine)
-
-
-def _host_torch(python: str) -> tuple[HostTorch | None, str]:
-    """Return the host's torch, or None and why it cannot be used."""
-    command = [python, "-W", "ignore", "-c", HOST_PROBE]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
-    if done.returncode != 0:
-        return None, f"{python} cannot import torch"
-    torch, triton, folders = json.loads(done.stdout.splitlines()[-1])
-    for name, found, floor in (("torch", torch, TORCH_FLOOR), ("triton", triton, TRITON_FLOOR)):
-        if found and _numbers(found) < floor:
-            least = ".".join(map(str, floor))
-            return None, f"{name} {found} of {python} is older than {least}"
-    return HostTorch(torch, triton, tuple(folders)), ""
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
-
-
-def _own(host: HostTorch, pins: Mapping[str, str]) -> KernelChoice:
-    if host.triton:
-        notice = f"using this host's own torch {host.torch} and triton {host.triton}"
-        return KernelChoice((), notice, host)
-    notice = f"using this host's own torch {host.torch}; triton, which it lacks, is 200 MB to fetch"
-    return KernelChoice((pins["triton"],), notice, host)
-
-
-def _cuda(pins: Mapping[str, str], why: str) -> KernelChoice:
-    # Three equal signs leave out a local CPU build, which would otherwise count as the newer one.
-    exact = pins["torch"].replace("==", "===")
-    notice = f"{why}: installing torch with CUDA and triton, about 3 GB to fetch, 5.5 GB on disk"
-    return KernelChoice((exact, pins["triton"]), notice)
-
-
-def _cpu(wanted: Kernels, machine: Machine) -> KernelChoice:
     build, triton = machine.pins["torch"] + "+cpu", machine.pins["triton"]
     notice = (
         "installing the CPU build of torch (200 MB to fetch) and triton (200 MB), 1.5 GB on disk"
@@ -134,6 +97,34 @@ def _cpu(wanted: Kernels, machine: Machine) -> KernelChoice:
     if wanted is Kernels.CPU:
         raise SetupError(f"KERNELS=cpu: {missing}")
     return _cuda(machine.pins, f"{missing} (KERNELS=none leaves torch out of a web-only host)")
+
+
+def _host_torch(python: str) -> tuple[HostTorch | None, str]:
+    """Return the host's torch, or None and why it cannot be used."""
+    command = [python, "-W", "ignore", "-c", HOST_PROBE]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+    if done.returncode != 0:
+        return None, f"{python} cannot import torch"
+    torch, triton, folders = json.loads(done.stdout.splitlines()[-1])
+    for name, found, floor in (("torch", torch, TORCH_FLOOR), ("triton", triton, TRITON_FLOOR)):
+        if found and tuple(map(int, re.findall(r"\d+", found)[:2])) < floor:
+            least = ".".join(map(str, floor))
+            return None, f"{name} {found} of {python} is older than {least}"
+    return HostTorch(torch, triton, tuple(folders)), ""
+
+
+def _own(host: HostTorch, triton: str) -> KernelChoice:
+    notice = f"using this host's own torch {host.torch}"
+    if host.triton:
+        return KernelChoice((), f"{notice} and triton {host.triton}", host)
+    return KernelChoice((triton,), f"{notice}; triton, which it lacks, is 200 MB to fetch", host)
+
+
+def _cuda(pins: Mapping[str, str], why: str) -> KernelChoice:
+    # Three equal signs leave out a local CPU build, which would otherwise count as the newer one.
+    exact = pins["torch"].replace("==", "===")
+    notice = f"{why}: installing torch with CUDA and triton, about 3 GB to fetch, 5.5 GB on disk"
+    return KernelChoice((exact, pins["triton"]), notice)
 
 
 def _is_offered(python: str, pinned: str, *index: str) -> bool:

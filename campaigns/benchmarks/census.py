@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,24 +44,35 @@ class Census:
 
 def take(device: Device, service: int, folder: Path) -> Census:
     """Count now. service: the process id of the evaluator service. folder: ours alone."""
-    load = nvml.load(device.uuid) if device.kind == "gpu" else None
+    gpu_bytes = nvml.memory_used_bytes(device.uuid) if device.kind == "gpu" else 0
     me = os.getpid()
     family = {me, *descendants(me)}
     process = Path(f"/proc/{service}")
+    resident = [line for line in _text(process / "status").splitlines() if "VmRSS:" in line]
     names = {
         "processes": (f"{pid} {_text(Path(f'/proc/{pid}/comm')).strip()}" for pid in family - {me}),
         "files": (*map(str, folder.rglob("*")), *_strays()),
         "shared": (path.name for path in _listed(SHARED) if not _is_used_by_others(path, family)),
-        "System V": _system_v(),
-        "groups": _dead_groups(),
+        # Kind, key and id of every object; the columns after them change while it is used.
+        "System V": (
+            f"{kind} {' '.join(line.split()[:2])}"
+            for kind in ("shm", "sem", "msg")
+            for line in _text(Path("/proc/sysvipc") / kind).splitlines()[1:]
+        ),
+        # A group is named for the process that made it, which removes it.
+        "groups": (
+            str(path)
+            for path in GROUPS.rglob("kopt-*")
+            if path.is_dir() and not Path(f"/proc/{path.name.split('-')[1]}").exists()
+        ),
     }
     return Census(
         names={kind: frozenset(found) for kind, found in names.items()},
         numbers={
             "open files": len(_listed(process / "fd")),
             "mounts": _text(process / "mountinfo").count("\n"),
-            "resident bytes": _resident(process),
-            "GPU bytes": load.memory_used_bytes if load else 0,
+            "resident bytes": int(resident[0].split()[1]) << 10 if resident else 0,
+            "GPU bytes": gpu_bytes or 0,
         },
     )
 
@@ -88,27 +100,10 @@ def descendants(pid: int) -> Iterator[int]:
 
 def _strays() -> Iterator[str]:
     for path in (path for folder in OPEN_FOLDERS for path in _listed(folder)):
-        try:
+        with suppress(OSError):
             owner = path.lstat().st_uid
-        except OSError:
-            continue
-        if owner in HIGH_BLOCK or owner in LOW_BLOCK:
-            yield str(path)
-
-
-def _system_v() -> Iterator[str]:
-    """Kind, key and id of every object; the columns after them change while it is used."""
-    for kind in ("shm", "sem", "msg"):
-        for line in _text(Path("/proc/sysvipc") / kind).splitlines()[1:]:
-            yield f"{kind} {' '.join(line.split()[:2])}"
-
-
-def _dead_groups() -> Iterator[str]:
-    """A group is named for the process that made it, which removes it."""
-    for path in GROUPS.rglob("kopt-*"):
-        maker = path.name.split("-")[1]
-        if path.is_dir() and not Path(f"/proc/{maker}").exists():
-            yield str(path)
+            if owner in HIGH_BLOCK or owner in LOW_BLOCK:
+                yield str(path)
 
 
 def _is_used_by_others(path: Path, family: set[int]) -> bool:
@@ -117,23 +112,11 @@ def _is_used_by_others(path: Path, family: set[int]) -> bool:
             continue
         if str(path) in _text(process / "maps"):
             return True
-        if any(_leads_to(handle, path) for handle in _listed(process / "fd")):
-            return True
+        for handle in _listed(process / "fd"):
+            with suppress(OSError):
+                if os.readlink(handle) == str(path):
+                    return True
     return False
-
-
-def _leads_to(link: Path, path: Path) -> bool:
-    try:
-        return os.readlink(link) == str(path)
-    except OSError:
-        return False
-
-
-def _resident(process: Path) -> int:
-    for line in _text(process / "status").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) << 10
-    return 0
 
 
 def _text(path: Path) -> str:

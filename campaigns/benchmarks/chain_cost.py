@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from typing import Any
 
-from campaigns.benchmarks.harness import Row
 from campaigns.evaluator.builds.call_chain import CHAINED, CallChain
 
 # Elements that are doubled, and calls in a burst: about 2 and 50 µs on a large GPU.
@@ -27,35 +25,12 @@ CHAIN_NOTE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ChainCost:
-    """One kernel with so many calls in a burst, and in each graph of the chain.
+def chain_costs(device: str) -> Iterator[dict[str, Any]]:
+    """Measure in this process, on a CUDA device that is idle: a row for each kernel and length.
 
-    one_us, chained_us: a call in one capture of all, and in the chain. capture_ms, make_ms: what a
+    One capture, chain: a call in one capture of all calls, and in the chain. Capture, make: what a
     burst takes to capture, and to be made ready.
     """
-
-    calls: int
-    chained: int
-    one_us: float
-    chained_us: float
-    capture_ms: float
-    make_ms: float
-
-    def row(self) -> Row:
-        return {
-            "calls": self.calls,
-            "calls in a graph": self.chained,
-            "one capture µs": self.one_us,
-            "chain µs": self.chained_us,
-            "apart µs": f"{self.chained_us - self.one_us:+.3f}",
-            "capture ms": self.capture_ms,
-            "make ms": self.make_ms,
-        }
-
-
-def chain_costs(device: str) -> Iterator[ChainCost]:
-    """Measure in this process, on a CUDA device that is idle."""
     import torch
 
     torch.cuda.set_device(torch.device(device))
@@ -63,22 +38,30 @@ def chain_costs(device: str) -> Iterator[ChainCost]:
     for size, calls in KERNELS:
         x, y = torch.ones(size, device=device), torch.empty(size, device=device)
         call = partial(torch.mul, x, 2, out=y)
+
+        def all_calls(call: Callable[[], object] = call, calls: int = calls) -> None:
+            for _ in range(calls):
+                call()
+
         with torch.cuda.stream(stream):
             call()
             torch.cuda.synchronize()
             whole = CallChain(stream.cuda_stream)
-            _passed_ms(partial(_times, call, calls), whole, 1)
+            _passed_ms(all_calls, whole, 1)
             one_us = _call_us(stream, whole, 1) / calls
             for length in LENGTHS:
                 chain = CallChain(stream.cuda_stream, chained=length)
                 capture_ms, make_ms = _passed_ms(call, chain, calls)
                 chained_us = _call_us(stream, chain, calls) / calls
-                yield ChainCost(calls, length, one_us, chained_us, capture_ms, make_ms)
-
-
-def _times(call: Callable[[], object], calls: int) -> None:
-    for _ in range(calls):
-        call()
+                yield {
+                    "calls": calls,
+                    "calls in a graph": length,
+                    "one capture µs": one_us,
+                    "chain µs": chained_us,
+                    "apart µs": f"{chained_us - one_us:+.3f}",
+                    "capture ms": capture_ms,
+                    "make ms": make_ms,
+                }
 
 
 def _passed_ms(call: Callable[[], object], chain: CallChain, calls: int) -> tuple[float, float]:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import gc
 import os
-import random
 import resource
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,7 +31,7 @@ from campaigns.benchmarks.harness import (
     require,
     times_row,
 )
-from campaigns.benchmarks.made_up import FREQUENT, Imagination, MadeUpPlatform, Skewed, fill
+from campaigns.benchmarks.made_up import FREQUENT, Imagination, fill, skewed
 from campaigns.devices.discover import this_device
 from knowledge.exchange.importer import import_wiki
 from knowledge.experience.recommend.ask import recommend
@@ -53,16 +51,11 @@ SEED = 26
 MIB = 1 << 20
 SEARCH_LIMIT_MS, RECOMMEND_LIMIT_MS = 150, 50
 WARM_UP = 20  # questions that are not timed
-FTS = "knowledge_searchrow_fts"
 TABLES = (TrackRecord, Experience, SearchRow, SearchWord)
 
 
-@dataclass(frozen=True, slots=True)
-class TimedAsk:
-    """A question, timed. kind: what is peculiar about it."""
-
-    kind: str
-    ms: float
+# A question, timed: what is peculiar about it, and milliseconds.
+TimedAsk = tuple[str, float]
 
 
 def measure_experience(options: Namespace, progress: Progress) -> BenchReport:
@@ -71,7 +64,13 @@ def measure_experience(options: Namespace, progress: Progress) -> BenchReport:
     with own_database():
         progress("reading the shipped wiki …")
         import_wiki()
-        imagined = Imagination(SEED, _platforms(), _strategies())
+        cards = Platform.objects.filter(vendor__in=("NVIDIA", "AMD"), kind="gpu").order_by("slug")
+        techniques = Strategy.objects.filter(kind=StrategyKind.TECHNIQUE, withdrawn=False)
+        imagined = Imagination(
+            SEED,
+            list(cards.values_list("slug", "target", "vendor")),
+            list(techniques.order_by("slug").values_list("slug", "backend")),
+        )
         progress(f"writing {options.entries:,} attempts …")
         begun = time.monotonic()
         fill(imagined.attempts(options.entries))
@@ -79,7 +78,6 @@ def measure_experience(options: Namespace, progress: Progress) -> BenchReport:
         progress(f"asking, after {took:.0f} s …")
         gc.collect()
         gc.freeze()  # as kopt.asgi does: what filling left behind is not of these questions
-        # Parsed and searched as a page does.
         searched = _timed(
             (kind, partial(_search, text, facets))
             for kind, text, facets in searches(imagined, options.queries)
@@ -106,7 +104,7 @@ def report_of(
     entries: int, filled_s: float, searched: Sequence[TimedAsk], recommended: Sequence[TimedAsk]
 ) -> BenchReport:
     """What the times come to, with what the connected database holds."""
-    search_ms, recommend_ms = (p95([a.ms for a in asked]) for asked in (searched, recommended))
+    search_ms, recommend_ms = (p95([ms for _, ms in asked]) for asked in (searched, recommended))
     return BenchReport(
         title=f"Experience of {entries:,} attempts on {database_name()}",
         question="Is the team's experience found at once?",
@@ -133,16 +131,6 @@ def report_of(
     )
 
 
-def _platforms() -> list[MadeUpPlatform]:
-    rows = Platform.objects.filter(vendor__in=("NVIDIA", "AMD"), kind="gpu").order_by("slug")
-    return [MadeUpPlatform(row.slug, row.target, row.vendor) for row in rows]
-
-
-def _strategies() -> list[tuple[str, str]]:
-    rows = Strategy.objects.filter(kind=StrategyKind.TECHNIQUE, withdrawn=False)
-    return list(rows.order_by("slug").values_list("slug", "backend"))
-
-
 def _sizes(model: type[models.Model]) -> Row:
     """Rows, and MiB of the table with its long values and of its indexes."""
     table = model._meta.db_table
@@ -154,7 +142,7 @@ def _sizes(model: type[models.Model]) -> Row:
                 "SELECT sum(pgsize) FILTER (WHERE name = %s), sum(pgsize) FILTER (WHERE name IN "
                 "(SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = %s) OR "
                 "name LIKE %s) FROM dbstat",
-                [table, table, f"{table}_fts%" if FTS.startswith(f"{table}_fts") else ""],
+                [table, table, f"{table}_fts%"],
             )
         held, indexes = cursor.fetchone()
     return {
@@ -168,28 +156,24 @@ def _sizes(model: type[models.Model]) -> Row:
 def _memory() -> list[Row]:
     """Of this process; the server of PostgreSQL has its own."""
     now = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    rows: list[Row] = [
-        {"memory": "resident while asking", "MiB": now / MIB},
-        {"memory": "most resident, with writing", "MiB": most / MIB},
-    ]
+    found = {
+        "resident while asking": now,
+        "most resident, with writing": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10,
+    }
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT setting::bigint * 8192 FROM pg_settings WHERE name = 'shared_buffers'"
             )
-            rows.append(
-                {"memory": "shared_buffers of the server", "MiB": cursor.fetchone()[0] / MIB}
-            )
-    return rows
+            found["shared_buffers of the server"] = cursor.fetchone()[0]
+    return [{"memory": name, "MiB": size / MIB} for name, size in found.items()]
 
 
 def searches(imagined: Imagination, n: int) -> Iterator[tuple[str, str, Mapping[str, str]]]:
     """So many queries: their kind, text and facets."""
-    by, words = imagined.by, Skewed(FREQUENT.split(), 0.5)
-    contexts = imagined.contexts(n)
-    for at, context in enumerate(contexts):
-        some = words.draw(by, by.randrange(1, 5))
+    by = imagined.by
+    for at, context in enumerate(imagined.contexts(n)):
+        some = skewed(by, FREQUENT.split(), by.randrange(1, 5), 0.5)
         scope = {"op": context.op, "backend": context.backend, "platform": context.platform}
         match at % 8:
             case 0 | 1:
@@ -203,7 +187,10 @@ def searches(imagined: Imagination, n: int) -> Iterator[tuple[str, str, Mapping[
             case 5:
                 yield "a rare word", by.choice(imagined.rare), {}
             case 6:
-                yield "a misspelled word", _misspelled(by, some), {}
+                # The first word has two letters changed for each other.
+                first, swap = some[0], by.randrange(max(1, len(some[0]) - 1))
+                swapped = first[:swap] + first[swap : swap + 2][::-1] + first[swap + 2 :]
+                yield "a misspelled word", " ".join((swapped, *some[1:])), {}
             case _:
                 yield "nonsense", f"{by.getrandbits(60):x} {some[0]}", {}
 
@@ -213,27 +200,22 @@ def questions(imagined: Imagination, n: int) -> Iterator[tuple[str, Question]]:
     for at, context in enumerate(imagined.contexts(n)):
         known: dict[str, Any] = {}
         if at % 2:
-            known = {"bottleneck": context.bottleneck, "size_log2": context.size + 0.5}
-        question = Question(
-            op=context.op,
-            backend=context.backend,
-            platform=context.platform,
-            dtype=context.dtype,
-            **known,
-        )
+            known = {"bottleneck": context.bottleneck, "size_log2": context.size_log2 + 0.5}
+        names = ("op", "backend", "platform", "dtype")
+        question = Question(**{name: getattr(context, name) for name in names}, **known)
         yield "with a profile" if at % 2 else "without", question
 
 
 def _rows(name: str, asked: Sequence[TimedAsk], limit_ms: int) -> list[Row]:
     """One row for all questions, and one for each kind."""
-    kinds = dict.fromkeys(ask.kind for ask in asked)
-    return [
-        times_row(name, [ask.ms for ask in asked], f"p95 under {limit_ms} ms"),
-        *(times_row(f"{name}: {kind}", [a.ms for a in asked if a.kind == kind]) for kind in kinds),
-    ]
+    rows = [times_row(name, [ms for _, ms in asked], f"p95 under {limit_ms} ms")]
+    for kind in dict.fromkeys(kind for kind, _ in asked):
+        rows.append(times_row(f"{name}: {kind}", [ms for of, ms in asked if of == kind]))
+    return rows
 
 
 def _search(text: str, facets: Mapping[str, str]) -> object:
+    """Parsed and searched as a page does."""
     return search(ask(text, facets))
 
 
@@ -245,13 +227,5 @@ def _timed(asks: Iterable[tuple[str, Callable[[], object]]]) -> list[TimedAsk]:
     for kind, question in listed:
         begun = time.perf_counter()
         question()
-        timed.append(TimedAsk(kind, (time.perf_counter() - begun) * 1e3))
+        timed.append((kind, (time.perf_counter() - begun) * 1e3))
     return timed
-
-
-def _misspelled(by: random.Random, words: Sequence[str]) -> str:
-    """The first word with two letters changed for each other, and the others."""
-    first, *rest = words
-    at = by.randrange(max(1, len(first) - 1))
-    swapped = first[:at] + first[at : at + 2][::-1] + first[at + 2 :]
-    return " ".join((swapped, *rest))

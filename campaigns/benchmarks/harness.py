@@ -8,7 +8,7 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -30,19 +30,15 @@ class BenchmarkError(Exception):
     """A benchmark cannot run or be finished; the message says why, in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One command line option, in argparse's own words."""
-
-    flag: str
-    words: Mapping[str, Any]
+Option = tuple[str, dict[str, Any]]
+"""A flag, and what argparse is told of it."""
 
 
 def option(flag: str, **words: Any) -> Option:
     """An option; its default stands in its help where the help does not name one."""
     if words.get("default") not in (None, "") and "default" not in words.get("help", ""):
         words["help"] = "; ".join(filter(None, (words.get("help"), f"default: {words['default']}")))
-    return Option(flag, words)
+    return flag, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +52,10 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class BenchReport:
-    """What a benchmark found.
+    """What a benchmark found, and once it is finished how that came about.
 
     device: None where no device has a part in it. held: False where the verdict is bad, or could
-    not be reached. packages: those whose versions matter.
+    not be reached. packages: those whose versions matter. measured_at: when it ended.
     """
 
     title: str
@@ -70,6 +66,67 @@ class BenchReport:
     held: bool = True
     packages: Sequence[str] = ()
     notes: Sequence[str] = ()
+    command: str = ""
+    measured_at: str = ""
+    seconds: float = 0.0
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def as_data(self) -> dict[str, Any]:
+        """The same as JSON takes it."""
+        return {
+            "benchmark": self.title,
+            "question": self.question,
+            "device": self.device.name if self.device else "",
+            "measured_at": self.measured_at,
+            "seconds": round(self.seconds, 1),
+            "command": self.command,
+            "versions": dict(self.versions),
+            "verdict": self.verdict,
+            "held": self.held,
+            "tables": {table.title: [dict(row) for row in table.rows] for table in self.tables},
+        }
+
+    def as_markdown(self) -> str:
+        """The same for people; `tools.reference` reads the list at its head."""
+        known = ", ".join(f"{name} {value}" for name, value in sorted(self.versions.items()))
+        lines = [
+            f"# {self.title}",
+            "",
+            f"- question: {self.question}",
+            f"- found: {self.verdict}",
+            f"- measured: {self.measured_at}, in {self.seconds:.0f} s",
+            f"- device: {self.device.name if self.device else 'any'}",
+            f"- command: `{self.command}`",
+            f"- versions: {known}",
+        ]
+        for note in self.notes:
+            lines += ["", note]
+        for table in self.tables:
+            lines += ["", f"## {table.title}", "", *_written(table)]
+        return "\n".join(lines) + "\n"
+
+
+def _written(table: ReportTable) -> list[str]:
+    notes = [line for note in table.notes for line in (note, "")]
+    if not table.rows:
+        return notes[:-1] or ["None."]
+    columns = list(table.rows[0])
+    numeric = [isinstance(table.rows[0][column], int | float) for column in columns]
+    ruler = "|".join("--:" if right else "---" for right in numeric)
+    lines = [f"| {' | '.join(columns)} |", f"|{ruler}|"]
+    lines += [f"| {' | '.join(_cell(row[column]) for column in columns)} |" for row in table.rows]
+    return [*notes, *lines]
+
+
+def _cell(value: object) -> str:
+    """Floats have four significant digits; a sequence is its members with spaces between."""
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return " ".join(map(_cell, value))
+    return "–" if value is None else str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +137,18 @@ class Benchmark:
     help: str
     options: Sequence[Option]
     run: Callable[[Namespace, Progress], BenchReport]
+
+    def finish(self, command: str, options: Namespace, progress: Progress) -> BenchReport:
+        """Run it. Raises what it raises."""
+        begun = time.monotonic()
+        report = self.run(options, progress)
+        return replace(
+            report,
+            command=command,
+            measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            seconds=time.monotonic() - begun,
+            versions=versions(report.device, *report.packages),
+        )
 
 
 DEVICE = option("--device", help="cpu or cuda:<index>; default: the one measured on")
@@ -146,104 +215,19 @@ def p95(times: Sequence[float]) -> float:
     return quantiles(times, n=20)[-1]
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A report with how it came about: the command, when it ended and how long it took."""
-
-    report: BenchReport
-    command: str
-    measured_at: str
-    seconds: float
-    versions: Mapping[str, str]
-
-    def as_data(self) -> dict[str, Any]:
-        """The same as JSON takes it."""
-        report = self.report
-        return {
-            "benchmark": report.title,
-            "question": report.question,
-            "device": report.device.name if report.device else "",
-            "measured_at": self.measured_at,
-            "seconds": round(self.seconds, 1),
-            "command": self.command,
-            "versions": dict(self.versions),
-            "verdict": report.verdict,
-            "held": report.held,
-            "tables": {table.title: [dict(row) for row in table.rows] for table in report.tables},
-        }
-
-    def as_markdown(self) -> str:
-        """The same for people; `tools.reference` reads the list at its head."""
-        report = self.report
-        known = ", ".join(f"{name} {value}" for name, value in sorted(self.versions.items()))
-        lines = [
-            f"# {report.title}",
-            "",
-            f"- question: {report.question}",
-            f"- found: {report.verdict}",
-            f"- measured: {self.measured_at}, in {self.seconds:.0f} s",
-            f"- device: {report.device.name if report.device else 'any'}",
-            f"- command: `{self.command}`",
-            f"- versions: {known}",
-        ]
-        for note in report.notes:
-            lines += ["", note]
-        for table in report.tables:
-            lines += ["", f"## {table.title}", "", *_written(table)]
-        return "\n".join(lines) + "\n"
-
-
-def finish(benchmark: Benchmark, command: str, options: Namespace, progress: Progress) -> Finished:
-    """Run it. Raises what it raises."""
-    begun = time.monotonic()
-    report = benchmark.run(options, progress)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    known = versions(report.device, *report.packages)
-    return Finished(report, command, now, time.monotonic() - begun, known)
-
-
 def versions(device: Device | None, *packages: str) -> dict[str, str]:
-    """Of Python, the host, the device and these packages."""
-    host = {
+    """Of Python, the host, the device and these packages; "missing" without one."""
+    found = {
         "python": platform.python_version(),
         "kernel": platform.release(),
         "cores": str(os.cpu_count()),
         "load at the end": f"{os.getloadavg()[0]:.1f}",
     }
-    detail = device.detail.items() if device else ()
-    found = {package: _version(package) for package in packages}
-    return host | {name: str(value) for name, value in detail} | found
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "missing"
-
-
-def _written(table: ReportTable) -> list[str]:
-    notes = [line for note in table.notes for line in (note, "")]
-    if not table.rows:
-        return notes[:-1] or ["None."]
-    columns = list(table.rows[0])
-    numeric = [isinstance(table.rows[0][column], int | float) for column in columns]
-    lines = [
-        f"| {' | '.join(columns)} |",
-        f"|{'|'.join('--:' if right else '---' for right in numeric)}|",
-    ]
-    lines += [f"| {' | '.join(_cell(row[column]) for column in columns)} |" for row in table.rows]
-    return [*notes, *lines]
-
-
-def _cell(value: object) -> str:
-    """Floats have four significant digits; a sequence is its members with spaces between."""
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, str):
-        return value
-    return " ".join(map(_cell, value)) if isinstance(value, Sequence) else str(value)
+    if device:
+        found |= {name: str(value) for name, value in device.detail.items()}
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "missing"
+    return found

@@ -10,12 +10,11 @@ import datetime
 import math
 import random
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate, islice
-from typing import Generic, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.db import connection, transaction
 
@@ -69,16 +68,8 @@ BEGUN = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class MadeUpPlatform:
-    slug: str
-    arch: str
-    vendor: str
-
-
-@dataclass(frozen=True, slots=True)
-class MadeUpContext:
-    """What attempts share; see `knowledge.models.TrackRecord`."""
+class MadeUpContext(NamedTuple):
+    """What attempts share; see `knowledge.models.TrackRecord`. size_log2: of the elements."""
 
     strategy: str
     op: str
@@ -88,191 +79,151 @@ class MadeUpContext:
     arch: str
     vendor: str
     bottleneck: str
-    size: int  # log2 of the elements
+    size_log2: int
 
 
-@dataclass(frozen=True, slots=True)
-class MadeUpAttempt:
-    """An attempt of a context. gain: None where it was wrong, and not measured."""
-
-    context: MadeUpContext
-    key: uuid.UUID
-    label: AttemptLabel
-    gain: float | None
-    low: float | None
-    high: float | None
-    title: str
-    change: str
-    notes: str
-    precondition: str
-    params: dict[str, int]
+# A context, and the fields of an `Experience` in it.
+MadeUpAttempt = tuple[MadeUpContext, dict[str, Any]]
 
 
-class Skewed(Generic[T]):
-    """Draws of a few things by Zipf's law: the n-th comes with a weight of 1/n^power."""
+def skewed(by: random.Random, things: Sequence[T], n: int, power: float = 1.0) -> list[T]:
+    """So many draws by Zipf's law: the k-th thing comes with a weight of 1/k^power."""
+    return by.choices(things, cum_weights=_weights(len(things), power), k=n)
 
-    def __init__(self, things: Sequence[T], power: float = 1.0) -> None:
-        self.things = things
-        self.weights = list(accumulate(1 / (n**power) for n in range(1, len(things) + 1)))
 
-    def draw(self, by: random.Random, n: int) -> list[T]:
-        return by.choices(self.things, cum_weights=self.weights, k=n)
+@cache
+def _weights(n: int, power: float) -> list[float]:
+    return list(accumulate(1 / (k**power) for k in range(1, n + 1)))
 
 
 class Imagination:
-    """A made-up team. strategies: (slug, backend), "" for any backend."""
+    """A made-up team. platforms: (slug, architecture, vendor).
+
+    strategies: (slug, backend), "" for any backend.
+    """
 
     def __init__(
         self,
         seed: int,
-        platforms: Sequence[MadeUpPlatform],
+        platforms: Sequence[tuple[str, str, str]],
         strategies: Sequence[tuple[str, str]],
     ) -> None:
-        self.by = random.Random(seed)
-        self.rare = [f"{self.by.getrandbits(40):010x}" for _ in range(RARE)]
-        self._platforms = Skewed(platforms)
-        self._ops = Skewed(OPS)
-        self._dtypes = Skewed(DTYPES, 1.3)
+        self.by = by = random.Random(seed)
+        self.rare = [f"{by.getrandbits(40):010x}" for _ in range(RARE)]
+        self._platforms = platforms
         # Most kernels of one operation are limited by the same thing, and most are of one size.
-        self._bottlenecks = {op: Skewed(_shuffled(self.by, BOTTLENECKS), 1.5) for op in OPS}
-        self._sizes = {op: Skewed(_shuffled(self.by, SIZES), 1.5) for op in OPS}
-        self._words = Skewed(FREQUENT.split(), 0.8)
-        self._backends = {vendor: Skewed(names) for vendor, names in BACKENDS.items()}
-        self._strategies = {
-            name: Skewed(_shuffled(self.by, [s for s, b in strategies if b in ("", name)]))
-            for names in BACKENDS.values()
-            for name in names
-        }
+        self._bottlenecks = {op: by.sample(BOTTLENECKS, len(BOTTLENECKS)) for op in OPS}
+        self._sizes = {op: by.sample(SIZES, len(SIZES)) for op in OPS}
+        self._strategies = {}
+        for name in (name for names in BACKENDS.values() for name in names):
+            usable = [slug for slug, backend in strategies if backend in ("", name)]
+            self._strategies[name] = by.sample(usable, len(usable))
 
     def attempts(self, n: int) -> Iterator[MadeUpAttempt]:
         """So many attempts, one after another."""
         for first in range(0, n, AT_ONCE):
             many = min(AT_ONCE, n - first)
-            words = iter(self._words.draw(self.by, 40 * many))
+            words = iter(skewed(self.by, FREQUENT.split(), 40 * many, 0.8))
             for context in self.contexts(many):
-                yield self._attempt(context, words)
+                yield context, self._attempt(context, words)
 
     def contexts(self, n: int) -> Iterator[MadeUpContext]:
         """So many contexts, the frequent ones more often."""
-        drawn = (each.draw(self.by, n) for each in (self._platforms, self._ops, self._dtypes))
-        for platform, op, dtype in zip(*drawn, strict=True):
-            (bottleneck,) = self._bottlenecks[op].draw(self.by, 1)
-            (size,) = self._sizes[op].draw(self.by, 1)
-            (backend,) = self._backends[platform.vendor].draw(self.by, 1)
-            (strategy,) = self._strategies[backend].draw(self.by, 1)
+        by = self.by
+        platforms, ops = skewed(by, self._platforms, n), skewed(by, OPS, n)
+        dtypes = skewed(by, DTYPES, n, 1.3)
+        for (slug, arch, vendor), op, dtype in zip(platforms, ops, dtypes, strict=True):
+            (bottleneck,) = skewed(by, self._bottlenecks[op], 1, 1.5)
+            (size_log2,) = skewed(by, self._sizes[op], 1, 1.5)
+            (backend,) = skewed(by, BACKENDS[vendor], 1)
+            (strategy,) = skewed(by, self._strategies[backend], 1)
             yield MadeUpContext(
-                strategy, op, dtype, backend, platform.slug, platform.arch, platform.vendor,
-                bottleneck, size,
-            )  # fmt: skip
+                strategy, op, dtype, backend, slug, arch, vendor, bottleneck, size_log2
+            )
 
-    def _attempt(self, context: MadeUpContext, words: Iterator[str]) -> MadeUpAttempt:
+    def _attempt(self, context: MadeUpContext, words: Iterator[str]) -> dict[str, Any]:
+        """A wrong one was not measured, so it has no gain."""
+
+        def some(n: int) -> str:
+            return " ".join(islice(words, n))
+
         by = self.by
         correct = by.random() > 0.07
         gain = low = high = None
         if correct:
-            effect = _effect(context.strategy, context.bottleneck)
-            gain = math.exp(by.gauss(effect, 0.06)) - 1
+            gain = math.exp(by.gauss(_effect(context.strategy, context.bottleneck), 0.06)) - 1
             reach = abs(by.gauss(0.01, 0.01)) + 0.002
             low, high = gain - reach, gain + reach
-        label = label_of(gain, correct=correct, faster=bool(low and low > 0), floor=FLOOR)
         rare = f" {by.choice(self.rare)}" if by.random() < 0.3 else ""
-        return MadeUpAttempt(
-            context=context,
-            key=uuid.UUID(int=by.getrandbits(128), version=4),
-            label=label,
-            gain=gain,
-            low=low,
-            high=high,
-            title=f"{context.strategy} for {context.op}: {_some(words, 3)}",
-            change=_some(words, 5),
-            notes=_some(words, by.randrange(6, 18)) + rare,
-            precondition=_some(words, 4),
-            params={"BLOCK": 1 << by.randrange(4, 10), "warps": 1 << by.randrange(4)},
-        )
+        return {
+            "label": label_of(gain, correct=correct, faster=bool(low and low > 0), floor=FLOOR),
+            "uuid": uuid.UUID(int=by.getrandbits(128), version=4),
+            "gain": gain,
+            "gain_low": low,
+            "gain_high": high,
+            "title": f"{context.strategy} for {context.op}: {some(3)}",
+            "change": some(5),
+            "notes": some(by.randrange(6, 18)) + rare,
+            "precondition": some(4),
+            "params": {"BLOCK": 1 << by.randrange(4, 10), "warps": 1 << by.randrange(4)},
+        }
 
 
 @cache
 def _effect(strategy: str, bottleneck: str) -> float:
     """log of the time ratio that a strategy has for a bottleneck on the whole."""
-    by = random.Random(f"{strategy} {Bottleneck(bottleneck).group}")
-    return by.gauss(0.0, 0.05)
-
-
-def _shuffled(by: random.Random, things: Sequence[T]) -> list[T]:
-    return by.sample(things, len(things))
-
-
-def _some(words: Iterator[str], n: int) -> str:
-    return " ".join(next(words) for _ in range(n))
-
-
-@dataclass(slots=True)
-class _Totals:
-    """A context with the labels of its attempts, oldest first, and their gains."""
-
-    track: TrackRecord
-    labels: list[AttemptLabel] = field(default_factory=list)
-    gains: list[float] = field(default_factory=list)
+    return random.Random(f"{strategy} {Bottleneck(bottleneck).group}").gauss(0.0, 0.05)
 
 
 def fill(attempts: Iterable[MadeUpAttempt]) -> None:
-    """Write these attempts and their contexts, and the search index over both."""
-    totals: dict[MadeUpContext, _Totals] = {}
-    entries = (_entry(number, each, totals) for number, each in enumerate(attempts, 1))
+    """Write these attempts and their contexts, and the search index over both.
+
+    Contexts have the totals that `knowledge.experience.attempts.standing` would count.
+    """
+    contexts: dict[MadeUpContext, TrackRecord] = {}
+    labels: defaultdict[int, list[AttemptLabel]] = defaultdict(list)
+    gains: defaultdict[int, list[float]] = defaultdict(list)
+
+    def rows() -> Iterator[Experience]:
+        for number, (context, fields) in enumerate(attempts, 1):
+            if context not in contexts:
+                contexts[context] = TrackRecord(
+                    pk=len(contexts) + 1,
+                    family=family_of(context.op),
+                    shape_class=shape_class(context.size_log2),
+                    **context._asdict(),
+                )
+            track = contexts[context]
+            track.last_at = BEGUN + datetime.timedelta(seconds=20 * number)
+            labels[track.pk].append(fields["label"])
+            if fields["gain"] is not None:
+                gains[track.pk].append(fields["gain"])
+            yield Experience(
+                pk=number,
+                track=track,
+                origin=ExperienceOrigin.IMPORTED,
+                pairs=40,
+                baseline="the incumbent",
+                happened_at=track.last_at,
+                strategy_name=context.strategy,
+                params_key=idea_key(context.strategy, fields["params"]),
+                **fields,
+            )
+
+    entries = rows()
     with transaction.atomic():
         while part := list(islice(entries, AT_ONCE)):
             Experience.objects.bulk_create(part)
-        TrackRecord.objects.bulk_create(map(_counted, totals.values()), batch_size=AT_ONCE)
+        for track in contexts.values():
+            found, spread = labels[track.pk], spread_of(gains[track.pk])
+            track.tried, track.gains = len(found), spread.n
+            for label, n in Counter(found).items():
+                setattr(track, COLUMNS[label], n)
+            track.recent_failures = sum(not label.worked for label in found[-RECENT:])
+            track.gain_median, track.gain_low, track.gain_high = (
+                spread.median, spread.low, spread.high,
+            )  # fmt: skip
+        TrackRecord.objects.bulk_create(contexts.values(), batch_size=AT_ONCE)
     rebuild()
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
-
-
-def _entry(number: int, attempt: MadeUpAttempt, totals: dict[MadeUpContext, _Totals]) -> Experience:
-    """The attempt as a row, counted in its context."""
-    at = BEGUN + datetime.timedelta(seconds=20 * number)
-    made_up = attempt.context
-    if made_up not in totals:
-        totals[made_up] = _Totals(_context(len(totals) + 1, made_up))
-    context = totals[made_up]
-    context.labels.append(attempt.label)
-    context.track.last_at = at
-    if attempt.gain is not None:
-        context.gains.append(attempt.gain)
-    same = ("label", "title", "change", "params", "precondition", "gain", "notes")
-    return Experience(
-        pk=number,
-        uuid=attempt.key,
-        track=context.track,
-        origin=ExperienceOrigin.IMPORTED,
-        pairs=40,
-        baseline="the incumbent",
-        happened_at=at,
-        strategy_name=made_up.strategy,
-        params_key=idea_key(made_up.strategy, attempt.params),
-        gain_low=attempt.low,
-        gain_high=attempt.high,
-        **{name: getattr(attempt, name) for name in same},
-    )
-
-
-def _context(key: int, made_up: MadeUpContext) -> TrackRecord:
-    same = ("strategy", "op", "dtype", "backend", "platform", "vendor", "arch", "bottleneck")
-    return TrackRecord(
-        pk=key,
-        family=family_of(made_up.op),
-        shape_class=shape_class(made_up.size),
-        size_log2=made_up.size,
-        **{name: getattr(made_up, name) for name in same},
-    )
-
-
-def _counted(totals: _Totals) -> TrackRecord:
-    """The context with its totals, as `knowledge.experience.attempts.standing` would count them."""
-    track, spread = totals.track, spread_of(totals.gains)
-    track.tried, track.gains = len(totals.labels), spread.n
-    for label, n in Counter(totals.labels).items():
-        setattr(track, COLUMNS[label], n)
-    track.recent_failures = sum(not label.worked for label in totals.labels[-RECENT:])
-    track.gain_median, track.gain_low, track.gain_high = spread.median, spread.low, spread.high
-    return track

@@ -35,16 +35,7 @@ from campaigns.benchmarks.trick import TRICKS
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.passport import CPU_PROTOCOL, GPU_PROTOCOL, v0_job
-from campaigns.evaluator.contract import (
-    Case,
-    CaseReport,
-    Job,
-    Outcome,
-    Report,
-    Source,
-    Timing,
-    backends,
-)
+from campaigns.evaluator.contract import Case, CaseReport, Job, Outcome, Report, Source, backends
 from campaigns.evaluator.contract.problem import ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.shipped import problem_folder, shipped_folders
@@ -110,48 +101,9 @@ class Reading:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """What the rules said of one kernel against another, or against itself.
-
-    gain: a fraction.
-    """
-
-    kernel: str
-    verdict: VerdictWord
-    gain: float
-
-
-@dataclass(frozen=True, slots=True)
-class Laboratory:
-    """Where kernels are read and compared. After `deadline` no comparison is begun any more."""
-
-    service: EvaluatorService
-    deadline: float
-    progress: Progress
-
-    def readings(self, job: Job, sessions: int) -> Iterator[Reading]:
-        """Of the candidate on each of its cases."""
-        reports = [self._evaluated(job) for _ in range(sessions)]
-        self.progress(f"{job.problem.name} {job.backend}: {len(job.cases)} cases read")
-        for cases in zip(*(report.cases for report in reports), strict=True):
-            yield _reading(job, cases)
-
-    def compared(self, jobs: Sequence[Job], times: int) -> list[Compared]:
-        """Each in turn, so many comparisons in all; those that were begun in time."""
-        found: list[Compared] = []
-        for job in islice(cycle(jobs), times):
-            if time.monotonic() > self.deadline:
-                break
-            found.append(_judged(job, self._evaluated(job)))
-            self.progress(f"{found[-1].kernel}: {found[-1].verdict} ({found[-1].gain:+.2%})")
-        return found
-
-    def _evaluated(self, job: Job) -> Report:
-        report = self.service.evaluate(job)
-        if report.outcome is not Outcome.PASSED:
-            raise BenchmarkError(f"{job.problem.name}: {report.outcome}: {report.reason}")
-        return report
+# What the rules said of one kernel against another, or against itself: the kernel, the verdict,
+# and the gain as a fraction.
+Compared = tuple[str, VerdictWord, float]
 
 
 def measure_precision(options: Namespace, progress: Progress) -> BenchReport:
@@ -170,31 +122,43 @@ def measure_precision(options: Namespace, progress: Progress) -> BenchReport:
         chains = [chain_job(device, name, scratch, n, n) for name in used for n in lengths]
         slower = [chain_job(device, name, scratch, STEPS, SLOWER) for name in used]
         alone = [replace(job, cases=(case,)) for job in kernels for case in job.cases]
-        laboratory = Laboratory(service, deadline, progress)
-        readings = [
-            reading
-            for job in (*kernels, *chains)
-            for reading in laboratory.readings(job, options.sessions)
-        ]
+        readings = []
+        for job in (*kernels, *chains):
+            reports = [_evaluated(service, job) for _ in range(options.sessions)]
+            progress(f"{job.problem.name} {job.backend}: {len(job.cases)} cases read")
+            sessions = zip(*(report.cases for report in reports), strict=True)
+            readings += [_reading(job, cases) for cases in sessions]
+
+        def compared(jobs: Sequence[Job], times: int) -> Iterator[Compared]:
+            """Each in turn, so many in all; those that were begun in time."""
+            for job in islice(cycle(jobs), times):
+                if time.monotonic() > deadline:
+                    break
+                report = _evaluated(service, job)
+                standard = Standard(has_incumbent=True, noise=noise_floor(0.0))
+                decision = decide_session(report, standard)
+                if decision.gain is None:
+                    raise BenchmarkError(f"{job.problem.name}: {decision.sentence}")
+                kernel = f"{job.problem.name}, {job.backend}, {report.cases[0].case}"
+                progress(f"{kernel}: {decision.verdict} ({decision.gain.gain:+.2%})")
+                yield kernel, decision.verdict, decision.gain.gain
+
         # The fewer ones first, should the time not suffice for all.
-        known = laboratory.compared(slower, options.known)
-        same = laboratory.compared(alone, options.same)
+        known = list(compared(slower, options.known))
+        same = list(compared(alone, options.same))
     report = report_of(device, readings, same, known)
     if device.kind != "gpu":
         return report
-    rows = [cost.row() for cost in chain_costs(device.device)]
-    return replace(report, tables=(*report.tables, ReportTable("Chain", rows, [CHAIN_NOTE])))
+    chain = ReportTable("Chain", list(chain_costs(device.device)), [CHAIN_NOTE])
+    return replace(report, tables=(*report.tables, chain))
 
 
 def report_of(
-    device: Device,
-    readings: Sequence[Reading],
-    same: Sequence[Compared],
-    known: Sequence[Compared],
+    device: Device, readings: Sequence[Reading], same: Sequence[Compared], known: Sequence[Compared]
 ) -> BenchReport:
     """What was read, compared with itself, and compared with a slower one."""
-    quiet = sum(one.verdict is VerdictWord.NO_CHANGE for one in same)
-    found = sum(one.verdict is VerdictWord.ACCEPTED for one in known)
+    quiet = sum(verdict is VerdictWord.NO_CHANGE for _, verdict, _ in same)
+    found = sum(verdict is VerdictWord.ACCEPTED for _, verdict, _ in known)
     return BenchReport(
         title="Precision of the judge's clock",
         question="Does the judge's clock agree with the device, and with itself?",
@@ -260,11 +224,22 @@ def _v0(device: Device, spec: ProblemSpec, backend: str, scratch: Path) -> Job:
     return v0_job(device, spec, backend, scratch, protocol)
 
 
+def _evaluated(service: EvaluatorService, job: Job) -> Report:
+    report = service.evaluate(job)
+    if report.outcome is not Outcome.PASSED:
+        raise BenchmarkError(f"{job.problem.name}: {report.outcome}: {report.reason}")
+    return report
+
+
 def _reading(job: Job, cases: Sequence[CaseReport]) -> Reading:
     """cases: the same one in every session."""
-    timings = [_timed(case.candidate) for case in cases]
+    timings = [case.candidate for case in cases if case.candidate]
+    if len(timings) < len(cases):
+        raise BenchmarkError("a case was not timed")
     medians = [median(timing.samples_us) for timing in timings]
     ordered = sorted(us for timing in timings for us in timing.samples_us)
+    events_us = [timing.event_us for timing in timings if timing.event_us is not None]
+    devices_us = [timing.device_us for timing in timings if timing.device_us is not None]
     slope_us = median(medians)
     return Reading(
         problem=job.problem.name,
@@ -274,29 +249,10 @@ def _reading(job: Job, cases: Sequence[CaseReport]) -> Reading:
         slope_us=slope_us,
         low_us=ordered[len(ordered) // 10],
         high_us=ordered[-1 - len(ordered) // 10],
-        event_us=_median([timing.event_us for timing in timings]),
-        device_us=_median([timing.device_us for timing in timings]),
+        event_us=median(events_us) if events_us else None,
+        device_us=median(devices_us) if devices_us else None,
         repeats_within=max(abs(one / slope_us - 1) for one in medians),
     )
-
-
-def _judged(job: Job, report: Report) -> Compared:
-    decision = decide_session(report, Standard(has_incumbent=True, noise=noise_floor(0.0)))
-    if decision.gain is None:
-        raise BenchmarkError(f"{job.problem.name}: {decision.sentence}")
-    kernel = f"{job.problem.name}, {job.backend}, {report.cases[0].case}"
-    return Compared(kernel, decision.verdict, decision.gain.gain)
-
-
-def _timed(timing: Timing | None) -> Timing:
-    if timing is None:
-        raise BenchmarkError("a case was not timed")
-    return timing
-
-
-def _median(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
 
 
 def _clock(readings: Sequence[Reading]) -> str:
@@ -306,28 +262,27 @@ def _clock(readings: Sequence[Reading]) -> str:
     tracer = [one.slope_us / one.device_us - 1 for one in long if one.device_us]
     if not events and not tracer:
         return ""
+    by_events, by_tracer = (
+        f"{sum(abs(one) <= AGREEMENT for one in apart)} of {len(apart)}"
+        for apart in (events, tracer)
+    )
     repeats = max(reading.repeats_within for reading in readings)
     return (
-        f" Clock: of kernels over {SHORT_US:.0f} µs {_agreeing(events)} are within {AGREEMENT:.0%} "
-        f"of the device's events, {_agreeing(tracer)} of the driver's tracer; medians of sessions "
+        f" Clock: of kernels over {SHORT_US:.0f} µs {by_events} are within {AGREEMENT:.0%} "
+        f"of the device's events, {by_tracer} of the driver's tracer; medians of sessions "
         f"are within {repeats:.2%}."
     )
 
 
-def _agreeing(apart: Sequence[float]) -> str:
-    return f"{sum(abs(one) <= AGREEMENT for one in apart)} of {len(apart)}"
-
-
 def _by_kernel(compared: Sequence[Compared]) -> Iterator[Row]:
-    for kernel in dict.fromkeys(one.kernel for one in compared):
-        these = [one for one in compared if one.kernel == kernel]
-        counts = Counter(one.verdict.replace("_", " ") for one in these)
+    for kernel in dict.fromkeys(kernel for kernel, _, _ in compared):
+        verdicts = Counter(word.replace("_", " ") for of, word, _ in compared if of == kernel)
+        gains = [gain for of, _, gain in compared if of == kernel]
         yield {
             "kernel": kernel,
-            "times": len(these),
-            "verdicts": ", ".join(f"{count} {verdict}" for verdict, count in counts.items()),
-            "gains": f"{min(one.gain for one in these):+.2%} to "
-            f"{max(one.gain for one in these):+.2%}",
+            "times": len(gains),
+            "verdicts": ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items()),
+            "gains": f"{min(gains):+.2%} to {max(gains):+.2%}",
         }
 
 

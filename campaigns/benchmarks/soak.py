@@ -7,7 +7,7 @@ import tempfile
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,15 +59,6 @@ class SoakRun:
     wall_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Leftovers:
-    """before, after: the counts. leaks: by kind, in words, also what was left at the very end."""
-
-    before: Census
-    after: Census
-    leaks: dict[str, str]
-
-
 def soak(options: Namespace, progress: Progress) -> BenchReport:
     """Honest and hostile candidates in turn, each list over and over; then the comparison."""
     count, every = options.evaluations, options.hostile_every
@@ -76,13 +67,15 @@ def soak(options: Namespace, progress: Progress) -> BenchReport:
     backends = options.backend or [TIMED_BACKENDS[device.kind]]
     tricks = chosen(device, options.tricks, backends)
     hostile = [trick for trick in tricks if not trick.honest]
-    honest = _spread([trick for trick in tricks if trick.honest], HONEST_KINDS)
+    honest = [trick for trick in tricks if trick.honest]
+    # Few of them, taken evenly over the list.
+    step = max(1.0, len(honest) / HONEST_KINDS)
+    honest = [honest[int(i * step)] for i in range(min(HONEST_KINDS, len(honest)))]
     if not honest or not hostile:
         raise BenchmarkError(f"--tricks {options.tricks}: honest and dishonest ones are needed")
     order = list(_order(honest, hostile, count, every))
     with hold(device):
-        runs, left, gain = _soaked(device, honest, order, progress)
-    return report_of(device, runs, left, gain)
+        return _soaked(device, honest, order, progress)
 
 
 SOAK = Benchmark(
@@ -107,25 +100,31 @@ def is_held(change: Gain) -> bool | None:
 
 
 def report_of(
-    device: Device, runs: Sequence[SoakRun], left: Leftovers, against_fresh: Gain
+    device: Device,
+    runs: Sequence[SoakRun],
+    counted: tuple[Census, Census],
+    leaks: Mapping[str, str],
+    against_fresh: Gain,
 ) -> BenchReport:
-    """What was left behind, and the worn service against a fresh one."""
+    """What was left behind, and the worn service against a fresh one.
+
+    counted: before and after. leaks: by kind, in words, also what was left at the very end.
+    """
     level = is_held(against_fresh)
-    held = level is True and not left.leaks
-    answer = "held" if held else "not held" if left.leaks or level is False else "not known"
+    held = level is True and not leaks
+    answer = "held" if held else "not held" if leaks or level is False else "not known"
     outcomes = Counter(run.outcome for run in runs)
     unexpected = [f"{run.kind}: {run.outcome}" for run in runs if not run.expected]
     pairs = f"at least {against_fresh.pairs} pairs of each kind"
     loss = f"{against_fresh.gain:+.1%} ({against_fresh.low:+.1%} to {against_fresh.high:+.1%}"
-    leaks = "; ".join(f"{kind}: {words}" for kind, words in left.leaks.items())
-    names = [*left.before.names, *left.before.numbers]
-    before, after = left.before.counts(), left.after.counts()
+    said = "; ".join(f"{kind}: {words}" for kind, words in leaks.items())
+    before, after = (census.counts() for census in counted)
     return BenchReport(
         title=f"{len(runs)} evaluations in a row",
         question="Does anything leak or become slower over many evaluations, some hostile?",
         device=device,
         verdict=f"No leak, and at most {LOST:.0%} of throughput lost: {answer}."
-        + (f" Left behind: {leaks}." if leaks else ""),
+        + (f" Left behind: {said}." if said else ""),
         held=held,
         notes=[
             f"Throughput of the same service after all of them against a fresh one: {loss}, "
@@ -142,7 +141,7 @@ def report_of(
             ),
             ReportTable(
                 "Left behind",
-                [{"what": n, "before": before[n], "after": after[n]} for n in names],
+                [{"what": n, "before": before[n], "after": after[n]} for n in before],
                 ["After a first evaluation of each honest kind, and again after the last one."],
             ),
         ],
@@ -152,8 +151,8 @@ def report_of(
 
 def _soaked(
     device: Device, honest: Sequence[Trick], order: Sequence[Trick], progress: Progress
-) -> tuple[list[SoakRun], Leftovers, Gain]:
-    known = frozenset(descendants(os.getpid()))
+) -> BenchReport:
+    known = set(descendants(os.getpid()))
     with _counted_here() as folder, EvaluatorService() as service:
         scratch = folder / "scratch"
         # The first of each kind is not counted: the service starts, compilers come into memory.
@@ -162,9 +161,9 @@ def _soaked(
         pid = service.process_id
         if pid is None:
             raise BenchmarkError("the evaluator service does not run")
-        watch = _Watch(device, pid, folder, known)
+        known.add(pid)
         service.rest()
-        before = watch.settled(None)
+        before = _settled(device, pid, folder, known, None)
         runs = []
         for number, trick in enumerate(order, 1):
             runs.append(_evaluate(service, trick, device, scratch))
@@ -173,12 +172,42 @@ def _soaked(
         if service.process_id != pid:
             raise BenchmarkError("the evaluator service was started anew on the way")
         service.rest()
-        after = watch.settled(before)
+        after = _settled(device, pid, folder, known, before)
         progress("the same service against a fresh one")
         gain = _against_fresh(service, _steady(honest, runs), (device, scratch), progress)
         service.close()
-        leaks = left_behind(before, after) | watch.when_ended()
-    return runs, Leftovers(before, after, leaks), gain
+        leaks = left_behind(before, after)
+        for kind, names in (
+            ("processes at the end", [str(child) for child in _left_running(known)]),
+            ("files at the end", [str(path) for path in folder.rglob("*")]),
+        ):
+            if names:
+                leaks[kind] = ", ".join(names[:5])
+    return report_of(device, runs, (before, after), leaks, gain)
+
+
+def _settled(
+    device: Device, service: int, folder: Path, known: set[int], before: Census | None
+) -> Census:
+    """The census once what is ending has ended, or after SETTLE_S."""
+    deadline = time.monotonic() + SETTLE_S
+    while True:
+        _left_running(known)
+        found = take(device, service, folder)
+        quiet = not left_behind(before, found) if before else not any(descendants(service))
+        if quiet or time.monotonic() > deadline:
+            return found
+        time.sleep(0.5)
+
+
+def _left_running(known: set[int]) -> list[int]:
+    """The children that came to this process and still run; those that have ended are waited for.
+
+    known: the service, and children that were here before it.
+    """
+    listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    adopted = [child for child in map(int, listed) if child not in known]
+    return [child for child in adopted if os.waitpid(child, os.WNOHANG) == (0, 0)]
 
 
 def _order(
@@ -198,47 +227,9 @@ def _evaluate(service: EvaluatorService, trick: Trick, device: Device, scratch: 
     begun = time.perf_counter()
     report = service.evaluate(job)
     wall_s = time.perf_counter() - begun
-    passed_fairly = report.outcome is Outcome.PASSED and "no_gain" in trick.outcomes
-    expected = passed_fairly or report.outcome in trick.outcomes
+    fair = {Outcome.PASSED} if "no_gain" in trick.outcomes else set()
+    expected = report.outcome in {*trick.outcomes, *fair}
     return SoakRun(trick.name, str(report.outcome), expected, wall_s)
-
-
-@dataclass(frozen=True, slots=True)
-class _Watch:
-    """What to look at. service: its process id. known: children that were here before it."""
-
-    device: Device
-    service: int
-    folder: Path
-    known: frozenset[int]
-
-    def settled(self, before: Census | None) -> Census:
-        """The census once what is ending has ended, or after SETTLE_S."""
-        deadline = time.monotonic() + SETTLE_S
-        while True:
-            self._reap()
-            found = take(self.device, self.service, self.folder)
-            quiet = not left_behind(before, found) if before else not any(descendants(self.service))
-            if quiet or time.monotonic() > deadline:
-                return found
-            time.sleep(0.5)
-
-    def when_ended(self) -> dict[str, str]:
-        """What is there after the service was closed."""
-        self._reap()
-        children = [str(child) for child in self._adopted()]
-        files = [str(path) for path in self.folder.rglob("*")]
-        found = {"processes at the end": children, "files at the end": files}
-        return {kind: ", ".join(names[:5]) for kind, names in found.items() if names}
-
-    def _adopted(self) -> list[int]:
-        listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-        return [child for child in map(int, listed) if child not in {self.service, *self.known}]
-
-    def _reap(self) -> None:
-        """Wait for adopted ones that have ended; only those that still run are left behind."""
-        for child in self._adopted():
-            os.waitpid(child, os.WNOHANG)
 
 
 def _against_fresh(
@@ -273,12 +264,6 @@ def _steady(honest: Sequence[Trick], runs: Sequence[SoakRun]) -> list[Trick]:
         return (high - low) / median(walls)
 
     return sorted(honest, key=strays)[:FRESH_KINDS]
-
-
-def _spread(tricks: Sequence[Trick], most: int) -> list[Trick]:
-    """So many of them, taken evenly over the list."""
-    step = max(1.0, len(tricks) / most)
-    return [tricks[int(i * step)] for i in range(min(most, len(tricks)))]
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from campaigns.benchmarks.harness import BenchmarkError
@@ -65,18 +66,14 @@ class Trick:
     def honest(self) -> bool:
         return self.outcomes == ("passed",)
 
-    def runs_on(self, kind: str) -> bool:
-        """Whether it is what it says on a "cpu" or a "gpu"."""
-        return self.words.get("on", kind) == kind
-
     @property
     def outcomes(self) -> tuple[str, ...]:
-        return _alternatives(self.words["outcome"])
+        return tuple(map(str.strip, self.words["outcome"].split("|")))
 
     @property
     def says(self) -> tuple[str, ...]:
         """Parts of the reason, one of which must be in it; the empty one is in every reason."""
-        return _alternatives(self.words.get("says", ""))
+        return tuple(map(str.strip, self.words.get("says", "").split("|")))
 
     @property
     def problem(self) -> Path:
@@ -102,6 +99,10 @@ class Trick:
     def source(self) -> Source:
         return Source(self.path.name, self.path.read_text(), self.flags)
 
+    def runs_on(self, kind: str) -> bool:
+        """Whether it is what it says on a "cpu" or a "gpu"."""
+        return self.words.get("on", kind) == kind
+
 
 class TrickError(BenchmarkError):
     """A candidate file whose header cannot be used, or a folder without any."""
@@ -109,12 +110,8 @@ class TrickError(BenchmarkError):
 
 def read(path: Path, root: Path) -> Trick:
     """Raises TrickError naming the file and what its header lacks."""
-    words: dict[str, str] = {}
-    for line in path.read_text().splitlines():
-        found = LINE.fullmatch(line)
-        if found is None:
-            break
-        words[found.group(1)] = found.group(2).strip()
+    lines = takewhile(bool, map(LINE.fullmatch, path.read_text().splitlines()))
+    words = {found[1]: found[2].strip() for found in lines if found}
     for name in ("trick", "problem", "outcome"):
         if name not in words:
             raise TrickError(f"{path.name}: {name}: missing from the comment at the top")
@@ -166,7 +163,3 @@ def job_of(trick: Trick, scratch: Path, device: str, target: str) -> Job:
         ),
         timed=trick.words.get("timed") != "no",
     )
-
-
-def _alternatives(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split("|"))

@@ -11,7 +11,6 @@ import random
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
@@ -40,7 +39,7 @@ from knowledge.exchange.check import check_wiki
 from knowledge.exchange.plan import plan_import
 from knowledge.exchange.readers.files import WikiFiles
 from knowledge.lookup.value import find
-from knowledge.models import Batch, Document, Platform, Revision, Spec, SpecState
+from knowledge.models import Document, Platform, Revision, Spec, SpecState
 from knowledge.models.document import text_hash
 from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import PlatformFacts, PlatformKind, Rank, SourceKind, SpecFacts
@@ -54,42 +53,29 @@ FILES = (200, 2_000, 6_000)  # small documents of one import, each with a value
 SEED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class WikiSize:
-    """How big the made-up wiki is."""
-
-    specs: int
-    documents: int
-    specs_per_platform: int = 200
-
-
 def measure_wiki(options: Namespace, progress: Progress) -> BenchReport:
     """Create the database, fill it, ask, and drop it again."""
-    size = WikiSize(options.specs, options.documents)
-    if not 1 <= size.documents <= size.specs:
-        accepted = f"1 to --specs ({size.specs}) is accepted"
-        raise BenchmarkError(f"--documents {size.documents}: {accepted}")
+    specs, documents = options.specs, options.documents
+    if not 1 <= documents <= specs:
+        accepted = f"1 to --specs ({specs}) is accepted"
+        raise BenchmarkError(f"--documents {documents}: {accepted}")
     with own_database() as folder:
-        progress(f"filling {size.documents:,} documents with {size.specs:,} values …")
-        fill(size)
+        progress(f"filling {documents:,} documents with {specs:,} values …")
+        fill(specs, documents)
         progress("asking …")
-        return _measured(size, folder)
+        return report_of(specs, documents, folder)
 
 
 WIKI = Benchmark(
     "wiki",
     "lookup, sheet, check and import of a made-up big wiki",
-    (
-        option("--specs", type=int, default=100_000),
-        option("--documents", type=int, default=5_000),
-    ),
+    (option("--specs", type=int, default=100_000), option("--documents", type=int, default=5_000)),
     measure_wiki,
 )
 
 
-def fill(size: WikiSize) -> None:
+def fill(specs: int, documents: int, specs_per_platform: int = 200) -> None:
     """Platforms, documents with their spec lines, specs, citations and history."""
-    count = -(-size.specs // size.specs_per_platform)
     platforms = Platform.objects.bulk_create(
         Platform(
             slug=f"made-up-{n}",
@@ -100,13 +86,26 @@ def fill(size: WikiSize) -> None:
             target="sm_1",
             aliases=[f"Made-up {n}"],
         )
-        for n in range(count)
+        for n in range(-(-specs // specs_per_platform))
     )
-    per_document = -(-size.specs // size.documents)
-    asked = list(islice(_questions(), size.specs_per_platform))
-    lines = ((platforms[n // len(asked)], _facts(n, asked)) for n in range(size.specs))
-    for number in range(size.documents):
-        _document(number, list(islice(lines, per_document)))
+    asked = list(islice(_questions(), specs_per_platform))
+    lines = ((platforms[n // len(asked)], _facts(n, asked)) for n in range(specs))
+    for number in range(documents):
+        group = list(islice(lines, -(-specs // documents)))
+        title, path = f"Made-up {number}", f"docs/made-up/{number}.md"
+        head = _head(title, group[0][0].slug)
+        text = head + "".join(f"{facts}\n" for _, facts in group)
+        document = Document.objects.create(path=path, title=title, origin="made up")
+        revision = Revision.objects.create(
+            document=document, number=1, sha256=text_hash(text), text=text
+        )
+        store_specs(
+            (
+                NewSpec(facts, platform, revision, line, line, str(facts), SpecState.APPROVED, "")
+                for line, (platform, facts) in enumerate(group, head.count("\n") + 1)
+            ),
+            None,
+        )
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
 
@@ -138,24 +137,6 @@ def _facts(n: int, asked: Sequence[Question]) -> SpecFacts:
     )
 
 
-def _document(number: int, group: list[tuple[Platform, SpecFacts]]) -> None:
-    path = f"docs/made-up/{number}.md"
-    head = _head(f"Made-up {number}", group[0][0].slug)
-    text = head + "".join(f"{facts}\n" for _, facts in group)
-    document = Document.objects.create(path=path, title=f"Made-up {number}", origin="made up")
-    revision = Revision.objects.create(
-        document=document, number=1, sha256=text_hash(text), text=text
-    )
-    first = head.count("\n") + 1
-    store_specs(
-        (
-            NewSpec(facts, platform, revision, line, line, str(facts), SpecState.APPROVED, "")
-            for line, (platform, facts) in enumerate(group, first)
-        ),
-        None,
-    )
-
-
 def _head(name: str, slug: str) -> str:
     block = PlatformFacts(slug, name, "Maker", "Arch", PlatformKind.GPU, "sm_1")
     return f"# {name}\n\n## Platform\n\n{block}\n\n## Specs\n\n"
@@ -172,7 +153,8 @@ def made_up_folder(values: int, per_document: int = PER_IMPORTED) -> dict[str, s
     }
 
 
-def _measured(size: WikiSize, folder: Path) -> BenchReport:
+def report_of(specs: int, documents: int, folder: Path) -> BenchReport:
+    """Ask the filled wiki. folder: to work in. Raises RuntimeError for an answer that is wrong."""
     draw = random.Random(SEED)
     keys = list(Spec.objects.values_list("pk", flat=True))
     asked = Spec.objects.select_related("platform").in_bulk(draw.sample(keys, LOOKUPS))
@@ -185,17 +167,21 @@ def _measured(size: WikiSize, folder: Path) -> BenchReport:
     client.force_login(get_user_model().objects.create_superuser("bench"))
     _sheet(client, slugs[0])
     sheets = [_ms(partial(_sheet, client, slug)) for slug in draw.choices(slugs, k=SHEETS)]
-    check_s = _ms(partial(_check, folder / "empty")) / 1e3
+    (folder / "empty").mkdir()
+    begun = time.perf_counter()
+    if problems := check_wiki(folder / "empty"):
+        raise RuntimeError(f"the made-up wiki does not hold: {problems[0]}")
+    check_s = time.perf_counter() - begun
     plans = [(values, _ms(partial(_plan, values)) / 1e3) for values in IMPORTS]
     imports = [_small_files(files) for files in FILES]
     ratio = median(lookups) / median(fetches)
     return BenchReport(
-        title=f"A wiki of {size.specs:,} values on {database_name()}",
+        title=f"A wiki of {specs:,} values on {database_name()}",
         question="Is a big wiki still quick?",
         device=this_device("cpu"),
         verdict=f"A lookup costs {ratio:.1f}× a fetch by primary key (medians of the same run, "
         f"{LOOKUPS} each). Checking every citation took {check_s:.1f} s.",
-        notes=[f"{size.documents:,} documents and {len(slugs):,} platforms, made up for this run."],
+        notes=[f"{documents:,} documents and {len(slugs):,} platforms, made up for this run."],
         tables=[
             ReportTable(
                 "Questions",
@@ -207,10 +193,7 @@ def _measured(size: WikiSize, folder: Path) -> BenchReport:
             ),
             ReportTable(
                 "Imports",
-                [
-                    {"values": values, "plan s": took, "values per s": round(values / took)}
-                    for values, took in plans
-                ],
+                [{"values": n, "plan s": s, "values per s": round(n / s)} for n, s in plans],
             ),
             ReportTable("Imports of small files, one value each", imports),
         ],
@@ -230,12 +213,6 @@ def _sheet(client: Client, slug: str) -> None:
         raise RuntimeError(f"/w/p/{slug}/ answered {answer.status_code}")
 
 
-def _check(folder: Path) -> None:
-    folder.mkdir()
-    if problems := check_wiki(folder):
-        raise RuntimeError(f"the made-up wiki does not hold: {problems[0]}")
-
-
 def _plan(values: int) -> None:
     """Plan an import of so many values, which is to run it and to take it back."""
     plan = plan_import(WikiFiles("brought", made_up_folder(values)), None).plan
@@ -246,9 +223,9 @@ def _plan(values: int) -> None:
 def _small_files(files: int) -> Row:
     """Plan such an import, confirm it and undo it: seconds of each."""
     texts = made_up_folder(files, 1)
-    planned: list[Batch] = []
-    plan_s = _ms(lambda: planned.append(plan_import(WikiFiles("brought", texts), None))) / 1e3
-    (batch,) = planned
+    begun = time.perf_counter()
+    batch = plan_import(WikiFiles("brought", texts), None)
+    plan_s = time.perf_counter() - begun
     if batch.plan["refused"] or len(batch.plan["documents"]) != files:
         raise RuntimeError(f"the made-up files are not taken: {batch.plan['documents'][0]['note']}")
     confirm_s = _ms(partial(confirm, batch, None)) / 1e3

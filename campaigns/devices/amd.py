@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,55 +59,40 @@ def parse_amd_cards(listed: str, static: str) -> list[AmdCard]:
         place, bus = row.get("gpu"), _told(row, "bdf")
         if isinstance(place, int) and bus:
             more = known.get(place, {})
-            found.append(
-                AmdCard(
-                    place=place,
-                    pci_bus=bus,
-                    uuid=_told(row, "uuid") or bus,
-                    name=_told(more, "asic", "market_name") or "AMD GPU",
-                    target=_told(more, "asic", "target_graphics_version"),
-                    memory_bytes=int(_number(_inside(more, "vram", "size"), "MB") or 0),
-                )
-            )
+            name = _told(more, "asic", "market_name") or "AMD GPU"
+            target = _told(more, "asic", "target_graphics_version")
+            size = int(_number(_inside(more, "vram", "size"), "MB") or 0)
+            found.append(AmdCard(place, bus, _told(row, "uuid") or bus, name, target, size))
     return found
 
 
 def parse_rocm_cards(text: str) -> list[AmdCard]:
     """From one call with `ROCM_SMI_CARDS`; a card without an address is left out."""
     found = []
-    for place, row in _rocm_cards(_object(text)).items():
+    for place, row in sorted(_rocm_cards(_object(text)).items()):
         if bus := _told(row, "PCI Bus"):
-            found.append(
-                AmdCard(
-                    place=place,
-                    pci_bus=bus,
-                    uuid=_told(row, "Unique ID") or bus,
-                    name=_told(row, "Card Series") or _told(row, "Card series") or "AMD GPU",
-                    target=_told(row, "GFX Version"),
-                    memory_bytes=int(_number(_inside(row, "VRAM Total Memory (B)")) or 0),
-                )
-            )
-    return sorted(found, key=lambda card: card.place)
+            uuid = _told(row, "Unique ID") or bus
+            name = _told(row, "Card Series") or _told(row, "Card series") or "AMD GPU"
+            size = int(_number(_inside(row, "VRAM Total Memory (B)")) or 0)
+            found.append(AmdCard(place, bus, uuid, name, _told(row, "GFX Version"), size))
+    return found
 
 
 def look(pci_bus: str) -> Activity | None:
     """The use of the card at this address of the PCI bus; None where no program lists it."""
+    found = None
     if shutil.which("amd-smi"):
         listed, metric, process = (_ask("amd-smi", *words, "--json") for words in AMD_SMI)
         found = parse_amd_smi(listed, metric, process, pci_bus)
-        if found is not None:
-            return found
-    if shutil.which("rocm-smi"):
-        return parse_rocm_smi(_ask("rocm-smi", *ROCM_SMI, "--json"), pci_bus)
-    return None
+    if found is None and shutil.which("rocm-smi"):
+        found = parse_rocm_smi(_ask("rocm-smi", *ROCM_SMI, "--json"), pci_bus)
+    return found
 
 
 def parse_amd_smi(listed: str, metric: str, process: str, pci_bus: str) -> Activity | None:
     """From the three calls of `AMD_SMI`; None where the card is not listed."""
-    place = next(
-        (card.get("gpu") for card in _cards(listed) if same_bus(str(card.get("bdf", "")), pci_bus)),
-        None,
-    )
+    here = [card for card in _cards(listed) if same_bus(str(card.get("bdf", "")), pci_bus)]
+    place = here[0].get("gpu") if here else None
     if place is None:
         return None
     seen = next((card for card in _cards(metric) if card.get("gpu") == place), {})
@@ -127,29 +112,34 @@ def parse_rocm_smi(text: str, pci_bus: str) -> Activity | None:
     """
     told = _object(text)
     cards = _rocm_cards(told)
-    row = next(
-        (row for row in cards.values() if same_bus(str(_inside(row, "PCI Bus")), pci_bus)), None
-    )
-    if row is None:
+    rows = [row for row in cards.values() if same_bus(str(_inside(row, "PCI Bus")), pci_bus)]
+    if not rows:
         return None
-    pids = tuple(sorted(_kfd_processes(told.get("system"))))
-    used = _number(_inside(row, "VRAM Total Used Memory (B)"))
+    pids = []
+    system = told.get("system")
+    # {"PID4711": "name, cards, memory, …"}: those that use a card.
+    for name, row in system.items() if isinstance(system, dict) else ():
+        pid = re.fullmatch(r"PID(\d+)", name)
+        fields = [field.strip() for field in str(row).rsplit(",", 4)]
+        if pid and not (len(fields) == 5 and fields[1] == "0"):
+            pids.append(int(pid[1]))
+    used = _number(_inside(rows[0], "VRAM Total Used Memory (B)"))
     return Activity(
-        pids if len(cards) == 1 or not pids else None,
-        _number(_inside(row, "GPU use (%)")),
+        tuple(sorted(pids)) if len(cards) == 1 or not pids else None,
+        _number(_inside(rows[0], "GPU use (%)")),
         None if used is None else int(used),
     )
 
 
 def same_bus(one: str, other: str) -> bool:
     """Whether two addresses are one: drivers write the domain with four digits or eight, or not."""
-    return bool(one) and _short(one) == _short(other)
 
+    def short(address: str) -> str:
+        parts = address.lower().split(":")
+        domain = parts[0] if len(parts) == 3 and re.fullmatch("[0-9a-f]+", parts[0]) else "0"
+        return ":".join([f"{int(domain, 16):x}", *parts[-2:]])
 
-def _short(address: str) -> str:
-    parts = address.lower().split(":")
-    domain = int(parts[0], 16) if len(parts) == 3 and re.fullmatch("[0-9a-f]+", parts[0]) else 0
-    return ":".join([f"{domain:x}", *parts[-2:]])
+    return bool(one) and short(one) == short(other)
 
 
 def _ask(*command: str) -> str:
@@ -213,20 +203,9 @@ def _processes(rows: Any) -> tuple[int, ...] | None:
     """None where one of them is not to be read."""
     if not isinstance(rows, list):
         return None
-    infos = [_inside(row, "process_info") for row in rows]
-    pids = [_number(_inside(info, "pid")) for info in infos if not _says_none(info)]
+    pids = []
+    for info in (_inside(row, "process_info") for row in rows):
+        if not (isinstance(info, str) and info.lower().startswith("no running process")):
+            pids.append(_number(_inside(info, "pid")))
     known = [int(pid) for pid in pids if pid is not None]
     return tuple(sorted(known)) if len(known) == len(pids) else None
-
-
-def _says_none(info: Any) -> bool:
-    return isinstance(info, str) and info.lower().startswith("no running process")
-
-
-def _kfd_processes(system: Any) -> Iterator[int]:
-    """From {"PID4711": "name, cards, memory, …"}: those that use a card."""
-    for name, row in system.items() if isinstance(system, dict) else ():
-        pid = re.fullmatch(r"PID(\d+)", name)
-        fields = [field.strip() for field in str(row).rsplit(",", 4)]
-        if pid and not (len(fields) == 5 and fields[1] == "0"):
-            yield int(pid[1])

@@ -54,12 +54,27 @@ def devices() -> list[Device]:
     """Every device of this host: the visible GPUs in CUDA's order, then the CPU."""
     cards = visible_cards()
     driver = driver_version() if cards else ""
-    return [*(_gpu(place, card, driver) for place, card in enumerate(cards)), _cpu()]
+    found = []
+    for place, card in enumerate(cards):
+        capability = ".".join(map(str, card.capability))
+        detail = {"driver": driver, "compute capability": capability, "PCI bus": card.pci_bus}
+        found.append(_gpu(f"cuda:{place}", card, compiler_target(card.capability), detail))
+    facts = cpu_platform(CPUINFO.read_text(), platform.machine())
+    memory = re.search(r"^MemTotal:\s*(\d+) kB$", MEMINFO.read_text(), re.MULTILINE)
+    memory_bytes = int(memory[1]) * 1024 if memory else 0
+    usable = f"{len(os.sched_getaffinity(0))} of {os.cpu_count()}"
+    detail = {"CPUs usable": usable, "kernel": platform.release()}
+    slug = facts.slug
+    cpu = Device("cpu", "cpu", facts.name, slug, facts.target, memory_bytes, slug, detail)
+    return [*found, cpu]
 
 
 def watched() -> list[Device]:
     """AMD's cards: listed and checked like others; no backend measures on them yet."""
-    return [_amd(card) for card in amd.cards()]
+    return [
+        _gpu(f"amd:{card.place}", card, card.target, {"PCI bus": card.pci_bus})
+        for card in amd.cards()
+    ]
 
 
 def this_device(choice: str | None = None) -> Device:
@@ -67,7 +82,11 @@ def this_device(choice: str | None = None) -> Device:
 
     `choice`, or else KOPT_DEVICE, names another ("cpu", "cuda:1"). Raises DeviceError.
     """
-    wanted = choice or _configured()
+    wanted = choice
+    if not wanted:
+        wanted = str(settings.KOPT_DEVICE)
+        if wanted and not CHOICE.fullmatch(wanted):
+            raise DeviceError(f"KOPT_DEVICE='{wanted}': accepted are cpu, cuda:0, cuda:1, …")
     found = devices()
     if not wanted:
         return next(d for d in found if d.kind == "cpu" or torch_has_cuda())
@@ -88,12 +107,10 @@ def ensure_platform(device: Device) -> Platform:
 
     Names are compared whole: an H200 never answers for an H100.
     """
-    found = platform_for_device(device.name)
-    if found is not None:
+    if (found := platform_for_device(device.name)) is not None:
         return found
     with turn():  # an import may bring this driver name in just now
-        found = platform_for_device(device.name)
-        if found is not None:
+        if (found := platform_for_device(device.name)) is not None:
             return found
         facts = platform_facts(device)
         made, _ = Platform.objects.get_or_create(
@@ -141,58 +158,8 @@ def torch_has_cuda() -> bool:
     return re.search(r"^cuda(?:\s*:[^=]*)?\s*=\s*['\"]", text, re.MULTILINE) is not None
 
 
-def _configured() -> str:
-    value = str(getattr(settings, "KOPT_DEVICE", os.environ.get("KOPT_DEVICE", "")))
-    if value and not CHOICE.fullmatch(value):
-        raise DeviceError(f"KOPT_DEVICE='{value}': accepted are cpu, cuda:0, cuda:1, …")
-    return value
-
-
-def _gpu(place: int, card: NvidiaCard, driver: str) -> Device:
-    return Device(
-        kind="gpu",
-        device=f"cuda:{place}",
-        name=card.name,
-        platform_slug=_slug(card.name),
-        target=compiler_target(card.capability),
-        memory_bytes=card.memory_bytes,
-        uuid=card.uuid,
-        detail={
-            "driver": driver,
-            "compute capability": ".".join(map(str, card.capability)),
-            "PCI bus": card.pci_bus,
-        },
-    )
-
-
-def _amd(card: amd.AmdCard) -> Device:
-    return Device(
-        kind="gpu",
-        device=f"amd:{card.place}",
-        name=card.name,
-        platform_slug=_slug(card.name),
-        target=card.target,
-        memory_bytes=card.memory_bytes,
-        uuid=card.uuid,
-        detail={"PCI bus": card.pci_bus},
-    )
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-
-
-def _cpu() -> Device:
-    facts = cpu_platform(CPUINFO.read_text(), platform.machine())
-    found = re.search(r"^MemTotal:\s*(\d+) kB$", MEMINFO.read_text(), re.MULTILINE)
-    usable = len(os.sched_getaffinity(0))
-    return Device(
-        kind="cpu",
-        device="cpu",
-        name=facts.name,
-        platform_slug=facts.slug,
-        target=facts.target,
-        memory_bytes=int(found[1]) * 1024 if found else 0,
-        uuid=facts.slug,
-        detail={"CPUs usable": f"{usable} of {os.cpu_count()}", "kernel": platform.release()},
-    )
+def _gpu(
+    device: str, card: NvidiaCard | amd.AmdCard, target: str, detail: Mapping[str, str]
+) -> Device:
+    slug = re.sub(r"[^a-z0-9]+", "-", card.name.lower()).strip("-")
+    return Device("gpu", device, card.name, slug, target, card.memory_bytes, card.uuid, detail)

@@ -37,8 +37,17 @@ def hold(device: Device, *, wait_s: float = 0.0) -> Iterator[None]:
 
     Half a second is waited in any case.
     """
+    deadline = time.monotonic() + max(wait_s, GLANCE_S)
     with _lock_file(device).open("a+") as file:
-        _take(file, device, time.monotonic() + max(wait_s, GLANCE_S))
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    message = f"{device.device} ({device.name}) is held by {_named(file)}"
+                    raise DeviceBusy(message) from None
+            time.sleep(POLL_S)
         file.seek(0)
         file.truncate()
         file.write(f"{os.getpid()} {platform.node()}\n")
@@ -62,19 +71,6 @@ def holder(device: Device) -> str | None:
         except BlockingIOError:
             return _named(file)
         return None
-
-
-def _take(file: TextIO, device: Device, deadline: float) -> None:
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                message = f"{device.device} ({device.name}) is held by {_named(file)}"
-                raise DeviceBusy(message) from None
-            time.sleep(POLL_S)
-        else:
-            return
 
 
 def _named(file: TextIO) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,17 @@ from campaigns.evaluator.contract.programs import COMPUTE_SANITIZER
 from campaigns.evaluator.contract.sandbox import CardNode, Layer, describe, wanted, words
 from knowledge.lookup.migrations import REMEDY, missing_migrations
 
+GIB = 2**30
+DISK_BYTES = GIB
+# Two runners of a CPU comparison share up to 1 GiB of buffers each with the judge.
+SHARED_BYTES = 2 * GIB
+SHARED = Path("/dev/shm")
+BROKER_WAIT_S = 3
+PROC = Path("/proc")
+SYS = Path("/sys")
+CAP_SYS_ADMIN = 21
+SANDBOX_LIMIT_S = 60.0
+
 
 def examine() -> list[HealthFinding]:
     """Check this host; changes nothing and takes a few seconds."""
@@ -44,52 +56,39 @@ def examine() -> list[HealthFinding]:
     ]
 
 
-GIB = 2**30
-DISK_BYTES = GIB
-# Two runners of a CPU comparison share up to 1 GiB of buffers each with the judge.
-SHARED_BYTES = 2 * GIB
-SHARED = Path("/dev/shm")
-BROKER_WAIT_S = 3
-
-
 def examine_services(devices: list[Device]) -> list[HealthFinding]:
     """Devices, database, broker, disk and shared memory."""
-    return [*_devices(devices), *_watched(), _database(), _broker(), _disk(), _shared_memory()]
-
-
-def _devices(devices: list[Device]) -> list[HealthFinding]:
-    found = [
-        HealthFinding(
-            f"device {device.device}",
-            State.OK,
-            f"{device.name}, {device.memory_bytes / GIB:.0f} GiB, {device.target}, "
-            + ", ".join(f"{key} {value}" for key, value in device.detail.items()),
-        )
-        for device in devices
-    ]
+    found = []
+    for device in devices:
+        size = f"{device.name}, {device.memory_bytes / GIB:.0f} GiB, {device.target}"
+        detail = ", ".join(f"{key} {value}" for key, value in device.detail.items())
+        found.append(HealthFinding(f"device {device.device}", State.OK, f"{size}, {detail}"))
     if any(device.kind == "gpu" for device in devices) and not torch_has_cuda():
+        words = "the installed torch was built without CUDA"
+        remedy = "install a CUDA build of torch: https://pytorch.org/get-started/locally"
         found.append(
-            HealthFinding(
-                "torch for CUDA",
-                State.MISSING,
-                "the installed torch was built without CUDA",
-                "the GPU is not used",
-                "install a CUDA build of torch: https://pytorch.org/get-started/locally",
-            )
+            HealthFinding("torch for CUDA", State.MISSING, words, "the GPU is not used", remedy)
         )
-    return found
-
-
-def _watched() -> list[HealthFinding]:
-    return [
-        HealthFinding(
-            f"device {device.device}",
-            State.NOTE,
-            f"{device.name}, {device.memory_bytes / GIB:.0f} GiB, {device.target or 'no target'}: "
-            "listed only; no backend measures on it yet",
-        )
-        for device in watched()
-    ]
+    for device in watched():
+        size = f"{device.memory_bytes / GIB:.0f} GiB, {device.target or 'no target'}"
+        words = f"{device.name}, {size}: listed only; no backend measures on it yet"
+        found.append(HealthFinding(f"device {device.device}", State.NOTE, words))
+    free = shutil.disk_usage(settings.DATA_DIR).free
+    disk = HealthFinding(
+        "disk",
+        State.OK if free >= DISK_BYTES else State.REQUIRED,
+        f"{free / GIB:.1f} GiB free in {settings.DATA_DIR}",
+        "evaluations end as broken_host",
+        "free 1 GiB or more",
+    )
+    total = shutil.disk_usage(SHARED).total if SHARED.is_dir() else 0
+    words = f"{total / GIB:.1f} GiB in {SHARED}" if SHARED.is_dir() else "none"
+    shared = HealthFinding("shared memory", State.OK, words)
+    if total < SHARED_BYTES:
+        costs = "fewer slots in a burst on the CPU, so wider intervals"
+        remedy = "mount a larger tmpfs; in Docker: --shm-size=2g"
+        shared = HealthFinding("shared memory", State.MISSING, words, costs, remedy)
+    return [*found, _database(), _broker(), disk, shared]
 
 
 def _database() -> HealthFinding:
@@ -99,9 +98,8 @@ def _database() -> HealthFinding:
         waiting = missing_migrations()
     except django.db.Error as error:
         said = str(error).strip().partition("\n")[0]
-        return HealthFinding(
-            "database", State.REQUIRED, f"{connection.vendor}: {said}", costs, remedy
-        )
+        found = f"{connection.vendor}: {said}"
+        return HealthFinding("database", State.REQUIRED, found, costs, remedy)
     if waiting:
         found = f"{connection.vendor}: {len(waiting)} migrations to do"
         return HealthFinding("database", State.MISSING, found, costs, REMEDY)
@@ -121,82 +119,41 @@ def _broker() -> HealthFinding:
     return HealthFinding("broker", State.OK, name)
 
 
-def _disk() -> HealthFinding:
-    free = shutil.disk_usage(settings.DATA_DIR).free
-    found = f"{free / GIB:.1f} GiB free in {settings.DATA_DIR}"
-    state = State.OK if free >= DISK_BYTES else State.REQUIRED
-    return HealthFinding(
-        "disk", state, found, "evaluations end as broken_host", "free 1 GiB or more"
-    )
-
-
-def _shared_memory() -> HealthFinding:
-    if not SHARED.is_dir():
-        return _short_of_memory("none")
-    total = shutil.disk_usage(SHARED).total
-    found = f"{total / GIB:.1f} GiB in {SHARED}"
-    return (
-        HealthFinding("shared memory", State.OK, found)
-        if total >= SHARED_BYTES
-        else _short_of_memory(found)
-    )
-
-
-def _short_of_memory(found: str) -> HealthFinding:
-    costs = "fewer slots in a burst on the CPU, so wider intervals"
-    remedy = "mount a larger tmpfs; in Docker: --shm-size=2g"
-    return HealthFinding("shared memory", State.MISSING, found, costs, remedy)
-
-
-PROC = Path("/proc")
-SYS = Path("/sys")
-CAP_SYS_ADMIN = 21
-
-
 def examine_permissions(devices: list[Device]) -> list[HealthFinding]:
     """Counters and clocks of every device."""
-    found = [_gpu_counters(devices)] if any(d.kind == "gpu" for d in devices) else []
-    return [*found, _cpu_counters(), *map(_clock, devices)]
-
-
-def is_admin() -> bool:
-    """Whether this process holds CAP_SYS_ADMIN, root in a container often does not."""
-    effective = _field(PROC / "self/status", "CapEff")
-    return bool(effective) and bool(int(effective, 16) >> CAP_SYS_ADMIN & 1)
-
-
-def _gpu_counters(devices: list[Device]) -> HealthFinding:
-    """ERR_NVGPUCTRPERM comes from this driver parameter unless the process is an administrator."""
-    limited = _field(PROC / "driver/nvidia/params", "RmProfilingAdminOnly")
-    name = "GPU counters"
-    if limited == "0" or (limited == "1" and is_admin()):
-        who = "every user" if limited == "0" else "this administrator"
-        return HealthFinding(name, State.OK, f"allowed for {who}")
-    found = (
-        "only for administrators (ERR_NVGPUCTRPERM)"
-        if limited == "1"
-        else "the driver does not say"
-    )
-    remedy = "modprobe nvidia with NVreg_RestrictProfilingToAdminUsers=0, or grant CAP_SYS_ADMIN"
-    return HealthFinding(name, State.MISSING, found, "profiles have times but no counters", remedy)
-
-
-def _cpu_counters() -> HealthFinding:
+    found = []
+    if any(device.kind == "gpu" for device in devices):
+        # By this parameter all get ERR_NVGPUCTRPERM that do not hold CAP_SYS_ADMIN; root in a
+        # container often does not.
+        limited = _field(PROC / "driver/nvidia/params", "RmProfilingAdminOnly")
+        effective = int(_field(PROC / "self/status", "CapEff") or "0", 16)
+        allowed = {"0": "every user"}
+        if effective >> CAP_SYS_ADMIN & 1:
+            allowed["1"] = "this administrator"
+        name, costs = "GPU counters", "profiles have times but no counters"
+        remedy = (
+            "modprobe nvidia with NVreg_RestrictProfilingToAdminUsers=0, or grant CAP_SYS_ADMIN"
+        )
+        if limited in allowed:
+            found.append(HealthFinding(name, State.OK, f"allowed for {allowed[limited]}"))
+        elif limited == "1":
+            words = "only for administrators (ERR_NVGPUCTRPERM)"
+            found.append(HealthFinding(name, State.MISSING, words, costs, remedy))
+        else:
+            words = "the driver does not say"
+            found.append(HealthFinding(name, State.MISSING, words, costs, remedy))
     level = _text(PROC / "sys/kernel/perf_event_paranoid")
-    if not level:
-        return HealthFinding("CPU counters", State.NOTE, "this kernel has no perf events")
-    return HealthFinding("CPU counters", State.NOTE, f"perf_event_paranoid = {level}")
-
-
-def _clock(device: Device) -> HealthFinding:
-    name = f"clock of {device.device}"
-    if device.kind == "gpu":
-        load = nvml.load(device.uuid)
-        found = f"{load.clock_mhz} MHz now" if load else "the driver does not say"
-        return HealthFinding(name, State.NOTE, found)
+    words = f"perf_event_paranoid = {level}" if level else "this kernel has no perf events"
+    found.append(HealthFinding("CPU counters", State.NOTE, words))
     governor = _text(SYS / "devices/system/cpu/cpu0/cpufreq/scaling_governor")
-    found = f"governor {governor}" if governor else "fixed or hidden by the hypervisor"
-    return HealthFinding(name, State.NOTE, found)
+    for device in devices:
+        if device.kind == "gpu":
+            mhz = nvml.clock_mhz(device.uuid)
+            words = f"{mhz} MHz now" if mhz is not None else "the driver does not say"
+        else:
+            words = f"governor {governor}" if governor else "fixed or hidden by the hypervisor"
+        found.append(HealthFinding(f"clock of {device.device}", State.NOTE, words))
+    return found
 
 
 def _field(path: Path, name: str) -> str:
@@ -211,9 +168,6 @@ def _text(path: Path) -> str:
         return ""
 
 
-SANDBOX_LIMIT_S = 60.0
-
-
 def examine_sandbox(devices: list[Device]) -> list[HealthFinding]:
     """What holds for each kind of device, each layer that is missing, and how memory is bounded."""
     kinds = sorted({"cuda" if device.kind == "gpu" else "cpu" for device in devices})
@@ -221,13 +175,10 @@ def examine_sandbox(devices: list[Device]) -> list[HealthFinding]:
         said = ask_interpreter(["-m", "campaigns.evaluator.sandbox", *kinds], SANDBOX_LIMIT_S)
     except (InterpreterFailed, subprocess.TimeoutExpired) as error:
         remedy = "run `python -m campaigns.evaluator.sandbox cpu` and read its output"
-        return [
-            HealthFinding("sandbox", State.REQUIRED, str(error), "no evaluation starts", remedy)
-        ]
-    listed = [
-        finding for kind, found in json.loads(said).items() for finding in _layers_of(kind, found)
-    ]
-    return listed + _other_cards()
+        costs = "no evaluation starts"
+        return [HealthFinding("sandbox", State.REQUIRED, str(error), costs, remedy)]
+    layers = [_layers_of(kind, found) for kind, found in json.loads(said).items()]
+    return [*chain(*layers), *_other_cards()]
 
 
 def _lacking() -> State:
@@ -237,16 +188,14 @@ def _lacking() -> State:
 
 def _layers_of(kind: str, found: dict[str, Any]) -> list[HealthFinding]:
     """required: with KOPT_SANDBOX=all a missing layer stops all work on this kind of device."""
-    lacking = _lacking()
+    lacking, root = _lacking(), found["root"]
     holds = {Layer(name): detail for name, detail in found["holds"].items()}
-    lacks = {Layer(name): why for name, why in found["lacks"].items()}
     by = "a control group" if found["memory_by"] == "control group" else "watching it"
     bounds = f"{describe(holds) or 'nothing'}; memory {found['memory_mib']:,} MiB, kept by {by}"
     costs, remedy = "candidates run with the worker's rights", "see the layers below"
     state = State.OK if holds else lacking
     listed = [HealthFinding(f"sandbox, {kind}", state, bounds, costs, remedy)]
-    root = found["root"]
-    for layer, why in lacks.items():
+    for layer, why in ((Layer(name), why) for name, why in found["lacks"].items()):
         state = lacking if layer in wanted(root=root) else State.NOTE
         said = words(layer, kind, root=root)
         name = f"sandbox, {kind}: {layer}"
@@ -264,11 +213,8 @@ def _other_cards() -> list[HealthFinding]:
         return []
     name, open_ones = "sandbox, cuda: other cards", [card for card in cards if card.node is None]
     if not open_ones:
-        return [
-            HealthFinding(
-                name, State.OK, f"a runner can open its own card only; cards here: {len(cards)}"
-            )
-        ]
+        found = f"a runner can open its own card only; cards here: {len(cards)}"
+        return [HealthFinding(name, State.OK, found)]
     found = f"the driver names no device node for {', '.join(c.uuid for c in open_ones)}"
     costs = "a candidate can open other cards and disturb what is measured there"
     remedy = "give this container the nodes under the numbers that `nvidia-smi -q` lists as minor"

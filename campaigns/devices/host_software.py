@@ -71,93 +71,61 @@ def said_by(program: str, *arguments: str) -> str | None:
     return (release or versioned or lines or ["it said nothing"])[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Package:
-    """A Python distribution and the least version that works."""
-
-    name: str
-    least: tuple[int, ...]
-    lacking: State
-    costs: str
-    remedy: str
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A program on PATH. gpu_only: without a card there is no use for it."""
-
-    name: str
-    least: tuple[int, ...]
-    costs: str
-    remedy: str
-    gpu_only: bool = False
-
-
+Version = tuple[int, ...]
 PYTHON = (3, 11)
 REQUIREMENTS = "pip install -r requirements.txt (on a GPU host: requirements-worker.txt)"
-PACKAGES = (
-    Package("django", (5, 2), State.REQUIRED, "nothing runs", REQUIREMENTS),
-    Package("celery", (5, 6), State.REQUIRED, "no campaign can be queued", REQUIREMENTS),
-    Package("torch", (2, 6), State.REQUIRED, "no reference, so no verdict", REQUIREMENTS),
-    Package("triton", (3, 2), State.MISSING, "no Triton kernels", REQUIREMENTS),
+# A Python distribution, the least version that works, what it is without, and what that costs.
+PACKAGES: tuple[tuple[str, Version, State, str], ...] = (
+    ("django", (5, 2), State.REQUIRED, "nothing runs"),
+    ("celery", (5, 6), State.REQUIRED, "no campaign can be queued"),
+    ("torch", (2, 6), State.REQUIRED, "no reference, so no verdict"),
+    ("triton", (3, 2), State.MISSING, "no Triton kernels"),
 )
 CUDA = "install the CUDA toolkit for this driver: https://developer.nvidia.com/cuda-downloads"
-PROGRAMS = (
-    Program("git", (2, 20), "no lineage of a campaign as commits", "apt-get install git"),
-    Program(
-        "chromium",
-        (100,),
-        "browser tests are skipped; nothing else",
-        "apt-get install chromium",
-    ),
-    Program("nvcc", (12, 0), "no CUDA C++ kernels", CUDA, gpu_only=True),
-    Program("ncu", (2022, 1), "no hardware counters in profiles", CUDA, gpu_only=True),
+# A program on PATH, the least version that works, what its absence costs, and how to get it.
+PROGRAMS: tuple[tuple[str, Version, str, str], ...] = (
+    ("git", (2, 20), "no lineage of a campaign as commits", "apt-get install git"),
+    ("chromium", (100,), "browser tests are skipped; nothing else", "apt-get install chromium"),
+    ("nvcc", (12, 0), "no CUDA C++ kernels", CUDA),
+    ("ncu", (2022, 1), "no hardware counters in profiles", CUDA),
 )
 COMPILERS = {"g++": (10, 0), "clang++": (13, 0)}
 
 
 def examine_tools(*, has_gpu: bool) -> list[HealthFinding]:
     """Python, packages, compilers and programs."""
-    found = [_python(), *map(_package, PACKAGES), _compiler(has_gpu=has_gpu)]
-    return found + [_program(program, has_gpu=has_gpu) for program in PROGRAMS]
-
-
-def _python() -> HealthFinding:
     version = platform.python_version()
     state = State.OK if at_least(version, PYTHON) else State.REQUIRED
-    return HealthFinding("python", state, version, "nothing runs", "install Python 3.11 to 3.13")
-
-
-def _package(package: Package) -> HealthFinding:
-    try:
-        version = metadata.version(package.name)
-    except metadata.PackageNotFoundError:
-        return HealthFinding(
-            package.name, package.lacking, "not installed", package.costs, package.remedy
-        )
-    if at_least(version, package.least):
-        return HealthFinding(package.name, State.OK, version)
-    found = f"{version}, older than {_dotted(package.least)}"
-    return HealthFinding(package.name, package.lacking, found, package.costs, package.remedy)
-
-
-def _program(program: Program, *, has_gpu: bool) -> HealthFinding:
-    said = said_by(program.name, "--version")
-    if said is not None and at_least(said, program.least):
-        return HealthFinding(program.name, State.OK, said)
-    found = "not on PATH" if said is None else f"{said}, older than {_dotted(program.least)}"
-    if program.gpu_only and not has_gpu:
-        return HealthFinding(program.name, State.NOTE, f"{found}; not needed without a GPU")
-    return HealthFinding(program.name, State.MISSING, found, program.costs, program.remedy)
+    found = [HealthFinding("python", state, version, "nothing runs", "install Python 3.11 to 3.13")]
+    for name, least, lacking, costs in PACKAGES:
+        try:
+            version = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found.append(HealthFinding(name, lacking, "not installed", costs, REQUIREMENTS))
+            continue
+        if at_least(version, least):
+            found.append(HealthFinding(name, State.OK, version))
+        else:
+            words = f"{version}, older than {_dotted(least)}"
+            found.append(HealthFinding(name, lacking, words, costs, REQUIREMENTS))
+    found.append(_compiler(has_gpu=has_gpu))
+    for name, least, costs, remedy in PROGRAMS:
+        said = said_by(name, "--version")
+        if said is not None and at_least(said, least):
+            found.append(HealthFinding(name, State.OK, said))
+            continue
+        words = "not on PATH" if said is None else f"{said}, older than {_dotted(least)}"
+        if remedy == CUDA and not has_gpu:
+            note = f"{words}; not needed without a GPU"
+            found.append(HealthFinding(name, State.NOTE, note))
+        else:
+            found.append(HealthFinding(name, State.MISSING, words, costs, remedy))
+    return found
 
 
 def _compiler(*, has_gpu: bool) -> HealthFinding:
     answers = {name: said_by(name, "--version") for name in COMPILERS}
-    good = [
-        said
-        for name, said in answers.items()
-        if said is not None and at_least(said, COMPILERS[name])
-    ]
+    good = [said for name, said in answers.items() if said and at_least(said, COMPILERS[name])]
     if good:
         return HealthFinding("C++ compiler", State.OK, "; ".join(good))
     found = "; ".join(said or f"no {name}" for name, said in answers.items())
@@ -185,13 +153,21 @@ RUNTIMES = (
 
 def examine_sanitizers(*, has_gpu: bool) -> list[HealthFinding]:
     """One line for each: of C++ kernels, and of CUDA kernels where there is a GPU."""
-    return [*(_of_host(tool) for tool in programs.CPP_FLAGS), _of_device(has_gpu=has_gpu)]
-
-
-def _of_host(tool: str) -> HealthFinding:
-    if why := _fails(tool):
-        return HealthFinding(tool, State.MISSING, why, COSTS[tool], RUNTIMES)
-    return HealthFinding(tool, State.OK, "builds and runs")
+    found = []
+    for tool in programs.CPP_FLAGS:
+        if why := _fails(tool):
+            found.append(HealthFinding(tool, State.MISSING, why, COSTS[tool], RUNTIMES))
+        else:
+            found.append(HealthFinding(tool, State.OK, "builds and runs"))
+    name, path = programs.COMPUTE_SANITIZER, programs.compute_sanitizer()
+    if path is not None:
+        device = HealthFinding(name, State.OK, said_by(path, "--version") or path)
+    elif has_gpu:
+        words = "not found beside nvcc nor on PATH"
+        device = HealthFinding(name, State.MISSING, words, COSTS[name], CUDA)
+    else:
+        device = HealthFinding(name, State.NOTE, "not found; not needed without a GPU")
+    return [*found, device]
 
 
 def _fails(tool: str) -> str:
@@ -199,13 +175,8 @@ def _fails(tool: str) -> str:
     with tempfile.TemporaryDirectory(prefix="kopt-sanitizer-") as folder:
         Path(folder, "empty.cpp").write_text(PROGRAM)
         try:
-            command = [
-                programs.cpp_compiler(),
-                *programs.CPP_FLAGS[tool],
-                "empty.cpp",
-                "-o",
-                "empty",
-            ]
+            flags = programs.CPP_FLAGS[tool]
+            command = [programs.cpp_compiler(), *flags, "empty.cpp", "-o", "empty"]
             for step, program in (("built", command), ("run", [f"{folder}/empty"])):
                 done = subprocess.run(
                     program,
@@ -222,15 +193,3 @@ def _fails(tool: str) -> str:
         except (OSError, Unsupported, subprocess.TimeoutExpired) as error:
             return str(error)
     return ""
-
-
-def _of_device(*, has_gpu: bool) -> HealthFinding:
-    name = programs.COMPUTE_SANITIZER
-    path = programs.compute_sanitizer()
-    if path is not None:
-        return HealthFinding(name, State.OK, said_by(path, "--version") or path)
-    if not has_gpu:
-        return HealthFinding(name, State.NOTE, "not found; not needed without a GPU")
-    return HealthFinding(
-        name, State.MISSING, "not found beside nvcc nor on PATH", COSTS[name], CUDA
-    )

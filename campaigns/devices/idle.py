@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -24,7 +24,6 @@ from campaigns.rules.noise.device_gate import (
     Activity,
     DeviceCheck,
     DeviceState,
-    IdleLimits,
     judge,
 )
 
@@ -41,23 +40,16 @@ def is_gated(device: Device) -> bool:
     return settings.KOPT_GATE == ALL or (settings.KOPT_GATE == GPUS and device.kind == "gpu")
 
 
-def look(device: Device, *, ours: Collection[int] = ()) -> Activity:
-    """Sample the device; `ours` are process ids that do not count."""
+def look(device: Device) -> Activity:
+    """Sample the device."""
     if device.kind == "cpu":
         return Activity((), 100 * min(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)), None)
-    use = nvml.use(device.uuid)
-    if use is None:
-        return amd.look(device.detail.get("PCI bus", "")) or UNKNOWN_ACTIVITY
-    told = use.process_ids
-    others = None if told is None else tuple(pid for pid in told if pid not in ours)
-    return Activity(others, use.busy_percent, use.memory_bytes)
+    bus = device.detail.get("PCI bus", "")
+    return nvml.use(device.uuid) or amd.look(bus) or UNKNOWN_ACTIVITY
 
 
 def look_closely(
-    device: Device,
-    *,
-    most: int = MOST_LOOKS,
-    sleep: Callable[[float], None] = time.sleep,
+    device: Device, *, most: int = MOST_LOOKS, sleep: Callable[[float], None] = time.sleep
 ) -> DeviceCheck:
     """Look until the device is seen idle, `most` times at the most, and say what came of it.
 
@@ -65,12 +57,19 @@ def look_closely(
     """
     if device.kind == "cpu" and not is_gated(device):
         return judge([look(device)], CPU_MINUTE)
-    sample, limits = _sampler(device)
+    limits = GPU if device.kind == "gpu" else CPU
+    before = _ticks()
     looks: deque[Activity] = deque(maxlen=limits.samples)
     found = judge(looks, limits)
     for _ in range(max(most, limits.samples)):
         sleep(EVERY_S)
-        looks.append(sample())
+        if device.kind == "gpu":
+            looks.append(look(device))
+        else:
+            now = _ticks()
+            busy, passed = (after - earlier for after, earlier in zip(now, before, strict=True))
+            looks.append(Activity((), 100 * busy / passed if passed else 0.0, None))
+            before = now
         found = judge(looks, limits)
         if len(looks) == limits.samples and found.gate is not DeviceState.BUSY:
             break
@@ -81,20 +80,6 @@ def look_at_all(devices: Sequence[Device]) -> list[DeviceCheck]:
     """Three samples of each device, all devices at the same time."""
     with ThreadPoolExecutor(max(1, len(devices))) as pool:
         return list(pool.map(lambda device: look_closely(device, most=0), devices))
-
-
-def _sampler(device: Device) -> tuple[Callable[[], Activity], IdleLimits]:
-    if device.kind == "gpu":
-        return lambda: look(device), GPU
-    last = [_ticks()]
-
-    def sample() -> Activity:
-        (busy_before, all_before), (busy, everything) = last[0], _ticks()
-        last[0] = busy, everything
-        passed = everything - all_before
-        return Activity((), 100 * (busy - busy_before) / passed if passed else 0.0, None)
-
-    return sample, CPU
 
 
 def _ticks() -> tuple[int, int]:

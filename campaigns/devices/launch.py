@@ -58,8 +58,7 @@ class EvaluatorService:
     Use as a context manager, or call `close`. One evaluation at a time.
     """
 
-    def __init__(self, folder: Path | None = None, policy: Policy | None = None) -> None:
-        self._root = folder
+    def __init__(self, policy: Policy | None = None) -> None:
         self._policy = policy or sandbox_policy()
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: Path | None = None
@@ -104,7 +103,7 @@ class EvaluatorService:
         is passed on. `job.scratch` is the folder to work in; it is made here and removed after.
         """
         try:
-            return self._evaluate(job, beat or _silent)
+            return self._evaluate(job, beat)
         except OSError as error:
             where = error.filename or job.scratch
             words = "disk full" if error.errno == 28 else error.strerror or type(error).__name__
@@ -156,20 +155,24 @@ class EvaluatorService:
             raise
         return client
 
-    def _evaluate(self, job: Job, beat: Beat) -> Report:
+    def _evaluate(self, job: Job, beat: Beat | None) -> Report:
         try:
             begun = self.begin(job)
         except ConnectionError:
             return self._died(job)  # with the job unread
+        report = None
         with begun as client:
-            report = None
             try:
-                report = _follow(client, beat, 1.2 * job.protocol.limits.total_s + 60)
-            except ConnectionError:
-                report = None
+                with contextlib.suppress(ConnectionError):
+                    report = _follow(client, beat, 1.2 * job.protocol.limits.total_s + 60)
             finally:
                 if report is None:
-                    _cancel(client)
+                    # Hang up, and wait until the evaluation has ended: it may be writing still.
+                    client.settimeout(CANCEL_LIMIT_S)
+                    with contextlib.suppress(OSError):
+                        client.shutdown(socket.SHUT_WR)
+                        while client.recv(65536):
+                            pass
         return load_report(report) if report is not None else self._died(job)
 
     def _died(self, job: Job) -> Report:
@@ -182,8 +185,6 @@ class EvaluatorService:
         if self._process is not None and self._process.poll() is not None:
             self.close()
         if self._folder is None:
-            if self._root is not None:
-                self._root.mkdir(parents=True, exist_ok=True)
             # Socket paths are short by law of the kernel (108 bytes), data folders need not be.
             self._folder = Path(tempfile.mkdtemp(prefix=owned_prefix("kopt")))
         address = self._folder / "service"
@@ -234,51 +235,28 @@ def clean_environment() -> dict[str, str]:
     return kept | {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 
 
-def _silent(phase: str) -> None:
-    return None
-
-
-def _follow(client: socket.socket, beat: Beat, limit_s: float) -> str | None:
+def _follow(client: socket.socket, beat: Beat | None, limit_s: float) -> str | None:
     """Read progress until the report; None when the service went away or was silent too long."""
     deadline = time.monotonic() + limit_s
-    phase, buffer = str(Phase.START), b""
+    phase, buffer, due = str(Phase.START), b"", -1
     while time.monotonic() < deadline:
         ready, _, _ = select.select([client], [], [], 1.0)
         if ready:
-            data = client.recv(65536)
+            data = client.recv(1 << 20)
             if not data:
                 return None
             buffer += data
-            while b"\n" in buffer:
+            while due < 0 and b"\n" in buffer:
                 line, _, buffer = buffer.partition(b"\n")
                 if line.startswith(b"report "):
-                    return _rest(client, buffer, int(line.split()[1]), deadline)
-                if line.startswith(b"phase "):
+                    due = int(line.split()[1])  # bytes
+                elif line.startswith(b"phase "):
                     phase = line.decode().removeprefix("phase ").strip()
-        beat(phase)
+            if 0 <= due <= len(buffer):
+                return buffer.decode()
+        if beat and due < 0:
+            beat(phase)
     return None
-
-
-def _cancel(client: socket.socket) -> None:
-    """Hang up, and wait until the supervisor has ended the evaluation: it may be writing still."""
-    client.settimeout(CANCEL_LIMIT_S)
-    with contextlib.suppress(OSError):
-        client.shutdown(socket.SHUT_WR)
-        while client.recv(65536):
-            pass
-
-
-def _rest(client: socket.socket, begun: bytes, size: int, deadline: float) -> str | None:
-    """The report, of which `begun` has come already."""
-    parts, have = [begun], len(begun)
-    while have < size:
-        client.settimeout(max(0.1, deadline - time.monotonic()))
-        data = client.recv(1 << 20)
-        if not data:
-            return None
-        parts.append(data)
-        have += len(data)
-    return b"".join(parts).decode()
 
 
 class InterpreterFailed(RuntimeError):

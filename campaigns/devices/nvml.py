@@ -6,10 +6,14 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import pynvml
 
+from campaigns.rules.noise.device_gate import Activity
+
+CHOICE = "the driver's choice"
 _Answer = TypeVar("_Answer")
 
 
@@ -27,28 +31,6 @@ class NvidiaCard:
     memory_bytes: int
     pci_bus: str
     minor: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """What a card does at this moment."""
-
-    process_ids: tuple[int, ...]
-    busy_percent: int
-    memory_used_bytes: int
-    clock_mhz: int
-
-
-@dataclass(frozen=True, slots=True)
-class CardUse:
-    """What uses a card now; None for what the driver does not report.
-
-    memory_bytes: without what the driver keeps for itself and what draws the screen.
-    """
-
-    process_ids: tuple[int, ...] | None
-    busy_percent: int | None
-    memory_bytes: int | None
 
 
 @contextmanager
@@ -76,60 +58,44 @@ def cards() -> list[NvidiaCard]:
     with session() as opened:
         if not opened:
             return []
-        found = (_card(index) for index in range(pynvml.nvmlDeviceGetCount()))
+        found = (_told(partial(_card, n)) for n in range(pynvml.nvmlDeviceGetCount()))
         return [card for card in found if card is not None]
 
 
-def load(uuid: str) -> Load | None:
-    """What the card does now; None where it, the driver or the permission is missing."""
-    with session() as opened:
-        if not opened:
-            return None
-        try:
-            handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
-            running = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
-            return Load(
-                process_ids=tuple(sorted(process.pid for process in running)),
-                busy_percent=int(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu),
-                memory_used_bytes=int(pynvml.nvmlDeviceGetMemoryInfo(handle).used),
-                clock_mhz=int(pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM)),
-            )
-        except pynvml.NVMLError:
-            return None
-
-
-def use(uuid: str) -> CardUse | None:
+def use(uuid: str) -> Activity | None:
     """What uses the card now; None where there is no driver or no such card."""
-    with session() as opened:
-        if not opened:
-            return None
-        try:
-            handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
-        except pynvml.NVMLError:
-            return None
-        return CardUse(
+    return _asked(
+        uuid,
+        lambda handle: Activity(
             _told(lambda: _process_ids(handle)),
             _told(lambda: int(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu)),
             _told(lambda: _memory_bytes(handle)),
-        )
+        ),
+    )
+
+
+def clock_mhz(uuid: str) -> int | None:
+    """The clock now; None where the driver does not say."""
+    sm = pynvml.NVML_CLOCK_SM
+    return _asked(uuid, lambda handle: int(pynvml.nvmlDeviceGetClockInfo(handle, sm)))
+
+
+def memory_used_bytes(uuid: str) -> int | None:
+    """All that is in use, by the driver as well; None where the driver does not say."""
+    return _asked(uuid, lambda handle: int(pynvml.nvmlDeviceGetMemoryInfo(handle).used))
 
 
 def clock_policy(uuid: str) -> str:
     """What bounds the card's clock: the clocks it may take and its power limit, in words."""
-    with session() as opened:
-        if not opened:
-            return "unknown"
-        try:
-            handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
-            mhz = pynvml.nvmlDeviceGetMaxClockInfo(handle, pynvml.NVML_CLOCK_SM)
-            watts = pynvml.nvmlDeviceGetEnforcedPowerLimit(handle) / 1e3
-        except pynvml.NVMLError:
-            return "unknown"
-        try:
-            chosen = f"{pynvml.nvmlDeviceGetApplicationsClock(handle, pynvml.NVML_CLOCK_SM)} MHz"
-        except pynvml.NVMLError:
-            chosen = "the driver's choice"
-        return f"at most {mhz} MHz, set {chosen}, {watts:.0f} W"
+    sm = pynvml.NVML_CLOCK_SM
+
+    def policy(handle: Any) -> str:
+        mhz = pynvml.nvmlDeviceGetMaxClockInfo(handle, sm)
+        watts = pynvml.nvmlDeviceGetEnforcedPowerLimit(handle) / 1e3
+        chosen = _told(lambda: f"{pynvml.nvmlDeviceGetApplicationsClock(handle, sm)} MHz")
+        return f"at most {mhz} MHz, set {chosen or CHOICE}, {watts:.0f} W"
+
+    return _asked(uuid, policy) or "unknown"
 
 
 def visible(found: Sequence[NvidiaCard], wanted: str | None) -> list[NvidiaCard]:
@@ -141,11 +107,14 @@ def visible(found: Sequence[NvidiaCard], wanted: str | None) -> list[NvidiaCard]
     if wanted is None:
         return list(found)
     chosen: list[NvidiaCard] = []
-    for word in wanted.split(","):
-        card = _named(found, word.strip())
-        if card is None or card in chosen:
+    for word in map(str.strip, wanted.split(",")):
+        if word.isdigit():
+            named = [card for card in found if card.index == int(word)]
+        else:
+            named = [c for c in found if word.startswith("GPU-") and c.uuid.startswith(word)]
+        if len(named) != 1 or named[0] in chosen:
             break
-        chosen.append(card)
+        chosen += named
     return chosen
 
 
@@ -154,13 +123,12 @@ def visible_cards() -> list[NvidiaCard]:
     return visible(cards(), os.environ.get("CUDA_VISIBLE_DEVICES"))
 
 
-def _named(found: Sequence[NvidiaCard], word: str) -> NvidiaCard | None:
-    if word.isdigit():
-        return next((card for card in found if card.index == int(word)), None)
-    if not word.startswith("GPU-"):
-        return None
-    matching = [card for card in found if card.uuid.startswith(word)]
-    return matching[0] if len(matching) == 1 else None
+def _asked(uuid: str, question: Callable[[Any], _Answer]) -> _Answer | None:
+    """The answer about a card; None where the driver, the card or the permission is missing."""
+    with session() as opened:
+        if not opened:
+            return None
+        return _told(lambda: question(pynvml.nvmlDeviceGetHandleByUUID(uuid)))
 
 
 def _told(question: Callable[[], _Answer]) -> _Answer | None:
@@ -176,31 +144,24 @@ def _process_ids(handle: Any) -> tuple[int, ...]:
 
 
 def _memory_bytes(handle: Any) -> int:
-    """Only the second version separates what the driver reserves from what is used."""
+    """Without what the driver keeps for itself and what draws the screen.
+
+    Only the second version separates what the driver reserves from what is used.
+    """
     used = int(pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2).used)
     drawing = _told(lambda: pynvml.nvmlDeviceGetGraphicsRunningProcesses(handle)) or ()
     return max(0, used - sum(process.usedGpuMemory or 0 for process in drawing))
 
 
-def _card(index: int) -> NvidiaCard | None:
-    try:
-        handle: Any = pynvml.nvmlDeviceGetHandleByIndex(index)
-        major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
-        return NvidiaCard(
-            index=index,
-            uuid=str(pynvml.nvmlDeviceGetUUID(handle)),
-            name=str(pynvml.nvmlDeviceGetName(handle)),
-            capability=(int(major), int(minor)),
-            memory_bytes=int(pynvml.nvmlDeviceGetMemoryInfo(handle).total),
-            pci_bus=str(pynvml.nvmlDeviceGetPciInfo(handle).busId),
-            minor=_minor(handle),
-        )
-    except pynvml.NVMLError:
-        return None
-
-
-def _minor(handle: Any) -> int | None:
-    try:
-        return int(pynvml.nvmlDeviceGetMinorNumber(handle))
-    except pynvml.NVMLError:
-        return None
+def _card(index: int) -> NvidiaCard:
+    handle: Any = pynvml.nvmlDeviceGetHandleByIndex(index)
+    major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
+    return NvidiaCard(
+        index=index,
+        uuid=str(pynvml.nvmlDeviceGetUUID(handle)),
+        name=str(pynvml.nvmlDeviceGetName(handle)),
+        capability=(int(major), int(minor)),
+        memory_bytes=int(pynvml.nvmlDeviceGetMemoryInfo(handle).total),
+        pci_bus=str(pynvml.nvmlDeviceGetPciInfo(handle).busId),
+        minor=_told(lambda: int(pynvml.nvmlDeviceGetMinorNumber(handle))),
+    )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import platform
 import subprocess
-import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,20 +14,14 @@ from pathlib import Path
 from campaigns.devices import nvml
 from campaigns.devices.discover import Device, ensure_platform, platform_facts
 from campaigns.devices.hold import hold
-from campaigns.devices.launch import Beat, InterpreterFailed, ask_interpreter
+from campaigns.devices.launch import Beat, EvaluatorService, InterpreterFailed, ask_interpreter
 from campaigns.evaluator.contract import Case, Job, Outcome, Protocol, Report, Source
 from campaigns.evaluator.contract.ceilings import CeilingsError, Result, load, to_markdown
 from campaigns.evaluator.contract.problem import ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.shipped import problem_folder
 from campaigns.rules.noise.gain import both_arms
-from campaigns.rules.noise.passport import (
-    Conditions,
-    Length,
-    conditions_of,
-    failures,
-    lengths_of,
-)
+from campaigns.rules.noise.passport import Conditions, Length, conditions_of, failures, lengths_of
 from knowledge.exchange.importer import MEASURED, write_measured_document
 from knowledge.models import Revision
 
@@ -49,12 +42,8 @@ class PassportFails(RuntimeError):
     """A session that did not pass; the message says why."""
 
 
-class Measurer(typing.Protocol):
-    """What runs a job: `campaigns.devices.launch.EvaluatorService`, or a fake of it."""
-
-    def evaluate(self, job: Job, beat: Beat | None = None) -> Report: ...
-
-    def rest(self) -> None: ...
+# What runs a job; tests have a fake of it.
+Measurer = EvaluatorService
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +63,16 @@ def take(
     beat: Beat | None = None,
     tell: Callable[[str], None] = lambda message: None,
 ) -> Taken:
-    """Measure now; the caller holds the device. beat: as in `EvaluatorService.evaluate`.
+    """Measure v0 against itself; the caller holds the device. beat: as of `EvaluatorService`.
 
     Raises PassportFails.
     """
-    job = aa_job(device, BACKEND[device.kind], scratch)
+    protocol = CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL
+    spec = load_problem(problem_folder(PROBLEM))
+    job = replace(
+        v0_job(device, spec, BACKEND[device.kind], scratch, protocol),
+        cases=tuple(Case(f"{PROBLEM} {size}", {"N": size}) for size in SIZES[device.kind]),
+    )
     sessions = []
     for number in range(1, SESSIONS + 1):
         sessions.append(_session(device, service, job, beat))
@@ -96,24 +90,12 @@ def _session(device: Device, service: Measurer, job: Job, beat: Beat | None) -> 
             raise PassportFails(f"{what}: {report.outcome.value}: {report.reason}")
         if any(case.candidate is None or case.incumbent is None for case in report.cases):
             raise PassportFails(f"{what}: was not timed on {device.name}")
-        no_time = _no_time(report)
-        if not no_time:
+        least = {c.case: min(us for a in both_arms(c) for us in a.samples_us) for c in report.cases}
+        none = [f"{name}: a time of {us:,.1f} µs" for name, us in least.items() if us <= 0]
+        if not none:
             return report
+        no_time = none[0]
     raise PassportFails(f"{what}, {no_time}; the host is too busy to measure on")
-
-
-def _no_time(report: Report) -> str:
-    """The first case whose least sample is none, with it; empty where all are times."""
-    least = {c.case: min(us for arm in both_arms(c) for us in arm.samples_us) for c in report.cases}
-    return next((f"{name}: a time of {us:,.1f} µs" for name, us in least.items() if us <= 0), "")
-
-
-def aa_job(device: Device, backend: str, scratch: Path) -> Job:
-    """The shipped v0 against itself at each of the lengths."""
-    protocol = CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL
-    job = v0_job(device, load_problem(problem_folder(PROBLEM)), backend, scratch, protocol)
-    cases = tuple(Case(f"{PROBLEM} {size}", {"N": size}) for size in SIZES[device.kind])
-    return replace(job, cases=cases)
 
 
 def v0_job(

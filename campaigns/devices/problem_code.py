@@ -74,8 +74,20 @@ def described_problem(folder: Path, case: Case) -> dict[str, Any]:
     """Arguments and least work of one case. Raises ProblemError with one line."""
 
     def read(said: Any) -> dict[str, Any]:
-        found = build(_Described, said, "described")
-        told = [_told(one) for one in found.arguments]
+        """As pages, commands and drafts of problems read it. Raises ValueError."""
+        found, told = build(_Described, said, "described"), []
+        for one in found.arguments:
+            argument: dict[str, Any] = {"name": one.name, "role": one.role}
+            if one.role == "number":
+                right = isinstance(one.value, int | float)
+                argument["value"] = one.value
+            else:
+                sizes = all(isinstance(n, int) and n > 0 for n in one.shape)
+                right = one.role in ROLES and one.dtype in ITEM_BYTES and sizes
+                argument |= {"dtype": one.dtype, "shape": list(one.shape)}
+            if not (right and one.name.isidentifier()):
+                raise ValueError(one.name)
+            told.append(argument)
         return {"case": case.name, "arguments": told, "work": asdict(found.work)}
 
     return _asked("described", folder, [case], read)
@@ -118,17 +130,3 @@ def _asked(what: str, folder: Path, cases: Sequence[Case], read: Callable[[Any],
     except (ContractError, ValueError, TypeError, KeyError, IndexError, RecursionError):
         refused = f"{folder.name}/ref.py: its process gave no answer of ours"
     raise ProblemError(refused)
-
-
-def _told(one: _Argument) -> dict[str, Any]:
-    """As pages, commands and drafts of problems read it. Raises ValueError."""
-    if not one.name.isidentifier():
-        raise ValueError(one.name)
-    if one.role == "number":
-        if not isinstance(one.value, int | float):
-            raise ValueError(one.value)
-        return {"name": one.name, "role": one.role, "value": one.value}
-    sizes = all(isinstance(n, int) and n > 0 for n in one.shape)
-    if one.role not in ROLES or one.dtype not in ITEM_BYTES or not sizes:
-        raise ValueError(one.role)
-    return {"name": one.name, "role": one.role, "dtype": one.dtype, "shape": list(one.shape)}

@@ -66,10 +66,8 @@ def process_is_gone(process: int) -> bool:
     """Say whether no process of this id is alive here."""
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
+    except OSError as error:
+        return isinstance(error, ProcessLookupError)
     return False
 
 
@@ -97,8 +95,11 @@ def remove_left_tempdirs() -> list[Path]:
     """Remove the folders that no living process owns; return them."""
     parent = _scratch()
     left = [path for path in parent.iterdir() if _is_left_behind(path)] if parent.is_dir() else []
-    service = Path(tempfile.gettempdir()).glob("kopt-*")
-    left += [path for path in service if (owner := OWNED.match(path.name)) and _has_ended(owner)]
+    # Of the folders of services only those of this host can be told.
+    for path in Path(tempfile.gettempdir()).glob("kopt-*"):
+        owner = OWNED.match(path.name)
+        if owner and owner["host"] == host_key() and process_is_gone(int(owner["process"])):
+            left.append(path)
     for path in left:
         shutil.rmtree(path, ignore_errors=True)
     return left
@@ -116,7 +117,3 @@ def _is_left_behind(path: Path) -> bool:
         return time.time() - path.stat().st_mtime > UNKNOWN_KEPT_S
     except FileNotFoundError:
         return False  # it has just gone by itself
-
-
-def _has_ended(owner: re.Match[str]) -> bool:
-    return owner["host"] == host_key() and process_is_gone(int(owner["process"]))

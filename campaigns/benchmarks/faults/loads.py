@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import time
 import zipfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from campaigns.benchmarks.clients import HARNESS_TABLE, make_repository
 from campaigns.benchmarks.faults.servers import Servers
@@ -81,9 +82,9 @@ def log_in_at_once(servers: Servers, campaign: int, pid: int) -> str:
         answers = [one.result() for one in asked]
     found = Counter(answer.status for answer in answers)
     names = {0: "unanswered", 302: "logged in"}
-    words = [
+    words = (
         f"{n} {names.get(status, f'answered {status}')}" for status, n in sorted(found.items())
-    ]
+    )
     note = f"{', '.join(words)}; the last after {max(a.seconds for a in answers):.0f} s"
     if any(status == 0 or status >= 500 for status in found):
         raise BenchmarkError(note)
@@ -100,9 +101,8 @@ def import_wiki_files(servers: Servers, campaign: int, pid: int) -> str:
             archive.writestr(f"docs/faults/{number}.md", f"# Fault {number}\n\nNothing.\n")
     begun = time.monotonic()
     deadline = begun + IMPORT_S
-    sent = visitor.post(
-        "/w/imports/", {"origin": "faults"}, IMPORT_S, ("faults.zip", packed.getvalue())
-    )
+    file = SimpleUploadedFile("faults.zip", packed.getvalue())
+    sent = visitor.post("/w/imports/", {"origin": "faults"}, IMPORT_S, file)
     note = [f"the upload was answered {sent.status or 'never'} after {sent.seconds:.1f} s"]
     while sent.to and time.monotonic() < deadline:
         if 'id="confirm"' in visitor.get(sent.to, IMPORT_S).text:
@@ -126,21 +126,17 @@ def greedy_harness(servers: Servers, campaign: int, pid: int) -> str:
     described = servers.folder / "greedy.toml"
     described.write_text(HARNESS)
     servers.manage("repository", "new", str(folder), "--harness", str(described))
-    before = most = _used_mib(servers)
+    before = most = servers.used_bytes()
     begun = time.monotonic()
     ended: list[tuple[str, str]] = []
     while not ended and time.monotonic() - begun < HARNESS_S:
-        most = max(most, _used_mib(servers))
+        most = max(most, servers.used_bytes())
         with suppress(OSError):
             ended = servers.select(TRIED)
         time.sleep(0.1)
-    note = f"at most {most - before} MiB more on the disk"
+    more_mib = (most >> 20) - (before >> 20)
+    note = f"at most {more_mib} MiB more on the disk"
     closed = ": ".join(ended[0]) if ended else f"its round did not end within {HARNESS_S:.0f} s"
-    if not ended or most - before > MOST_MIB:
+    if not ended or more_mib > MOST_MIB:
         raise BenchmarkError(f"{note}; {closed}")
     return f"{note}; {closed}"
-
-
-def _used_mib(servers: Servers) -> int:
-    found = os.statvfs(servers.folder)
-    return (found.f_blocks - found.f_bfree) * found.f_frsize >> 20

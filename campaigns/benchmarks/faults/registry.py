@@ -9,9 +9,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from enum import StrEnum
 
 from django.conf import settings
 
@@ -44,13 +43,9 @@ Moment = Callable[[Servers, int], int]
 Inject = Callable[[Servers, int, int], str]
 
 
-class Needs(StrEnum):
-    """What a fault needs beside an installation."""
-
-    NOTHING = ""
-    SERVER = "PostgreSQL and Redis"
-    EMBEDDED = "SQLite"
-    DISK = "a file system of its own (root may mount one)"
+# What a fault needs beside an installation.
+SERVER, EMBEDDED = "PostgreSQL and Redis", "SQLite"
+DISK = "a file system of its own (root may mount one)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +56,14 @@ class HostFault:
     name: str
     moment: Moment
     inject: Inject
-    needs: Needs = Needs.NOTHING
+    needs: str = ""
 
     def lacks(self, servers: Servers) -> str:
         """What is needed and not there."""
-        there = {
-            Needs.NOTHING: True,
-            Needs.SERVER: servers.database is not None,
-            Needs.EMBEDDED: servers.database is None,
-            Needs.DISK: servers.own_disk,
-        }
-        return "" if there[self.needs] else str(self.needs)
+        there = {"", SERVER if servers.database is not None else EMBEDDED}
+        if servers.own_disk:
+            there.add(DISK)
+        return "" if self.needs in there else self.needs
 
 
 def _begun(servers: Servers, campaign: int) -> int:
@@ -85,18 +77,21 @@ def _measuring(servers: Servers, campaign: int, phase: str = "NOT IN ('', 'start
 
 
 def _evaluator(servers: Servers, campaign: int) -> int:
-    return _first(_below(servers, campaign, "service.zygote"))
+    return _first(servers.processes("service.zygote", below=_measuring(servers, campaign)))
 
 
 def _judge(servers: Servers, campaign: int) -> int:
-    pids = _below(servers, campaign, "service.zygote")
-    return _first([pid for pid in pids if _output(pid).endswith("judge.log")])
+    for pid in servers.processes("service.zygote", below=_measuring(servers, campaign)):
+        with suppress(OSError):
+            if os.readlink(f"/proc/{pid}/fd/1").endswith("judge.log"):
+                return pid
+    return 0
 
 
 def _compiler(servers: Servers, campaign: int) -> int:
     """That of the candidate: others build what calls it, or read its code."""
     worker = _measuring(servers, campaign, "= 'build'")
-    return _first(servers.processes(*COMPILER, below=worker)) if worker else 0
+    return _first(servers.processes(*COMPILER, below=worker))
 
 
 def _web(servers: Servers, campaign: int) -> int:
@@ -114,20 +109,8 @@ def _flow(servers: Servers, campaign: int) -> int:
     return _first(servers.processes("celery", " default "))
 
 
-def _below(servers: Servers, campaign: int, *words: str) -> list[int]:
-    worker = _measuring(servers, campaign)
-    return servers.processes(*words, below=worker) if worker else []
-
-
 def _first(pids: list[int]) -> int:
     return pids[0] if pids else 0
-
-
-def _output(pid: int) -> str:
-    try:
-        return os.readlink(f"/proc/{pid}/fd/1")
-    except OSError:
-        return ""
 
 
 def _nothing(servers: Servers, campaign: int, pid: int) -> str:
@@ -203,19 +186,12 @@ def _fill(servers: Servers, campaign: int, pid: int) -> str:
     if servers.database is None:
         # Else SQLite would go on for a while in the blocks that its log has already.
         servers.select("PRAGMA wal_checkpoint(TRUNCATE)")
-    used = os.statvfs(servers.folder)
-    used_bytes = (used.f_blocks - used.f_bfree) * used.f_frsize
     try:
-        _resize(servers, used_bytes)
+        servers.resize_disk(servers.used_bytes())
         time.sleep(OUTAGE_S)
     finally:
-        _resize(servers, DISK_BYTES)
+        servers.resize_disk(DISK_BYTES)
     return ""
-
-
-def _resize(servers: Servers, size_bytes: int) -> None:
-    again = ("mount", "-o", f"remount,size={size_bytes}", str(servers.folder))
-    subprocess.run(again, check=True)
 
 
 def _advance_twice(servers: Servers, campaign: int, pid: int) -> str:
@@ -251,16 +227,16 @@ FAULTS = (
     HostFault("judge killed", _judge, _kill),
     HostFault("compiler killed", _compiler, _kill_compilers),
     HostFault("web server killed", _web, _kill),
-    HostFault("database connections cut", _measuring, _outage("database", "cut"), Needs.SERVER),
-    HostFault("database backends terminated", _measuring, _terminate, Needs.SERVER),
+    HostFault("database connections cut", _measuring, _outage("database", "cut"), SERVER),
+    HostFault("database backends terminated", _measuring, _terminate, SERVER),
     *(
-        HostFault(f"{of} {said} for {OUTAGE_S:.0f} s", _measuring, _outage(of, how), Needs.SERVER)
+        HostFault(f"{of} {said} for {OUTAGE_S:.0f} s", _measuring, _outage(of, how), SERVER)
         for of in ("database", "broker")
         for said, how in (("refused", "refuse"), ("stalled", "stall"))
     ),
-    HostFault("broker connections cut", _measuring, _outage("broker", "cut"), Needs.SERVER),
-    HostFault(f"database locked for {OUTAGE_S:.0f} s", _measuring, _lock, Needs.EMBEDDED),
-    HostFault(f"disk of the data folder full for {OUTAGE_S:.0f} s", _measuring, _fill, Needs.DISK),
+    HostFault("broker connections cut", _measuring, _outage("broker", "cut"), SERVER),
+    HostFault(f"database locked for {OUTAGE_S:.0f} s", _measuring, _lock, EMBEDDED),
+    HostFault(f"disk of the data folder full for {OUTAGE_S:.0f} s", _measuring, _fill, DISK),
     HostFault("harness that fills the disk", _begun, loads.greedy_harness),
     HostFault(f"{loads.LOGINS} logins at once", _measuring, loads.log_in_at_once),
     HostFault(f"wiki import of {loads.WIKI_FILES} files", _measuring, loads.import_wiki_files),

@@ -7,14 +7,13 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from campaigns.benchmarks.faults import loads
 from campaigns.benchmarks.faults.registry import FAULTS, HostFault
 from campaigns.benchmarks.faults.servers import Servers, servers
 from campaigns.benchmarks.faults.traffic import Visitor
-from campaigns.benchmarks.faults.watch import LOOK_S, Effect, Seen, Watch, effect_of, read_before
+from campaigns.benchmarks.faults.watch import LOOK_S, Effect, Watch, read_before
 from campaigns.benchmarks.harness import (
     Benchmark,
     BenchmarkError,
@@ -46,7 +45,11 @@ def measure_faults(options: Namespace, progress: Progress) -> BenchReport:
     if bool(options.database) != bool(options.broker):
         raise BenchmarkError("--database and --broker: both or neither are accepted")
     require(options, limit_s=(30, 3600))
-    chosen = _chosen(options.only or ())
+    words = options.only or ()
+    chosen = [fault for fault in FAULTS if not words or any(word in fault.name for word in words)]
+    if not chosen:
+        names = ", ".join(fault.name for fault in FAULTS)
+        raise BenchmarkError(f"--only {' '.join(words)}: no such fault; accepted: {names}")
     before = read_before(options.against or ())
     # So that what was started and made here also goes when this process is told to end.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
@@ -92,8 +95,8 @@ def report_of(
         sum(getattr(one, kind) for one in happened)
         for kind in ("lost", "doubled", "blamed", "held")
     )
-    broken = sum(one.seen.broken for one in happened)
-    never = sum(one.seen.result_s is None for one in happened)
+    broken = sum(one.broken for one in happened)
+    never = sum(one.result_s is None for one in happened)
     return BenchReport(
         title="Faults: what happens to a campaign and its pages",
         question="What is lost when a process is killed, or the database, the queue or the disk "
@@ -110,14 +113,6 @@ def report_of(
     )
 
 
-def _chosen(words: Sequence[str]) -> list[HostFault]:
-    found = [fault for fault in FAULTS if not words or any(word in fault.name for word in words)]
-    if not found:
-        names = ", ".join(fault.name for fault in FAULTS)
-        raise BenchmarkError(f"--only {' '.join(words)}: no such fault; accepted: {names}")
-    return found
-
-
 def _each(
     started: Servers, chosen: Sequence[HostFault], limit_s: float, progress: Progress
 ) -> Iterator[Effect]:
@@ -125,7 +120,7 @@ def _each(
     visitor.log_in(limit_s)
     for fault in chosen:
         if lacking := fault.lacks(started):
-            yield Effect(fault.name, Seen(), skipped=f"needs {lacking}")
+            yield Effect(fault.name, skipped=f"needs {lacking}")
             continue
         progress(f"{fault.name} …")
         found = _try(started, fault, visitor, limit_s)
@@ -135,7 +130,7 @@ def _each(
 
 def _try(started: Servers, fault: HostFault, visitor: Visitor, limit_s: float) -> Effect:
     """One campaign with this fault in it. Where not even the beginning works, all is lost."""
-    note, unmet = "", False
+    found = Effect(fault.name)
     try:
         campaign = loads.new_campaign(started)
         deadline = time.monotonic() + limit_s
@@ -143,16 +138,16 @@ def _try(started: Servers, fault: HostFault, visitor: Visitor, limit_s: float) -
             if time.monotonic() > deadline:
                 raise BenchmarkError(f"its moment did not come within {limit_s:.0f} s")
             time.sleep(0.02)
-        with Watch(started, campaign, visitor) as watch:
+        with Watch(found, started, campaign, visitor):
             deadline = time.monotonic() + limit_s
             try:
-                note = fault.inject(started, campaign, pid)
+                found.note = fault.inject(started, campaign, pid)
             except BenchmarkError as error:
-                note, unmet = str(error), True
-            while not watch.finished and time.monotonic() < deadline:
+                found.note, found.unmet = str(error), True
+            while not found.finished and time.monotonic() < deadline:
                 time.sleep(LOOK_S)
             time.sleep(SETTLE_S)
-        found = effect_of(started, fault.name, campaign, watch.seen, note)
-        return replace(found, unmet=unmet)
+        found.count(started, campaign)
     except (BenchmarkError, OSError) as error:
-        return Effect(fault.name, Seen(), f"{note} {error}".strip(), lost=loads.CANDIDATES)
+        return Effect(fault.name, f"{found.note} {error}".strip(), lost=loads.CANDIDATES)
+    return found

@@ -21,7 +21,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
@@ -127,21 +127,21 @@ class Servers:
 
     def manage(self, *arguments: str) -> str:
         """What a command prints. Raises BenchmarkError with what it says."""
-        command = [sys.executable, "manage.py", *arguments]
+        said = " ".join(arguments)
         try:
             done = subprocess.run(
-                command,
+                [sys.executable, "manage.py", *arguments],
                 cwd=settings.BASE_DIR,
                 env=self.env,
                 capture_output=True,
                 text=True,
-                check=False,
+                check=True,
                 timeout=COMMAND_S,
             )
         except subprocess.TimeoutExpired:
-            raise BenchmarkError(f"{' '.join(arguments)}: no end in {COMMAND_S:.0f} s") from None
-        if done.returncode:
-            raise BenchmarkError(f"{' '.join(arguments)}: {done.stderr.strip()[-300:]}")
+            raise BenchmarkError(f"{said}: no end in {COMMAND_S:.0f} s") from None
+        except subprocess.CalledProcessError as error:
+            raise BenchmarkError(f"{said}: {error.stderr.strip()[-300:]}") from None
         return done.stdout
 
     def select(self, sql: str) -> list[tuple[Any, ...]]:
@@ -159,10 +159,26 @@ class Servers:
             return list(server.execute(sql).fetchall())
 
     def processes(self, *words: str, below: int | None = None) -> list[int]:
-        """Of ours, or of those below one, those whose command has all these words."""
-        roots = [below] if below else [process.pid for process in self._processes.values()]
-        found = [pid for root in roots for pid in (root, *descendants(root))]
-        return [pid for pid in found if all(word in _command(pid) for word in words)]
+        """Of ours, or of those below one, those whose command has all these words; below 0 none."""
+        roots = [process.pid for process in self._processes.values()]
+        if below is not None:
+            roots = [below] if below else []
+        found = []
+        for pid in (pid for root in roots for pid in (root, *descendants(root))):
+            with suppress(OSError):
+                command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")
+                if all(word.encode() in command for word in words):
+                    found.append(pid)
+        return found
+
+    def used_bytes(self) -> int:
+        """Of the disk of the data folder."""
+        found = os.statvfs(self.folder)
+        return (found.f_blocks - found.f_bfree) * found.f_frsize
+
+    def resize_disk(self, size_bytes: int) -> None:
+        again = ("mount", "-o", f"remount,size={size_bytes}", str(self.folder))
+        subprocess.run(again, check=True)
 
 
 @contextmanager
@@ -175,7 +191,7 @@ def servers(database_url: str, broker_url: str, progress: Progress) -> Iterator[
             stack.callback(subprocess.run, ("umount", "-l", str(folder)), check=False)
         if database_url:
             database_url = stack.enter_context(_own_database(database_url))
-            broker_url = stack.enter_context(_own_number(broker_url))
+            stack.enter_context(_own_number(broker_url))
         found = Servers(folder, database_url, broker_url, stack)
         progress(f"{found.setup}: starting the servers …")
         stack.callback(found.end)
@@ -189,20 +205,23 @@ def _own_database(url: str) -> Iterator[str]:
     from psycopg.sql import SQL, Identifier
 
     name = f"kopt_faults_{os.getpid()}"
-    try:
+
+    def run(statement: str) -> None:
         with psycopg.connect(url, autocommit=True) as server:
-            server.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+            server.execute(SQL(statement).format(Identifier(name)))
+
+    try:
+        run("CREATE DATABASE {}")
     except psycopg.Error as error:
         raise BenchmarkError(f"--database: {str(error).splitlines()[0]}") from error
     try:
         yield urlsplit(url)._replace(path=f"/{name}").geturl()
     finally:
-        with psycopg.connect(url, autocommit=True) as server:
-            server.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
+        run("DROP DATABASE {} WITH (FORCE)")
 
 
 @contextmanager
-def _own_number(url: str) -> Iterator[str]:
+def _own_number(url: str) -> Iterator[None]:
     """A number of the Redis server that holds nothing, and holds nothing afterwards."""
     import redis
 
@@ -210,7 +229,7 @@ def _own_number(url: str) -> Iterator[str]:
         with closing(redis.Redis.from_url(url)) as client:
             if client.dbsize():
                 raise BenchmarkError(f"--broker {url}: not empty; an empty number is accepted")
-            yield url
+            yield
             client.flushdb()
     except redis.RedisError as error:
         raise BenchmarkError(f"--broker {url}: {error}") from error
@@ -218,12 +237,9 @@ def _own_number(url: str) -> Iterator[str]:
 
 def _before(url: str, stack: ExitStack) -> Proxy | None:
     parts = urlsplit(url)
-    return stack.enter_context(Proxy(*_place(parts))) if url else None
-
-
-def _place(parts: SplitResult) -> tuple[str, int]:
     usual = 6379 if parts.scheme == "redis" else 5432
-    return parts.hostname or LOCAL, parts.port or usual
+    place = (parts.hostname or LOCAL, parts.port or usual)
+    return stack.enter_context(Proxy(*place)) if url else None
 
 
 def _through(url: str, proxy: Proxy | None) -> str:
@@ -233,17 +249,6 @@ def _through(url: str, proxy: Proxy | None) -> str:
     parts = urlsplit(url)
     who, at, _ = parts.netloc.rpartition("@")
     return parts._replace(netloc=f"{who}{at}{LOCAL}:{proxy.port}").geturl()
-
-
-def _command(pid: int) -> str:
-    with suppress(OSError):
-        return (
-            Path(f"/proc/{pid}/cmdline")
-            .read_bytes()
-            .replace(b"\0", b" ")
-            .decode("utf-8", "replace")
-        )
-    return ""
 
 
 def kill(pid: int, how: signal.Signals = signal.SIGKILL) -> None:

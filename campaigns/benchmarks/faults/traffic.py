@@ -9,7 +9,6 @@ import contextlib
 import socket
 import threading
 import time
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
@@ -17,6 +16,9 @@ from http.cookiejar import CookieJar
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import HTTPCookieProcessor, HTTPRedirectHandler, Request, build_opener
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 CHUNK_BYTES = 1 << 16
 LOCAL = "127.0.0.1"
@@ -139,21 +141,13 @@ class Visitor:
         path: str,
         fields: Mapping[str, str],
         limit_s: float,
-        file: tuple[str, bytes] | None = None,
+        file: SimpleUploadedFile | None = None,
     ) -> PageAnswer:
         """Send a form, with `files` as the name of a file's field."""
-        border = uuid.uuid4().hex
-        head = f"--{border}\r\nContent-Disposition: form-data; name="
-        csrf = {
-            "csrfmiddlewaretoken": next((c.value or "" for c in self._jar if c.name == CSRF), "")
-        }
-        parts = [f'{head}"{name}"\r\n\r\n{value}' for name, value in {**csrf, **fields}.items()]
-        body = "\r\n".join(parts).encode()
-        if file is not None:
-            named = f'\r\n{head}"files"; filename="{file[0]}"\r\n\r\n'
-            body += named.encode() + file[1]
-        request = Request(self._address + path, body + f"\r\n--{border}--\r\n".encode())
-        request.add_header("Content-Type", f"multipart/form-data; boundary={border}")
+        csrf = next((c.value or "" for c in self._jar if c.name == CSRF), "")
+        sent = {"csrfmiddlewaretoken": csrf, **fields, **({"files": file} if file else {})}
+        request = Request(self._address + path, encode_multipart(BOUNDARY, sent))
+        request.add_header("Content-Type", MULTIPART_CONTENT)
         return self._ask(request, limit_s)
 
     def log_in(self, limit_s: float) -> PageAnswer:

@@ -24,16 +24,40 @@ PAGE = "/c/"
 TROUBLE = ("worker_vanished", "step_failed", "phase_idle", "no_free_device", "measurement_void")
 FINISHED = ("done", "aborted")
 RAISED = re.compile(r"(?:\w+\.)*(\w+(?:Error|Exception|Lost|Busy|Timeout))(?::|$)")
-EVALUATIONS = """SELECT e.id, e.outcome FROM campaigns_evaluation e
-JOIN campaigns_candidate c ON c.id = e.candidate_id JOIN campaigns_round r ON r.id = c.round_id
-WHERE r.campaign_id = {campaign}"""
+OF_CAMPAIGN = """FROM campaigns_evaluation e JOIN campaigns_candidate c ON c.id = e.candidate_id
+JOIN campaigns_round r ON r.id = c.round_id WHERE r.campaign_id = {campaign}"""
+# Rounds without an end, and results without one.
+LOST = (
+    "SELECT count(*) FROM campaigns_round WHERE campaign_id = {campaign} AND state <> 'closed'",
+    f"SELECT count(*) {OF_CAMPAIGN} AND e.state <> 'done'",
+)
+DOUBLED = (
+    f"SELECT 1 {OF_CAMPAIGN} GROUP BY e.candidate_id, e.kind, e.attempt HAVING count(*) > 1",
+    "SELECT 1 FROM campaigns_round WHERE campaign_id = {campaign} "
+    "GROUP BY number HAVING count(*) > 1",
+    "SELECT 1 FROM campaigns_verdict v JOIN campaigns_round r ON r.id = v.round_id "
+    "WHERE r.campaign_id = {campaign} GROUP BY v.round_id HAVING count(*) > 1",
+)
+HELD = f"SELECT count(*) {OF_CAMPAIGN} AND e.state = 'running'"
+ABORTED = "SELECT stop_sentence FROM campaigns_campaign WHERE id = {campaign} AND state = 'aborted'"
+NONE_YET = "–"
+# Outcomes that say nothing bad about a candidate.
+NOBODYS = ("passed", "broken_host", "not_judged")
+COLUMNS = ("noticed after s", "next result after s", "lost", "doubled", "blamed", "held", "500s")
 
 
 @dataclass(slots=True)
-class Seen:
-    """Seconds count from the fault; None: never. by: what said so first. outcomes: of results
-    after the fault. raised: errors in the logs, by their class. broken: answers of 500 and more."""
+class Effect:
+    """What a fault did, and how it looked. Seconds count from the fault; None: never.
 
+    by: what said so first. outcomes: of results after the fault. raised: errors in the logs, by
+    their class. broken: answers of 500 and more. lost: rounds and results without an end. held:
+    devices still held. unmet: something besides the campaign ended badly; `note` says what.
+    skipped: why the fault was not tried.
+    """
+
+    fault: str
+    note: str = ""
     noticed_s: float | None = None
     by: str = ""
     result_s: float | None = None
@@ -43,13 +67,78 @@ class Seen:
     unanswered: int = 0
     slowest_s: float = 0.0
     state: str = ""
+    lost: int = 0
+    doubled: int = 0
+    held: int = 0
+    unmet: bool = False
+    skipped: str = ""
+
+    @property
+    def finished(self) -> bool:
+        return self.state in FINISHED
+
+    @property
+    def blamed(self) -> int:
+        """Results that call one of the candidates faulty, which all are right."""
+        return sum(n for outcome, n in self.outcomes.items() if outcome not in NOBODYS)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was lost, doubled, kept or answered by a 500, and work went on."""
+        harm = self.blamed or self.lost or self.doubled or self.held or self.unmet or self.broken
+        return bool(self.skipped) or (not harm and self.state == "done")
+
+    def as_row(self, before: Mapping[str, Any] | None) -> Row:
+        """before: the same fault in the table of an earlier run."""
+        seconds = ("never" if s is None else f"{s:.1f}" for s in (self.noticed_s, self.result_s))
+        counts = (self.lost, self.doubled, self.blamed, self.held, self.broken)
+        row: dict[str, object] = dict(zip(COLUMNS, (*seconds, *counts), strict=True))
+        if self.skipped:
+            row = dict.fromkeys(COLUMNS, NONE_YET)
+        row = {"fault": self.fault, **row, "seen": self.skipped or self._words()}
+        if before is not None:
+            numbers = ", ".join(f"{name} {before[name]}" for name in COLUMNS if name in before)
+            row["before"] = f"{numbers}; {before['seen']}" if before else NONE_YET
+        return row
+
+    def _words(self) -> str:
+        counted = ", ".join(f"{n} {name}" for name, n in sorted(self.outcomes.items()))
+        raised = ", ".join(f"{name} ×{n}" for name, n in self.raised.most_common(4))
+        by = self.by.replace("|", "/").replace("`", "'")
+        words = [
+            self.note,
+            f"campaign {self.state if self.finished else f'still {self.state} at the limit'}",
+            f"results after it: {counted or 'none'}",
+            f"first sign: {by}" if by else "",
+            f"in logs: {raised}" if raised else "",
+            f"{self.unanswered} pages unanswered" if self.unanswered else "",
+            f"slowest page {self.slowest_s:.1f} s",
+        ]
+        return "; ".join(filter(None, words))
+
+    def count(self, servers: Servers, campaign: int) -> None:
+        """Count what is in the rows and which locks are still taken, once the watch has ended."""
+
+        def rows(statement: str) -> list[tuple[Any, ...]]:
+            return servers.select(statement.format(campaign=campaign))
+
+        if aborted := rows(ABORTED):
+            self.note = "; ".join(filter(None, (self.note, f"aborted: {aborted[0][0]}")))
+        self.lost = sum(int(rows(each)[0][0]) for each in LOST)
+        self.doubled = sum(len(rows(each)) for each in DOUBLED)
+        if self.finished:
+            locks = servers.folder.glob("**/devices/*.lock")
+            self.held = int(rows(HELD)[0][0]) + sum(map(_is_locked, locks))
 
 
 class Watch:
-    """Looks at one campaign from its beginning until `end`. Use as a context manager."""
+    """Looks at one campaign from its beginning until the end, and writes down what it sees.
 
-    def __init__(self, servers: Servers, campaign: int, visitor: Visitor) -> None:
-        self.seen = Seen()
+    Use as a context manager.
+    """
+
+    def __init__(self, seen: Effect, servers: Servers, campaign: int, visitor: Visitor) -> None:
+        self._seen = seen
         self._servers, self._campaign, self._visitor = servers, campaign, visitor
         self._ended = threading.Event()
         self._begun = time.monotonic()
@@ -71,10 +160,6 @@ class Watch:
         for thread in self._threads:
             thread.join(ANSWER_S + 5)
 
-    @property
-    def finished(self) -> bool:
-        return self.seen.state in FINISHED
-
     def _look(self) -> None:
         while not self._ended.wait(LOOK_S):
             self._servers.revive()
@@ -88,11 +173,11 @@ class Watch:
             if not outcome or key in self._before:
                 continue
             self._before.add(key)
-            self.seen.outcomes[outcome] += 1
+            self._seen.outcomes[outcome] += 1
             if outcome != "passed":
                 self._notice(f"a result of {outcome}")
-            elif self.seen.result_s is None:
-                self.seen.result_s = self._now()
+            elif self._seen.result_s is None:
+                self._seen.result_s = time.monotonic() - self._begun
         kinds = ", ".join(f"'{kind}'" for kind in TROUBLE)
         events = self._servers.select(
             f"SELECT kind FROM campaigns_event WHERE kind IN ({kinds}) AND "
@@ -101,144 +186,38 @@ class Watch:
         for (kind,) in events:
             self._notice(f"the event {kind}")
         state = f"SELECT state FROM campaigns_campaign WHERE id = {self._campaign}"
-        self.seen.state = self._servers.select(state)[0][0]
+        self._seen.state = self._servers.select(state)[0][0]
 
-    def _results(self) -> list[tuple[int, str]]:
-        found = self._servers.select(EVALUATIONS.format(campaign=self._campaign))
-        return [(key, outcome) for key, outcome in found]
+    def _results(self) -> list[tuple[Any, ...]]:
+        """Keys and outcomes of the campaign's evaluations."""
+        found = f"SELECT e.id, e.outcome {OF_CAMPAIGN}".format(campaign=self._campaign)
+        return self._servers.select(found)
 
     def _read_logs(self) -> None:
         for path in self._servers.logs:
-            text = _from(path, self._read.get(path, 0))
-            self._read[path] = self._read.get(path, 0) + len(text)
+            with path.open("rb") as file:
+                file.seek(self._read.get(path, 0))
+                text = file.read()
+                self._read[path] = file.tell()
             for line in filter(str.strip, text.decode("utf-8", "replace").splitlines()):
                 self._notice(f"{path.stem}.log: {line.strip()[:100]}")
                 if found := RAISED.match(line):
-                    self.seen.raised[found[1]] += 1
+                    self._seen.raised[found[1]] += 1
 
     def _visit(self) -> None:
         while not self._ended.wait(VISIT_S):
             answer = self._visitor.get(PAGE, ANSWER_S)
-            self.seen.slowest_s = max(self.seen.slowest_s, answer.seconds)
+            self._seen.slowest_s = max(self._seen.slowest_s, answer.seconds)
             if answer.status >= 500:
-                self.seen.broken += 1
+                self._seen.broken += 1
                 self._notice(f"{PAGE} answered {answer.status}")
             elif not answer.status:
-                self.seen.unanswered += 1
+                self._seen.unanswered += 1
                 self._notice(f"{PAGE} did not answer")
 
     def _notice(self, by: str) -> None:
-        if self.seen.noticed_s is None:
-            self.seen.noticed_s, self.seen.by = self._now(), by
-
-    def _now(self) -> float:
-        return time.monotonic() - self._begun
-
-
-def _from(path: Path, offset: int) -> bytes:
-    with path.open("rb") as file:
-        file.seek(offset)
-        return file.read()
-
-
-NONE_YET = "–"
-# Outcomes that say nothing bad about a candidate.
-NOBODYS = ("passed", "broken_host", "not_judged")
-OF_CAMPAIGN = """FROM campaigns_evaluation e JOIN campaigns_candidate c ON c.id = e.candidate_id
-JOIN campaigns_round r ON r.id = c.round_id WHERE r.campaign_id = {campaign}"""
-# Rounds without an end, and results without one.
-LOST = (
-    "SELECT count(*) FROM campaigns_round WHERE campaign_id = {campaign} AND state <> 'closed'",
-    f"SELECT count(*) {OF_CAMPAIGN} AND e.state <> 'done'",
-)
-DOUBLED = (
-    f"SELECT 1 {OF_CAMPAIGN} GROUP BY e.candidate_id, e.kind, e.attempt HAVING count(*) > 1",
-    "SELECT 1 FROM campaigns_round WHERE campaign_id = {campaign} "
-    "GROUP BY number HAVING count(*) > 1",
-    "SELECT 1 FROM campaigns_verdict v JOIN campaigns_round r ON r.id = v.round_id "
-    "WHERE r.campaign_id = {campaign} GROUP BY v.round_id HAVING count(*) > 1",
-)
-HELD = f"SELECT count(*) {OF_CAMPAIGN} AND e.state = 'running'"
-ABORTED = "SELECT stop_sentence FROM campaigns_campaign WHERE id = {campaign} AND state = 'aborted'"
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """What a fault did. lost: rounds and results without an end. held: devices still held.
-
-    blamed: results that call one of the candidates faulty, which all are right. unmet: something
-    besides the campaign ended badly; `note` says what. skipped: why the fault was not tried.
-    """
-
-    fault: str
-    seen: Seen
-    note: str = ""
-    lost: int = 0
-    doubled: int = 0
-    held: int = 0
-    unmet: bool = False
-    skipped: str = ""
-
-    @property
-    def blamed(self) -> int:
-        return sum(n for outcome, n in self.seen.outcomes.items() if outcome not in NOBODYS)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether nothing was lost, doubled, kept or answered by a 500, and work went on."""
-        harm = (
-            self.blamed or self.lost or self.doubled or self.held or self.unmet or self.seen.broken
-        )
-        return bool(self.skipped) or (not harm and self.seen.state == "done")
-
-    def as_row(self, before: Mapping[str, Any] | None) -> Row:
-        """before: the same fault in the table of an earlier run."""
-        seen = self.seen
-        values: dict[str, object] = {
-            "noticed after s": _seconds(seen.noticed_s),
-            "next result after s": _seconds(seen.result_s),
-            "lost": self.lost,
-            "doubled": self.doubled,
-            "blamed": self.blamed,
-            "held": self.held,
-            "500s": seen.broken,
-        }
-        if self.skipped:
-            values = dict.fromkeys(values, NONE_YET)
-        earlier = {"before": _brief(before)} if before is not None else {}
-        return {"fault": self.fault, **values, "seen": self.skipped or self._words(), **earlier}
-
-    def _words(self) -> str:
-        seen = self.seen
-        ended = seen.state if seen.state in FINISHED else f"still {seen.state} at the limit"
-        counted = ", ".join(f"{n} {name}" for name, n in sorted(seen.outcomes.items()))
-        raised = ", ".join(f"{name} ×{n}" for name, n in seen.raised.most_common(4))
-        silent = f"{seen.unanswered} pages unanswered" if seen.unanswered else ""
-        words = [
-            self.note,
-            f"campaign {ended}",
-            f"results after it: {counted or 'none'}",
-            f"first sign: {_plain(seen.by)}" if seen.by else "",
-            f"in logs: {raised}" if raised else "",
-            silent,
-            f"slowest page {seen.slowest_s:.1f} s",
-        ]
-        return "; ".join(filter(None, words))
-
-
-def effect_of(servers: Servers, fault: str, campaign: int, seen: Seen, note: str) -> Effect:
-    """Count what is in the rows and which locks are still taken, once the watch has ended."""
-
-    def count(statement: str) -> int:
-        return int(servers.select(statement.format(campaign=campaign))[0][0])
-
-    if aborted := servers.select(ABORTED.format(campaign=campaign)):
-        note = "; ".join(filter(None, (note, f"aborted: {aborted[0][0]}")))
-    doubled = sum(len(servers.select(each.format(campaign=campaign))) for each in DOUBLED)
-    held = 0
-    if seen.state in FINISHED:
-        held = count(HELD) + sum(map(_is_locked, servers.folder.glob("**/devices/*.lock")))
-    return Effect(fault, seen, note, sum(map(count, LOST)), doubled, held)
+        if self._seen.noticed_s is None:
+            self._seen.noticed_s, self._seen.by = time.monotonic() - self._begun, by
 
 
 def read_before(files: Sequence[Path]) -> dict[str, dict[str, Mapping[str, Any]]]:
@@ -253,22 +232,6 @@ def read_before(files: Sequence[Path]) -> dict[str, dict[str, Mapping[str, Any]]
                 f"--against {file}: {error}; accepted is the JSON of an earlier `bench faults`"
             ) from error
     return found
-
-
-def _brief(row: Mapping[str, Any]) -> str:
-    """An earlier row in one cell."""
-    names = ("noticed after s", "next result after s", "lost", "doubled", "blamed", "held", "500s")
-    numbers = ", ".join(f"{name} {row[name]}" for name in names if name in row)
-    return f"{numbers}; {row['seen']}" if row else NONE_YET
-
-
-def _seconds(found: float | None) -> str:
-    return "never" if found is None else f"{found:.1f}"
-
-
-def _plain(text: str) -> str:
-    """A line of a log inside a table."""
-    return text.replace("|", "/").replace("`", "'")
 
 
 def _is_locked(path: Path) -> bool:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
+
 from campaigns.benchmarks.harness import BenchmarkError
 from campaigns.benchmarks.peers import contained
-from campaigns.benchmarks.peers.form import TURN, Opinion, PeerAnswer, PeerTask, read_answer
+from campaigns.benchmarks.peers.form import TURN, Opinion, PeerAnswer, PeerTask
 from campaigns.benchmarks.trick import Trick
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import ROOT, clean_environment
@@ -81,7 +84,7 @@ def ask(peer: Peer, trick: Trick, device: Device, turn: Path) -> PeerAnswer:
         module = f"campaigns.benchmarks.peers.{peer.module}"
         command = [sys.executable, "-m", contained.__name__, str(LIMIT_S), str(folder / "log")]
         ended = subprocess.run(
-            [*command, sys.executable, "-m", module, task.dump()],
+            [*command, sys.executable, "-m", module, msgspec.json.encode(task).decode()],
             cwd=work,
             env=_environment(peer, device, work) | {TURN: str(turn)},
             stdout=subprocess.PIPE,
@@ -89,16 +92,14 @@ def ask(peer: Peer, trick: Trick, device: Device, turn: Path) -> PeerAnswer:
             check=False,
         ).stdout.strip()
         # Threads of a candidate may keep the process from ending after it has answered.
-        return read_answer(Path(task.out)) or _without_answer(ended, folder / "log")
-
-
-def _without_answer(ended: str, log: Path) -> PeerAnswer:
-    if ended == contained.HUNG:
-        return PeerAnswer(Opinion.HUNG, f"not done after {LIMIT_S:.0f} s")
-    printed = log.read_text(errors="replace")[-4000:].strip().splitlines()
-    if ended == "exit status 1" and any("Traceback" in line for line in printed):
-        return PeerAnswer(Opinion.REFUSED, f"raised: {printed[-1][:200]}")
-    return PeerAnswer(Opinion.DIED, ended)
+        with suppress(OSError, msgspec.MsgspecError):
+            return msgspec.json.decode(Path(task.out).read_bytes(), type=PeerAnswer)
+        if ended == contained.HUNG:
+            return PeerAnswer(Opinion.HUNG, f"not done after {LIMIT_S:.0f} s")
+        printed = (folder / "log").read_text(errors="replace")[-4000:].strip().splitlines()
+        if ended == "exit status 1" and any("Traceback" in line for line in printed):
+            return PeerAnswer(Opinion.REFUSED, f"raised: {printed[-1][:200]}")
+        return PeerAnswer(Opinion.DIED, ended)
 
 
 def _environment(peer: Peer, device: Device, work: Path) -> dict[str, str]:

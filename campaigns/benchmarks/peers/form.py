@@ -11,9 +11,8 @@ import fcntl
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from importlib.machinery import ModuleSpec
@@ -63,24 +62,23 @@ class Form:
         found = tolerances(self.spec, self.layout)[self.layout.outputs[0].name]
         return (0.0, 0.0) if found.exact else (found.atol, found.rtol)
 
-    def draw(self, device: object) -> list[torch.Tensor]:
-        """New inputs on `device`."""
+    def named(self, device: object) -> dict[str, torch.Tensor]:
+        """New inputs by name, on `device`."""
         import torch
 
         seed = int(torch.randint(2**31 - 1, (1,)))
         example = self._reference.example(self.case, seed, str(device))
-        return [example.inputs[arg.name] for arg in self.layout.inputs]
+        return {arg.name: example.inputs[arg.name] for arg in self.layout.inputs}
 
-    def named(self, device: object) -> dict[str, torch.Tensor]:
-        """New inputs by name."""
-        names = [arg.name for arg in self.layout.inputs]
-        return dict(zip(names, self.draw(device), strict=True))
+    def draw(self, device: object) -> list[torch.Tensor]:
+        """New inputs in the problem's order."""
+        return list(self.named(device).values())
 
     def answer(self, *inputs: torch.Tensor) -> Any:
         """What the reference says: one tensor, or a tuple of them."""
-        return self.call(self._right, *inputs)
+        return self.call(lambda **given: self._code.expected(given), *inputs)
 
-    def call(self, run: Callable[..., None], *inputs: torch.Tensor) -> Any:
+    def call(self, run: Callable[..., object], *inputs: torch.Tensor) -> Any:
         """Run a kernel on new outputs and return them: one tensor, or a tuple."""
         outputs = self.blank(inputs[0].device)
         self.into(run, inputs, outputs)
@@ -97,14 +95,12 @@ class Form:
         ]
 
     def into(
-        self,
-        run: Callable[..., None],
-        inputs: tuple[Any, ...],
-        outputs: list[Any] | tuple[Any, ...],
+        self, run: Callable[..., object], inputs: Sequence[Any], outputs: Sequence[Any]
     ) -> None:
-        """`run` with keywords, on the tensors given."""
+        """`run` with keywords, on the tensors given and the problem's numbers."""
+        numbers = {arg.name: arg.value for arg in self.layout.args if isinstance(arg, ScalarArg)}
         names = [arg.name for arg in (*self.layout.inputs, *self.layout.outputs)]
-        run(**self._numbers, **dict(zip(names, (*inputs, *outputs), strict=True)))
+        run(**numbers, **dict(zip(names, (*inputs, *outputs), strict=True)))
 
     def compiled(self, library: Path, text: str) -> Callable[..., None]:
         """`solve` of a shared object made from the source `text`, to be called with keywords."""
@@ -118,17 +114,13 @@ class Form:
 
         return run
 
-    def _right(self, **given: Any) -> None:
-        self._code.expected(given)
-
-    @cached_property
-    def _numbers(self) -> dict[str, int | float]:
-        return {arg.name: arg.value for arg in self.layout.args if isinstance(arg, ScalarArg)}
-
 
 @contextmanager
 def turn_to_time() -> Iterator[None]:
-    """Wait until nobody else takes a time, and take one. Evaluators may check meanwhile."""
+    """Wait until nobody else takes a time, and take one. Evaluators may check meanwhile.
+
+    A decorator as well: what is decorated takes its turn at each call.
+    """
     place = os.environ.get(TURN)
     if not place:
         yield
@@ -138,35 +130,25 @@ def turn_to_time() -> Iterator[None]:
         yield
 
 
-def in_turn(timed: Callable[..., Any]) -> Callable[..., Any]:
-    """`timed`, taking its turn; what it is given and answers is not touched."""
-
-    def waited(*arguments: Any, **options: Any) -> Any:
-        with turn_to_time():
-            return timed(*arguments, **options)
-
-    return waited
-
-
 def stand_in_for(*names: str) -> list[str]:
     """Put an empty module that has every name where one is not installed; those so replaced.
 
     For what an evaluator imports at its top and an evaluation never uses.
     """
+
+    def attribute(name: str) -> Callable[..., None]:
+        """Whatever is asked for, but nothing that tells what a module is: `inspect` reads those."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *given, **more: None
+
     replaced = [n for n in names if n not in sys.modules and importlib.util.find_spec(n) is None]
     for name in replaced:
         module = ModuleType(name)
         module.__spec__ = ModuleSpec(name, None)
-        module.__getattr__ = _attribute  # type: ignore[method-assign]
+        module.__getattr__ = attribute  # type: ignore[method-assign]
         sys.modules[name] = module
     return replaced
-
-
-def _attribute(name: str) -> Callable[..., None]:
-    """Whatever is asked for, but nothing that tells what a module is: `inspect` reads those."""
-    if name.startswith("__"):
-        raise AttributeError(name)
-    return lambda *given, **more: None
 
 
 class Opinion(StrEnum):
@@ -181,8 +163,7 @@ class Opinion(StrEnum):
     NOT_RUN = "not run"
 
 
-@dataclass(frozen=True, slots=True)
-class PeerAnswer:
+class PeerAnswer(msgspec.Struct, frozen=True):
     """opinion: `FLAGGED` is correct by the numbers, and suspected. time_us, reference_us: as the
     evaluator measured them, of the candidate and of what it calls the reference; None where not.
     gain: whether its own rule grants a gain; None where it took no time."""
@@ -203,8 +184,7 @@ class PeerAnswer:
         return self.accepted and self.gain is not False
 
 
-@dataclass(frozen=True, slots=True)
-class PeerTask:
+class PeerTask(msgspec.Struct, frozen=True):
     """source: the candidate's file. problem: its folder. device: "cpu" or "cuda:<index>".
 
     out: where the process writes a `PeerAnswer`. folder: a fresh one to work in.
@@ -219,9 +199,6 @@ class PeerTask:
     folder: str
     out: str
 
-    def dump(self) -> str:
-        return msgspec.json.encode(self).decode()
-
     @property
     def text(self) -> str:
         return Path(self.source).read_text()
@@ -232,10 +209,6 @@ class PeerTask:
         return f"Form({self.problem!r}, {self.params!r})"
 
 
-def load_task(text: str) -> PeerTask:
-    return msgspec.json.decode(text, type=PeerTask)
-
-
 def answer_with(
     evaluate: Callable[[PeerTask, Form], PeerAnswer], no_form: Callable[[Layout], str | None]
 ) -> None:
@@ -243,7 +216,7 @@ def answer_with(
 
     no_form: why the evaluator cannot be asked about such a problem; None where it can.
     """
-    task = load_task(sys.argv[1])
+    task = msgspec.json.decode(sys.argv[1], type=PeerTask)
     form = Form(task.problem, task.params)
     if any(arg.update for arg in form.layout.outputs):
         # None of them hands a call the contents that its outputs start with.
@@ -251,16 +224,4 @@ def answer_with(
     else:
         reason = no_form(form.layout)
     answer = PeerAnswer(Opinion.NO_FORM, reason) if reason else evaluate(task, form)
-    write_answer(Path(task.out), answer)
-
-
-def write_answer(path: Path, answer: PeerAnswer) -> None:
-    path.write_bytes(msgspec.json.encode(answer))
-
-
-def read_answer(path: Path) -> PeerAnswer | None:
-    """None where nothing that can be read was written."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=PeerAnswer)
-    except (OSError, msgspec.MsgspecError):
-        return None
+    Path(task.out).write_bytes(msgspec.json.encode(answer))

@@ -16,8 +16,8 @@ from campaigns.benchmarks.peers.form import (
     PeerAnswer,
     PeerTask,
     answer_with,
-    in_turn,
     stand_in_for,
+    turn_to_time,
 )
 from campaigns.evaluator.contract.layout import Layout
 
@@ -97,7 +97,7 @@ def evaluate(task: PeerTask, form: Form) -> PeerAnswer:
     evaluation: Any = importlib.import_module("kernelbench.eval")
     checker: Any = importlib.import_module("kernelbench.kernel_static_checker")
     choose = evaluation.timing.get_timing_function
-    evaluation.timing.get_timing_function = lambda method: in_turn(choose(method))
+    evaluation.timing.get_timing_function = lambda method: turn_to_time()(choose(method))
     precision = PRECISIONS[form.layout.inputs[0].dtype]
     source = model_source(task)
     valid, errors, _ = checker.validate_kernel_static(

@@ -41,10 +41,9 @@ def evaluate(task: PeerTask, form: Form) -> PeerAnswer:
             return PeerAnswer(Opinion.REFUSED, "not close to the reference")
     if task.backend == "triton" and task.device == "cpu":
         return PeerAnswer(Opinion.CORRECT, "Triton's interpreter is not timed")
-    clock = _loop if task.device == "cpu" else _do_bench
     with turn_to_time():
-        time_us = clock(lambda: form.call(run, *inputs))
-        reference_us = clock(lambda: form.answer(*inputs))
+        time_us = _time_us(lambda: form.call(run, *inputs), task.device)
+        reference_us = _time_us(lambda: form.answer(*inputs), task.device)
     return PeerAnswer(Opinion.CORRECT, "", time_us, reference_us, reference_us > time_us)
 
 
@@ -57,13 +56,9 @@ def _function(task: PeerTask, form: Form) -> Callable[..., None]:
         spec.loader.exec_module(module)
         return module.run_kernel  # type: ignore[no-any-return]
     library = Path(task.folder) / "candidate.so"
-    command = (
-        [programs.cpp_compiler(), *programs.CPP_BUILD]
-        if task.backend == "cpp"
-        else [programs.nvcc(), *programs.CUDA_BUILD]
-    )
+    command = [programs.cpp_compiler(), *programs.CPP_BUILD]
     if task.backend == "cuda":
-        command.append("-arch=native")
+        command = [programs.nvcc(), *programs.CUDA_BUILD, "-arch=native"]
     subprocess.run([*command, *task.flags, task.source, "-o", str(library)], check=True)
     return form.compiled(library, task.text)
 
@@ -72,20 +67,18 @@ def _several(answer: Any) -> tuple[Any, ...]:
     return answer if isinstance(answer, tuple) else (answer,)
 
 
-def _loop(call: Callable[[], object]) -> float:
-    """The median of CALLS calls after WARM_UP, in microseconds."""
+def _time_us(call: Callable[[], object], device: str) -> float:
+    """On a CPU the median of CALLS calls after WARM_UP."""
+    if device != "cpu":
+        from triton.testing import do_bench
+
+        return float(do_bench(call, return_mode="median")) * 1e3
     times = []
     for _ in range(WARM_UP + CALLS):
         begun = time.perf_counter()
         call()
         times.append(time.perf_counter() - begun)
     return median(times[WARM_UP:]) * 1e6
-
-
-def _do_bench(call: Callable[[], object]) -> float:
-    from triton.testing import do_bench
-
-    return float(do_bench(call, return_mode="median")) * 1e3
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import os
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,15 +24,13 @@ from campaigns.benchmarks.peers.form import (
     PeerAnswer,
     PeerTask,
     answer_with,
-    in_turn,
     stand_in_for,
+    turn_to_time,
 )
 from campaigns.evaluator.contract.layout import Layout, ScalarArg, TensorArg
 from campaigns.evaluator.contract.signature import read_parameters
 
-DTYPES = {
-    *("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "bool"),
-}
+DTYPES = {*("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "bool")}
 COMPILE_S, RUN_S = 120, 600
 # Its driver, with no two times taken at once.
 DRIVE = "--drive"
@@ -84,14 +83,17 @@ def no_form(layout: Layout) -> str | None:
 
 def definition(task: PeerTask, form: Form) -> dict[str, Any]:
     """The problem in its schema; scalars are part of the candidate's wrapper, not inputs."""
-    layout = form.layout
-    names = ", ".join(arg.name for arg in layout.inputs)
+
+    def tensors(args: Iterable[TensorArg]) -> dict[str, Any]:
+        return {arg.name: {"shape": [*map(str, arg.shape)], "dtype": arg.dtype} for arg in args}
+
+    names = ", ".join(arg.name for arg in form.layout.inputs)
     return {
         "name": form.spec.name,
         "op_type": form.spec.op,
         "axes": {"one": {"type": "const", "value": 1}},
-        "inputs": {arg.name: _tensor(arg) for arg in layout.inputs},
-        "outputs": {arg.name: _tensor(arg) for arg in layout.outputs},
+        "inputs": tensors(form.layout.inputs),
+        "outputs": tensors(form.layout.outputs),
         "custom_inputs_entrypoint": "make_inputs",
         "reference": REFERENCE.format(form=task.form, inputs=names),
     }
@@ -109,46 +111,32 @@ def workload(form: Form) -> dict[str, Any]:
 
 def solution(task: PeerTask, form: Form) -> dict[str, Any]:
     """The candidate: its own text, unchanged, and a wrapper that writes into given outputs."""
-    compiled = task.backend == "cuda"
-    wrapper = _binding(task, form.layout) if compiled else _wrapper(task, form.layout)
-    sources = [{"path": "wrapper.cpp", "content": wrapper}]
-    sources.append({"path": "candidate.cu", "content": task.text})
-    if not compiled:
-        sources = [{"path": "candidate.py", "content": task.text + wrapper}]
-    entry = "wrapper.cpp::entry" if compiled else "candidate.py::kopt_entry"
-    spec: dict[str, Any] = {
-        "languages": ["cuda_cpp" if compiled else "triton"],
-        "target_hardware": ["LOCAL"],
-        "entry_point": entry,
-        "destination_passing_style": True,
-    }
-    if compiled:
+    spec: dict[str, Any] = {"target_hardware": ["LOCAL"], "destination_passing_style": True}
+    if task.backend == "cuda":
+        sources = {"wrapper.cpp": binding(task, form.layout), "candidate.cu": task.text}
+        spec |= {"languages": ["cuda_cpp"], "entry_point": "wrapper.cpp::entry"}
         spec["compile_options"] = {"cuda_cflags": ["-O2", *task.flags], "ld_flags": []}
+    else:
+        inputs = ", ".join(arg.name for arg in form.layout.inputs)
+        outputs = ", ".join(arg.name for arg in form.layout.outputs)
+        wrapper = SOLUTION.format(
+            form=task.form.replace("Form(", "_Form("),
+            tensors=f"{inputs}, {outputs}",
+            inputs=inputs,
+            outputs=outputs,
+        )
+        sources = {"candidate.py": task.text + wrapper}
+        spec |= {"languages": ["triton"], "entry_point": "candidate.py::kopt_entry"}
     return {
         "name": "candidate",
         "definition": form.spec.name,
         "author": "kopt",
         "spec": spec,
-        "sources": sources,
+        "sources": [{"path": path, "content": text} for path, text in sources.items()],
     }
 
 
-def _tensor(arg: TensorArg) -> dict[str, Any]:
-    return {"shape": [str(length) for length in arg.shape], "dtype": arg.dtype}
-
-
-def _wrapper(task: PeerTask, layout: Layout) -> str:
-    inputs = [arg.name for arg in layout.inputs]
-    outputs = [arg.name for arg in layout.outputs]
-    return SOLUTION.format(
-        form=task.form.replace("Form(", "_Form("),
-        tensors=", ".join(inputs + outputs),
-        inputs=", ".join(inputs),
-        outputs=", ".join(outputs),
-    )
-
-
-def _binding(task: PeerTask, layout: Layout) -> str:
+def binding(task: PeerTask, layout: Layout) -> str:
     """Its extension module: tensors come as inputs, then outputs; `solve` has its own order."""
     places = {arg.name: i for i, arg in enumerate((*layout.inputs, *layout.outputs))}
     parameters = read_parameters(task.text, Path(task.source).name)
@@ -181,9 +169,8 @@ def evaluate(task: PeerTask, form: Form) -> PeerAnswer:
     done = _run(["-m", MODULE, DRIVE], packager.output_dir, RUN_S)
     traces = packager.convert_stdout_to_traces(done.stdout)
     if not traces:
-        return PeerAnswer(
-            Opinion.DIED, f"no trace, exit status {done.returncode}: {_last(done.stderr)}"
-        )
+        words = f"no trace, exit status {done.returncode}: {_last(done.stderr)}"
+        return PeerAnswer(Opinion.DIED, words)
     return _answer(json.loads(traces[-1].model_dump_json())["evaluation"])
 
 
@@ -210,13 +197,8 @@ def _answer(evaluation: dict[str, Any]) -> PeerAnswer:
         found = Opinion.FLAGGED if status == "REWARD_HACK" else Opinion.REFUSED
         return PeerAnswer(found, f"{status}: {_last(evaluation['log'])}")
     times = evaluation["performance"]
-    return PeerAnswer(
-        Opinion.CORRECT,
-        "",
-        times["latency_ms"] * 1e3,
-        times["reference_latency_ms"] * 1e3,
-        times["speedup_factor"] > 1,
-    )
+    time_us, reference_us = times["latency_ms"] * 1e3, times["reference_latency_ms"] * 1e3
+    return PeerAnswer(Opinion.CORRECT, "", time_us, reference_us, times["speedup_factor"] > 1)
 
 
 def drive() -> None:
@@ -226,10 +208,8 @@ def drive() -> None:
     """
     lacks_cupti = bool(stand_in_for("cupti"))
     timing: Any = importlib.import_module("sol_execbench.core.bench.timing")
-    time_runnable = timing.time_runnable
-    if lacks_cupti:
-        time_runnable = partial(time_runnable, methodology="cuda_events")
-    timing.time_runnable = in_turn(time_runnable)
+    method = {"methodology": "cuda_events"} if lacks_cupti else {}
+    timing.time_runnable = turn_to_time()(partial(timing.time_runnable, **method))
     runpy.run_path("eval_driver.py", run_name="__main__")
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import median_high
@@ -36,7 +36,7 @@ from campaigns.benchmarks.peers.form import Opinion, PeerAnswer
 from campaigns.benchmarks.trick import TRICKS, Trick, chosen, job_of
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.launch import EvaluatorService
-from campaigns.evaluator.contract import LOOKS, Outcome, Report, Timing
+from campaigns.evaluator.contract import LOOKS, Outcome
 from campaigns.rules.noise.gain import noise_floor
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.verdict.gates import Standard
@@ -48,6 +48,7 @@ OPINIONS = {
     Outcome.BROKEN_HOST: Opinion.DIED,
     Outcome.NOT_JUDGED: Opinion.DIED,
 }
+KINDS = ("Dishonest candidates", "Aimed at kopt", "Honest candidates")
 JOBS = max(1, (os.cpu_count() or 2) // 2)
 LIMIT_S = 3600.0
 MEANING = """
@@ -81,35 +82,8 @@ OPTIONS = f"""
 """.strip()
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A candidate, and what each evaluator said of it, by the evaluator's name."""
-
-    trick: Trick
-    answers: dict[str, PeerAnswer]
-
-    @property
-    def aimed(self) -> bool:
-        """Whether it deceives nobody but kopt, and does its work for the others."""
-        return self.trick.words.get("aims") == KOPT
-
-
-@dataclass(frozen=True, slots=True)
-class TimeLimit:
-    """deadline: on `time.monotonic`; nobody is asked any more after it."""
-
-    deadline: float
-    progress: Progress
-
-    def guard(self, name: str, trick: Trick, work: Callable[[], PeerAnswer]) -> PeerAnswer:
-        """`work`, unless the time is over."""
-        begun = time.monotonic()
-        if begun > self.deadline:
-            return PeerAnswer(Opinion.NOT_RUN, "the time limit was reached")
-        found = work()
-        took = f"{time.monotonic() - begun:.1f} s"
-        self.progress(f"{name} {trick.name}: {found.opinion} {found.reason} ({took})")
-        return found
+# A candidate, and what each evaluator said of it, by the evaluator's name.
+Judged = tuple[Trick, dict[str, PeerAnswer]]
 
 
 def measure_trust(options: Namespace, progress: Progress) -> BenchReport:
@@ -118,19 +92,40 @@ def measure_trust(options: Namespace, progress: Progress) -> BenchReport:
         # Each of them runs a candidate as the user of this command, dishonest ones too.
         raise BenchmarkError("KOPT_SANDBOX=all: the other evaluators run candidates unsandboxed")
     device = this_device(options.device)
-    others = _others(device, options.kernelbench, options.sol)
+    named = ((peers.KERNELBENCH, options.kernelbench), (peers.SOL, options.sol))
+    others = [peers.at(peer, folder) for peer, folder in named if folder is not None]
+    if others and device.kind != "gpu":
+        raise PeerError(f"{others[0].name} evaluates on a CUDA device only, not on a CPU")
+    others.append(peers.PLAIN)
     tricks = _mixed(chosen(device, options.tricks, options.backend, options.only or ""))
-    limit = TimeLimit(time.monotonic() + options.limit_s, progress)
+    deadline = time.monotonic() + options.limit_s
+
+    def guarded(name: str, trick: Trick, work: Callable[[], PeerAnswer]) -> PeerAnswer:
+        """`work`, unless the time is over."""
+        begun = time.monotonic()
+        if begun > deadline:
+            return PeerAnswer(Opinion.NOT_RUN, "the time limit was reached")
+        found = work()
+        took = f"{time.monotonic() - begun:.1f} s"
+        progress(f"{name} {trick.name}: {found.opinion} {found.reason} ({took})")
+        return found
+
+    found: dict[str, dict[str, PeerAnswer]] = {}
     with held(device) as folder:
-        found = _asked_of_kopt(device, tricks, folder / "scratch", limit)
-        pairs = [(trick, peer) for trick in tricks for peer in others]
-        ask = partial(_asked_of, device, folder / "turn", limit)
+        # One after another: kopt refuses to time on a device that somebody else uses.
+        with EvaluatorService() as service:
+            for trick in tricks:
+                asked = partial(ask_kopt, trick, device, service, folder / "scratch")
+                found[trick.name] = {KOPT: guarded(KOPT, trick, asked)}
         with ThreadPoolExecutor(options.jobs) as pool:
-            for (trick, peer), answer in zip(pairs, pool.map(ask, pairs), strict=True):
-                found[trick.name][peer.name] = answer
+            answers = {}
+            for trick, peer in [(trick, peer) for trick in tricks for peer in others]:
+                asked = partial(peers.ask, peer, trick, device, folder / "turn")
+                answers[trick.name, peer.name] = pool.submit(guarded, peer.name, trick, asked)
+            for (name, by), answer in answers.items():
+                found[name][by] = answer.result()
     tricks.sort(key=lambda trick: trick.name)
-    judged = [Judged(trick, found[trick.name]) for trick in tricks]
-    return report_of(device, others, judged)
+    return report_of(device, others, [(trick, found[trick.name]) for trick in tricks])
 
 
 TRUST = Benchmark(
@@ -160,15 +155,33 @@ def ask_kopt(trick: Trick, device: Device, service: EvaluatorService, scratch: P
     opinion = OPINIONS.get(report.outcome, Opinion.REFUSED)
     if opinion is not Opinion.CORRECT:
         return PeerAnswer(opinion, f"{report.outcome}: {report.reason}"[:200])
-    case = report.cases[0]
-    gain = _gains(report) if trick.against else None
-    return PeerAnswer(opinion, "", _middle(case.candidate), _middle(case.incumbent), gain)
+    gain = None
+    if trick.against:
+        decision = decide_session(report, Standard(has_incumbent=True, noise=noise_floor(0.0)))
+        gain = decision.verdict is VerdictWord.ACCEPTED
+    timings = (report.cases[0].candidate, report.cases[0].incumbent)
+    time_us, reference_us = (median_high(one.samples_us) if one else None for one in timings)
+    return PeerAnswer(opinion, "", time_us, reference_us, gain)
 
 
 def report_of(device: Device, others: Sequence[Peer], judged: Sequence[Judged]) -> BenchReport:
     """Totals, what they mean, and a line per candidate."""
     names = [KOPT, *(peer.name for peer in others)]
-    totals = [_total(judged, name) for name in names]
+    totals: list[Row] = []
+    for name in names:
+        bad, good = (answers_of(judged, name, honest=honest) for honest in (False, True))
+        totals.append(
+            {
+                "evaluator": name,
+                "dishonest asked": len(bad),
+                "judged correct": sum(one.accepted for one in bad),
+                "credited": sum(one.credited for one in bad),
+                "flagged": sum(one.opinion is Opinion.FLAGGED for one in bad),
+                "died or hung": sum(one.opinion in (Opinion.DIED, Opinion.HUNG) for one in bad),
+                "honest asked": len(good),
+                "refused": sum(not one.accepted for one in good),
+            }
+        )
     commits = {peer.name: commit for peer in others if (commit := peer.commit())}
     absent = {peers.KERNELBENCH.name, peers.SOL.name} - set(names)
     notes = [f"{name}: not run, no folder was named or it needs a GPU." for name in sorted(absent)]
@@ -183,15 +196,10 @@ def report_of(device: Device, others: Sequence[Peer], judged: Sequence[Judged]) 
         notes=[f"{name}: {commit}." for name, commit in commits.items()] + notes,
         tables=[
             ReportTable("Totals", totals, [MEANING]),
-            ReportTable(
-                "Dishonest candidates",
-                _rows((j for j in judged if not j.trick.honest and not j.aimed), names),
+            *(
+                ReportTable(title, [_row(*one, names) for one in judged if _kind(one[0]) == title])
+                for title in KINDS
             ),
-            ReportTable(
-                "Aimed at kopt",
-                _rows((j for j in judged if not j.trick.honest and j.aimed), names),
-            ),
-            ReportTable("Honest candidates", _rows((j for j in judged if j.trick.honest), names)),
             ReportTable("Options", [], [OPTIONS]),
         ],
         packages=("torch", "triton", *(name for peer in others for name in peer.packages)),
@@ -204,39 +212,24 @@ def answers_of(judged: Sequence[Judged], name: str, *, honest: bool) -> list[Pee
     Those aimed at kopt count for kopt alone.
     """
     return [
-        answer
-        for one in judged
-        if one.trick.honest is honest
-        and (answer := one.answers.get(name)) is not None
-        and (name == KOPT or not one.aimed)
-        and answer.opinion not in (Opinion.NO_FORM, Opinion.NOT_RUN)
+        answers[name]
+        for trick, answers in judged
+        if trick.honest is honest
+        and name in answers
+        and (name == KOPT or not _is_aimed(trick))
+        and answers[name].opinion not in (Opinion.NO_FORM, Opinion.NOT_RUN)
     ]
 
 
-def _asked_of_kopt(
-    device: Device, tricks: Sequence[Trick], scratch: Path, limit: TimeLimit
-) -> dict[str, dict[str, PeerAnswer]]:
-    """One after another: kopt refuses to time on a device that somebody else uses."""
-    found = {}
-    with EvaluatorService() as service:
-        for trick in tricks:
-            ask = partial(ask_kopt, trick, device, service, scratch)
-            found[trick.name] = {KOPT: limit.guard(KOPT, trick, ask)}
-    return found
+def _is_aimed(trick: Trick) -> bool:
+    """Whether it deceives nobody but kopt, and does its work for the others."""
+    return trick.words.get("aims") == KOPT
 
 
-def _asked_of(device: Device, turn: Path, limit: TimeLimit, pair: tuple[Trick, Peer]) -> PeerAnswer:
-    trick, peer = pair
-    return limit.guard(peer.name, trick, partial(peers.ask, peer, trick, device, turn))
-
-
-def _others(device: Device, kernelbench_at: Path | None, sol_at: Path | None) -> list[Peer]:
-    """The plain harness, and those that a folder is named for; they only know CUDA devices."""
-    named = ((peers.KERNELBENCH, kernelbench_at), (peers.SOL, sol_at))
-    asked = [peers.at(peer, folder) for peer, folder in named if folder is not None]
-    if asked and device.kind != "gpu":
-        raise PeerError(f"{asked[0].name} evaluates on a CUDA device only, not on a CPU")
-    return [*asked, peers.PLAIN]
+def _kind(trick: Trick) -> str:
+    if trick.honest:
+        return "Honest candidates"
+    return "Aimed at kopt" if _is_aimed(trick) else "Dishonest candidates"
 
 
 def _mixed(tricks: Sequence[Trick]) -> list[Trick]:
@@ -255,42 +248,14 @@ def _mixed(tricks: Sequence[Trick]) -> list[Trick]:
     return sorted(tricks, key=lambda t: (Outcome.TIMED_OUT in t.outcomes, place[t.name]))
 
 
-def _gains(report: Report) -> bool:
-    decision = decide_session(report, Standard(has_incumbent=True, noise=noise_floor(0.0)))
-    return decision.verdict is VerdictWord.ACCEPTED
-
-
-def _middle(timing: Timing | None) -> float | None:
-    return median_high(timing.samples_us) if timing else None
-
-
-def _total(judged: Sequence[Judged], name: str) -> Row:
-    bad, good = (answers_of(judged, name, honest=honest) for honest in (False, True))
-    return {
-        "evaluator": name,
-        "dishonest asked": len(bad),
-        "judged correct": sum(one.accepted for one in bad),
-        "credited": sum(one.credited for one in bad),
-        "flagged": sum(one.opinion is Opinion.FLAGGED for one in bad),
-        "died or hung": sum(one.opinion in (Opinion.DIED, Opinion.HUNG) for one in bad),
-        "honest asked": len(good),
-        "refused": sum(not one.accepted for one in good),
-    }
-
-
-def _rows(judged: Iterable[Judged], names: Sequence[str]) -> list[Row]:
-    return [
-        {"candidate": one.trick.name, "what it does": one.trick.words["trick"]}
-        | {name: _cell_of(one.answers.get(name)) for name in names}
-        for one in judged
-    ]
-
-
-def _cell_of(answer: PeerAnswer | None) -> str | None:
-    if answer is None:
-        return None
-    if answer.accepted and answer.time_us is not None and answer.reference_us:
-        ratio = f"correct ({answer.reference_us / max(answer.time_us, 1e-3):.2f}×)"
-        return ratio if answer.gain is not False else f"{ratio}, no gain"
-    bold = answer.opinion in (Opinion.DIED, Opinion.HUNG)
-    return f"**{answer.opinion}**" if bold else str(answer.opinion)
+def _row(trick: Trick, answers: Mapping[str, PeerAnswer], names: Sequence[str]) -> Row:
+    row: dict[str, object] = {"candidate": trick.name, "what it does": trick.words["trick"]}
+    for name in names:
+        answer = answers.get(name)
+        row[name] = answer and str(answer.opinion)
+        if answer and answer.accepted and answer.time_us is not None and answer.reference_us:
+            ratio = f"correct ({answer.reference_us / max(answer.time_us, 1e-3):.2f}×)"
+            row[name] = ratio if answer.gain is not False else f"{ratio}, no gain"
+        elif answer and answer.opinion in (Opinion.DIED, Opinion.HUNG):
+            row[name] = f"**{answer.opinion}**"
+    return row

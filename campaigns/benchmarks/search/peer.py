@@ -10,8 +10,6 @@ import math
 import os
 import random
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,7 +47,19 @@ class SimulatedTuning:
     """One landscape, ready for Kernel Tuner. cache: the .json file that it is written to."""
 
     def __init__(self, landscape: Landscape, cache: Path) -> None:
-        self._landscape = _in_numbers(landscape)
+        # With the places of texts instead of them: most of its strategies compute with values.
+        header = landscape.header
+        codes: list[dict[Param, Param]] = []
+        for knob in header.knobs:
+            texts = any(isinstance(value, str) for value in knob.values)
+            codes.append({value: at if texts else value for at, value in enumerate(knob.values)})
+        named = zip(header.knobs, codes, strict=True)
+        knobs = tuple(RecordedKnob(knob.name, tuple(code.values())) for knob, code in named)
+        rows = []
+        for row in landscape.rows():
+            values = tuple(code[value] for code, value in zip(codes, row.values, strict=True))
+            rows.append(msgspec.structs.replace(row, values=values))
+        self._landscape = Landscape.of(msgspec.structs.replace(header, knobs=knobs), rows)
         self._path = cache
         cache.write_text(write_cache(self._landscape))
         self._rows = {row.values: row.trial.time_us for row in self._landscape.rows()}
@@ -62,7 +72,6 @@ class SimulatedTuning:
         random.seed(seed)
         np.random.seed(seed)
         header = self._landscape.header
-        known = set(self._rows)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             results, _ = tune_kernel(
@@ -71,7 +80,7 @@ class SimulatedTuning:
                 (1,),
                 [],
                 {knob.name: list(knob.values) for knob in header.knobs},
-                restrictions=[FunctionConstraint(lambda *values: values in known)],
+                restrictions=[FunctionConstraint(lambda *values: values in self._rows)],
                 strategy=strategy,
                 strategy_options={"max_fevals": budget},
                 cache=str(self._path),
@@ -86,45 +95,8 @@ class SimulatedTuning:
         )
 
 
-def _in_numbers(landscape: Landscape) -> Landscape:
-    """With the places of texts instead of them: most of its strategies compute with values."""
-    header, rows = landscape.header, landscape.rows()
-    codes = [_codes(knob) for knob in header.knobs]
-    knobs = tuple(
-        RecordedKnob(knob.name, tuple(code.values()))
-        for knob, code in zip(header.knobs, codes, strict=True)
-    )
-    coded = [
-        msgspec.structs.replace(
-            row, values=tuple(code[v] for code, v in zip(codes, row.values, strict=True))
-        )
-        for row in rows
-    ]
-    return Landscape.of(msgspec.structs.replace(header, knobs=knobs), coded)
-
-
-def _codes(knob: RecordedKnob) -> dict[Param, Param]:
-    values: Sequence[Param] = knob.values
-    if any(isinstance(value, str) for value in values):
-        return {value: at for at, value in enumerate(values)}
-    return {value: value for value in values}
-
-
 MARGINS = (0.05, 0.02)
 OURS, PEERS = "kopt", "Kernel Tuner"
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRun:
-    """One search to replay. side: whose strategy it is."""
-
-    path: Path
-    side: str
-    strategy: str
-    seed: int
-    budget: int
-    batch: int
-    folder: Path
 
 
 def limit_threads() -> None:
@@ -134,14 +106,19 @@ def limit_threads() -> None:
     threadpool_limits(1)
 
 
-def replayed(run: SearchRun) -> tuple[float, ...]:
-    """Evaluations to within each margin."""
-    if run.side == OURS:
-        maker = strategy_named(run.strategy)
-        limits = ReplayLimits(run.budget, run.batch, min(MARGINS))
-        found = replay(_space(run.path), maker, run.seed, limits)
+def replayed(
+    of: tuple[str, str], path: Path, limits: tuple[int, int], folder: Path, seed: int
+) -> tuple[float, ...]:
+    """Evaluations to within each margin, by the strategy `of` a side on the landscape at `path`.
+
+    limits: how many evaluations a search may take, and how many points ours ask at a time.
+    """
+    (side, strategy), (budget, batch) = of, limits
+    if side == OURS:
+        ours = ReplayLimits(budget, batch, min(MARGINS))
+        found = replay(_space(path), strategy_named(strategy), seed, ours)
     else:
-        found = _tuning(run.path, run.folder).run(run.strategy, run.seed, run.budget)
+        found = _tuning(path, folder).run(strategy, seed, budget)
     return tuple(found.evaluations_to(margin) or math.inf for margin in MARGINS)
 
 

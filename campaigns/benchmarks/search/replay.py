@@ -11,7 +11,8 @@ import os
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import geometric_mean
@@ -30,7 +31,6 @@ from campaigns.benchmarks.search.peer import (
     OURS,
     PACKAGE,
     PEERS,
-    SearchRun,
     limit_threads,
     peer_strategies,
     replayed,
@@ -79,6 +79,7 @@ def measure_replay(options: Namespace, progress: Progress) -> BenchReport:
         raise BenchmarkError(f"{', '.join(empty)}: not one time in it")
     sides = [(OURS, name) for name in STRATEGIES]
     sides += [(PEERS, name) for name in peer_strategies()]
+    limits = (options.budget, options.batch)
     standings: dict[Path, list[EvaluationsNeeded]] = {}
     workers = ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), limit_threads)
     with workers, TemporaryDirectory(prefix="kopt-bench-") as folder:
@@ -86,9 +87,8 @@ def measure_replay(options: Namespace, progress: Progress) -> BenchReport:
             progress(f"{path.name}: {len(landscape.frame)} points, {len(sides)} strategies")
             standings[path] = []
             for side, name in sides:
-                run = SearchRun(path, side, name, 0, options.budget, options.batch, Path(folder))
-                runs = [replace(run, seed=seed) for seed in range(options.seeds)]
-                needed = tuple(workers.map(replayed, runs, chunksize=5))
+                run = partial(replayed, (side, name), path, limits, Path(folder))
+                needed = tuple(workers.map(run, range(options.seeds), chunksize=5))
                 standings[path].append(EvaluationsNeeded(side, name, options.budget, needed))
     return _report(landscapes, standings, options)
 
@@ -98,11 +98,26 @@ def _report(
     standings: Mapping[Path, Sequence[EvaluationsNeeded]],
     options: Namespace,
 ) -> BenchReport:
-    tables = [_overall(list(standings.values()))]
+    means = sorted(_means(list(standings.values())), key=lambda one: one[1])
+    note = (
+        f"Medians to within {MARGINS[0]:.0%}, a landscape each, in the order of the tables below; "
+        "a median beyond the budget counts as the budget in the mean."
+    )
+    overall: list[Row] = [
+        {"strategy": of.strategy, "of": of.side, "geometric mean": mean, "medians": medians}
+        for of, mean, medians in means
+    ]
+    tables = [ReportTable("All landscapes", overall, [note])]
     for path, landscape in landscapes.items():
-        ordered = sorted(standings[path], key=lambda one: (one.median(), one.at(MARGINS[0], 0.9)))
+        rows: list[Row] = []
+        for one in sorted(standings[path], key=lambda one: (one.median(), one.at(MARGINS[0], 0.9))):
+            row: dict[str, object] = {"strategy": one.strategy, "of": one.side}
+            for margin in MARGINS:
+                row[f"median to {margin:.0%}"] = one.shown(margin, 0.5)
+                row[f"p90 to {margin:.0%}"] = one.shown(margin, 0.9)
+            rows.append(row)
         title = f"{path.name}: {landscape.header.kernel}, {len(landscape.frame)} points"
-        tables.append(ReportTable(title, [_row(one) for one in ordered], [_about(landscape)]))
+        tables.append(ReportTable(title, rows, [_about(landscape)]))
     verdict, held = _verdict(list(standings.values()))
     return BenchReport(
         title="Search strategies by replay",
@@ -121,32 +136,12 @@ def _report(
     )
 
 
-def _overall(standings: Sequence[Sequence[EvaluationsNeeded]]) -> ReportTable:
-    rows: list[Row] = [
-        {"strategy": of.strategy, "of": of.side, "geometric mean": mean, "medians": medians}
-        for of, mean, medians in sorted(_means(standings), key=lambda one: one[1])
-    ]
-    note = (
-        f"Medians to within {MARGINS[0]:.0%}, a landscape each, in the order of the tables below; "
-        "a median beyond the budget counts as the budget in the mean."
-    )
-    return ReportTable("All landscapes", rows, [note])
-
-
 def _means(
     standings: Sequence[Sequence[EvaluationsNeeded]],
 ) -> Iterator[tuple[EvaluationsNeeded, float, list[int | str]]]:
     for of_all in zip(*standings, strict=True):
         mean = geometric_mean([one.median() for one in of_all])
         yield of_all[0], mean, [one.shown(MARGINS[0], 0.5) for one in of_all]
-
-
-def _row(one: EvaluationsNeeded) -> Row:
-    row: dict[str, object] = {"strategy": one.strategy, "of": one.side}
-    for margin in MARGINS:
-        row[f"median to {margin:.0%}"] = one.shown(margin, 0.5)
-        row[f"p90 to {margin:.0%}"] = one.shown(margin, 0.9)
-    return row
 
 
 def _about(landscape: Landscape) -> str:

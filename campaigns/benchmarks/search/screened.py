@@ -10,9 +10,8 @@ import sys
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 
 from campaigns.benchmarks.harness import (
@@ -32,15 +31,9 @@ from campaigns.benchmarks.search.replay import BATCH, BUDGET, SEEDS, measure_rep
 from campaigns.devices.discover import Device, ensure_platform, this_device
 from campaigns.devices.launch import EvaluatorService, clean_environment
 from campaigns.devices.sweep.build_cache import BuildCache
-from campaigns.devices.sweep.loop import SweepLoop, SweepOptions
+from campaigns.devices.sweep.loop import SweepLoop
 from campaigns.devices.sweep.search_work import FAILURES, SearchWork, TriedPoint
-from campaigns.evaluator.contract import (
-    Case,
-    Job,
-    Outcome,
-    Protocol,
-    Source,
-)
+from campaigns.evaluator.contract import Case, Job, Outcome, Protocol, Source
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.landscapes.landscape import Landscape, LandscapeHeader, LandscapeRow, RecordedKnob
 from campaigns.problems.shipped import is_shipped, problem_folder
@@ -69,7 +62,7 @@ PLAIN_LIMIT_S = 60.0
 SEED = 27
 NEAR = 1.02
 VERSIONS = ("torch", "triton", "numpy")
-WARM = "screen, builds warm"
+COLD, WARM = "screen, builds cold", "screen, builds warm"
 BACKENDS = {"triton"}  # of the plain loop
 
 
@@ -98,10 +91,9 @@ class PointLog:
 
     def landscape(self, job: Job, device: Device) -> Landscape:
         """What was tried, as a file that `--replay` reads."""
-        knobs = tuple(RecordedKnob(knob.name, knob.values) for knob in self.space.knobs)
         header = LandscapeHeader(
             kernel=job.problem.name,
-            knobs=knobs,
+            knobs=tuple(RecordedKnob(knob.name, knob.values) for knob in self.space.knobs),
             backend=job.backend,
             device=device.name,
             versions=versions(device, *VERSIONS),
@@ -109,20 +101,27 @@ class PointLog:
             made="by `bench search`: each point checked once and timed in short bursts, "
             "one that is far behind only roughly",
         )
-        return Landscape.of(header, [self._row(point) for point, _ in self.done])
-
-    def _row(self, tried: TriedPoint) -> LandscapeRow:
-        values = tuple(tried.point[knob.name] for knob in self.space.knobs)
-        listed = asdict(tried.facts) if tried.facts else {}
-        known = {name: float(value) for name, value in listed.items() if value is not None}
-        if tried.time_us is not None:
-            return LandscapeRow(values, SearchTrial(tried.time_us), known)
-        failure = FAILURES.get(Outcome(tried.outcome), TrialFailure.CRASHED)
-        return LandscapeRow(values, SearchTrial(failure=failure), known)
+        rows = []
+        for tried, _ in self.done:
+            values = tuple(tried.point[knob.name] for knob in self.space.knobs)
+            listed = asdict(tried.facts) if tried.facts else {}
+            known = {name: float(value) for name, value in listed.items() if value is not None}
+            if tried.time_us is not None:
+                trial = SearchTrial(tried.time_us)
+            else:
+                failure = FAILURES.get(Outcome(tried.outcome), TrialFailure.CRASHED)
+                trial = SearchTrial(failure=failure)
+            rows.append(LandscapeRow(values, trial, known))
+        return Landscape.of(header, rows)
 
 
 def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
-    """Screen the same points cold and warm, and beside it by the plain loop where there is one."""
+    """Screen the same points cold and warm, and beside it by the plain loop where there is one.
+
+    With `--replay` search recorded landscapes instead.
+    """
+    if options.replay:
+        return measure_replay(options, progress)
     device = this_device(options.device)
     with own_database():
         import_wiki()
@@ -134,11 +133,14 @@ def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
             place = folder / str(number)
             place.mkdir()
             job, drawn = _job_and_points(name, device, limits, options.points, place)
-            file = f"{job.problem.name}-{job.backend}-{job.cases[0].name}.csv.gz"
-            keep = options.keep and partial(_save, options.keep / file, job, device)
-            for row in _rows(service, job, drawn, place, keep):
+            cold = drawn.again()
+            for row in _rows(service, job, drawn, cold, place):
                 rows.append(row)
                 progress(" · ".join(f"{key} {value}" for key, value in row.items()))
+                if options.keep and row["by"] == COLD:
+                    file = f"{job.problem.name}-{job.backend}-{job.cases[0].name}.csv.gz"
+                    options.keep.mkdir(parents=True, exist_ok=True)
+                    cold.landscape(job, device).save(options.keep / file)
     screened = [row for row in rows if row["by"] == WARM]
     least = min((float(str(row["a minute"])) for row in screened), default=0.0)
     return BenchReport(
@@ -191,25 +193,18 @@ def _job_and_points(
     return job, PointLog(base, space, chosen)
 
 
-def _save(file: Path, job: Job, device: Device, work: PointLog) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    work.landscape(job, device).save(file)
-
-
 def _rows(
-    service: EvaluatorService,
-    job: Job,
-    drawn: PointLog,
-    place: Path,
-    keep: Callable[[PointLog], None] | None,
+    service: EvaluatorService, job: Job, drawn: PointLog, cold: PointLog, place: Path
 ) -> Iterator[Row]:
-    """Screened from nothing, again with the builds, by a search from nothing, by the plain loop."""
-    options = SweepOptions(place, max(1, (os.cpu_count() or 2) - (job.device != "cpu")))
+    """Screened from nothing, again with the builds, by a search from nothing, by the plain loop.
+
+    cold: for what becomes of the points from nothing.
+    """
+    builders = max(1, (os.cpu_count() or 2) - (job.device != "cpu"))
     most = len(drawn.points)
     by_search = f"search by {DEFAULT}, builds cold"
-    cold = drawn.again()
     for log, by, builds in (
-        (cold, "screen, builds cold", "builds"),
+        (cold, COLD, "builds"),
         (drawn.again(), WARM, "builds"),
         (drawn.again(), by_search, "found"),
     ):
@@ -221,9 +216,7 @@ def _rows(
             stop = StopRule(most_trials=most, least_trials=most)
         work = SearchWork(drawn.base, drawn.space, strategy, stop, log.note)
         log.begun = time.monotonic()
-        SweepLoop(service, job, BuildCache(place / builds, job), options).run(work)
-        if keep and log is cold:
-            keep(cold)
+        SweepLoop(service, job, BuildCache(place / builds, job), place, builders).run(work)
         yield _row(job, by, log, cold.best_us())
     # The plain loop has no locks, so it runs no reference but ours.
     if job.backend in BACKENDS and job.device != "cpu" and is_shipped(job.problem):
@@ -283,10 +276,6 @@ def _row(job: Job, by: str, log: PointLog, best_us: float) -> Row:
     }
 
 
-def _run(options: Namespace, progress: Progress) -> BenchReport:
-    return (measure_replay if options.replay else measure_screens)(options, progress)
-
-
 SEARCH = Benchmark(
     "search",
     "how many variants are tried a minute, how many does a search need?",
@@ -305,5 +294,5 @@ SEARCH = Benchmark(
         option("--budget", type=int, default=BUDGET, help="evaluations of one search"),
         option("--batch", type=int, default=BATCH, help="points that ours ask at a time"),
     ),
-    _run,
+    measure_screens,
 )

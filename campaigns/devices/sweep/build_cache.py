@@ -31,9 +31,8 @@ DIGEST = 40
 class BuildCache:
     """Artefacts of one job's variants under `folder`."""
 
-    def __init__(self, folder: Path, job: Job, limit_bytes: int = LIMIT_BYTES) -> None:
+    def __init__(self, folder: Path, job: Job) -> None:
         self._folder = folder
-        self._limit_bytes = limit_bytes
         backend = base.get(job.backend)
         # Triton compiles for what the cases' arguments are divisible by.
         cases = [dict(case.params) for case in job.cases]
@@ -87,7 +86,7 @@ class BuildCache:
                 continue  # another process removes it
         total = sum(size for _, size, _ in rows)
         for _, size, place in sorted(rows):
-            if total <= self._limit_bytes:
+            if total <= LIMIT_BYTES:
                 break
             shutil.rmtree(place, ignore_errors=True)
             total -= size

@@ -13,7 +13,7 @@ import socket
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -136,25 +136,25 @@ class SweepWork(Protocol):
         """Learn what the screen found."""
 
 
-@dataclass(frozen=True, slots=True)
-class SweepOptions:
-    """builders: compilers at once. folder: for scratch folders."""
-
-    folder: Path
-    builders: int = max(1, (os.cpu_count() or 2) - 1)
-
-
 class SweepLoop:
     """Builds and screens the variants of one job until there are no more."""
 
     def __init__(
-        self, service: EvaluatorService, job: Job, cache: BuildCache, options: SweepOptions
+        self,
+        service: EvaluatorService,
+        job: Job,
+        cache: BuildCache,
+        folder: Path,
+        builders: int = max(1, (os.cpu_count() or 2) - 1),
     ) -> None:
-        """job: its candidate is what the variants are variants of; streams are made of it."""
+        """job: its candidate is what the variants are variants of; streams are made of it.
+
+        folder: for scratch folders. builders: compilers at once.
+        """
         self._service = service
         self._job = job
         self._cache = cache
-        self._options = options
+        self._folder, self._most_builders = folder, builders
         self._on_cpu = job.device == "cpu"
         self._sources: dict[int, Source] = {}
         self._to_build: deque[int] = deque()
@@ -171,8 +171,16 @@ class SweepLoop:
         Raises SweepBroken, OSError.
         """
         due = 0.0
+        window = BATCH if self._on_cpu else 2 * self._most_builders + AHEAD
         try:
-            while self._take_in(work):
+            while True:
+                # Ask for more where there is room.
+                if not (self._on_cpu and self._may_screen):
+                    for number, source in work.ask(max(0, window - len(self._sources))):
+                        self._sources[number] = source
+                        self._to_build.append(number)
+                if not self._sources:
+                    break
                 self._hand_out(work)
                 self._receive(work)
                 if time.monotonic() >= due:
@@ -184,27 +192,27 @@ class SweepLoop:
                     stream.close()
             self._cache.trim()
 
-    def _take_in(self, work: SweepWork) -> bool:
-        """Ask for more where there is room; whether there is anything left to do."""
-        window = BATCH if self._on_cpu else 2 * self._options.builders + AHEAD
-        if not (self._on_cpu and self._may_screen):
-            for number, source in work.ask(max(0, window - len(self._sources))):
-                self._sources[number] = source
-                self._to_build.append(number)
-        return bool(self._sources)
-
     def _hand_out(self, work: SweepWork) -> None:
         while self._to_build:
             number = self._to_build[0]
             facts = self._cache.find(self._sources[number])
             if facts is not None:
                 self._note_built(work, BuildResult(number, Outcome.PASSED, "", facts))
-            elif not self._build(number):
-                break
+            else:
+                free = [stream for stream in self._builders if not stream.waiting]
+                if not free:
+                    if len(self._builders) >= self._most_builders:
+                        break
+                    free = [self._open(Stream.BUILD)]
+                    self._builders += free
+                free[0].order(self._order(number))
             self._to_build.popleft()
-        while self._may_screen and self._ready and len(self._screen_stream().waiting) < AHEAD:
-            number = self._ready.popleft()
-            self._screen_stream().order(self._order(number))
+        while self._may_screen and self._ready:
+            if self._screen is None:
+                self._screen = self._open(Stream.SCREEN)
+            if len(self._screen.waiting) >= AHEAD:
+                break
+            self._screen.order(self._order(self._ready.popleft()))
 
     @property
     def _may_screen(self) -> bool:
@@ -213,22 +221,6 @@ class SweepLoop:
         screening = self._ready or (self._screen and self._screen.waiting)
         return bool(screening) and not (self._on_cpu and building)
 
-    def _build(self, number: int) -> bool:
-        """Have a free builder compile it; False where none is free."""
-        free = next((one for one in self._builders if not one.waiting), None)
-        if free is None:
-            if len(self._builders) >= self._options.builders:
-                return False
-            free = self._open(Stream.BUILD)
-            self._builders.append(free)
-        free.order(self._order(number))
-        return True
-
-    def _screen_stream(self) -> VariantStream:
-        if self._screen is None:
-            self._screen = self._open(Stream.SCREEN)
-        return self._screen
-
     def _order(self, number: int) -> VariantOrder:
         source = self._sources[number]
         place = self._cache.place_of(source).resolve()
@@ -236,7 +228,7 @@ class SweepLoop:
 
     def _open(self, stream: Stream) -> VariantStream:
         self._made += 1
-        scratch = self._options.folder / f"{stream}-{self._made}"
+        scratch = self._folder / f"{stream}-{self._made}"
         job = replace(
             self._job,
             stream=stream.value,
@@ -255,19 +247,16 @@ class SweepLoop:
         for stream in ready:
             for result in stream.receive():
                 self._broken[Stream(stream.job.stream)] = 0
-                self._learn(work, result)
+                if isinstance(result, BuildResult):
+                    self._note_built(work, result)
+                    continue
+                if result.outcome is Outcome.PASSED and not result.ended_early:
+                    for case, time_us in result.times_us.items():
+                        self._best_us[case] = min(time_us, self._best_us.get(case, time_us))
+                del self._sources[result.number]
+                work.screened(result)
             if stream.report is not None:
-                self._replace(work, stream)
-
-    def _learn(self, work: SweepWork, result: Result) -> None:
-        if isinstance(result, BuildResult):
-            self._note_built(work, result)
-            return
-        if result.outcome is Outcome.PASSED and not result.ended_early:
-            for case, time_us in result.times_us.items():
-                self._best_us[case] = min(time_us, self._best_us.get(case, time_us))
-        del self._sources[result.number]
-        work.screened(result)
+                self._replace(stream, stream.report)
 
     def _note_built(self, work: SweepWork, result: BuildResult) -> None:
         if work.built(result) and result.outcome is Outcome.PASSED:
@@ -275,33 +264,28 @@ class SweepLoop:
         else:
             del self._sources[result.number]
 
-    def _replace(self, work: SweepWork, stream: VariantStream) -> None:
+    def _replace(self, stream: VariantStream, report: Report) -> None:
         """A stream has ended: what it had not done yet is for the next one."""
         stream.close()
-        kind, report = Stream(stream.job.stream), stream.report
+        kind = Stream(stream.job.stream)
         if stream is self._screen:
             self._screen = None
         else:
             self._builders.remove(stream)
-        if not stream.waiting or report is None:
+        if not stream.waiting:
             return
         self._broken[kind] += 1
         if self._broken[kind] > MOST_BROKEN:
             raise SweepBroken(report.reason)
-        numbers = [order.number for order in stream.waiting]
         queue = self._to_build if kind is Stream.BUILD else self._ready
-        queue.extendleft(reversed(numbers))
+        queue.extendleft(order.number for order in reversed(stream.waiting))
 
 
 def run_sweep(
-    service: EvaluatorService,
-    job: Job,
-    folder: Path,
-    work: SweepWork,
-    beat: Callable[[], None],
+    service: EvaluatorService, job: Job, folder: Path, work: SweepWork, beat: Callable[[], None]
 ) -> None:
     """Run a sweep with the builds that this installation keeps. Raises SweepBroken, OSError."""
-    SweepLoop(service, job, build_cache_of(job), SweepOptions(folder)).run(work, beat)
+    SweepLoop(service, job, build_cache_of(job), folder).run(work, beat)
 
 
 def build_cache_of(job: Job) -> BuildCache:

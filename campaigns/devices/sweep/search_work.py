@@ -72,7 +72,6 @@ class SearchWork:
     def known(self, done: TriedPoint) -> None:
         """Learn of a point that was tried before, which is not tried again."""
         self._number = max(self._number, done.number)
-        self._best(done)
         self._teach(done)
 
     def adopt(self, number: int, point: Point) -> None:
@@ -115,37 +114,30 @@ class SearchWork:
         point = self._points[result.number]
         point.times_us, point.ended_early = result.times_us, result.ended_early
         point.screen_s = result.wall_s
-        point.time_us = self._time_us(result)
+        if result.outcome is Outcome.PASSED and result.times_us:
+            times = dict(result.times_us)
+            if result.ended_early:
+                # Of other cases nothing is known: they are taken to be as far behind as the worst.
+                ratio = max(times[case] / self._best_us.get(case, times[case]) for case in times)
+                times = {c: times.get(c, us * ratio) for c, us in self._best_us.items()} or times
+            point.time_us = math.exp(sum(map(math.log, times.values())) / len(times))
         self._done(point, result.outcome, result.reason)
-
-    def _time_us(self, result: ScreenResult) -> float | None:
-        if result.outcome is not Outcome.PASSED or not result.times_us:
-            return None
-        times = dict(result.times_us)
-        if result.ended_early:
-            # Of the other cases nothing is known: they are taken to be as far behind as the worst.
-            ratio = max(times[case] / self._best_us.get(case, times[case]) for case in times)
-            times = {c: times.get(c, us * ratio) for c, us in self._best_us.items()} or times
-        return math.exp(sum(map(math.log, times.values())) / len(times))
 
     def _done(self, point: TriedPoint, outcome: str, reason: str) -> None:
         del self._points[point.number]
         point.outcome, point.reason = str(outcome), reason
-        self._best(point)
         self._teach(point)
         self._tried(point)
 
-    def _best(self, point: TriedPoint) -> None:
-        if point.time_us is not None and not point.ended_early:
-            for case, time_us in point.times_us.items():
-                self._best_us[case] = min(time_us, self._best_us.get(case, time_us))
-
     def _teach(self, point: TriedPoint) -> None:
         if point.time_us is not None:
-            self._strategy.tell(point.point, SearchTrial(point.time_us))
-            return
-        if point.outcome == PRUNED:
-            failure = TrialFailure.PRUNED
+            if not point.ended_early:
+                for case, time_us in point.times_us.items():
+                    self._best_us[case] = min(time_us, self._best_us.get(case, time_us))
+            trial = SearchTrial(point.time_us)
+        elif point.outcome == PRUNED:
+            trial = SearchTrial(failure=TrialFailure.PRUNED)
         else:
             failure = FAILURES.get(Outcome(point.outcome), TrialFailure.CRASHED)
-        self._strategy.tell(point.point, SearchTrial(failure=failure))
+            trial = SearchTrial(failure=failure)
+        self._strategy.tell(point.point, trial)

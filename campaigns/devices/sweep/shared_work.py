@@ -9,7 +9,7 @@ only the claim that stands can write a result.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from campaigns.devices.sweep.build_cache import BuildCache
@@ -31,12 +31,11 @@ class SweepOrders:
         self._orders = SweepOrder.objects.filter(sweep=plan)
         self._free = self._orders.filter(holder="", built="")
 
-    def put(self, orders: Iterable[SweepOrder]) -> None:
+    def put(self, orders: Sequence[SweepOrder]) -> None:
         """Hand out more. Each number is used once."""
-        rows = list(orders)
-        for row in rows:
+        for row in orders:
             row.sweep = self._plan
-        SweepOrder.objects.bulk_create(rows)
+        SweepOrder.objects.bulk_create(orders)
 
     def first(self) -> SweepOrder | None:
         """One that nobody has claimed."""
@@ -62,11 +61,13 @@ class SweepOrders:
     def take_back(self) -> int:
         """Free what is held by claims that stand no more; how many."""
         held = self._orders.filter(built="").exclude(holder="").select_related("evaluation")
-        return sum(
-            claim(self._orders.filter(pk=order.pk, holder=order.holder, built=""), **FREED)
-            for order in held.defer("evaluation__report")
-            if not _stands(order)
-        )
+        freed = 0
+        for order in held.defer("evaluation__report"):
+            share, running = order.evaluation, EvaluationState.RUNNING
+            if share is None or share.state != running or share.holder != order.holder:
+                mine = self._orders.filter(pk=order.pk, holder=order.holder, built="")
+                freed += claim(mine, **FREED)
+        return freed
 
     def finish(
         self,
@@ -90,13 +91,6 @@ class SweepOrders:
     def clear(self) -> None:
         """Remove all, whoever has claimed it."""
         self._orders.delete()
-
-
-def _stands(order: SweepOrder) -> bool:
-    share = order.evaluation
-    if share is None:
-        return False
-    return share.state == EvaluationState.RUNNING and share.holder == order.holder
 
 
 # Free orders for each helper: enough for its builders until the next turn, about a second later.
@@ -156,9 +150,13 @@ class SharedWork:
         self._orders.take_back()
         room = FREE_FOR_EACH * helpers - self._orders.free()
         if room > 0:
-            more = dict(self._search.ask(room))
-            self._orders.put(self._order(number, source) for number, source in more.items())
-            self._out |= more
+            rows = []
+            for number, source in self._search.ask(room):
+                self._out[number] = source
+                digest = self._cache.place_of(source).name if self._cache else ""
+                params, text = dict(self._search.point(number)), dump_line(source)
+                rows.append(SweepOrder(number=number, params=params, source=text, digest=digest))
+            self._orders.put(rows)
 
     def resume(self) -> None:
         """Learn what others found for an earlier claim of the search; what they had not is void."""
@@ -171,11 +169,6 @@ class SharedWork:
             elif self._cache and order.artefact:
                 self._cache.unpack(source, bytes(order.artefact))
         self._orders.clear()
-
-    def _order(self, number: int, source: Source) -> SweepOrder:
-        digest = self._cache.place_of(source).name if self._cache else ""
-        params = dict(self._search.point(number))
-        return SweepOrder(number=number, params=params, source=dump_line(source), digest=digest)
 
     def _taken(self, most: int) -> list[tuple[int, Source]]:
         """What nobody has claimed yet, for this device; dropped where the search has ended."""

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from campaigns.benchmarks.clients import CLIENTS
 from campaigns.benchmarks.experience import EXPERIENCE
 from campaigns.benchmarks.faults.run import FAULT_BENCHMARK
-from campaigns.benchmarks.harness import Benchmark, BenchmarkError, finish
+from campaigns.benchmarks.harness import Benchmark, BenchmarkError
 from campaigns.benchmarks.peers.trust import TRUST
 from campaigns.benchmarks.precision import PRECISION
 from campaigns.benchmarks.search.screened import SEARCH
@@ -34,7 +34,7 @@ class Command(BaseCommand):
                 benchmark.name,
                 benchmark.help,
                 partial(self._measure, benchmark),
-                (*(argument(one.flag, **one.words) for one in benchmark.options), OUT),
+                (*(argument(flag, **words) for flag, words in benchmark.options), OUT),
             )
             for benchmark in BENCHMARKS
         )
@@ -42,13 +42,13 @@ class Command(BaseCommand):
     def _measure(self, benchmark: Benchmark, *, out: Path | None, **options: Any) -> None:
         if out is not None and out.suffix not in (".json", ".md"):
             self.fail(ExitCode.USAGE, f"--out {out}: a name ending in .json or .md is accepted")
-        finished = finish(benchmark, _command(), Namespace(**options), self.progress)
-        data, text = finished.as_data(), finished.as_markdown()
+        report = benchmark.finish(_command(), Namespace(**options), self.progress)
+        data, text = report.as_data(), report.as_markdown()
         if out is not None:
             out.write_text(json.dumps(data, indent=1) + "\n" if out.suffix == ".json" else text)
         self.emit(data, text.rstrip())
-        if not finished.report.held:
-            self.fail(ExitCode.USAGE, finished.report.verdict)
+        if not report.held:
+            self.fail(ExitCode.USAGE, report.verdict)
 
 
 def _command() -> str:

@@ -10,9 +10,9 @@ from dataclasses import replace
 from campaigns.problems.import_.draft import (
     FLOAT8,
     FLOATS,
+    Distribution,
     DraftArg,
     DraftError,
-    Draw,
     Given,
     ReferenceCode,
     Role,
@@ -36,7 +36,7 @@ def read_argument(
         if any(value.source != first.source for value in tensors):
             raise DraftError("call", f"{name}: {first.source} differs between calls; {SAME}")
         assumed.append(f"{name} is {first.source} in every call.")
-        return DraftArg(name, Role.INPUT, first.dtype, (), Draw.NONE, source=first.source)
+        return DraftArg(name, Role.INPUT, first.dtype, (), Distribution.NONE, source=first.source)
     shape = names.shape(tensors)
     if first.dtype in FLOAT8:
         assumed.append(f"{name} comes as the bits of {first.dtype} in uint8, and is viewed as it.")
@@ -45,14 +45,14 @@ def read_argument(
         return DraftArg(name, Role.OUTPUT, first.dtype, shape)
     role = Role.IN_PLACE if named else Role.INPUT
     draw, shift, scale = first.draw, first.shift, first.scale
-    if draw is Draw.NONE and first.dtype in (*FLOATS, *FLOAT8):
-        draw, scale = Draw.NORMAL, 1.0
+    if draw is Distribution.NONE and first.dtype in (*FLOATS, *FLOAT8):
+        draw, scale = Distribution.NORMAL, 1.0
         assumed.append(
             f"{name} is drawn around {shift:g}: with one number everywhere a kernel that "
             "ignores it would pass."
         )
-    elif draw is Draw.NONE:
-        draw = Draw.INTEGERS
+    elif draw is Distribution.NONE:
+        draw = Distribution.INTEGERS
     high = names.bound([tensor.high for tensor in tensors])
     return DraftArg(name, role, first.dtype, shape, draw, 0, first.low, high, scale, shift)
 

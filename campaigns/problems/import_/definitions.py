@@ -18,9 +18,9 @@ from campaigns.problems.import_.draft import (
     MOST_CASES,
     NO_KERNEL,
     NO_SIZE,
+    Distribution,
     DraftArg,
     DraftError,
-    Draw,
     Number,
     ProblemDraft,
     Role,
@@ -103,7 +103,7 @@ def _arg(name: str, said: Mapping[str, Any], axes: Mapping[str, Any], role: Role
     if not isinstance(shape, list):
         raise DraftError("definition", f"{name}: shape: a list of axes is needed")
     sizes = tuple(_size(name, axis, axes) for axis in shape)
-    draw = Draw.NORMAL if dtype in FLOATS else Draw.INTEGERS
+    draw = Distribution.NORMAL if dtype in FLOATS else Distribution.INTEGERS
     return DraftArg(name, role, dtype, sizes, draw)
 
 

@@ -56,7 +56,7 @@ class Role(StrEnum):
     NUMBER = "number"
 
 
-class Draw(StrEnum):
+class Distribution(StrEnum):
     """How an input is drawn."""
 
     NORMAL = "normal"
@@ -81,7 +81,7 @@ class DraftArg:
     role: Role
     dtype: str = "float32"
     shape: tuple[str | int, ...] | None = None
-    draw: Draw = Draw.NORMAL
+    draw: Distribution = Distribution.NORMAL
     value: str | int | float | bool = 0
     low: int = 0
     high: str | int = 2

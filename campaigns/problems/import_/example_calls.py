@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from campaigns.problems.import_.draft import DTYPES, FLOAT8, DraftError, Draw
+from campaigns.problems.import_.draft import DTYPES, FLOAT8, Distribution, DraftError
 from campaigns.problems.import_.written import Named, WrittenInt, given_text, size_text
 
 LARGEST_SIZE = 1 << 31
@@ -30,13 +30,13 @@ CASTS = {**SPELLINGS, "int": "int32", "bfloat16": "bfloat16", "bool": "bool"}
 # What a tensor stays the same in, as far as its draw is concerned.
 SAME = {"cuda", "cpu", "contiguous", "requires_grad_", "clone", "detach", "to_device"}
 FACTORIES = {
-    "randn": Draw.NORMAL,
-    "rand": Draw.UNIFORM,
-    "zeros": Draw.NONE,
-    "ones": Draw.NONE,
-    "empty": Draw.NONE,
-    "full": Draw.NONE,
-    "randint": Draw.INTEGERS,
+    "randn": Distribution.NORMAL,
+    "rand": Distribution.UNIFORM,
+    "zeros": Distribution.NONE,
+    "ones": Distribution.NONE,
+    "empty": Distribution.NONE,
+    "full": Distribution.NONE,
+    "randint": Distribution.INTEGERS,
 }
 LIKE = "_like"
 OTHER_DTYPE = re.compile(r"(float|complex|bits|q?u?int)\d")
@@ -57,7 +57,7 @@ class TensorValue:
 
     shape: tuple[int, ...]
     dtype: str
-    draw: Draw
+    draw: Distribution
     names: tuple[str, ...] = ()
     low: int = 0
     high: int = 2
@@ -235,7 +235,7 @@ def _given(node: ast.expr, scope: Mapping[str, Value]) -> TensorValue | None:
     written = (_dtype(one, scope) for one in inner if isinstance(one, ast.Attribute))
     floats = any(isinstance(one, ast.Constant) and isinstance(one.value, float) for one in inner)
     dtype = next(filter(None, (*casts, *written)), "float32" if floats else "int64")
-    return TensorValue((), dtype, Draw.NONE, named=named, source=source)
+    return TensorValue((), dtype, Distribution.NONE, named=named, source=source)
 
 
 def _operation(node: ast.BinOp, scope: Mapping[str, Value]) -> Value:

@@ -18,9 +18,9 @@ from campaigns.problems.import_.c_entry import PlainC
 from campaigns.problems.import_.draft import (
     FLOATS,
     INTEGERS,
+    Distribution,
     DraftArg,
     DraftError,
-    Draw,
     Number,
     ProblemDraft,
     ReferenceCode,
@@ -161,7 +161,7 @@ def _arg(said: Mapping[str, Any], place: int, sizes: Mapping[int, str]) -> Draft
             f"{name}: {memory!r}, {access!r}; accepted: Scalar with a FillValue, Vector with "
             f"AccessType {', '.join(ROLES)}",
         )
-    draw = Draw.NORMAL if dtype in FLOATS else Draw.INTEGERS
+    draw = Distribution.NORMAL if dtype in FLOATS else Distribution.INTEGERS
     return DraftArg(name, ROLES[access], dtype, (sizes[said["Size"]],), draw)
 
 

@@ -9,8 +9,8 @@ from math import prod
 from campaigns.evaluator.contract.problem import GROUPED_WORDS
 from campaigns.problems.import_.draft import (
     FLOAT8,
+    Distribution,
     DraftArg,
-    Draw,
     Number,
     ProblemDraft,
     Role,
@@ -227,10 +227,10 @@ def _drawn(arg: DraftArg) -> str:
         return f"({on_any_device(arg.source, 'device')}).to(device)"
     shape = _shape(arg)
     where = "generator=random, device=device"
-    if arg.draw is Draw.INTEGERS:
+    if arg.draw is Distribution.INTEGERS:
         kind = "bool" if arg.dtype == "bool" else arg.dtype
         return f"torch.randint({arg.low}, {arg.high}, {shape}, {where}).to(torch.{kind})"
-    made = f"torch.{'rand' if arg.draw is Draw.UNIFORM else 'randn'}({shape}, {where})"
+    made = f"torch.{'rand' if arg.draw is Distribution.UNIFORM else 'randn'}({shape}, {where})"
     if arg.scale != 1.0:
         made += f" * {arg.scale!r}"
     if arg.shift:

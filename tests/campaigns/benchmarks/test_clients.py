@@ -6,12 +6,12 @@ from collections import Counter
 import pytest
 
 from campaigns.benchmarks import clients
-from campaigns.benchmarks.clients import _report, _Seen
+from campaigns.benchmarks.clients import Crowd, report_of
 from campaigns.benchmarks.harness import BenchmarkError, BenchReport
 
 
-def seen(**more) -> _Seen:
-    found = _Seen(Counter({200: 3, 201: 2}), [0.01, 0.02, 0.03], [0.05, 0.05])
+def seen(**more) -> Crowd:
+    found = Crowd(0, {}, {}, Counter({200: 3, 201: 2}), [0.01, 0.02, 0.03], [0.05, 0.05])
     found.sent |= {"a", "b"}
     found.accepted |= {"a": {1}, "b": {2}}
     for name, value in more.items():
@@ -19,8 +19,8 @@ def seen(**more) -> _Seen:
     return found
 
 
-def report(found: _Seen, stored: Counter[str]) -> BenchReport:
-    return _report(Namespace(clients=3, seconds=1), found, stored)
+def report(found: Crowd, stored: Counter[str]) -> BenchReport:
+    return report_of(Namespace(clients=3, seconds=1), found, stored)
 
 
 def test_it_holds_where_every_answer_is_stored_once():

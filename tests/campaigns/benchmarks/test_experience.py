@@ -8,9 +8,9 @@ from django.db import IntegrityError
 from django.forms import model_to_dict
 
 from campaigns.benchmarks import experience
-from campaigns.benchmarks.experience import TimedAsk, questions, searches
+from campaigns.benchmarks.experience import questions, searches
 from campaigns.benchmarks.harness import BenchmarkError
-from campaigns.benchmarks.made_up import Imagination, MadeUpPlatform, fill
+from campaigns.benchmarks.made_up import Imagination, fill
 from knowledge.experience.attempts.index import entry_row, track_row
 from knowledge.experience.attempts.standing import refresh
 from knowledge.experience.recommend.ask import recommend
@@ -19,8 +19,8 @@ from knowledge.search.find import ask, search
 from knowledge.search.index import counted_words, search_row
 
 PLATFORMS = [
-    MadeUpPlatform("h200-sxm", "sm_90a", "NVIDIA"),
-    MadeUpPlatform("mi300x", "gfx942", "AMD"),
+    ("h200-sxm", "sm_90a", "NVIDIA"),
+    ("mi300x", "gfx942", "AMD"),
 ]
 STRATEGIES = [("tr.tile", "triton"), ("tr.warps", "triton"), ("cu.fma", "cuda"), ("x.any", "")]
 
@@ -93,7 +93,7 @@ def test_queries_are_of_every_kind():
 )
 def test_a_limit_that_is_passed_is_told_and_not_held(search_ms, recommend_ms, held):
     report = experience.report_of(
-        400, 1.0, [TimedAsk("words", search_ms)] * 20, [TimedAsk("without", recommend_ms)] * 20
+        400, 1.0, [("words", search_ms)] * 20, [("without", recommend_ms)] * 20
     )
     assert report.held is held
     assert f"less than {search_ms} ms (limit 150)" in report.verdict

@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import pytest
 
 from campaigns.benchmarks.faults import run
-from campaigns.benchmarks.faults.registry import FAULTS, HostFault, Needs
+from campaigns.benchmarks.faults.registry import DISK, EMBEDDED, FAULTS, SERVER, HostFault
 from campaigns.benchmarks.faults.servers import _through
 from campaigns.benchmarks.faults.traffic import LOCAL, PageAnswer, Proxy
-from campaigns.benchmarks.faults.watch import RAISED, Effect, Seen, Watch, read_before
+from campaigns.benchmarks.faults.watch import RAISED, Effect, Watch, read_before
 from campaigns.benchmarks.harness import BenchmarkError
 
 
@@ -106,11 +106,11 @@ def test_every_fault_has_a_name_of_its_own():
 @pytest.mark.parametrize(
     ("needs", "database", "own_disk", "lacking"),
     [
-        (Needs.NOTHING, None, False, ""),
-        (Needs.SERVER, None, False, "PostgreSQL and Redis"),
-        (Needs.SERVER, "proxy", False, ""),
-        (Needs.EMBEDDED, "proxy", False, "SQLite"),
-        (Needs.DISK, None, True, ""),
+        ("", None, False, ""),
+        (SERVER, None, False, "PostgreSQL and Redis"),
+        (SERVER, "proxy", False, ""),
+        (EMBEDDED, "proxy", False, "SQLite"),
+        (DISK, None, True, ""),
     ],
 )
 def test_a_fault_says_what_it_lacks(needs, database, own_disk, lacking):
@@ -119,11 +119,12 @@ def test_a_fault_says_what_it_lacks(needs, database, own_disk, lacking):
 
 
 def seen(**more):
-    return Seen(**{"noticed_s": 0.4, "result_s": 7.25, "state": "done", **more})
+    """The effect of a fault after which work went on."""
+    return Effect(**{"fault": "a", "noticed_s": 0.4, "result_s": 7.25, "state": "done", **more})
 
 
 def test_a_row_says_what_was_seen():
-    effect = Effect("judge killed", seen(by="a | b", outcomes=Counter(passed=2)), "said")
+    effect = seen(by="a | b", outcomes=Counter(passed=2), note="said")
     row = effect.as_row(None)
     assert (row["noticed after s"], row["next result after s"], row["lost"]) == ("0.4", "7.2", 0)
     assert row["seen"].startswith(
@@ -135,17 +136,17 @@ def test_a_row_says_what_was_seen():
 @pytest.mark.parametrize(
     ("effect", "whole"),
     [
-        (Effect("a", seen()), True),
-        (Effect("a", Seen(), skipped="needs SQLite"), True),
-        (Effect("a", seen(), lost=1), False),
-        (Effect("a", seen(), doubled=1), False),
-        (Effect("a", seen(), held=1), False),
-        (Effect("a", seen(broken=1)), False),
-        (Effect("a", seen(), unmet=True), False),
-        (Effect("a", seen(outcomes=Counter(broken_host=1, passed=1))), True),
-        (Effect("a", seen(outcomes=Counter(build_failed=1))), False),
-        (Effect("a", seen(state="aborted")), False),
-        (Effect("a", seen(state="validate")), False),
+        (seen(), True),
+        (Effect("a", skipped="needs SQLite"), True),
+        (seen(lost=1), False),
+        (seen(doubled=1), False),
+        (seen(held=1), False),
+        (seen(broken=1), False),
+        (seen(unmet=True), False),
+        (seen(outcomes=Counter(broken_host=1, passed=1)), True),
+        (seen(outcomes=Counter(build_failed=1)), False),
+        (seen(state="aborted"), False),
+        (seen(state="validate"), False),
     ],
 )
 def test_only_a_fault_without_harm_leaves_nothing_behind(effect, whole):
@@ -155,12 +156,12 @@ def test_only_a_fault_without_harm_leaves_nothing_behind(effect, whole):
 
 def test_an_earlier_run_stands_beside_its_fault(tmp_path):
     file = tmp_path / "before.json"
-    row = Effect("a", seen(result_s=None), lost=2).as_row(None)
+    row = seen(result_s=None, lost=2).as_row(None)
     file.write_text(json.dumps({"tables": {"On SQLite": [row]}}))
     before = read_before([file])
-    now = Effect("a", seen()).as_row(before["On SQLite"]["a"])
+    now = seen().as_row(before["On SQLite"]["a"])
     assert now["before"].startswith("noticed after s 0.4, next result after s never, lost 2,")
-    assert Effect("b", seen()).as_row({})["before"] == "–"
+    assert seen(fault="b").as_row({})["before"] == "–"
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"tables": [1]}', '{"tables": {"a": [{}]}}'])
@@ -194,13 +195,14 @@ class Quiet:
 def watched(tmp_path, during, status=200):
     servers = Quiet(tmp_path)
     page = SimpleNamespace(get=lambda path, limit_s: PageAnswer(status, 0.1))
-    with Watch(servers, 1, page) as watch:
+    found = Effect("a")
+    with Watch(found, servers, 1, page):
         during(servers)
         deadline = time.monotonic() + 60
-        while not watch.finished and time.monotonic() < deadline:
+        while not found.finished and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(1)
-    return watch.seen
+    return found
 
 
 def test_a_watch_sees_only_what_came_after_the_fault(tmp_path):

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from campaigns.benchmarks import precision
-from campaigns.benchmarks.harness import BenchmarkError, Finished
-from campaigns.benchmarks.precision import CHAIN, SLOWER, Compared, Reading, chain_job, chain_source
+from campaigns.benchmarks.harness import BenchmarkError
+from campaigns.benchmarks.precision import CHAIN, SLOWER, Reading, chain_job, chain_source
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome
@@ -52,14 +52,14 @@ def reading(**changes):
 
 def written(readings, same=(), known=()):
     report = precision.report_of(this_device("cpu"), readings, same, known)
-    return Finished(report, "python manage.py bench precision", "today", 1.0, {}).as_markdown()
+    return report.as_markdown()
 
 
 def test_it_counts_and_sizes_what_was_found():
-    same = Compared("softmax, cuda", VerdictWord.NO_CHANGE, 0.002)
-    known = Compared("chain, cuda", VerdictWord.ACCEPTED, 0.031)
-    missed = replace(known, verdict=VerdictWord.NO_CHANGE, gain=0.012)
-    worse = replace(same, verdict=VerdictWord.REJECTED, gain=-0.02)
+    same = ("softmax, cuda", VerdictWord.NO_CHANGE, 0.002)
+    known = ("chain, cuda", VerdictWord.ACCEPTED, 0.031)
+    missed = ("chain, cuda", VerdictWord.NO_CHANGE, 0.012)
+    worse = ("softmax, cuda", VerdictWord.REJECTED, -0.02)
     text = written([reading()], [same, worse], [known, known, missed])
     assert "1 of 2 comparisons of a kernel with itself showed no change." in text
     assert "True gains of 3%: 2 of 3 found." in text

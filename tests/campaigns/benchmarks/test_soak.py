@@ -13,8 +13,8 @@ import pytest
 
 from campaigns.benchmarks import census, soak
 from campaigns.benchmarks.census import Census
-from campaigns.benchmarks.harness import BenchmarkError, Finished
-from campaigns.benchmarks.soak import Leftovers, SoakRun
+from campaigns.benchmarks.harness import BenchmarkError
+from campaigns.benchmarks.soak import SoakRun
 from campaigns.devices.discover import this_device
 from campaigns.rules.noise.gain import Gain
 from tests.architecture.source_tree import ROOT
@@ -143,9 +143,9 @@ SLOW, LEVEL = Gain(-0.2, -0.3, -0.1, 9), Gain(-0.01, -0.02, 0.01, 9)
     ],
 )
 def test_it_judges_by_the_fresh_service_and_without_a_leak(gain, leaks, said):
-    report = soak.report_of(CPU, runs([1.0], "a"), Leftovers(NOTHING, NOTHING, leaks), gain)
+    report = soak.report_of(CPU, runs([1.0], "a"), (NOTHING, NOTHING), leaks, gain)
     assert report.held is (said == "held")
-    text = Finished(report, "python manage.py bench soak", "now", 1.0, {}).as_markdown()
+    text = report.as_markdown()
     assert f"of throughput lost: {said}." in text
     assert f"a fresh one: {gain.gain:+.1%}" in text
     assert "| open files | 6 | 6 |" in text

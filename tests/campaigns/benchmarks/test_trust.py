@@ -8,10 +8,10 @@ from argparse import Namespace
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 import torch
 
-from campaigns.benchmarks.harness import Finished
 from campaigns.benchmarks.peers import ask as peers
 from campaigns.benchmarks.peers import contained, kernelbench, sol, trust
 from campaigns.benchmarks.peers.form import (
@@ -20,12 +20,9 @@ from campaigns.benchmarks.peers.form import (
     Opinion,
     PeerAnswer,
     PeerTask,
-    load_task,
-    read_answer,
     stand_in_for,
-    write_answer,
 )
-from campaigns.benchmarks.peers.trust import Judged, answers_of
+from campaigns.benchmarks.peers.trust import answers_of
 from campaigns.benchmarks.trick import TRICKS, every, read
 from campaigns.devices.discover import Device, this_device
 from campaigns.evaluator.contract.programs import CPP_BUILD as FLAGS
@@ -58,9 +55,17 @@ def form(name):
     return Form(str(found.problem), found.params)
 
 
+def load_task(text):
+    return msgspec.json.decode(text, type=PeerTask)
+
+
+def write_answer(path, answer):
+    path.write_bytes(msgspec.json.encode(answer))
+
+
 def test_it_hands_a_task_over_unchanged(tmp_path):
     given = task("honest/cpp/fast_math.cpp", tmp_path)
-    assert load_task(given.dump()) == given
+    assert load_task(msgspec.json.encode(given)) == given
 
 
 def test_it_draws_from_the_seed_that_the_evaluator_sets():
@@ -124,7 +129,7 @@ def test_it_binds_a_compiled_candidate_for_sol(tmp_path):
     given = task("honest/cpp/gather.cpp", tmp_path)
     found = form("honest/cpp/gather.cpp")
     wrapper = tmp_path / "wrapper.cpp"
-    wrapper.write_text(sol._binding(given, found.layout))
+    wrapper.write_text(sol.binding(given, found.layout))
     out = tmp_path / "benchmark_kernel.so"
     include = f"-I{sysconfig.get_paths()['include']}"
     command = [compiler(), *FLAGS, include, str(wrapper), given.source, "-o", str(out)]
@@ -242,13 +247,17 @@ def test_it_leaves_no_process_of_an_evaluation(tmp_path):
     assert not Path(f"/proc/{mark.read_text()}").exists()
 
 
-def test_it_reads_only_what_was_written_whole(tmp_path):
-    said = PeerAnswer(Opinion.CORRECT, "", 1.0, 2.0, True)
-    write_answer(tmp_path / "told.json", said)
-    assert read_answer(tmp_path / "told.json") == said
-    (tmp_path / "half.json").write_text('{"answer": "corr')
-    assert read_answer(tmp_path / "half.json") is None
-    assert read_answer(tmp_path / "none.json") is None
+@pytest.mark.parametrize("written", ['{"answer": "corr', None])
+def test_it_reads_only_what_was_written_whole(monkeypatch, tmp_path, written):
+    def run(command, **options):
+        if written:
+            Path(load_task(command[-1]).out).write_text(written)
+        Path(command[4]).write_text("")
+        return subprocess.CompletedProcess(command, 0, stdout="SIGKILL\n")
+
+    monkeypatch.setattr(peers.subprocess, "run", run)
+    said = peers.ask(peers.PLAIN, trick("honest/cpp/plain.cpp"), CPU, tmp_path / "turn")
+    assert said == PeerAnswer(Opinion.DIED, "SIGKILL")
 
 
 def test_it_wants_a_checkout_of_the_peer(tmp_path):
@@ -304,7 +313,7 @@ SLOW = PeerAnswer(Opinion.CORRECT, "", 3.0, 1.0, False)
 FLAGGED = PeerAnswer(Opinion.FLAGGED, "excessive speedup", 1.0, 30.0, True)
 KERNELBENCH = SimpleNamespace(name="KernelBench", commit=lambda: "abc", packages=())
 JUDGED = [
-    Judged(trick, {"kopt": ours, "KernelBench": theirs})
+    (trick, {"kopt": ours, "KernelBench": theirs})
     for trick, ours, theirs in (
         (named("cpp/a", "lies"), REFUSED, QUICK),
         (named("cpp/b", "lies slowly"), REFUSED, SLOW),
@@ -333,7 +342,7 @@ def test_it_leaves_out_what_was_not_asked_or_aims_elsewhere():
 
 def test_it_writes_totals_and_a_line_per_candidate():
     report = trust.report_of(CPU, [KERNELBENCH], JUDGED)
-    text = Finished(report, "python manage.py bench trust", "now", 9.0, {}).as_markdown()
+    text = report.as_markdown()
     assert "credited: kopt 0 of 6, KernelBench 1 of 4." in text
     assert "| kopt | 6 | 0 | 0 | 0 | 0 | 1 | 0 |" in text
     assert "| KernelBench | 4 | 2 | 1 | 1 | 1 | 1 | 1 |" in text

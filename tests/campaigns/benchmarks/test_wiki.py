@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from campaigns.benchmarks import wiki
-from campaigns.benchmarks.wiki import WikiSize, fill, made_up_folder
+from campaigns.benchmarks.wiki import fill, made_up_folder
 from knowledge.exchange.batches import undo
 from knowledge.exchange.check import check_wiki
 from knowledge.exchange.confirm import take_at_once
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def made_up(db):
-    fill(WikiSize(specs=95, documents=10, specs_per_platform=40))
+    fill(specs=95, documents=10, specs_per_platform=40)
 
 
 def test_it_has_as_many_rows_as_asked_for(made_up):
@@ -38,7 +38,7 @@ def test_it_reports_limits_beside_times(made_up, monkeypatch, tmp_path):
     monkeypatch.setattr(wiki, "SHEETS", 2)
     monkeypatch.setattr(wiki, "IMPORTS", (10, 20))
     monkeypatch.setattr(wiki, "FILES", (5, 10))
-    report = wiki._measured(WikiSize(95, 10), tmp_path)
+    report = wiki.report_of(95, 10, tmp_path)
     questions, imports, files = report.tables
     assert [row["held to"] for row in questions.rows] == ["p95 under 20 ms", "under 200 ms", ""]
     assert all(row["median ms"] > 0 for row in questions.rows)

@@ -13,11 +13,10 @@ GPU = Device("gpu", "cuda:0", "NVIDIA H200", "x", "sm_90a", 1, "GPU-aaaa1111")
 CPU = Device("cpu", "cpu", "Some CPU", "x", "native", 1, "x")
 
 
-def test_it_does_not_count_our_own_processes(library):
+def test_it_tells_who_uses_a_card(library):
     library()
-    assert look(GPU, ours={10}) == Activity((20,), 3, 7)
-    assert look(GPU, ours={10}).idle is False
-    assert look(GPU, ours={10, 20}).idle is True
+    assert look(GPU) == Activity((10, 20), 3, 7)
+    assert look(GPU).idle is False
 
 
 def test_it_does_not_guess_what_the_driver_hides(library):

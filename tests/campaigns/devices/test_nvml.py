@@ -7,6 +7,7 @@ import pynvml
 import pytest
 
 from campaigns.devices import nvml
+from campaigns.rules.noise.device_gate import Activity
 from tests.campaigns.devices.conftest import H100, H200
 
 
@@ -17,7 +18,7 @@ def test_it_finds_no_card_and_raises_nothing_without_a_driver(monkeypatch):
     monkeypatch.setattr(pynvml, "nvmlInit", missing)
     assert nvml.cards() == []
     assert nvml.driver_version() == ""
-    assert nvml.load("GPU-aaaa1111") is None
+    assert nvml.clock_mhz("GPU-aaaa1111") is None
     assert nvml.use("GPU-aaaa1111") is None
 
 
@@ -39,23 +40,24 @@ def test_it_keeps_a_card_whose_node_is_not_told(library):
 
 def test_it_tells_the_load_of_a_card(library):
     library()
-    assert nvml.load(H200.uuid) == nvml.Load((10, 20), 3, 7, 1980)
+    assert (nvml.clock_mhz(H200.uuid), nvml.memory_used_bytes(H200.uuid)) == (1980, 7)
 
 
 def test_it_knows_no_load_where_the_driver_hides_it(library):
-    fake = library("nvmlDeviceGetComputeRunningProcesses")
-    assert nvml.load(H200.uuid) is None
+    fake = library("nvmlDeviceGetClockInfo", "nvmlDeviceGetMemoryInfo")
+    assert nvml.clock_mhz(H200.uuid) is None
+    assert nvml.memory_used_bytes(H200.uuid) is None
     assert fake.open == 0
 
 
 @pytest.mark.parametrize(
     ("hidden", "seen"),
     [
-        ((), nvml.CardUse((10, 20), 3, 7)),
-        (("nvmlDeviceGetComputeRunningProcesses",), nvml.CardUse(None, 3, 7)),
-        (("nvmlDeviceGetUtilizationRates",), nvml.CardUse((10, 20), None, 7)),
-        (("nvmlDeviceGetMemoryInfo",), nvml.CardUse((10, 20), 3, None)),
-        (("nvmlDeviceGetGraphicsRunningProcesses",), nvml.CardUse((10, 20), 3, 7)),
+        ((), Activity((10, 20), 3, 7)),
+        (("nvmlDeviceGetComputeRunningProcesses",), Activity(None, 3, 7)),
+        (("nvmlDeviceGetUtilizationRates",), Activity((10, 20), None, 7)),
+        (("nvmlDeviceGetMemoryInfo",), Activity((10, 20), 3, None)),
+        (("nvmlDeviceGetGraphicsRunningProcesses",), Activity((10, 20), 3, 7)),
         (("nvmlDeviceGetHandleByUUID",), None),
     ],
 )
@@ -69,7 +71,7 @@ def test_it_does_not_count_the_memory_that_draws_the_screen(library, monkeypatch
     library()
     drawing = [SimpleNamespace(usedGpuMemory=5), SimpleNamespace(usedGpuMemory=None)]
     monkeypatch.setattr(pynvml, "nvmlDeviceGetGraphicsRunningProcesses", lambda handle: drawing)
-    assert nvml.use(H200.uuid).memory_bytes == 2
+    assert nvml.use(H200.uuid).memory_used_bytes == 2
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.sweep import build_cache
 from campaigns.devices.sweep.build_cache import BuildCache
-from campaigns.devices.sweep.loop import SweepLoop, SweepOptions
+from campaigns.devices.sweep.loop import SweepLoop
 from campaigns.devices.sweep.shared_work import BuilderWork
 from campaigns.evaluator.contract import Case, Job, Source
 from campaigns.evaluator.contract import backends as base
@@ -57,7 +57,7 @@ def build_all(service: EvaluatorService, job: Job, cache: BuildCache, *variants:
     share: Any = SimpleNamespace(holder="mine")
     board: Any = orders
     work = BuilderWork(board, share, cache, goes_on, lambda: None)
-    SweepLoop(service, job, cache, SweepOptions(job.scratch.parent, builders=1)).run(work)
+    SweepLoop(service, job, cache, job.scratch.parent, builders=1).run(work)
     assert work.done == len(variants)
     return orders
 
@@ -76,7 +76,7 @@ def test_what_another_host_built_is_screened_and_not_built_again(
     for _ in range(2):  # one that is there already does no harm
         here.unpack(right, packed)
     listed = Listed([right])
-    SweepLoop(service, job, here, SweepOptions(tmp_path, builders=1)).run(listed)
+    SweepLoop(service, job, here, tmp_path, builders=1).run(listed)
     assert listed.outcomes == ["passed"]
     assert listed.builds[0].wall_s == 0.0
 

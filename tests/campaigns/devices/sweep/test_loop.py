@@ -13,7 +13,7 @@ import pytest
 
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.sweep.build_cache import BuildCache
-from campaigns.devices.sweep.loop import SweepBroken, SweepLoop, SweepOptions
+from campaigns.devices.sweep.loop import SweepBroken, SweepLoop
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.contract.stream import BuildResult, ScreenResult
 from tests.evaluator import small
@@ -61,7 +61,7 @@ def loop(service: EvaluatorService, problem: Path, tmp_path: Path):
 
     def make(folder: str = "builds", of: Job = job, builders: int = 2) -> SweepLoop:
         cache = BuildCache(tmp_path / folder, of)
-        return SweepLoop(service, of, cache, SweepOptions(tmp_path, builders))
+        return SweepLoop(service, of, cache, tmp_path, builders)
 
     return make
 

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from campaigns.problems.import_.draft import DraftError, Draw
+from campaigns.problems.import_.draft import Distribution, DraftError
 from campaigns.problems.import_.example_calls import find_calls, read_call
 
 
@@ -32,7 +32,7 @@ def test_it_reads_shape_and_dtype(text, shape, dtype):
 def test_it_reads_what_values_are_drawn():
     assert (one("torch.randint(2, 9, (3,))").low, one("torch.randint(2, 9, (3,))").high) == (2, 9)
     assert one("torch.randn(4) * 0.1 + 1").shift == 1
-    assert one("torch.rand(4)").draw is Draw.UNIFORM
+    assert one("torch.rand(4)").draw is Distribution.UNIFORM
 
 
 def test_names_are_what_was_assigned_before():

@@ -4,7 +4,14 @@ import tomllib
 
 import pytest
 
-from campaigns.problems.import_.draft import DraftError, Draw, Given, Role, case_name, slug_of
+from campaigns.problems.import_.draft import (
+    Distribution,
+    DraftError,
+    Given,
+    Role,
+    case_name,
+    slug_of,
+)
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written
 from tests.campaigns.problems.import_.sources import ADD_BIAS, CPP, CUDA, RELU, TRITON
@@ -29,7 +36,7 @@ def test_a_triton_file_with_reference_and_test_needs_nothing_else():
 def test_a_weight_of_ones_is_drawn_around_one_and_that_is_said():
     draft = propose(Given("scale.py", TRITON))
     weight = next(arg for arg in draft.args if arg.name == "weight")
-    assert (weight.draw, weight.shift) == (Draw.NORMAL, 1.0)
+    assert (weight.draw, weight.shift) == (Distribution.NORMAL, 1.0)
     assert any(words.startswith("weight is drawn") for words in draft.assumed)
     x = next(arg for arg in draft.args if arg.name == "x")
     assert x.scale == 0.5
