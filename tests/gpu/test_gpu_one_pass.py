@@ -13,11 +13,12 @@ from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.evaluator.judge.correctness.one_pass import (
     TRIED,
     WIDE,
+    InputMix,
+    RowWindows,
     TritonPasses,
     agrees,
     passes_for,
 )
-from campaigns.evaluator.judge.correctness.passes import InputMix, RowWindows
 from campaigns.problems.shipped import problem_folder
 
 

@@ -8,9 +8,16 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from campaigns.evaluator.contract import CaseReport, Job, Look, Moment, Phase, Timing
 from campaigns.evaluator.contract.problem import ProblemSpec
+
+if TYPE_CHECKING:
+    import torch
+
+    from campaigns.evaluator.contract.backends import Backend
+    from campaigns.evaluator.service.host_watch import HostWatch
 
 
 @dataclass
@@ -35,21 +42,38 @@ class JudgeProgress:
         now = time.monotonic()
         self.wall_s[self.phase] = self.wall_s.get(self.phase, 0.0) + now - self._since
         self.phase, self._since = phase, now
-        os.write(self.pipe, f"phase {phase} {detail}\n".encode())
+        self.tell(f"phase {phase} {detail}")
+
+
+@dataclass(frozen=True, slots=True)
+class Aids:
+    """What stands beside the judge. Nothing of it decides that a candidate is accepted.
+
+    read_problem: reads the folder of the problem; raises ProblemError. backend: what a backend says
+    of itself, by name. watch: looks at a device and its host. told: what a runner's tracer saw.
+    forecast: how long an evaluation will take, in words. loops: the file of the judge's own loops,
+    compiled if it is not there; None where the service names no folder for it.
+    """
+
+    read_problem: Callable[[Path], ProblemSpec]
+    backend: Callable[[str], Backend]
+    watch: Callable[[torch.device], HostWatch]
+    told: Callable[..., Mapping[str, Any]]
+    forecast: Callable[..., str]
+    loops: Callable[[], Path] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeTask:
     """One job with the sockets to its runners and its reference.
 
-    read_problem: reads the folder of the problem; raises ProblemError. orders: the lines that
-    follow a job that is a stream.
+    orders: the lines that follow a job that is a stream.
     """
 
     job: Job
     channels: Mapping[str, socket.socket]
     progress: JudgeProgress
-    read_problem: Callable[[Path], ProblemSpec]
+    aids: Aids
     orders: Iterable[str] = ()
 
 

@@ -11,21 +11,21 @@ while it spins on the start signal; on a CPU it finds its question when it conti
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container
-from typing import Protocol
+from collections.abc import Callable
 
 from campaigns.evaluator.judge.correctness.arena import Slots
 from campaigns.evaluator.judge.correctness.case_context import CaseContext
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
-from campaigns.evaluator.judge.timing.prepared_slots import (
+from campaigns.evaluator.judge.timing.probed_burst import ProbedBurst
+from campaigns.evaluator.judge.timing.proof import (
     USUAL,
     WARM,
     BurstOptions,
     OutputFence,
     PreparedSlots,
+    prove,
     set_up,
 )
-from campaigns.evaluator.judge.timing.proof import prove
 from campaigns.evaluator.wire import Ask
 
 # A burst in which a stopped process ran is made again. This may happen once to an honest runner
@@ -37,30 +37,13 @@ IDLE_SLOTS = 1
 ALONE, OTHER = 1, 1
 
 
-class Probed(Protocol):
-    """What the judge does with a burst besides taking its time."""
-
-    @property
-    def proven(self) -> Container[int]:
-        """The slots whose answers `check` compares."""
-
-    def prepare(self, prepared: PreparedSlots) -> PreparedSlots:
-        """Before the runner continues; may exchange the contents of slots."""
-
-    def during(self, started: float) -> None:
-        """After the start signal, sent at `started` on the judge's clock (`time.perf_counter`)."""
-
-    def check(self) -> None:
-        """After the burst, with the runners stopped."""
-
-
 def run_burst(
     context: CaseContext,
     channel: RunnerChannel,
     slots: Slots,
     calls: int,
     options: BurstOptions = USUAL,
-    probed: Probed | None = None,
+    probed: ProbedBurst | None = None,
 ) -> float:
     """Seconds on the judge's clock for `calls` proven calls of the runner behind `channel`.
 
@@ -70,9 +53,7 @@ def run_burst(
     def clock(prepared: PreparedSlots, fence: OutputFence) -> float:
         return _clocked(context, channel, fence, calls, options.rest_s, probed)
 
-    return _calm(
-        channel, lambda: _ready(context, channel, slots, calls, options, probed), clock, probed
-    )
+    return _calm((context, channel, slots), calls, options, clock, probed)
 
 
 def idle_burst(
@@ -113,7 +94,7 @@ def call_awake(context: CaseContext, channel: RunnerChannel, slots: Slots) -> fl
         fence.look()
         return time.perf_counter() - started
 
-    return _calm(channel, lambda: _ready(context, channel, slots, ALONE, WARM, None), clock)
+    return _calm((context, channel, slots), ALONE, WARM, clock)
 
 
 def idle_awake(context: CaseContext, channel: RunnerChannel, slots: Slots) -> float:
@@ -129,35 +110,6 @@ def idle_awake(context: CaseContext, channel: RunnerChannel, slots: Slots) -> fl
     return time.perf_counter() - started
 
 
-def _ready(
-    context: CaseContext,
-    channel: RunnerChannel,
-    slots: Slots,
-    calls: int,
-    options: BurstOptions,
-    probed: Probed | None,
-) -> tuple[PreparedSlots, OutputFence]:
-    """Pose the question, stop the runner, make slots and fence ready, and let all settle."""
-    order = _order(context, channel, calls)
-    channel.pose(calls, context.limit_s)
-    prepared = set_up(context, channel, slots, calls, options, order)
-    if probed is not None:
-        prepared = probed.prepare(prepared)
-    part = slots.part(0, max(calls, options.breadth))
-    fence = OutputFence(context, part, prepared.truth, calls)
-    _settle(context, channel, cold=options.cold)
-    return prepared, fence
-
-
-def _order(context: CaseContext, channel: RunnerChannel, calls: int) -> tuple[int, ...]:
-    """Send the runner the order of its next calls, before their slots are filled."""
-    if channel.gate is not None:
-        return tuple(range(calls))
-    order = context.supply.shuffled(range(calls))
-    channel.ask(Ask.ORDER, order, context.limit_s)
-    return tuple(order)
-
-
 def _settle(context: CaseContext, channel: RunnerChannel, *, cold: bool) -> None:
     """Finish the judge's work before the runner wakes and could see inputs ahead of the clock."""
     context.wait()
@@ -167,15 +119,31 @@ def _settle(context: CaseContext, channel: RunnerChannel, *, cold: bool) -> None
 
 
 def _calm(
-    channel: RunnerChannel,
-    ready: Callable[[], tuple[PreparedSlots, OutputFence]],
+    arm: tuple[CaseContext, RunnerChannel, Slots],
+    calls: int,
+    options: BurstOptions,
     clock: Callable[[PreparedSlots, OutputFence], float],
-    probed: Probed | None = None,
+    probed: ProbedBurst | None = None,
 ) -> float:
-    """Seconds by `clock` of a proven burst during which no stopped process has run."""
+    """Seconds by `clock` of a proven burst during which no stopped process has run.
+
+    Poses the question, stops the runner, makes slots and fence ready, and lets all settle. On a CPU
+    the runner is sent the order of its next calls before their slots are filled.
+    """
+    context, channel, slots = arm
     for _ in range(ATTEMPTS):
         since = time.monotonic()
-        prepared, fence = ready()
+        order = tuple(range(calls))
+        if channel.gate is None:
+            order = tuple(context.supply.shuffled(order))
+            channel.ask(Ask.ORDER, list(order), context.limit_s)
+        channel.pose(calls, context.limit_s)
+        prepared = set_up(context, channel, slots, calls, options, order)
+        if probed is not None:
+            prepared = probed.prepare(prepared)
+        part = slots.part(0, max(calls, options.breadth))
+        fence = OutputFence(context, part, prepared.truth, calls)
+        _settle(context, channel, cold=options.cold)
         before = channel.restless()
         seconds = clock(prepared, fence)
         other = channel.restless()
@@ -199,7 +167,7 @@ def _clocked(
     fence: OutputFence,
     calls: int,
     rest_s: float = 0.0,
-    probed: Probed | None = None,
+    probed: ProbedBurst | None = None,
 ) -> float:
     """Seconds from the start signal until the fence has read its positions."""
     channel.start_burst(calls)

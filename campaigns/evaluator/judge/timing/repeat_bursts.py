@@ -20,14 +20,10 @@ from enum import Enum
 
 from campaigns.evaluator.contract import Repeats, Timer, Timing
 from campaigns.evaluator.judge.correctness.arena import Slots
-from campaigns.evaluator.judge.correctness.fresh_inputs import (
-    BurstInputs,
-    SeparateInputs,
-    SplitInputs,
-)
+from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, SeparateInputs
 from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
 from campaigns.evaluator.judge.timing.burst import run_burst
-from campaigns.evaluator.judge.timing.prepared_slots import SPARE, WARM, BurstOptions, set_up
+from campaigns.evaluator.judge.timing.proof import SPARE, WARM, BurstOptions, set_up
 from campaigns.evaluator.wire import Ask
 
 # Rounds of all patterns; MOST where the candidate seems faster than the incumbent on seen inputs by
@@ -134,11 +130,11 @@ class RepeatBursts:
         if step is SlotContents.AGAIN and self._version is not None:
             return self._version
         if step is SlotContents.KEPT and self._version is not None:
-            return SplitInputs(self._version, self._weights, fresh)
+            return fresh.with_those(self._weights, self._version)
         if step is SlotContents.CHANGED:
             # All calls of a burst share the weights.
             same = SeparateInputs([context.supply.example()] * count, self._weights)
-            self._version = fresh = SplitInputs(same, self._weights, fresh)
+            self._version = fresh = fresh.with_those(self._weights, same)
         return fresh
 
 

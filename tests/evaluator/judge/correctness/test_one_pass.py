@@ -11,8 +11,7 @@ import torch
 
 from campaigns.devices.launch import ROOT
 from campaigns.evaluator.judge.correctness import one_pass
-from campaigns.evaluator.judge.correctness.one_pass import WIDE, agrees, passes_for
-from campaigns.evaluator.judge.correctness.passes import TorchPasses
+from campaigns.evaluator.judge.correctness.one_pass import WIDE, TorchPasses, agrees, passes_for
 from tests.evaluator.one_pass_check import INTEGERS, WIDTHS
 
 CPU = torch.device("cpu")
