@@ -83,7 +83,7 @@ class ProcessHold:
         stopped: set[int] = set()
         self._frozen, self._awake = True, set()
         for _ in range(ROUNDS):
-            fresh = self._others() - stopped
+            fresh = below(self._supervisor) - self._ours - below(self._me) - stopped
             if not fresh:
                 self._stood = {pid: _standing(pid) for pid in stopped}
                 return
@@ -135,28 +135,21 @@ class ProcessHold:
         for pid in {runner} | below(runner):
             _signal(pid, signal.SIGKILL)
 
-    def _others(self) -> set[int]:
-        return below(self._supervisor) - self._ours - below(self._me)
-
 
 def below(pid: int) -> set[int]:
     """All processes started by `pid` or by those; the process itself is not among them."""
     found: set[int] = set()
     left = [pid]
     while left:
-        children = _children(left.pop()) - found
+        parent, children = left.pop(), set[int]()
+        # A process or thread that ends while it is read has no children to name.
+        with contextlib.suppress(OSError):
+            for thread in os.listdir(f"/proc/{parent}/task"):
+                with contextlib.suppress(OSError):
+                    told = _whole(f"/proc/{parent}/task/{thread}/children")
+                    children.update(map(int, told.split()))
+        left += children - found
         found |= children
-        left += children
-    return found
-
-
-def _children(pid: int) -> set[int]:
-    found: set[int] = set()
-    # A process or thread that ends while it is read has no children to name.
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with contextlib.suppress(OSError):
-                found.update(map(int, _whole(f"/proc/{pid}/task/{thread}/children").split()))
     return found
 
 
@@ -197,16 +190,13 @@ def _await_rest(pid: int, deadline: float, used_s: float) -> None:
 
 def _slept(before: Standing, after: Standing) -> bool:
     """Whether a thread has gone to sleep and woken, which none does on its way to being stopped."""
-    return any(
-        thread in before and _count(lines) - _count(before[thread]) > SLEEPS
-        for thread, lines in after.items()
-    )
 
+    def times(lines: tuple[bytes, ...]) -> int:
+        """How often a thread gave up its CPU; 0 where the status has no such line."""
+        return next((int(one.split()[1]) for one in lines if one.startswith(b"voluntary")), 0)
 
-def _count(lines: tuple[bytes, ...]) -> int:
-    """How often a thread gave up its CPU; 0 where the status has no such line."""
-    counts = [int(line.split()[1]) for line in lines if line.startswith(b"voluntary")]
-    return counts[0] if counts else 0
+    known = ((lines, before[thread]) for thread, lines in after.items() if thread in before)
+    return any(times(lines) - times(stood) > SLEEPS for lines, stood in known)
 
 
 def _used_s(pid: int) -> float:
@@ -219,32 +209,26 @@ def _used_s(pid: int) -> float:
 
 
 def _at_rest(pid: int) -> bool:
+    """Whether no thread of a process runs, and every stopped one is off its core.
+
+    A thread counts as stopped some steps before it leaves. One whose core another thread takes in
+    between leaves much later: only then is its last switch counted, as if it had run meanwhile.
+    Linux waits until it has left before it shows its system call; some hosts show none.
+    """
     try:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
         return True
-    return all(_thread_at_rest(pid, thread) for thread in threads)
-
-
-def _thread_at_rest(pid: int, thread: str) -> bool:
-    try:
-        state = _stat(f"/proc/{pid}/task/{thread}/stat")[0]
-    except OSError:
-        return True
-    return state in AT_REST and (state not in STOPPED or _has_left(pid, thread))
-
-
-def _has_left(pid: int, thread: str) -> bool:
-    """Whether a stopped thread is off its core; True where this host does not show it.
-
-    It counts as stopped some steps before it leaves. One whose core another thread takes in between
-    leaves much later: only then is its last switch counted, as if it had run meanwhile. Linux waits
-    until it has left before it shows its system call.
-    """
-    try:
-        return not _whole(f"/proc/{pid}/task/{thread}/syscall").startswith(b"running")
-    except OSError:
-        return True
+    for thread in threads:
+        with contextlib.suppress(OSError):
+            state = _stat(f"/proc/{pid}/task/{thread}/stat")[0]
+            if state not in AT_REST:
+                return False
+            if state in STOPPED and _whole(f"/proc/{pid}/task/{thread}/syscall").startswith(
+                b"running"
+            ):
+                return False
+    return True
 
 
 def _standing(pid: int) -> Standing:
