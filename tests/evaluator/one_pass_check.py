@@ -16,13 +16,13 @@ import sys
 
 import torch
 
+from campaigns.evaluator.builds.judge_loops import TritonPasses
 from campaigns.evaluator.interpreter.no_gpu import install_stub
 from campaigns.evaluator.judge.correctness.one_pass import (
     WIDE,
     InputMix,
     RowWindows,
     TorchPasses,
-    TritonPasses,
     agrees,
 )
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, quick

@@ -8,6 +8,7 @@ from math import prod
 from pathlib import Path
 
 from campaigns.evaluator.contract import Case, Param
+from campaigns.evaluator.contract.errors import ProblemError as ProblemError
 
 # Where Triton kernels are checked without a GPU: a program takes some tenth of a millisecond there,
 # so problems for real devices are too large for it.
@@ -22,10 +23,6 @@ USUAL_SETS = (
 )
 # What base addresses are multiples of in a check: enough for vector loads of 16 bytes.
 ALIGN = 16
-
-
-class ProblemError(ValueError):
-    """A problem folder that cannot be used; one line naming file and field."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import torch
 
 from campaigns.evaluator import host
 from campaigns.evaluator.contract import Case, Param
-from campaigns.evaluator.contract.errors import HostError
+from campaigns.evaluator.contract.errors import HostError, ProblemError
 from campaigns.evaluator.contract.layout import Layout, Shift
-from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.judge.correctness.arena import Arena, Slots
 from campaigns.evaluator.judge.correctness.case_context import Answers, CaseContext
 from campaigns.evaluator.judge.correctness.fresh_inputs import InputSupply
@@ -26,6 +26,9 @@ from campaigns.evaluator.judge.progress import JudgeTask
 from campaigns.evaluator.judge.timing.schedule import calls_to_prove
 from campaigns.evaluator.reference.reference import Reference
 from campaigns.evaluator.wire import Ask
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.contract.problem import ProblemSpec
 
 MIB = 1 << 20
 # The largest share of the free memory for one arm's slots. The judge may hold the inputs of all
@@ -60,7 +63,7 @@ class ArenaLayout:
                 raise ProblemError(f"{spec.folder.name}/problem.toml: {words}{listed}")
         dtypes = {arg.dtype for layout in self.layouts.values() for arg in layout.tensors}
         wanted = [getattr(torch, dtype) for dtype in sorted(dtypes)]
-        self._passes = passes_for(self._device, wanted, reference.note, task.aids.loops)
+        self._passes = passes_for(self._device, wanted, reference.note, task.aids.faster)
         limits, arms = job.protocol.limits, job.arms.values()
         builds = any(task.aids.backend(name).builds_in_calls(source) for name, source in arms)
         self._call_s = max(limits.call_s, limits.build_s) if builds else limits.call_s

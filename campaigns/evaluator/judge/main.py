@@ -15,9 +15,9 @@ from campaigns.evaluator.contract.errors import (
     BadReference,
     CandidateError,
     HostError,
+    ProblemError,
     is_out_of_memory,
 )
-from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.evaluator.judge.integrity.channel import waited_for_cpu_s
 from campaigns.evaluator.judge.progress import JudgeDone, JudgeProgress, JudgeTask, Work
 

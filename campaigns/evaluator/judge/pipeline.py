@@ -101,10 +101,7 @@ class MeasuringSession:
         # case.
         self._repeated = random.SystemRandom().choice(job.cases)
         total = TimeBudget(
-            limits.total_s,
-            lambda: self._reference.spent_s,
-            limits.lost_s,
-            self._watch.others_share,
+            limits.total_s, lambda: self._reference.spent_s, limits.lost_s, self._watch.others_share
         )
         # In random order: otherwise an incumbent could recognise itself by its turn and hold back.
         names = random.SystemRandom().sample(list(job.arms), len(job.arms))
@@ -336,7 +333,9 @@ class MeasuringSession:
             self._progress.surroundings.append(self._watch.look(case.name, block))
 
         turn_to = partial(self._turn_to, timers)
-        self._progress.looks = compare_arms(self._job, timers, turn_to, look_around)
+        self._progress.looks = compare_arms(
+            self._job, timers, turn_to, look_around, self._task.aids.may_end
+        )
 
     def close(self, timers: Timers) -> None:
         """After the last sample: check whether the samples can be believed."""

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from campaigns.evaluator.contract import CaseReport, Job, Look, Moment, Phase, Timing
-from campaigns.evaluator.contract.problem import ProblemSpec
 
 if TYPE_CHECKING:
     import torch
 
     from campaigns.evaluator.contract.backends import Backend
+    from campaigns.evaluator.contract.problem import ProblemSpec
+    from campaigns.evaluator.judge.correctness.one_pass import Passes
     from campaigns.evaluator.service.host_watch import HostWatch
 
 
@@ -47,12 +48,12 @@ class JudgeProgress:
 
 @dataclass(frozen=True, slots=True)
 class Aids:
-    """What stands beside the judge. Nothing of it decides that a candidate is accepted.
+    """What stands beside the judge. By none of it alone is a candidate accepted.
 
     read_problem: reads the folder of the problem; raises ProblemError. backend: what a backend says
     of itself, by name. watch: looks at a device and its host. told: what a runner's tracer saw.
-    forecast: how long an evaluation will take, in words. loops: the file of the judge's own loops,
-    compiled if it is not there; None where the service names no folder for it.
+    forecast: how long an evaluation will take, in words. may_end: whether more pairs would hardly
+    change what is concluded. faster: passes over memory on a device, or None.
     """
 
     read_problem: Callable[[Path], ProblemSpec]
@@ -60,7 +61,8 @@ class Aids:
     watch: Callable[[torch.device], HostWatch]
     told: Callable[..., Mapping[str, Any]]
     forecast: Callable[..., str]
-    loops: Callable[[], Path] | None = None
+    may_end: Callable[[Mapping[str, list[tuple[float, float]]], float, float], bool]
+    faster: Callable[[torch.device], Passes | None]
 
 
 @dataclass(frozen=True, slots=True)

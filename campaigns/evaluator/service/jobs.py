@@ -7,13 +7,10 @@ of such a job alone, so that a process which judges holds nothing but the judge.
 from __future__ import annotations
 
 import importlib
-import os
-from functools import partial
-from pathlib import Path
 
 from campaigns.evaluator import tracer_answers
 from campaigns.evaluator.contract import Job, backends
-from campaigns.evaluator.contract.job import KERNELS
+from campaigns.evaluator.contract.looks import may_end
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.evaluator.judge.progress import Aids, Work
 from campaigns.evaluator.service.notices import forecast
@@ -37,15 +34,15 @@ def work_beside(job: Job) -> Work | None:
 def aids_of_judge() -> Aids:
     """What a judge is given, in its own process: the service imports it all before it forks."""
     # Imported here: whoever starts the service loads torch later.
-    from campaigns.evaluator.builds.judge_loops import built
+    from campaigns.evaluator.builds.judge_loops import faster_passes
     from campaigns.evaluator.service.host_watch import HostWatch
 
-    folder = os.environ.get(KERNELS)
     return Aids(
         read_problem=load_problem,
         backend=backends.get,
         watch=HostWatch,
         told=tracer_answers.told,
         forecast=forecast,
-        loops=None if folder is None else partial(built, Path(folder)),
+        may_end=may_end,
+        faster=faster_passes,
     )

@@ -14,6 +14,7 @@ from typing import Any
 from django.db import transaction
 
 from campaigns.evaluator import contract
+from campaigns.evaluator.contract.looks import LOOKS
 from campaigns.models import Campaign, Problem, Protocol
 from campaigns.models.event import record
 from campaigns.proposers.base import proposer_names
@@ -49,9 +50,9 @@ CPU_PROTOCOL = contract.Protocol(
     max_slots=64,
     arena_mib=1024,
     trials=3,
-    looks=contract.LOOKS,
+    looks=LOOKS,
 )
-GPU_PROTOCOL = contract.Protocol(version=2, looks=contract.LOOKS)
+GPU_PROTOCOL = contract.Protocol(version=2, looks=LOOKS)
 LONGEST_TITLE = 200
 LARGEST_SEED = 2**63 - 1
 # A kernel's own name, as the tracer shows it without namespaces and template arguments.

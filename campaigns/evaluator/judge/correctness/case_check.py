@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import torch
 
 from campaigns.evaluator.contract import Case, CaseReport, Outcome
 from campaigns.evaluator.contract.errors import BadReference
 from campaigns.evaluator.contract.layout import ALIGN, Shift
-from campaigns.evaluator.contract.problem import CheckSpec
 from campaigns.evaluator.judge.correctness import sets
 from campaigns.evaluator.judge.correctness.arena import Guards, Slots
 from campaigns.evaluator.judge.correctness.case_context import Answers, CaseContext, let_settle
@@ -30,6 +30,9 @@ from campaigns.evaluator.judge.correctness.tolerance import Draws
 from campaigns.evaluator.judge.correctness.trial import Trial, look_at, sets_as_trials
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.wire import Ask
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.contract.problem import CheckSpec
 
 # Lays a case out for a runner, base addresses shifted or not; None where its slots do not fit.
 # Raises BadReference where the setup refuses it.

@@ -13,11 +13,7 @@ from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.errors import BadReference
 from campaigns.evaluator.contract.layout import Layout, TensorArg
 from campaigns.evaluator.judge.correctness.arena import Gather, Slots, copy_of
-from campaigns.evaluator.judge.correctness.fresh_inputs import (
-    BurstInputs,
-    InputSupply,
-    scalars,
-)
+from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, InputSupply, scalars
 from campaigns.evaluator.judge.correctness.output_comparison import (
     NONE,
     Others,
@@ -30,9 +26,8 @@ from campaigns.evaluator.judge.correctness.output_comparison import (
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.integrity.cold_caches import Cool
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
-from campaigns.evaluator.reference.calls import ReferenceCall, is_tensor
 from campaigns.evaluator.reference.memory import as_integers
-from campaigns.evaluator.reference.reference import Reference
+from campaigns.evaluator.reference.reference import Reference, ReferenceCall, is_tensor
 
 # A proof of one call that takes less is measured by that of some.
 QUICK_S, SOME_CALLS = 0.02, 64

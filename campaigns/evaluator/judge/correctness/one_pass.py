@@ -1,27 +1,20 @@
 """Making inputs and comparing answers: two passes over all of a burst's memory.
 
-As torch operations, which any device has, the two take some fifty passes over all slots of a burst.
-On a GPU that is most of an evaluation's time, and on a CPU a dozen are most of a trial of a small
-kernel. So there is a Triton kernel (`one_pass_kernels`) and a loop in C++ (`one_pass_cpu.cpp`) for
-each; they are used where they agree with the torch operations.
+Here by torch operations, on every device. Faster ones (`campaigns.evaluator.builds.judge_loops`)
+are used where they agree with these. All that a check calls, and positions of every timed output
+that are drawn in secret, are compared without them.
 """
 
 from __future__ import annotations
 
-import ctypes
-import itertools
-import math
-import os
-import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 
 from campaigns.evaluator.judge.correctness.arena import copy_of
-from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, quick, within_norm
+from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, quick
 from campaigns.evaluator.reference.memory import as_integers
 
 # The dtypes that are compared here, and the precision of the comparison.
@@ -34,9 +27,6 @@ WIDE = {
 # Rows and elements of a trial; the last block of a row is not full.
 TRIED = (3, 1500)
 TRIED_TOLERANCE = Tolerance(1e-2, 1e-2, 1e-2)
-COMPARED = {torch.float32: "close_4", torch.float64: "close_8"}
-POINTER, NUMBER = ctypes.c_void_p, ctypes.c_int64
-_loads = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,147 +102,23 @@ class TorchPasses:
         return quick(copy_of(found), expected, tolerance)
 
 
-class NativePasses(TorchPasses):
-    """The loops in C++ of a shared object. Raises OSError where it is not the judge's alone."""
-
-    def __init__(self, library: Path) -> None:
-        super().__init__()
-        # What was looked at is what is loaded.
-        fd = os.open(library, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            if not only_ours(os.fstat(fd)):
-                raise PermissionError(f"others could have written {library}")
-            # The loader takes a name that it knows for the library that it has loaded under it.
-            loaded = ctypes.CDLL(f"/proc/self/{'./' * next(_loads)}fd/{fd}")
-        finally:
-            os.close(fd)
-        mix = [*[POINTER] * 5, ctypes.POINTER(NUMBER), *[NUMBER] * 3]
-        numbers = ctypes.POINTER(ctypes.c_double)
-        close: list[Any] = [POINTER, NUMBER, POINTER, NUMBER, NUMBER, NUMBER, numbers]
-        types: dict[str, list[Any]] = {f"mix_{size}": mix for size in (1, 2, 4, 8)}
-        types |= {name: [*close, POINTER, POINTER] for name in COMPARED.values()}
-        self._library: dict[str, Any] = {name: loaded[name] for name in types}
-        for name, loop in self._library.items():
-            loop.argtypes, loop.restype = types[name], None
-
-    def mix(self, mixture: InputMix, into: torch.Tensor) -> None:
-        rows, width = into.shape
-        if not _in_rows(into):
-            super().mix(mixture, into)
-            return
-        # Made by torch, which refuses windows that reach out of their tensor.
-        one, pattern = mixture.one.rows(rows, width), mixture.pattern.rows(rows, width)
-        difference = RowWindows(mixture.difference, mixture.one.start, mixture.one.step)
-        other = difference.rows(rows, width)
-        last = mixture.last.rows(rows, width) if mixture.last else None
-        parts = (one, other, pattern, one if last is None else last)
-        if any(part.dtype is not into.dtype or not _in_rows(part) for part in parts):
-            super().mix(mixture, into)
-            return
-        steps = (into.stride(0), mixture.one.step, mixture.pattern.step)
-        drawn = mixture.last.step if mixture.last else 0
-        self._library[f"mix_{into.element_size()}"](
-            *(into.data_ptr(), one.data_ptr(), other.data_ptr(), pattern.data_ptr()),
-            None if last is None else last.data_ptr(),
-            *((NUMBER * 4)(*steps, drawn), rows, width, mixture.exact),
-        )
-
-    def close(
-        self, found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance
-    ) -> torch.Tensor:
-        alike = found.dtype is expected.dtype and found.shape == expected.shape
-        usual = alike and expected.dtype in COMPARED and found.numel()
-        if not (usual and _in_rows(found) and _in_rows(expected)):
-            return super().close(found, expected, tolerance)
-        rows, width = found.shape
-        most = torch.finfo(expected.dtype).max
-        accepted = (ctypes.c_double * 3)(tolerance.rtol, tolerance.atol, most)
-        right = torch.empty(rows, dtype=torch.bool)
-        sums = torch.empty((rows, 2), dtype=torch.float64)
-        with_norm = math.isfinite(tolerance.norm)
-        self._library[COMPARED[expected.dtype]](
-            *(found.data_ptr(), found.stride(0), expected.data_ptr(), expected.stride(0)),
-            *(rows, width, accepted, right.data_ptr(), sums.data_ptr() if with_norm else None),
-        )
-        if with_norm:
-            errors, sizes = sums.sqrt_().unbind(1)
-            right &= within_norm(errors, sizes, tolerance)
-        return right
-
-
-def _in_rows(tensor: torch.Tensor) -> bool:
-    """Whether the elements of a row lie side by side."""
-    return bool(tensor.device.type == "cpu" and (tensor.shape[1] < 2 or tensor.stride(1) == 1))
-
-
-def only_ours(about: os.stat_result) -> bool:
-    """Whether it is a plain file under one name that nobody else could have written."""
-    others = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    plain = stat.S_ISREG(about.st_mode) and about.st_nlink == 1
-    return plain and about.st_uid == os.geteuid() and not others
-
-
-class TritonPasses(TorchPasses):
-    """The Triton kernels. Raises what Triton raises where it cannot run them."""
-
-    def __init__(self) -> None:
-        from campaigns.evaluator.judge.correctness import one_pass_kernels as kernels
-
-        super().__init__()
-        self._kernels: Any = kernels
-
-    def mix(self, mixture: InputMix, into: torch.Tensor) -> None:
-        rows, width = into.shape
-        one, pattern, kernels = mixture.one, mixture.pattern, self._kernels
-        last = mixture.last or pattern
-        kernels.mix_rows[(rows * -(-width // kernels.BLOCK),)](
-            *(into, into.stride(0), one.flat, mixture.difference, one.start, one.step),
-            *(pattern.flat, pattern.start, pattern.step, last.flat, last.start, last.step),
-            *(rows, width),
-            EXACT=mixture.exact if mixture.last else 0,
-            SIGN=8 * into.element_size() - 1,
-            BLOCK=kernels.BLOCK,
-        )
-
-    def close(
-        self, found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance
-    ) -> torch.Tensor:
-        if expected.dtype not in WIDE or found.dtype is not expected.dtype or not found.numel():
-            return super().close(found, expected, tolerance)
-        rows, width = found.shape
-        kernels, device = self._kernels, found.device
-        blocks = -(-width // kernels.BLOCK)
-        most = torch.finfo(expected.dtype).max
-        accepted = torch.tensor([tolerance.rtol, tolerance.atol, most], dtype=torch.float64)
-        wrong = torch.empty((rows, blocks), dtype=torch.int32, device=device)
-        sums = torch.empty((2, rows, blocks), dtype=torch.float64, device=device)
-        kernels.close_rows[(rows * blocks,)](
-            *(found, found.stride(0), expected, expected.stride(0)),
-            *(accepted.to(device), wrong, sums[0], sums[1], width),
-            WIDE=getattr(kernels.tl, str(WIDE[expected.dtype]).removeprefix("torch.")),
-            BLOCK=kernels.BLOCK,
-        )
-        errors, sizes = sums.sum(2).sqrt()
-        return (wrong == 0).all(1) & within_norm(errors, sizes, tolerance)
-
-
 def passes_for(
     device: torch.device,
     dtypes: Iterable[torch.dtype],
     note: Callable[[str], None],
-    loops: Callable[[], Path] | None = None,
+    faster: Callable[[torch.device], Passes | None],
 ) -> Passes:
     """Triton kernels on a GPU and loops in C++ on a CPU, if they agree with torch operations.
 
-    Torch operations where they do not, or where there are no loops. note: called with the reason.
-    dtypes: what is made and compared, so that all is compiled before a candidate is loaded. loops:
-    the shared object, see `Aids`.
+    Torch operations where they do not, or where there are none. note: called with the reason.
+    dtypes: what is made and compared, so that all is compiled before a candidate is loaded. faster:
+    see `Aids`.
     """
-    if device.type != "cuda" and loops is None:
-        return TorchPasses()
-    ours = "C++ loops" if loops and device.type != "cuda" else "Triton kernels"
+    ours = "Triton kernels" if device.type == "cuda" else "C++ loops"
     try:
-        made = NativePasses(loops()) if loops and device.type != "cuda" else TritonPasses()
+        made = faster(device)
+        if made is None:
+            return TorchPasses()
         wrong = [
             str(dtype) for dtype in dtypes if dtype in WIDE and not agrees(made, dtype, device)
         ]

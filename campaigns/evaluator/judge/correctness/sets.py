@@ -10,12 +10,14 @@ import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import lgamma, log
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from campaigns.evaluator.contract import Case, Param
-from campaigns.evaluator.contract.problem import CheckSpec
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.contract.problem import CheckSpec
 
 # Powers of two: scaling is exact. Large overflows exponentials that forget to subtract the peak.
 LARGE, TINY, SHIFT, SPIKE = 128.0, 2.0**-20, 256.0, 4096.0

@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from campaigns.evaluator.contract.errors import BadReference
 from campaigns.evaluator.contract.layout import Layout, TensorArg
-from campaigns.evaluator.contract.problem import Bounds, ProblemSpec
 from campaigns.evaluator.judge.correctness.arena import same_bits
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, compare
 
+if TYPE_CHECKING:
+    from campaigns.evaluator.contract.problem import Bounds, ProblemSpec
+
 # The largest |error| / |answer| that the rounding of an honest kernel explains, with room to spare:
 # a kernel that computes in the next lower precision is beyond it, whatever atol would let pass.
-NORM = {
-    "float64": 1e-9,
-    "float32": 1e-4,
-    "tfloat32": 2e-3,
-    "float16": 2e-3,
-    "bfloat16": 1.6e-2,
-}
+NORM = {"float64": 1e-9, "float32": 1e-4, "tfloat32": 2e-3, "float16": 2e-3, "bfloat16": 1.6e-2}
 # 25 dB between answer and error, for outputs of 8 bits that need not be exact.
 NORM_8_BIT = 10 ** (-25 / 20)
 # Outputs of at most FEW elements may be far smaller than usual; how many draws show the usual size.

@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from campaigns.evaluator.contract.errors import BadReference
-from campaigns.evaluator.contract.problem import CheckSpec
 from campaigns.evaluator.judge.correctness import sets
 from campaigns.evaluator.judge.correctness.arena import Slots
 from campaigns.evaluator.judge.correctness.case_context import Answers, CaseContext
@@ -29,6 +28,9 @@ from campaigns.evaluator.judge.correctness.output_comparison import (
     forgiven,
 )
 from campaigns.evaluator.judge.correctness.tolerance import looser
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.contract.problem import CheckSpec
 
 Inputs = Mapping[str, Any]
 # Of all cases together. What does not fit is made anew for each arm.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from campaigns.evaluator.contract import Job, Outcome, Phase, Timer, Timing
-from campaigns.evaluator.contract.problem import CheckSpec
 from campaigns.evaluator.judge.correctness.arena import Slots
 from campaigns.evaluator.judge.correctness.case_context import CaseContext
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
@@ -24,6 +24,9 @@ from campaigns.evaluator.judge.timing.schedule import (
     shorten,
 )
 from campaigns.evaluator.wire import Ask, Reply
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.contract.problem import CheckSpec
 
 # How often one sample is tried; every try is proven, so a candidate gains nothing by it.
 RETAKES = 4

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
-from campaigns.evaluator.contract import Case, Job, Look, Phase, Timer, mean_interval
+from campaigns.evaluator.contract import Case, Job, Look, Phase, Timer
 from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
 from campaigns.evaluator.judge.timing.burst import run_burst
 from campaigns.evaluator.judge.timing.mid_burst_probe import MidBurstProbe
@@ -17,9 +15,8 @@ from campaigns.evaluator.wire import Ask
 
 INCUMBENT, CANDIDATE = "incumbent", "candidate"
 Arms = Mapping[str, ArmTimer]
-# A gain is absent when Student's interval with this two-sided error lies below the noise floor.
-ABSENT = 0.1
-Pair = tuple[float, float]
+# By case (incumbent, candidate) times in µs.
+Pairs = Mapping[str, list[tuple[float, float]]]
 # Enough calls to see almost surely a fault in one of ten, within so many seconds.
 CALLS, LIMIT_S = 48, 5.0
 # The most seconds of one burst, about; it has the time limit of one call.
@@ -31,12 +28,14 @@ def compare_arms(
     timers: Mapping[str, Arms],
     turn_to: Callable[[Case], None],
     note: Callable[[Case, int], None],
+    may_end: Callable[[Pairs, float, float], bool],
 ) -> list[Look]:
     """Measure block after block: one A B B A of every case, then a look at all of them.
 
     timers: both arms, or the only one, by case. turn_to: has both runners work on a case. note:
-    called after so many blocks of a case, before and between which nothing is timed. Gives the
-    looks that were taken, of which the last may have ended it before all blocks are measured.
+    called after so many blocks of a case, before and between which nothing is timed. may_end: of
+    these pairs, at a look of this level, above this noise floor. Gives the looks that were taken,
+    of which the last may have ended it before all blocks are measured.
     """
     # Where one arm is a plain loop, device time decides, so both arms need it.
     traced = {
@@ -65,26 +64,6 @@ def compare_arms(
         if not any(traced.values()) and may_end(pairs, look.level, job.noise_floor):
             break
     return looks
-
-
-# Whatever ends a comparison, the interval of a look is as wide as all looks together need
-# (`campaigns.evaluator.contract.looks`); so this rule can cost power, and no certainty.
-def may_end(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> bool:
-    """Whether measuring more would hardly change what is concluded.
-
-    pairs: by case (incumbent, candidate) times, equally many of each. level: the look's. floor: the
-    least gain that counts. A gain is clear when its interval lies above the floor. A case that
-    seems to lose although all together gain, or to gain although they do not, is measured on: it
-    may be protected, or be worth a kernel of its own.
-    """
-    if any(time <= 0 for taken in pairs.values() for pair in taken for time in pair):
-        return False
-    logs = [[math.log(old / new) for old, new in taken] for taken in pairs.values()]
-    together = [statistics.fmean(column) for column in zip(*logs, strict=True)]
-    alone, least = [statistics.fmean(values) for values in logs], math.log1p(floor)
-    if mean_interval(together, level).low > least:
-        return min(alone) > -least
-    return mean_interval(together, ABSENT).high < least and max(alone) < least
 
 
 def rehearse(arm: Arm) -> None:

@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.contract.problem import CheckSpec
 from campaigns.evaluator.judge.correctness.arena import Slots
 from campaigns.evaluator.judge.correctness.case_context import CaseContext
 from campaigns.evaluator.judge.correctness.trial import Trial, sets_as_trials
@@ -30,6 +30,9 @@ from campaigns.evaluator.judge.timing.probed_burst import (
     is_narrow,
 )
 from campaigns.evaluator.judge.timing.proof import USUAL, WARM
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.contract.problem import CheckSpec
 
 # How often a burst is probed before a sample, and how many of those are salted.
 SHARE, SALTED = 1 / 2, 1 / 2

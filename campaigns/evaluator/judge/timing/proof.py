@@ -222,6 +222,5 @@ def _prove_call(prepared: PreparedSlots, fence: OutputFence, k: int) -> None:
         )
     worst = context.closer_look(slots, context.expect(prepared.truth, k, torch.float64), k)
     raise channel.blame(
-        Outcome.WRONG_RESULT,
-        f"timed call {number} of {prepared.calls} is wrong: {worst.message}",
+        Outcome.WRONG_RESULT, f"timed call {number} of {prepared.calls} is wrong: {worst.message}"
     )

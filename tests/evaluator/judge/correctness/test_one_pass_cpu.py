@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 import os
 import shutil
-from functools import partial
 
 import pytest
 import torch
 
 from campaigns.evaluator.builds import judge_loops
-from campaigns.evaluator.builds.judge_loops import built
+from campaigns.evaluator.builds.judge_loops import NativePasses, built, faster_passes
+from campaigns.evaluator.contract.job import KERNELS
 from campaigns.evaluator.judge.correctness.one_pass import (
     WIDE,
-    NativePasses,
     TorchPasses,
     agrees,
     passes_for,
@@ -94,22 +93,22 @@ def test_they_agree_where_they_are_tried(native, dtype):
 
 
 @COMPILED
-def test_they_are_compiled_once_and_chosen(tmp_path):
-    loops = partial(built, tmp_path)
+def test_they_are_compiled_once_and_chosen(tmp_path, monkeypatch):
+    monkeypatch.setenv(KERNELS, str(tmp_path))
     told: list[str] = []
-    assert isinstance(passes_for(CPU, [torch.float32], told.append, loops), NativePasses)
+    assert isinstance(passes_for(CPU, [torch.float32], told.append, faster_passes), NativePasses)
     (made,) = tmp_path.glob("one_pass_cpu-*.so")
     before = made.stat()
-    assert isinstance(passes_for(CPU, [torch.float32], told.append, loops), NativePasses)
+    assert isinstance(passes_for(CPU, [torch.float32], told.append, faster_passes), NativePasses)
     assert made.stat().st_mtime_ns == before.st_mtime_ns
     assert told == []
 
 
 def test_without_a_compiler_there_are_words_and_torch_operations(tmp_path, monkeypatch):
-    loops = partial(built, tmp_path)
+    monkeypatch.setenv(KERNELS, str(tmp_path))
     monkeypatch.setattr(judge_loops, "COMPILERS", ())
     told: list[str] = []
-    assert isinstance(passes_for(CPU, [torch.float32], told.append, loops), TorchPasses)
+    assert isinstance(passes_for(CPU, [torch.float32], told.append, faster_passes), TorchPasses)
     assert len(told) == 1
     assert "C++ loops failed" in told[0]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.evaluator.contract import LOOKS, Case, Look, Outcome, Timer
+from campaigns.evaluator.contract import Case, Look, Outcome, Timer
+from campaigns.evaluator.contract.looks import LOOKS, may_end
 from campaigns.evaluator.judge.timing.comparison import compare_arms
 from tests.evaluator import small
 
@@ -48,6 +49,7 @@ def compared(
         timers,
         lambda case: told.append(case.name),
         lambda case, block: noted.append((case.name, block)),
+        may_end,
     )
     return looks, told, noted
 
