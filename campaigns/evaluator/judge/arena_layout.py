@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
 
-from campaigns.evaluator import host
 from campaigns.evaluator.contract import Case, Param
 from campaigns.evaluator.contract.errors import HostError, ProblemError
 from campaigns.evaluator.contract.layout import Layout, Shift
@@ -20,7 +18,7 @@ from campaigns.evaluator.judge.correctness.one_pass import passes_for
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance
 from campaigns.evaluator.judge.correctness.tolerance import of_usual_size, tolerances
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
-from campaigns.evaluator.judge.integrity.cold_caches import cooling, last_level_cache_bytes
+from campaigns.evaluator.judge.integrity.cold_caches import cooling
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
 from campaigns.evaluator.judge.progress import JudgeTask
 from campaigns.evaluator.judge.timing.schedule import calls_to_prove
@@ -71,7 +69,8 @@ class ArenaLayout:
         self._tolerances: dict[tuple[tuple[str, Param], ...], Mapping[str, Tolerance]] = {}
         # Seconds that inputs and reference of one call take, by case.
         self._proofs_s: dict[str, float] = {}
-        self._cache_bytes = last_level_cache_bytes(self._device)
+        self._memory = task.aids.memory
+        _, self._cache_bytes = self._memory(self._device)
         self._cool = cooling(self._device, self._cache_bytes)
 
     def share(self, channels: Mapping[str, RunnerChannel]) -> None:
@@ -79,13 +78,8 @@ class ArenaLayout:
 
         Raises HostError where there is too little memory.
         """
-        protocol, kind = self._job.protocol, self._device.type
-        if kind == "cuda":
-            free = int(torch.cuda.mem_get_info(self._device)[0])
-        else:
-            unused = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-            free = host.memory_available_bytes() or unused
-        usable = min(protocol.arena_mib * MIB, int(free * ARENA_SHARE[kind]))
+        protocol, (free, _) = self._job.protocol, self._memory(self._device)
+        usable = min(protocol.arena_mib * MIB, int(free * ARENA_SHARE[self._device.type]))
         largest = max(layout.stride for layout in self.layouts.values())
         if usable < 2 * largest:
             raise HostError(

@@ -26,6 +26,7 @@ from campaigns.evaluator.judge.progress import JudgeDone, JudgeTask
 from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
 from campaigns.evaluator.judge.timing.comparison import compare_arms, rehearse
 from campaigns.evaluator.judge.timing.overhead import Overhead, measure, measure_growth
+from campaigns.evaluator.judge.timing.proof import Lane
 from campaigns.evaluator.judge.timing.repeat_bursts import with_repeats
 from campaigns.evaluator.judge.timing.schedule import agree
 from campaigns.evaluator.wire import Ask
@@ -181,15 +182,16 @@ class MeasuringSession:
 
     def measure_overheads(self) -> None:
         """Measure what bursts take besides calls, before a runner has loaded anything."""
-        arms = {}
+        lanes = {}
         for name, channel in self._channels.items():
             for case in self._job.cases:
                 slots = self._arenas.slots(channel, self._arenas.layouts[case.name])
-                arms[name, case.name] = self._arenas.context(case, slots), channel, slots
+                context = self._arenas.context(case, slots)
+                lanes[name, case.name] = Lane(context, channel, slots)
         # The growth does not depend on the case.
         first = self._job.cases[0].name
-        growth = measure_growth([arms[name, first] for name in self._channels])
-        self._overheads = {key: measure(*arm, growth) for key, arm in arms.items()}
+        growth = measure_growth([lanes[name, first] for name in self._channels])
+        self._overheads = {key: measure(lane, growth) for key, lane in lanes.items()}
 
     def load(self) -> None:
         """Load every arm behind its closed lock; the candidate's code first runs here."""
@@ -274,9 +276,7 @@ class MeasuringSession:
         most, why_most = self._arenas.most_proven(context)
         return Arm(
             task=self._task,
-            channel=channel,
-            context=context,
-            slots=slots,
+            lane=Lane(context, channel, slots),
             most=most,
             why_most=why_most,
             warm=self._arenas.most_warm(layout),

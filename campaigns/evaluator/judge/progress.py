@@ -51,7 +51,8 @@ class Aids:
     """What stands beside the judge. By none of it alone is a candidate accepted.
 
     read_problem: reads the folder of the problem; raises ProblemError. backend: what a backend says
-    of itself, by name. watch: looks at a device and its host. told: what a runner's tracer saw.
+    of itself, by name. watch: looks at a device and its host. memory: free bytes of a device, and
+    those of its last cache before memory, 0 where not told. told: what a runner's tracer saw.
     forecast: how long an evaluation will take, in words. may_end: whether more pairs would hardly
     change what is concluded. faster: passes over memory on a device, or None.
     """
@@ -59,6 +60,7 @@ class Aids:
     read_problem: Callable[[Path], ProblemSpec]
     backend: Callable[[str], Backend]
     watch: Callable[[torch.device], HostWatch]
+    memory: Callable[[torch.device], tuple[int, int]]
     told: Callable[..., Mapping[str, Any]]
     forecast: Callable[..., str]
     may_end: Callable[[Mapping[str, list[tuple[float, float]]], float, float], bool]

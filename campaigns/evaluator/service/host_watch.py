@@ -232,6 +232,15 @@ def _first_number(path: Path) -> float | None:
     return float(words[0]) if words else None
 
 
+def memory_of(device: torch.device) -> tuple[int, int]:
+    """Free bytes, and those of the last cache before memory; 0 where the system does not say."""
+    if device.type == "cuda":
+        cache = int(torch.cuda.get_device_properties(device).L2_cache_size)
+        return int(torch.cuda.mem_get_info(device)[0]), cache
+    unused = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return host.memory_available_bytes() or unused, host.last_level_cache_bytes()
+
+
 def describe(device: torch.device) -> dict[str, str]:
     """Names and versions for the report."""
     found = {

@@ -35,12 +35,13 @@ def aids_of_judge() -> Aids:
     """What a judge is given, in its own process: the service imports it all before it forks."""
     # Imported here: whoever starts the service loads torch later.
     from campaigns.evaluator.builds.judge_loops import faster_passes
-    from campaigns.evaluator.service.host_watch import HostWatch
+    from campaigns.evaluator.service.host_watch import HostWatch, memory_of
 
     return Aids(
         read_problem=load_problem,
         backend=backends.get,
         watch=HostWatch,
+        memory=memory_of,
         told=tracer_answers.told,
         forecast=forecast,
         may_end=may_end,

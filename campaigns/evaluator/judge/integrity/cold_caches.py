@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from campaigns.evaluator import cuda_driver, host
+from campaigns.evaluator import cuda_driver
 
 # Takes the caches from [slots, bytes], which lie in a ring of so many bytes.
 Cool = Callable[[torch.Tensor, int], None]
@@ -23,13 +23,6 @@ SCRUBBED = 2
 INNER_BYTES = 16 << 20
 # void flush(char *at, char *end) { do { clflushopt(at); at += 64; } while (at < end); mfence(); }
 FLUSH = bytes.fromhex("660fae3f 4883c740 4839f7 72f3 0faef0 c3")
-
-
-def last_level_cache_bytes(device: torch.device) -> int:
-    """Size of the last cache before memory, as the system reports it; 0 when it does not say."""
-    if device.type == "cuda":
-        return int(torch.cuda.get_device_properties(device).L2_cache_size)
-    return host.last_level_cache_bytes()
 
 
 def cooling(device: torch.device, cache_bytes: int) -> Cool:

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from campaigns.evaluator.contract import Job, Outcome, Phase, Timer, Timing
-from campaigns.evaluator.judge.correctness.arena import Slots
 from campaigns.evaluator.judge.correctness.case_context import CaseContext
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.progress import JudgeTask
 from campaigns.evaluator.judge.timing.burst import run_burst
 from campaigns.evaluator.judge.timing.mid_burst_probe import MidBurstProbe
 from campaigns.evaluator.judge.timing.overhead import Overhead
-from campaigns.evaluator.judge.timing.proof import WARM, BurstOptions, set_up
+from campaigns.evaluator.judge.timing.proof import WARM, BurstOptions, Lane, set_up
 from campaigns.evaluator.judge.timing.schedule import (
     BurstLengths,
     calibrate,
@@ -48,9 +47,7 @@ class Arm:
     """
 
     task: JudgeTask
-    channel: RunnerChannel
-    context: CaseContext
-    slots: Slots
+    lane: Lane
     most: int
     why_most: str
     warm: int
@@ -61,13 +58,21 @@ class Arm:
     def job(self) -> Job:
         return self.task.job
 
+    @property
+    def context(self) -> CaseContext:
+        return self.lane.context
+
+    @property
+    def channel(self) -> RunnerChannel:
+        return self.lane.channel
+
 
 class ArmTimer:
     """Times one arm on one case."""
 
     def __init__(self, arm: Arm) -> None:
         self.arm = arm
-        self._probe = MidBurstProbe(arm.context, arm.channel, arm.slots, arm.check, arm.overhead)
+        self._probe = MidBurstProbe(arm.lane, arm.check, arm.overhead)
         self._legal = 0
         self._loops = False
         # The same for all bursts whose times are compared.
@@ -245,7 +250,7 @@ class ArmTimer:
         if calls > self._legal or any(arg.update for arg in context.layout.outputs):
             # The runner tries the burst, so its slots must hold valid inputs; a burst before may
             # have updated some in place.
-            set_up(context, channel, self.arm.slots, calls, WARM)
+            set_up(self.arm.lane, calls, WARM)
             # Otherwise the judge's work would share the device with the runner's, which may be
             # traced.
             context.wait()
@@ -272,7 +277,7 @@ class ArmTimer:
             fewer = max(0, self.lengths.long - calls)
             rest_s = min(fewer * self.call_s, 2e-3 * arm.job.protocol.burst_ms)
         options = BurstOptions(cold, self._breadth, rest_s=rest_s)
-        seconds = run_burst(arm.context, arm.channel, arm.slots, calls, options)
+        seconds = run_burst(arm.lane, calls, options)
         return seconds - arm.overhead.growth.at(seconds)
 
     def _profile(self) -> tuple[float | None, float | None]:

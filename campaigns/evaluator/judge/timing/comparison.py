@@ -76,17 +76,16 @@ def rehearse(arm: Arm) -> None:
     Raises what `run_burst` raises.
     """
     made, fit, began = 0, 1, time.monotonic()
-    context, channel, slots = arm.context, arm.channel, arm.slots
-    probe = MidBurstProbe(context, channel, slots, arm.check, arm.overhead)
+    channel, probe = arm.channel, MidBurstProbe(arm.lane, arm.check, arm.overhead)
     while made < CALLS and time.monotonic() - began < LIMIT_S:
-        calls = context.supply.draw.randint(1, fit)
+        calls = arm.context.supply.draw.randint(1, fit)
         since = time.monotonic()
         # The runner tries the burst, so its slots must hold valid inputs.
-        set_up(context, channel, slots, calls, WARM)
+        set_up(arm.lane, calls, WARM)
         channel.phase = Phase.PREPARE
         channel.ask(Ask.PREPARE, (calls, False), arm.job.protocol.limits.prepare_s)
         channel.phase = Phase.BURST
-        run_burst(context, channel, slots, calls)
+        run_burst(arm.lane, calls)
         probe.calls = calls
         probe.maybe()
         made += 2 * calls

@@ -16,10 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.judge.correctness.arena import Slots
-from campaigns.evaluator.judge.correctness.case_context import CaseContext
 from campaigns.evaluator.judge.correctness.trial import Trial, sets_as_trials
-from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.timing.burst import call_awake, idle_burst, run_burst
 from campaigns.evaluator.judge.timing.overhead import Overhead, waking_s
 from campaigns.evaluator.judge.timing.probed_burst import (
@@ -29,7 +26,7 @@ from campaigns.evaluator.judge.timing.probed_burst import (
     ProbeReading,
     is_narrow,
 )
-from campaigns.evaluator.judge.timing.proof import USUAL, WARM
+from campaigns.evaluator.judge.timing.proof import USUAL, WARM, Lane
 
 if TYPE_CHECKING:
     from campaigns.evaluator.contract.problem import CheckSpec
@@ -67,21 +64,14 @@ class MidBurstProbe:
     raises what `RunnerChannel.blame` makes of odd bursts and wrong calls.
     """
 
-    def __init__(
-        self,
-        context: CaseContext,
-        channel: RunnerChannel,
-        slots: Slots,
-        check: CheckSpec,
-        overhead: Overhead,
-    ) -> None:
-        self._context, self._channel, self._slots = context, channel, slots
+    def __init__(self, lane: Lane, check: CheckSpec, overhead: Overhead) -> None:
+        self._lane, self._context, self._channel = lane, lane.context, lane.channel
         self._check = check
         self._idle_s, self._awake_s = overhead.warm_s, overhead.awake_s
         # The output that shows best which calls have been made: one whose values cannot equal the
         # poison by chance; of those the largest that is poisoned all over, rather than one that is
         # updated in place.
-        outputs = slots.layout.outputs
+        outputs = lane.slots.layout.outputs
         telling = [arg for arg in outputs if not is_narrow(arg) or arg.count > POSITIONS]
         self._arg = max(
             telling, key=lambda arg: (not is_narrow(arg), not arg.update, arg.count), default=None
@@ -136,10 +126,7 @@ class MidBurstProbe:
             return 0.0
         # A burst of no calls may take longer than at first: the host may be slower by now. The
         # candidate could slow its process on purpose, so at most as much again as at first counts.
-        now_s = min(
-            idle_burst(self._context, self._channel, self._slots, cold=False)
-            for _ in range(IDLE_TRIES)
-        )
+        now_s = min(idle_burst(self._lane, cold=False) for _ in range(IDLE_TRIES))
         slower_s = min(max(0.0, now_s - self._idle_s), self._idle_s)
         alone_s, waking = self._alone_s, waking_s() + slower_s
         if alone_s <= NEAR * together_s + waking:
@@ -157,7 +144,7 @@ class MidBurstProbe:
         self._alone_s = math.inf
         for _ in range(tries):
             self._alone_s = min(self._alone_s, self._burst(1) - self._idle_s)
-            awake_s = call_awake(self._context, self._channel, self._slots)
+            awake_s = call_awake(self._lane)
             self._alone_s = min(self._alone_s, awake_s - self._awake_s)
             if self._alone_s <= NEAR * together_s + waking_s():
                 return True
@@ -179,7 +166,7 @@ class MidBurstProbe:
 
     def _burst(self, calls: int) -> float:
         options = WARM if calls == 1 else USUAL
-        return run_burst(self._context, self._channel, self._slots, calls, options)
+        return run_burst(self._lane, calls, options)
 
     def _trials(self, most: int | None = None) -> list[Trial]:
         """Unusual inputs, made from an example drawn for them, in random order."""
@@ -213,7 +200,7 @@ class MidBurstProbe:
         arg = self._arg if self._shows_order else None
         delay_s = self._context.supply.draw.uniform(*WHEN) * self._usual_s
         probed = ProbedBurst(trials, arg, delay_s)
-        took_s = run_burst(self._context, self._channel, self._slots, self.calls, probed=probed)
+        took_s = run_burst(self._lane, self.calls, probed=probed)
         if arg is None:
             return None
         if took_s > DISTURBED * self._usual_s:

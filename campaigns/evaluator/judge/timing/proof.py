@@ -55,6 +55,15 @@ USUAL, WARM = BurstOptions(), BurstOptions(cold=False)
 
 
 @dataclass(frozen=True, slots=True)
+class Lane:
+    """A runner with its slots of one case, and what judges its calls."""
+
+    context: CaseContext
+    channel: RunnerChannel
+    slots: Slots
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedSlots:
     """Refreshed slots: calls are made on the first `calls` of them and not on the rest.
 
@@ -76,17 +85,13 @@ class PreparedSlots:
 
 
 def set_up(
-    context: CaseContext,
-    channel: RunnerChannel,
-    slots: Slots,
-    calls: int,
-    options: BurstOptions = USUAL,
-    order: tuple[int, ...] = (),
+    lane: Lane, calls: int, options: BurstOptions = USUAL, order: tuple[int, ...] = ()
 ) -> PreparedSlots:
     """Make `calls` slots and some spare ones ready while no runner can read them.
 
     order: see `PreparedSlots`.
     """
+    context, channel, slots = lane.context, lane.channel, lane.slots
     channel.freeze()
     part = slots.part(0, min(slots.count, calls + SPARE))
     made, inputs = part.count, options.inputs
