@@ -27,7 +27,6 @@ from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
 from campaigns.evaluator.judge.timing.comparison import compare_arms, rehearse
 from campaigns.evaluator.judge.timing.overhead import Overhead, measure, measure_growth
 from campaigns.evaluator.judge.timing.proof import Lane
-from campaigns.evaluator.judge.timing.repeat_bursts import with_repeats
 from campaigns.evaluator.judge.timing.schedule import agree
 from campaigns.evaluator.wire import Ask
 
@@ -344,21 +343,15 @@ class MeasuringSession:
             for arm in timers[case.name].values():
                 arm.close()
 
-    def explain(self, timers: Timers) -> dict[str, dict[str, Timing]]:
-        """The measured times by case and arm, and what explains them.
-
-        Called after all cases are timed: once a tracer is attached to a process, all its launches
-        take longer.
-        """
+    def explain(self, timers: Timers) -> dict[str, Mapping[str, Timing]]:
+        """The measured times by case and arm, and what explains them."""
         found = {}
         for case in self._job.cases:
             self._turn_to(timers, case)
-            arms = timers[case.name]
-            explained = len(arms) > 1
-            timings = {name: arm.timing(explained=explained) for name, arm in arms.items()}
-            if explained and case is self._repeated:
-                timings = with_repeats(arms, timings, self._spec.weights)
-            found[case.name] = timings
+            repeated = case is self._repeated
+            found[case.name] = self._task.aids.explain(
+                timers[case.name], self._spec.weights, repeated=repeated
+            )
         return found
 
     def stop(self) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from campaigns.evaluator.contract import CaseReport, Job, Look, Moment, Phase, Timing
 
@@ -52,16 +52,16 @@ class Aids:
 
     read_problem: reads the folder of the problem; raises ProblemError. backend: what a backend says
     of itself, by name. watch: looks at a device and its host. memory: free bytes of a device, and
-    those of its last cache before memory, 0 where not told. told: what a runner's tracer saw.
-    forecast: how long an evaluation will take, in words. may_end: whether more pairs would hardly
-    change what is concluded. faster: passes over memory on a device, or None.
+    those of its last cache before memory, 0 where not told. forecast: how long an evaluation will
+    take, in words. may_end: whether more pairs would hardly change what is concluded. explain: the
+    samples of a case, with what explains them. faster: passes over memory on a device, or None.
     """
 
     read_problem: Callable[[Path], ProblemSpec]
     backend: Callable[[str], Backend]
     watch: Callable[[torch.device], HostWatch]
     memory: Callable[[torch.device], tuple[int, int]]
-    told: Callable[..., Mapping[str, Any]]
+    explain: Callable[..., Mapping[str, Timing]]
     forecast: Callable[..., str]
     may_end: Callable[[Mapping[str, list[tuple[float, float]]], float, float], bool]
     faster: Callable[[torch.device], Passes | None]

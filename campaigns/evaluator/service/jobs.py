@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 
-from campaigns.evaluator import tracer_answers
 from campaigns.evaluator.contract import Job, backends
 from campaigns.evaluator.contract.looks import may_end
 from campaigns.evaluator.contract.problem_reader import load_problem
@@ -35,6 +34,7 @@ def aids_of_judge() -> Aids:
     """What a judge is given, in its own process: the service imports it all before it forks."""
     # Imported here: whoever starts the service loads torch later.
     from campaigns.evaluator.builds.judge_loops import faster_passes
+    from campaigns.evaluator.service.explain import explained
     from campaigns.evaluator.service.host_watch import HostWatch, memory_of
 
     return Aids(
@@ -42,7 +42,7 @@ def aids_of_judge() -> Aids:
         backend=backends.get,
         watch=HostWatch,
         memory=memory_of,
-        told=tracer_answers.told,
+        explain=explained,
         forecast=forecast,
         may_end=may_end,
         faster=faster_passes,

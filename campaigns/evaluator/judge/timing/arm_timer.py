@@ -1,4 +1,4 @@
-"""One arm on the judge's clock: its burst lengths, its samples, and what explains them (R10)."""
+"""One arm on the judge's clock: its burst lengths and its samples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from campaigns.evaluator.contract import Job, Outcome, Phase, Timer, Timing
+from campaigns.evaluator.contract import Job, Outcome, Phase, Timer
 from campaigns.evaluator.judge.correctness.case_context import CaseContext
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.progress import JudgeTask
@@ -20,7 +20,6 @@ from campaigns.evaluator.judge.timing.schedule import (
     calibrate,
     choose_lengths,
     lengthen,
-    shorten,
 )
 from campaigns.evaluator.wire import Ask, Reply
 
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 
 # How often one sample is tried; every try is proven, so a candidate gains nothing by it.
 RETAKES = 4
-# Samples of a time that explains and does not decide; the median counts.
-EXPLAINING = 3
 # Bursts of random lengths on a GPU, before the samples and once more behind them.
 CUTS = 2
 # What a runner says of a graph is no more than this.
@@ -76,7 +73,7 @@ class ArmTimer:
         self._legal = 0
         self._loops = False
         # The same for all bursts whose times are compared.
-        self._breadth = self._nodes = 0
+        self._breadth = self.nodes = 0
         self.timer = Timer.CALLS
         # Of the bursts from now on.
         self.lengths = BurstLengths(1, 2)
@@ -88,7 +85,7 @@ class ArmTimer:
         self._retaken = 0
         # The samples taken so far, on the judge's clock.
         self.samples_us: list[float] = []
-        self._device_us: list[float] = []
+        self.device_us: list[float] = []
 
     def settle(self, call_s: float) -> None:
         """Prepare and probe bursts of calls that take about this long."""
@@ -108,15 +105,15 @@ class ArmTimer:
         """
         self._loops = True
         self.lengths = lengths or self.lengths
-        self._prepare_lengths()
+        self.prepare_lengths()
 
     def take(self, *, traced: bool) -> None:
         """Measure one sample."""
         self._probe.maybe()
         self.samples_us.append(self._sample_us())
         if traced:
-            device_us, _ = self._profile()
-            self._device_us.append(device_us or 0.0)
+            device_us, _ = self.profile()
+            self.device_us.append(device_us or 0.0)
 
     def close(self) -> None:
         """After the last sample: check whether the samples can be believed."""
@@ -135,44 +132,14 @@ class ArmTimer:
         """Continue after another case was timed: the slots hold what that one has left."""
         self._legal = 0
 
-    def timing(self, *, explained: bool) -> Timing:
-        """The measured times and what explains them; the runner is traced and not timed after this.
-
-        explained: whether to time warm bursts and calls outside of a graph as well. What the runner
-        tells of itself is for information only.
-        """
-        arm, job, nodes = self.arm, self.arm.job, self._nodes
-        warm_us = self._warm_us() if explained else None
-        device_us, event_us = self._profile()
-        backend, source = job.arms[arm.channel.name]
-        told = arm.task.aids.told(
-            self._ask,
-            arm.context.layout,
-            (arm.task.aids.backend(backend).kernels(source.text), job.own_kernels),
-            seen=device_us is not None,
-        )
-        timer, eager_us = self.timer, None
-        if explained and timer is Timer.GRAPH:
-            # Last, because the runner cannot go back to a graph.
-            self.as_loop()
-            eager_us = self._explaining_us(cold=True)
-        return Timing(
-            samples_us=tuple(max(taken, self._least_us) for taken in self.samples_us),
-            long_calls=self.lengths.long,
-            short_calls=self.lengths.short,
-            timer=timer,
-            nodes=nodes,
-            device_us=device_us,
-            device_samples_us=tuple(self._device_us),
-            event_us=event_us,
-            warm_us=warm_us,
-            eager_us=eager_us,
-            **told,
-        )
+    @property
+    def believed_us(self) -> tuple[float, ...]:
+        """The samples, none shorter than a call's work is."""
+        return tuple(max(taken, self._least_us) for taken in self.samples_us)
 
     def _settle(self, lengths: BurstLengths) -> None:
         self.lengths = lengths
-        self._prepare_lengths()
+        self.prepare_lengths()
         self._alone_us = self._probe.begin(self.lengths.long) * 1e6
 
     def _sample_us(self) -> float:
@@ -184,7 +151,7 @@ class ArmTimer:
         arm, left, time_us = self.arm, RETAKES, 0.0
         allowed_s = arm.overhead.allowed_s
         while left:
-            short_s, long_s = self._pair(cold=True)
+            short_s, long_s = self.pair(cold=True)
             burst_ms = arm.job.protocol.burst_ms
             longer = lengthen(self.lengths, long_s - allowed_s, burst_ms, arm.most)
             if longer is not None:
@@ -198,7 +165,7 @@ class ArmTimer:
             arm.channel.again(short_s + long_s)
         return max(time_us, self._alone_us)
 
-    def _pair(self, *, cold: bool) -> tuple[float, float]:
+    def pair(self, *, cold: bool) -> tuple[float, float]:
         """Seconds of a short and of a long burst."""
         # In random order, so that a runner cannot know the length of the next burst.
         order = [self.lengths.short, self.lengths.long]
@@ -206,25 +173,11 @@ class ArmTimer:
         took = {calls: self._burst(calls, cold=cold) for calls in order}
         return took[self.lengths.short], took[self.lengths.long]
 
-    def _explaining_us(self, *, cold: bool) -> float | None:
-        pairs = [self._pair(cold=cold) for _ in range(EXPLAINING)]
-        return _positive(statistics.median(self.lengths.slope_us(*pair) for pair in pairs))
-
-    def _warm_us(self) -> float | None:
-        """Time of a call with warm caches; None where fewer than two calls fit into them."""
-        lengths = shorten(self.lengths, self.arm.warm)
-        if lengths is None:
-            return None
-        before, self.lengths = self.lengths, lengths
-        self._prepare_lengths()
-        found = self._explaining_us(cold=False)
-        self.lengths = before
-        return found
-
-    def _prepare_lengths(self) -> None:
+    def prepare_lengths(self) -> None:
+        """Have the runner prepare short and long bursts."""
         self._breadth = self.lengths.long
         for calls in (self.lengths.short, self.lengths.long):
-            self.timer, self._nodes = self._prepare(calls)
+            self.timer, self.nodes = self._prepare(calls)
         self.arm.channel.phase = Phase.BURST
 
     def _cut(self) -> None:
@@ -256,11 +209,11 @@ class ArmTimer:
             context.wait()
             self._legal = calls
         channel.phase = Phase.PREPARE
-        reply = self._ask(Ask.PREPARE, (calls, self._loops))
+        reply = self.ask(Ask.PREPARE, (calls, self._loops))
         possible = (Timer.GRAPH, Timer.LOOP) if context.device.type == "cuda" else (Timer.CALLS,)
         for timer in possible:
             if list(Timer).index(timer) == reply.a:
-                return timer, int(min(_positive(reply.x) or 0, MOST_NODES))
+                return timer, int(min(positive(reply.x) or 0, MOST_NODES))
         raise channel.blame(
             Outcome.CHEATED, f"the runner named a timer that this device lacks ({reply.a})"
         )
@@ -280,16 +233,17 @@ class ArmTimer:
         seconds = run_burst(arm.lane, calls, options)
         return seconds - arm.overhead.growth.at(seconds)
 
-    def _profile(self) -> tuple[float | None, float | None]:
+    def profile(self) -> tuple[float | None, float | None]:
         """(device µs, event µs) per call, measured in the runner; for information only."""
         if self.timer not in (Timer.GRAPH, Timer.LOOP):
             return None, None
-        reply = self._ask(Ask.PROFILE, self.lengths.long)
-        return _positive(reply.x), _positive(reply.y)
+        reply = self.ask(Ask.PROFILE, self.lengths.long)
+        return positive(reply.x), positive(reply.y)
 
-    def _ask(self, ask: Ask, body: object) -> Reply:
+    def ask(self, ask: Ask, body: object) -> Reply:
+        """Ask the runner what takes as long as preparing a burst may."""
         return self.arm.channel.ask(ask, body, self.arm.job.protocol.limits.prepare_s)
 
 
-def _positive(value: float) -> float | None:
+def positive(value: float) -> float | None:
     return value if math.isfinite(value) and value > 0 else None

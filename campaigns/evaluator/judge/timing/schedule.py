@@ -72,14 +72,6 @@ def lengthen(
     return BurstLengths(max(1, long // SHORT_SHARE), long)
 
 
-def shorten(lengths: BurstLengths, most: int) -> BurstLengths | None:
-    """The same within `most` slots; None where those are too few for two lengths."""
-    if most < 2:
-        return None
-    long = min(lengths.long, most)
-    return BurstLengths(min(lengths.short, max(1, long // SHORT_SHARE)), long)
-
-
 def calls_to_prove(most: int, proof_s: float) -> int:
     """How many of `most` calls can be proven within PROOF_S.
 
