@@ -274,13 +274,14 @@ class MeasuringSession:
         context, slots = self._arenas.lay(channel, case, layout)
         most, why_most = self._arenas.most_proven(context)
         return Arm(
-            task=self._task,
+            job=self._job,
             lane=Lane(context, channel, slots),
             most=most,
             why_most=why_most,
             warm=self._arenas.most_warm(layout),
             overhead=self._overheads[channel.name, case.name],
             check=self._spec.check,
+            notes=self._progress.notes,
         )
 
     def settle(self) -> Timers:

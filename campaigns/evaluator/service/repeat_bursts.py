@@ -19,6 +19,7 @@ from dataclasses import replace
 from enum import Enum
 
 from campaigns.evaluator.contract import Repeats, Timer, Timing
+from campaigns.evaluator.contract.layout import Layout, TensorArg
 from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, SeparateInputs
 from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
 from campaigns.evaluator.judge.timing.burst import run_burst
@@ -100,7 +101,7 @@ class RepeatBursts:
         lane = Lane(arm.context, arm.channel, slots)
         if not self._on_gpu or step in (SlotContents.FRESH, SlotContents.CHANGED):
             # Have the runner make its calls on these slots.
-            limits, layout = arm.job.protocol.limits, arm.context.layout.moved(first)
+            limits, layout = arm.job.protocol.limits, moved(arm.context.layout, first)
             arm.channel.ask(Ask.CASE, (layout, calls), limits.load_s)
             if self._on_gpu:
                 # The runner tries the burst, so its slots must hold valid inputs.
@@ -126,6 +127,16 @@ class RepeatBursts:
             same = SeparateInputs([context.supply.example()] * count, self._weights)
             self._version = fresh = fresh.with_those(self._weights, same)
         return fresh
+
+
+def moved(layout: Layout, slots: int) -> Layout:
+    """The same layout, with every tensor so many slots further along."""
+    bytes_on = slots * layout.stride
+    args = (
+        replace(arg, offset=arg.offset + bytes_on) if isinstance(arg, TensorArg) else arg
+        for arg in layout.args
+    )
+    return replace(layout, args=tuple(args))
 
 
 def with_repeats(

@@ -17,7 +17,11 @@ from typing import Any
 from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.contract.errors import CandidateError, HostError
-from campaigns.evaluator.judge.integrity.process_hold import ProcessHold, StopRefused
+from campaigns.evaluator.judge.integrity.process_hold import (
+    ProcessHold,
+    StopRefused,
+    with_children,
+)
 from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 SPINS_BETWEEN_LOOKS = 20_000
@@ -271,7 +275,7 @@ class RunnerChannel:
         self._bursts += 1
         if self.gate is None:
             self._put(Ask.BURST, calls, [])
-        self._family = self._hold.with_children(self._runner)
+        self._family = with_children(self._runner)
 
     @staticmethod
     def rest(seconds: float) -> None:

@@ -101,19 +101,15 @@ class ProcessHold:
 
     def whose(self, pid: int) -> str:
         """The name of the arm that a process belongs to; an orphan can only be the candidate's."""
-        found = (n for n, runner in self._runners.items() if pid in {runner} | below(runner))
+        found = (n for n, runner in self._runners.items() if pid in with_children(runner))
         return next(found, "candidate")
-
-    def with_children(self, runner: int) -> set[int]:
-        """The processes that `thaw` continues with a runner; looked up before the clock runs."""
-        return {runner} | below(runner)
 
     def thaw(self, runner: int, family: set[int] | None = None) -> None:
         """Continue one runner and the processes that it started; orphans stay stopped."""
         if not self._frozen or runner in self._awake:
             return
         self._awake.add(runner)
-        for pid in family or self.with_children(runner):
+        for pid in family or with_children(runner):
             self._stood.pop(pid, None)
             _signal(pid, signal.SIGCONT)
 
@@ -125,14 +121,14 @@ class ProcessHold:
         deadline = time.monotonic() + LIMIT_S
         for runner in self._helpers & self._awake:
             self._awake.discard(runner)
-            for pid in self.with_children(runner):
+            for pid in with_children(runner):
                 _signal(pid, signal.SIGSTOP)
                 _await_rest(pid, deadline, _used_s(pid))
                 self._stood[pid] = _standing(pid)
 
     def kill(self, runner: int) -> None:
         """End one runner and what it started."""
-        for pid in {runner} | below(runner):
+        for pid in with_children(runner):
             _signal(pid, signal.SIGKILL)
 
 
@@ -151,6 +147,11 @@ def below(pid: int) -> set[int]:
         left += children - found
         found |= children
     return found
+
+
+def with_children(runner: int) -> set[int]:
+    """A process and all below it, which `ProcessHold.thaw` continues together."""
+    return {runner} | below(runner)
 
 
 def parent_of(pid: int) -> int:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from campaigns.evaluator.contract import Job, Outcome, Phase, Timer
 from campaigns.evaluator.judge.correctness.case_context import CaseContext
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
-from campaigns.evaluator.judge.progress import JudgeTask
 from campaigns.evaluator.judge.timing.burst import run_burst
 from campaigns.evaluator.judge.timing.mid_burst_probe import MidBurstProbe
 from campaigns.evaluator.judge.timing.overhead import Overhead
@@ -43,17 +42,14 @@ class Arm:
     what is checked of a candidate beyond its case.
     """
 
-    task: JudgeTask
+    job: Job
     lane: Lane
     most: int
     why_most: str
     warm: int
     overhead: Overhead
     check: CheckSpec
-
-    @property
-    def job(self) -> Job:
-        return self.task.job
+    notes: list[str]
 
     @property
     def context(self) -> CaseContext:
@@ -94,7 +90,7 @@ class ArmTimer:
         if arm.why_most and self.lengths.long == arm.most:
             where = f"case {arm.channel.case}: the {arm.channel.name}'s bursts"
             words = f"{where} have at most {arm.most} calls: {arm.why_most}"
-            arm.task.progress.notes.append(words)
+            arm.notes.append(words)
         self._cut()
 
     def as_loop(self, lengths: BurstLengths | None = None) -> None:
@@ -123,7 +119,7 @@ class ArmTimer:
         if self._retaken:
             channel = self.arm.channel
             bursts = "1 burst" if self._retaken == 1 else f"{self._retaken} bursts"
-            self.arm.task.progress.notes.append(
+            self.arm.notes.append(
                 f"case {channel.case}: {bursts} of the {channel.name} made again: "
                 "short ones took longer than their calls and overhead (a busy host?)"
             )
