@@ -17,8 +17,8 @@ from campaigns.devices.launch import InterpreterFailed, ask_interpreter, sandbox
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.errors import one_line
 from campaigns.evaluator.contract.layout import ITEM_BYTES
-from campaigns.evaluator.contract.problem import ProblemError, ProblemOrder
-from campaigns.evaluator.contract.problem_reader import problem_files
+from campaigns.evaluator.contract.problem import ProblemError
+from campaigns.evaluator.contract.problem_reader import ProblemOrder, problem_files
 from campaigns.evaluator.contract.reading import ContractError, build
 from campaigns.problems.shipped import is_shipped
 

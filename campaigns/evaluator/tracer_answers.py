@@ -7,11 +7,12 @@ name the judge gives takes one, and the outputs that a call copies into take a b
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
+from typing import Any
 
 from campaigns.evaluator.contract import CopiedOutput, KernelLaunch, OwnKernel, Traced
 from campaigns.evaluator.contract.layout import Layout
-from campaigns.evaluator.wire import Reply
+from campaigns.evaluator.wire import Ask, Reply
 
 PARTS = range(4)
 NOT_TOLD = -1
@@ -20,6 +21,34 @@ LARGEST = 2**31 - 1
 MOST_COPIED = 63
 # Sources that define more are asked about these, in their order; the rest counts as others'.
 MOST_KERNELS = 64
+
+
+def told(
+    ask: Callable[[Ask, Any], Reply],
+    layout: Layout,
+    kernels: tuple[tuple[str, ...], tuple[str, ...]],
+    *,
+    seen: bool,
+) -> dict[str, Any]:
+    """What only the runner can tell of the calls that were profiled, as fields of a `Timing`.
+
+    kernels: names that the source defines, and names that the job declares. seen: whether there is
+    a trace. Nothing is accepted by it.
+    """
+    found, declared = kernels
+    traced = launch = None
+    if seen:
+        names = asked_names(found, declared)
+        answers = [ask(Ask.KERNEL, name) for name in ("", *names)]
+        traced = traced_from(names, answers, set(declared) - set(found))
+        first = ask(Ask.LAUNCH, PARTS[0])
+        if first.a >= 1:
+            launch = launch_from([first, *(ask(Ask.LAUNCH, n) for n in PARTS[1:])])
+    return {
+        "traced": traced,
+        "launch": launch,
+        "copied": copied_from(ask(Ask.COPIED, None), layout),
+    }
 
 
 def launch_from(replies: Sequence[Reply]) -> KernelLaunch | None:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from campaigns.evaluator.contract import CaseReport, CopiedOutput, Report, Timing
-from campaigns.evaluator.contract.problem import SKEWED, distribution_of
+from campaigns.evaluator.contract.problem_words import SKEWED, distribution_of
 from campaigns.models import Campaign, Case, Event, Round
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.case_limits import Level, representative

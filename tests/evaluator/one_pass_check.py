@@ -16,10 +16,16 @@ import sys
 
 import torch
 
+from campaigns.evaluator.builds.judge_loops import TritonPasses
 from campaigns.evaluator.interpreter.no_gpu import install_stub
-from campaigns.evaluator.judge.correctness.one_pass import WIDE, TritonPasses, agrees
+from campaigns.evaluator.judge.correctness.one_pass import (
+    WIDE,
+    InputMix,
+    RowWindows,
+    TorchPasses,
+    agrees,
+)
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, quick
-from campaigns.evaluator.judge.correctness.passes import InputMix, RowWindows, TorchPasses
 from campaigns.evaluator.reference.memory import as_integers
 from campaigns.evaluator.sandbox.processes import fork
 

@@ -8,16 +8,17 @@ import torch
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.passport import v0_job
+from campaigns.evaluator.builds.judge_loops import TritonPasses, faster_passes
 from campaigns.evaluator.contract import Outcome, Protocol
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.evaluator.judge.correctness.one_pass import (
     TRIED,
     WIDE,
-    TritonPasses,
+    InputMix,
+    RowWindows,
     agrees,
     passes_for,
 )
-from campaigns.evaluator.judge.correctness.passes import InputMix, RowWindows
 from campaigns.problems.shipped import problem_folder
 
 
@@ -31,7 +32,7 @@ def test_they_do_what_torch_operations_do(dtype):
 def test_what_was_tried_is_compiled_for_good():
     """Where windows begin, and how far they are apart, is drawn: it must not compile anything."""
     told: list[str] = []
-    made = passes_for(torch.device("cuda:0"), [torch.float32], told.append)
+    made = passes_for(torch.device("cuda:0"), [torch.float32], told.append, faster_passes)
     assert isinstance(made, TritonPasses)
     assert told == []
     kernels = made._kernels

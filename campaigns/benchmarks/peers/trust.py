@@ -36,7 +36,8 @@ from campaigns.benchmarks.peers.form import Opinion, PeerAnswer
 from campaigns.benchmarks.trick import TRICKS, Trick, chosen, job_of
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.launch import EvaluatorService
-from campaigns.evaluator.contract import LOOKS, Outcome
+from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.contract.looks import LOOKS
 from campaigns.rules.noise.gain import noise_floor
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.verdict.gates import Standard

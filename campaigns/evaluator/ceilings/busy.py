@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-from campaigns.evaluator.host import cpu_time
+from campaigns.evaluator.host import text_of
 
 BUSY_LIMIT = 0.10
+STAT = Path("/proc/stat")
+# user nice system idle iowait irq softirq steal, in ticks; what follows is in `user` already.
+STAT_LINE = re.compile(r"^cpu(\d+)((?: \d+){8})", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -52,3 +58,23 @@ def _own_s() -> float:
     """CPU seconds of this process and of its children that have ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+@dataclass(frozen=True, slots=True)
+class CpuTime:
+    """Seconds since the start of the machine, over the CPUs that this process may run on."""
+
+    busy_s: float
+    total_s: float
+
+
+def cpu_time() -> CpuTime | None:
+    """How long the usable CPUs worked, for whomever; None where the kernel does not say."""
+    usable = os.sched_getaffinity(0)
+    found = STAT_LINE.findall(text_of(STAT))
+    rows = [[int(ticks) for ticks in row.split()] for cpu, row in found if int(cpu) in usable]
+    if not rows:
+        return None
+    per_s = os.sysconf("SC_CLK_TCK")
+    total, idle = sum(map(sum, rows)), sum(row[3] + row[4] for row in rows)
+    return CpuTime((total - idle) / per_s, total / per_s)

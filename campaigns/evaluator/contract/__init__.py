@@ -9,9 +9,17 @@ variants carry; `problem`, `layout` and `signature` say what a kernel computes a
 `backends`, `programs`, `sandbox` and `ceilings` say what a host has to build and to measure with.
 """
 
-from campaigns.evaluator.contract.job import SCHEMA, Case, Job, Limits, Param, Protocol, Source
-from campaigns.evaluator.contract.looks import LOOKS, Look, MeanInterval, mean_interval
-from campaigns.evaluator.contract.reading import ContractError
+from campaigns.evaluator.contract.job import (
+    SCHEMA,
+    Case,
+    ContractError,
+    Job,
+    Limits,
+    Look,
+    Param,
+    Protocol,
+    Source,
+)
 from campaigns.evaluator.contract.report import (
     CaseReport,
     Fault,
@@ -33,33 +41,7 @@ from campaigns.evaluator.contract.timing import (
     Traced,
 )
 
-__all__ = [
-    "LOOKS",
-    "SCHEMA",
-    "Case",
-    "CaseReport",
-    "ContractError",
-    "CopiedOutput",
-    "Fault",
-    "Function",
-    "Job",
-    "KernelLaunch",
-    "Limits",
-    "Look",
-    "MachineCode",
-    "MeanInterval",
-    "Moment",
-    "Outcome",
-    "OwnKernel",
-    "Param",
-    "Phase",
-    "Protocol",
-    "Repeats",
-    "Report",
-    "Sanitized",
-    "Source",
-    "Timer",
-    "Timing",
-    "Traced",
-    "mean_interval",
-]
+__all__ = ["SCHEMA", "Case", "ContractError", "Job", "Limits", "Look", "Param", "Protocol"]
+__all__ += ["CaseReport", "Fault", "Function", "MachineCode", "Moment", "Outcome", "Phase"]
+__all__ += ["CopiedOutput", "KernelLaunch", "OwnKernel", "Repeats", "Timer", "Timing", "Traced"]
+__all__ += ["Report", "Sanitized", "Source"]

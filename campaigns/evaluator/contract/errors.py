@@ -37,6 +37,10 @@ class BadReference(HostError):
     """The problem's `ref.py` cannot be used; the line names the function and what is wrong."""
 
 
+class ProblemError(ValueError):
+    """A problem folder that cannot be used; one line naming file and field."""
+
+
 class BuildFailed(Exception):
     """The compiler refused the candidate; the text is its log."""
 

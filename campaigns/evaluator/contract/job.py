@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from campaigns.evaluator.contract.looks import Look
-
 SCHEMA = 1
 
 # Names the folder of the judge's own loops, in the environment of the service. Without it there are
@@ -15,6 +13,10 @@ SCHEMA = 1
 KERNELS = "JUDGE_KERNELS"
 
 Param = int | float | str | bool
+
+
+class ContractError(ValueError):
+    """A job or report file that this version cannot read; the message names the field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,14 @@ class Limits:
     prepare_s: float = 60.0
     total_s: float = 900.0
     lost_s: float = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """After so many blocks of each case the interval is looked at with this two-sided error."""
+
+    blocks: int
+    level: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ Every slot has its own inputs and outputs, so no call can be skipped or answered
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 ALIGN = 256
@@ -86,15 +86,6 @@ class Layout:
     def given(self) -> tuple[TensorArg, ...]:
         """Tensors with the judge's contents before a call: inputs, and outputs updated in place."""
         return tuple(arg for arg in self.tensors if arg.update or not arg.output)
-
-    def moved(self, slots: int) -> Layout:
-        """The same layout, with every tensor so many slots further along."""
-        bytes_on = slots * self.stride
-        args = (
-            replace(arg, offset=arg.offset + bytes_on) if isinstance(arg, TensorArg) else arg
-            for arg in self.args
-        )
-        return replace(self, args=tuple(args))
 
     def gaps(self) -> list[tuple[int, int]]:
         """Byte ranges of a slot that belong to no tensor: guard bands and padding."""

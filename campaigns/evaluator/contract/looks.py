@@ -14,20 +14,17 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from campaigns.evaluator.contract.job import Look
+
 # Bisecting an interval so often leaves nothing of it in a float.
 HALVINGS = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """After so many blocks of each case the interval is looked at with this two-sided error."""
-
-    blocks: int
-    level: float
+# A gain is absent when Student's interval with this two-sided error lies below the noise floor.
+ABSENT = 0.1
+Pair = tuple[float, float]
 
 
 # After 6, 8 and 10 pairs: R11 asks for five at the least.
@@ -73,3 +70,23 @@ def _within(t: float, degrees: int) -> float:
         term *= (n - 1) / n * math.cos(angle) ** 2
     inside = math.sin(angle) * total
     return 2 / math.pi * (angle + inside) if odd else inside
+
+
+# Whatever ends a comparison, the interval of a look is as wide as all looks together need; so this
+# rule can cost power, and no certainty.
+def may_end(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> bool:
+    """Whether measuring more would hardly change what is concluded.
+
+    pairs: by case (incumbent, candidate) times, equally many of each. level: the look's. floor: the
+    least gain that counts. A gain is clear when its interval lies above the floor. A case that
+    seems to lose although all together gain, or to gain although they do not, is measured on: it
+    may be protected, or be worth a kernel of its own.
+    """
+    if any(time <= 0 for taken in pairs.values() for pair in taken for time in pair):
+        return False
+    logs = [[math.log(old / new) for old, new in taken] for taken in pairs.values()]
+    together = [statistics.fmean(column) for column in zip(*logs, strict=True)]
+    alone, least = [statistics.fmean(values) for values in logs], math.log1p(floor)
+    if mean_interval(together, level).low > least:
+        return min(alone) > -least
+    return mean_interval(together, ABSENT).high < least and max(alone) < least

@@ -11,6 +11,7 @@ import errno
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,6 +19,14 @@ from typing import Any
 from campaigns.evaluator.contract.problem import (
     ACCUMULATES,
     ALIGN,
+    USUAL_SETS,
+    Bounds,
+    CheckSpec,
+    ProblemCase,
+    ProblemError,
+    ProblemSpec,
+)
+from campaigns.evaluator.contract.problem_words import (
     ALIGNMENTS,
     BITS,
     CASE_KINDS,
@@ -37,12 +46,6 @@ from campaigns.evaluator.contract.problem import (
     SCHEMA,
     SETS,
     TOLERANCES,
-    USUAL_SETS,
-    Bounds,
-    CheckSpec,
-    ProblemCase,
-    ProblemError,
-    ProblemSpec,
     distribution_of,
     is_grouped,
     missing,
@@ -376,3 +379,19 @@ def problem_files(folder: Path) -> dict[str, str]:
             raise OSError(errno.EFBIG, words, folder.name)
         found[str(path.relative_to(folder))] = base64.b64encode(path.read_bytes()).decode()
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemOrder:
+    """what: "works", "described" or "checked". files: of the problem, as base64.
+
+    policy: a `Policy` as one line. shipped: whether the problem came with kopt.
+    """
+
+    what: str
+    folder: str
+    files: Mapping[str, str]
+    cases: tuple[Mapping[str, Any], ...]
+    policy: str
+    shipped: bool
+    limit_s: float

@@ -10,11 +10,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
+from campaigns.evaluator.contract.job import ContractError as ContractError
+
 T = TypeVar("T")
-
-
-class ContractError(ValueError):
-    """A job or report file that this version cannot read; the message names the field."""
 
 
 def build(kind: type[T], value: Any, at: str) -> T:

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from campaigns.evaluator.contract.job import SCHEMA
-from campaigns.evaluator.contract.looks import Look
-from campaigns.evaluator.contract.reading import ContractError
+from campaigns.evaluator.contract.job import SCHEMA, ContractError, Look
 from campaigns.evaluator.contract.timing import Timing
 
 

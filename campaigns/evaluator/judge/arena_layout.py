@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import torch
 
-from campaigns.evaluator.contract import Case, Job, Param, backends
-from campaigns.evaluator.contract.errors import HostError
+from campaigns.evaluator.contract import Case, Param
+from campaigns.evaluator.contract.errors import HostError, ProblemError
 from campaigns.evaluator.contract.layout import Layout, Shift
-from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
-from campaigns.evaluator.judge.correctness.arena import Arena, Slots, slots_that_fit
+from campaigns.evaluator.judge.correctness.arena import Arena, Slots
 from campaigns.evaluator.judge.correctness.case_context import Answers, CaseContext
 from campaigns.evaluator.judge.correctness.fresh_inputs import InputSupply
 from campaigns.evaluator.judge.correctness.one_pass import passes_for
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance
 from campaigns.evaluator.judge.correctness.tolerance import of_usual_size, tolerances
-from campaigns.evaluator.judge.integrity import host_watch
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.integrity.cold_caches import cooling
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
+from campaigns.evaluator.judge.progress import JudgeTask
 from campaigns.evaluator.judge.timing.schedule import calls_to_prove
 from campaigns.evaluator.reference.reference import Reference
 from campaigns.evaluator.wire import Ask
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.contract.problem import ProblemSpec
 
 MIB = 1 << 20
 # The largest share of the free memory for one arm's slots. The judge may hold the inputs of all
@@ -40,48 +43,59 @@ class ArenaLayout:
     """
 
     def __init__(
-        self, job: Job, spec: ProblemSpec, reference: Reference, quiescence: DeviceQuiescence | None
+        self,
+        task: JudgeTask,
+        spec: ProblemSpec,
+        reference: Reference,
+        quiescence: DeviceQuiescence | None,
     ) -> None:
-        self._job = job
-        self._spec = spec
-        self._reference = reference
-        self._quiescence = quiescence
+        job = self._job = task.job
+        self._spec, self._reference, self._quiescence = spec, reference, quiescence
         self._device = torch.device(job.device)
         self.layouts = {c.name: reference.layout(c, job.device) for c in job.cases}
-        self._require_weights()
+        inputs = {arg.name for layout in self.layouts.values() for arg in layout.inputs}
+        for name in spec.weights:
+            if name not in inputs:
+                words = f"weights: {name!r} is no tensor that is only read; accepted: "
+                listed = ", ".join(sorted(inputs))
+                raise ProblemError(f"{spec.folder.name}/problem.toml: {words}{listed}")
         dtypes = {arg.dtype for layout in self.layouts.values() for arg in layout.tensors}
         wanted = [getattr(torch, dtype) for dtype in sorted(dtypes)]
-        self._passes = passes_for(self._device, wanted, reference.note)
+        self._passes = passes_for(self._device, wanted, reference.note, task.aids.faster)
+        limits, arms = job.protocol.limits, job.arms.values()
+        builds = any(task.aids.backend(name).builds_in_calls(source) for name, source in arms)
+        self._call_s = max(limits.call_s, limits.build_s) if builds else limits.call_s
         self._arenas: dict[str, Arena] = {}
         self._tolerances: dict[tuple[tuple[str, Param], ...], Mapping[str, Tolerance]] = {}
         # Seconds that inputs and reference of one call take, by case.
         self._proofs_s: dict[str, float] = {}
-        self._cache_bytes = host_watch.last_level_cache_bytes(self._device)
+        self._memory = task.aids.memory
+        _, self._cache_bytes = self._memory(self._device)
         self._cool = cooling(self._device, self._cache_bytes)
-
-    def _require_weights(self) -> None:
-        inputs = {arg.name for layout in self.layouts.values() for arg in layout.inputs}
-        for name in self._spec.weights:
-            if name not in inputs:
-                where, listed = f"{self._spec.folder.name}/problem.toml", ", ".join(sorted(inputs))
-                words = f"weights: {name!r} is no tensor that is only read; accepted: {listed}"
-                raise ProblemError(f"{where}: {words}")
 
     def share(self, channels: Mapping[str, RunnerChannel]) -> None:
         """Give each runner its arena; the runner locks itself down after this.
 
         Raises HostError where there is too little memory.
         """
-        size, limit_s = self._arena_bytes(), self._job.protocol.limits.load_s
+        protocol, (free, _) = self._job.protocol, self._memory(self._device)
+        usable = min(protocol.arena_mib * MIB, int(free * ARENA_SHARE[self._device.type]))
+        largest = max(layout.stride for layout in self.layouts.values())
+        if usable < 2 * largest:
+            raise HostError(
+                f"a case needs 2 × {largest / MIB:.1f} MiB for its slots, "
+                f"{usable / MIB:.1f} MiB can be had; choose smaller cases"
+            )
+        size = min(largest * max(protocol.max_slots, 2), usable)
         for name, channel in channels.items():
             arena = self._arenas[name] = Arena(size, self._device)
             gate = [channel.gate.fd] if channel.gate else []
-            channel.ask(Ask.ATTACH, arena.handle, limit_s, [*arena.fds, *gate])
+            channel.ask(Ask.ATTACH, arena.handle, protocol.limits.load_s, [*arena.fds, *gate])
 
     def most(self, layout: Layout) -> int:
         """How many slots of this layout there are."""
         size = next(iter(self._arenas.values())).size
-        return slots_that_fit(size, layout, self._job.protocol.max_slots)
+        return max(0, min(self._job.protocol.max_slots, size // layout.stride))
 
     def most_warm(self, layout: Layout) -> int:
         """How many slots stay in the last-level cache together."""
@@ -98,8 +112,7 @@ class ArenaLayout:
         name = context.case.name
         if name not in self._proofs_s:
             self._proofs_s[name] = min(context.proof_s() for _ in range(2))
-        proof_s = self._proofs_s[name]
-        return proof_s, calls_to_prove(self.most(context.layout), proof_s)
+        return self._proofs_s[name], calls_to_prove(self.most(context.layout), self._proofs_s[name])
 
     def slots(self, channel: RunnerChannel, layout: Layout, most: int | None = None) -> Slots:
         """The slots of an arm; its runner does not know them yet. most: None for all that fit."""
@@ -127,51 +140,29 @@ class ArenaLayout:
         layout = self._reference.layout(case, self._job.device, shift)
         if case not in self._job.cases:
             self._reference.takes(case, self._job.device)
-        if self.most(layout) < 1:
-            return None
-        return self.lay(channel, case, layout)
+        return self.lay(channel, case, layout) if self.most(layout) >= 1 else None
 
     def context(self, case: Case, slots: Slots) -> CaseContext:
+        """What judges calls of a case; tolerances are the same wherever its slots lie."""
+        layout = slots.layout
         context = CaseContext(
             case=case,
-            layout=slots.layout,
+            layout=layout,
             reference=self._reference,
-            supply=InputSupply(self._reference, case, slots.layout, self._job.device, self._passes),
-            tolerances=tolerances(self._spec, slots.layout),
+            supply=InputSupply(self._reference, case, layout, self._job.device, self._passes),
+            tolerances=tolerances(self._spec, layout),
             refresh=self._spec.refresh,
             device=self._device,
             cool=self._cool,
             limit_s=self._call_s,
             quiescence=self._quiescence,
         )
-        return replace(context, tolerances=self._of_usual_size(context))
-
-    @property
-    def _call_s(self) -> float:
-        limits, arms = self._job.protocol.limits, self._job.arms.values()
-        builds = any(backends.get(name).builds_in_calls(source) for name, source in arms)
-        return max(limits.call_s, limits.build_s) if builds else limits.call_s
-
-    def _of_usual_size(self, context: CaseContext) -> Mapping[str, Tolerance]:
-        """The tolerances of a case, which are the same wherever its slots lie."""
-        params = tuple(sorted(context.case.params.items()))
+        params = tuple(sorted(case.params.items()))
         if params not in self._tolerances:
 
             def draw(count: int) -> list[Answers]:
                 truth = context.supply.fresh(count, "setup")
                 return [context.expect(truth, k, None) for k in range(count)]
 
-            self._tolerances[params] = of_usual_size(context.tolerances, context.layout, draw)
-        return self._tolerances[params]
-
-    def _arena_bytes(self) -> int:
-        protocol = self._job.protocol
-        free = host_watch.free_bytes(self._device)
-        usable = min(protocol.arena_mib * MIB, int(free * ARENA_SHARE[self._device.type]))
-        largest = max(layout.stride for layout in self.layouts.values())
-        if usable < 2 * largest:
-            raise HostError(
-                f"a case needs 2 × {largest / MIB:.1f} MiB for its slots, "
-                f"{usable / MIB:.1f} MiB can be had; choose smaller cases"
-            )
-        return min(largest * max(protocol.max_slots, 2), usable)
+            self._tolerances[params] = of_usual_size(context.tolerances, layout, draw)
+        return replace(context, tolerances=self._tolerances[params])

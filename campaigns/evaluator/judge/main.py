@@ -9,18 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from campaigns.evaluator.contract import CaseReport, Job, Outcome, Phase, Report, Timing
 from campaigns.evaluator.contract.errors import (
     BadReference,
     CandidateError,
     HostError,
+    ProblemError,
     is_out_of_memory,
 )
-from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.evaluator.judge.integrity.channel import waited_for_cpu_s
-from campaigns.evaluator.judge.progress import JudgeDone, JudgeProgress, JudgeTask, Work
+from campaigns.evaluator.judge.progress import JudgeProgress, JudgeTask, Work
 
+ARMS = ("candidate", "incumbent")
+ERRORS = ("max_abs_error", "max_rel_error", "margin", "norm_error", "repeat_margin")
 # The key of how long the judge had no CPU, in a report's environment.
 WAITED = "waited for a CPU"
 
@@ -32,7 +35,12 @@ def main(task: JudgeTask, work: Work | None = None) -> Report:
     """
     job, progress = task.job, task.progress
     try:
-        done = (work or _judge)(task)
+        if work is None:
+            # Imported here: a judge is forked from a process that must not run torch code itself.
+            from campaigns.evaluator.judge.pipeline import judge
+
+            work = judge
+        done = work(task)
         progress.enter(Phase.DONE)
         return _report(job, progress, Outcome.PASSED, done.reason, done.timings)
     except CandidateError as error:
@@ -49,13 +57,6 @@ def main(task: JudgeTask, work: Work | None = None) -> Report:
         return _report(job, progress, Outcome.BROKEN_HOST, f"{error}".splitlines()[0], {})
 
 
-def _judge(task: JudgeTask) -> JudgeDone:
-    # Imported here: a judge is forked from a process that must not run torch code itself.
-    from campaigns.evaluator.judge.pipeline import judge
-
-    return judge(task)
-
-
 def _report(
     job: Job,
     progress: JudgeProgress,
@@ -63,20 +64,15 @@ def _report(
     reason: str,
     timings: Mapping[str, Mapping[str, Timing]],
 ) -> Report:
-    cases = [
-        replace(
-            checked,
-            max_abs_error=_finite(checked.max_abs_error),
-            max_rel_error=_finite(checked.max_rel_error),
-            margin=_finite(checked.margin),
-            norm_error=_finite(checked.norm_error),
-            repeat_margin=_finite(checked.repeat_margin),
-            candidate=timings.get(case, {}).get("candidate"),
-            incumbent=timings.get(case, {}).get("incumbent"),
-        )
-        for case, checked in progress.checked.items()
-        if case
-    ]
+    cases = []
+    for case, checked in progress.checked.items():
+        found: dict[str, Any] = {arm: timings.get(case, {}).get(arm) for arm in ARMS}
+        for name in ERRORS:
+            error = getattr(checked, name)
+            # JSON has no infinity.
+            found[name] = error if error is not None and math.isfinite(error) else None
+        if case:
+            cases.append(replace(checked, **found))
     return Report(
         job_id=job.job_id,
         outcome=outcome,
@@ -89,7 +85,3 @@ def _report(
         surroundings=tuple(progress.surroundings),
         looks=tuple(progress.looks),
     )
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None

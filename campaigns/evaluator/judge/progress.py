@@ -8,9 +8,17 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from campaigns.evaluator.contract import CaseReport, Job, Look, Moment, Phase, Timing
-from campaigns.evaluator.contract.problem import ProblemSpec
+
+if TYPE_CHECKING:
+    import torch
+
+    from campaigns.evaluator.contract.backends import Backend
+    from campaigns.evaluator.contract.problem import ProblemSpec
+    from campaigns.evaluator.judge.correctness.one_pass import Passes
+    from campaigns.evaluator.service.host_watch import HostWatch
 
 
 @dataclass
@@ -35,21 +43,41 @@ class JudgeProgress:
         now = time.monotonic()
         self.wall_s[self.phase] = self.wall_s.get(self.phase, 0.0) + now - self._since
         self.phase, self._since = phase, now
-        os.write(self.pipe, f"phase {phase} {detail}\n".encode())
+        self.tell(f"phase {phase} {detail}")
+
+
+@dataclass(frozen=True, slots=True)
+class Aids:
+    """What stands beside the judge. By none of it alone is a candidate accepted.
+
+    read_problem: reads the folder of the problem; raises ProblemError. backend: what a backend says
+    of itself, by name. watch: looks at a device and its host. memory: free bytes of a device, and
+    those of its last cache before memory, 0 where not told. forecast: how long an evaluation will
+    take, in words. may_end: whether more pairs would hardly change what is concluded. explain: the
+    samples of a case, with what explains them. faster: passes over memory on a device, or None.
+    """
+
+    read_problem: Callable[[Path], ProblemSpec]
+    backend: Callable[[str], Backend]
+    watch: Callable[[torch.device], HostWatch]
+    memory: Callable[[torch.device], tuple[int, int]]
+    explain: Callable[..., Mapping[str, Timing]]
+    forecast: Callable[..., str]
+    may_end: Callable[[Mapping[str, list[tuple[float, float]]], float, float], bool]
+    faster: Callable[[torch.device], Passes | None]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeTask:
     """One job with the sockets to its runners and its reference.
 
-    read_problem: reads the folder of the problem; raises ProblemError. orders: the lines that
-    follow a job that is a stream.
+    orders: the lines that follow a job that is a stream.
     """
 
     job: Job
     channels: Mapping[str, socket.socket]
     progress: JudgeProgress
-    read_problem: Callable[[Path], ProblemSpec]
+    aids: Aids
     orders: Iterable[str] = ()
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.errors import BadReference
-from campaigns.evaluator.contract.problem import ProblemOrder
+from campaigns.evaluator.contract.problem_reader import ProblemOrder
 from campaigns.evaluator.sandbox import warden
 from campaigns.evaluator.sandbox.identity import lease_uid
 from campaigns.evaluator.sandbox.layers import Layer

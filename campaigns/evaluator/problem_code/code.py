@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from campaigns.evaluator.contract import Param
 from campaigns.evaluator.contract.errors import BadReference, is_out_of_memory
 from campaigns.evaluator.contract.layout import ITEM_BYTES, TensorArg
-from campaigns.evaluator.contract.problem import complaint, distribution_of
-from campaigns.evaluator.reference.calls import Draw, Made, ReferenceCall, is_tensor
+from campaigns.evaluator.contract.problem_words import complaint, distribution_of
+from campaigns.evaluator.reference.reference import Draw, Made, ReferenceCall, is_tensor
 
 if TYPE_CHECKING:
     pass

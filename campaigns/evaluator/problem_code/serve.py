@@ -14,7 +14,6 @@ from typing import Any
 from campaigns.evaluator.contract import Job
 from campaigns.evaluator.contract.errors import BadReference, is_out_of_memory
 from campaigns.evaluator.problem_code.code import ProblemCode
-from campaigns.evaluator.reference.calls import Draw, Made, is_tensor
 from campaigns.evaluator.reference.memory import opened_memory, view
 from campaigns.evaluator.reference.messages import (
     LIMIT,
@@ -28,6 +27,7 @@ from campaigns.evaluator.reference.messages import (
     request,
     send,
 )
+from campaigns.evaluator.reference.reference import Draw, Made, is_tensor
 from campaigns.evaluator.sandbox.lock import Lock, RunnerBox
 from campaigns.evaluator.sandbox.processes import draw_apart
 

@@ -56,7 +56,8 @@ def started_from(
             # It failed with other contents, so it depends on them.
             updated.add(name)
             continue
-        if _same(after[name], begin(name)[name]) and _same(usual[name], begin()[name]):
+        pairs = ((after[name], begin(name)[name]), (usual[name], begin()[name]))
+        if all(torch.equal(as_integers(one), as_integers(other)) for one, other in pairs):
             unwritten.add(name)
             continue
         apart = _apart(usual, after)
@@ -88,19 +89,12 @@ def _other(tensor: torch.Tensor) -> torch.Tensor:
     return (-torch.nan_to_num(wide, nan=0.0, posinf=0.0, neginf=0.0) - 1).to(tensor.dtype)
 
 
-def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return bool(torch.equal(as_integers(one), as_integers(other)))
-
-
 def _apart(one: Answers, other: Answers) -> dict[str, float]:
-    return {name: _farthest(one[name], other[name]) for name in one}
-
-
-def _farthest(one: torch.Tensor, other: torch.Tensor) -> float:
     """The largest difference of two elements; elements with equal bits do not count."""
-    differ = as_integers(one) != as_integers(other)
-    if not bool(differ.any()):
-        return 0.0
-    return float(
-        torch.nan_to_num((one.double() - other.double()).abs()[differ], nan=torch.inf).max()
-    )
+    found = dict.fromkeys(one, 0.0)
+    for name in one:
+        differ = as_integers(one[name]) != as_integers(other[name])
+        if bool(differ.any()):
+            apart = (one[name].double() - other[name].double()).abs()[differ]
+            found[name] = float(torch.nan_to_num(apart, nan=torch.inf).max())
+    return found

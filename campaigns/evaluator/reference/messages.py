@@ -10,12 +10,12 @@ import json
 import math
 import socket
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from msgspec import Struct, ValidationError, convert, field, to_builtins
+
 from campaigns.evaluator.contract.layout import ALIGN, ITEM_BYTES
-from campaigns.evaluator.contract.reading import ContractError, build
 
 # Of the process, among those of an evaluation.
 NAME = "reference"
@@ -34,12 +34,11 @@ class ReferenceAsk(StrEnum):
     ALLOWS = "allows"  # call valid
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Struct, frozen=True, forbid_unknown_fields=True):
     """One argument: a number, or a tensor of `rows` rows from `offset` on in the shared memory."""
 
     name: str
-    value: int | float | None = None
+    value: int | float | bool | None = None
     dtype: str = ""
     shape: tuple[int, ...] = ()
     offset: int = 0
@@ -50,8 +49,7 @@ class Sent:
         return math.prod(self.shape) * ITEM_BYTES[self.dtype] if self.dtype else 0
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True, forbid_unknown_fields=True):
     """verb: a `ReferenceAsk`, about `args` or about the call of `setup` of the last four fields."""
 
     verb: str
@@ -64,8 +62,7 @@ class Request:
     marked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceAnswer:
+class ReferenceAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     """refused: what is wrong with the problem. lacked: what the host had too little of.
 
     rows: of each tensor of `args`. size: how many bytes of shared memory examples take; placed:
@@ -91,7 +88,7 @@ class Nonsense(Exception):
 
 def send(sock: socket.socket, said: Request | ReferenceAnswer, fds: Iterable[int] = ()) -> None:
     """Raises OSError, and Nonsense for one that is too long."""
-    data = json.dumps(asdict(said)).encode()
+    data = json.dumps(to_builtins(said)).encode()
     if len(data) > LIMIT:
         raise Nonsense(f"{len(data)} bytes of names and numbers; {LIMIT} are accepted")
     socket.send_fds(sock, [data], list(fds))
@@ -99,14 +96,14 @@ def send(sock: socket.socket, said: Request | ReferenceAnswer, fds: Iterable[int
 
 def request(data: bytes) -> Request:
     """What the judge has sent."""
-    return build(Request, json.loads(data), "request")
+    return convert(json.loads(data), Request)
 
 
 def answer(data: bytes, most: int) -> ReferenceAnswer:
     """What a reference has sent, checked. most: the bytes of the shared memory. Raises Nonsense."""
     try:
-        found = build(ReferenceAnswer, json.loads(data), "answer")
-    except (ContractError, ValueError, RecursionError) as error:
+        found = convert(json.loads(data), ReferenceAnswer)
+    except (ValidationError, ValueError, RecursionError) as error:
         raise Nonsense(f"{error}"[:WORDS]) from None
     names = [one.name for one in found.args]
     if len({*names}) < len(names) or not {*found.outputs} <= {*names}:
@@ -114,23 +111,18 @@ def answer(data: bytes, most: int) -> ReferenceAnswer:
     if found.rows < 1:
         raise Nonsense(f"{found.rows} rows")
     for one in found.args:
-        _require_sound(one, found.rows, most if found.placed else None)
-    return found
-
-
-def _require_sound(one: Sent, rows: int, most: int | None) -> None:
-    """most: None where the tensor lies nowhere yet."""
-    value, shape = one.value, one.shape
-    if one.dtype:
-        sized = one.dtype in ITEM_BYTES and all(
-            isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in shape
-        )
-        if not sized or one.offset < 0 or one.offset % ALIGN:
-            raise Nonsense(f"{one.dtype!r:.40}{shape!r:.80} is no tensor")
-        if most is not None and one.offset + rows * one.nbytes > most:
+        if not one.dtype:
+            if one.value is None:
+                raise Nonsense(f"{one.value!r} is no number")
+            continue
+        if one.dtype not in ITEM_BYTES or min(one.shape, default=1) < 1:
+            raise Nonsense(f"{one.dtype!r:.40}{one.shape!r:.80} is no tensor")
+        if one.offset < 0 or one.offset % ALIGN:
+            raise Nonsense(f"{one.dtype!r:.40}{one.shape!r:.80} lies at {one.offset}")
+        # One that is not placed lies nowhere yet.
+        if found.placed and one.offset + found.rows * one.nbytes > most:
             raise Nonsense("a tensor that ends behind the shared memory")
-    elif not isinstance(value, int | float):
-        raise Nonsense(f"{value!r:.40} is no number")
+    return found
 
 
 def placed(

@@ -1,20 +1,101 @@
-"""What a problem says is right, held to its contract. Its code runs where `Functions` says."""
+"""What a problem says is right, held to its contract. Its code runs where `Functions` says.
+
+Asked of a problem's own functions, wherever they run, are a `Draw` and a `ReferenceCall`.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
-from campaigns.evaluator.contract import Case
+from campaigns.evaluator.contract import Case, Param
 from campaigns.evaluator.contract.errors import BadReference
-from campaigns.evaluator.contract.layout import Layout, Plain, ScalarArg, Shift, lay_out
-from campaigns.evaluator.reference.calls import Draw, Functions, ReferenceCall, is_tensor
+from campaigns.evaluator.contract.layout import Layout, Plain, ScalarArg, Shift, TensorArg, lay_out
 
 if TYPE_CHECKING:
     import torch
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Calls of `setup`, one a seed. marked: tensors without contents of their own hold a mark."""
+
+    case: str
+    params: Mapping[str, Param]
+    seeds: tuple[int, ...]
+    device: str
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What `setup` gave, in call order, and the output names.
+
+    inputs: dense tensors whose first axis is the seed, and the numbers of the first seed.
+    notes: for people.
+    """
+
+    inputs: Mapping[str, Any]
+    outputs: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+class Functions(Protocol):
+    """What a problem's `ref.py` does, in this process or in another. Each raises BadReference.
+
+    where: the file for messages. line: the same with the line on which `reference` begins.
+    """
+
+    @property
+    def where(self) -> str: ...
+
+    @property
+    def line(self) -> str: ...
+
+    def examples(self, draw: Draw) -> Made:
+        """Call `setup`."""
+
+    def answers(self, call: ReferenceCall) -> dict[str, torch.Tensor]:
+        """Run `reference` on copies of rows of arguments: [rows, …] of every output."""
+
+    def room(self, tensors: Iterable[TensorArg], rows: int) -> dict[str, torch.Tensor]:
+        """[rows, elements] of each, anything in them: arguments that `answers` need not copy.
+
+        What they hold is lost at the next call of any of these functions.
+        """
+
+    def allows(self, inputs: Mapping[str, Any]) -> bool:
+        """Whether made inputs may be given to a kernel: `valid(**inputs)`, where there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceCall:
+    """Calls of `reference`, one a row. inputs: numbers, and tensors whose first axis is the row.
+
+    blank: outputs whose contents do not matter before a call. precision: the dtype that floating
+    tensors are raised to first; None keeps their own.
+    """
+
+    inputs: Mapping[str, Any]
+    outputs: tuple[str, ...]
+    blank: frozenset[str] = frozenset()
+    precision: torch.dtype | None = None
+
+    @property
+    def rows(self) -> int:
+        return len(self.inputs[self.outputs[0]])
+
+    def dtype(self, tensor: torch.Tensor) -> torch.dtype:
+        """The one that this tensor has in the call."""
+        return self.precision if self.precision and tensor.is_floating_point() else tensor.dtype
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether it is one, without importing torch for that."""
+    return hasattr(value, "detach")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +153,14 @@ class Reference:
     def layout(self, case: Case, device: str, shift: Shift | None = None) -> Layout:
         """The slot layout of `case`, from one example; shift: see `lay_out`."""
         example = self.example(case, seed=0, device=device)
-        updates = self.updates(case, device)
-        return lay_out([_argument(example, name, updates) for name in example.inputs], shift)
+        updates, args = self.updates(case, device), list[Plain | ScalarArg]()
+        for name, value in example.inputs.items():
+            if is_tensor(value):
+                dtype, shape = str(value.dtype).removeprefix("torch."), tuple(value.shape)
+                args.append(Plain(name, dtype, shape, name in example.outputs, name in updates))
+            else:
+                args.append(ScalarArg(name, value))
+        return lay_out(args, shift)
 
     def updates(self, case: Case, device: str) -> frozenset[str]:
         """The outputs that it works on in place, as seen on the first case it is asked about."""
@@ -134,12 +221,3 @@ class Reference:
             yield
         finally:
             self.spent_s += time.monotonic() - since
-
-
-def _argument(example: Example, name: str, updates: frozenset[str]) -> Plain | ScalarArg:
-    value = example.inputs[name]
-    if not is_tensor(value):
-        return ScalarArg(name, value)
-    dtype = str(value.dtype).removeprefix("torch.")
-    arg = Plain(name, dtype, tuple(value.shape), name in example.outputs)
-    return replace(arg, update=True) if name in updates else arg

@@ -7,10 +7,10 @@ import torch
 from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.judge.arena_layout import ArenaLayout
 from campaigns.evaluator.judge.correctness.reference_client import served_reference
-from campaigns.evaluator.judge.integrity import host_watch
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel, TimeBudget
 from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
 from campaigns.evaluator.judge.progress import JudgeTask
+from campaigns.evaluator.service.host_watch import describe
 from campaigns.evaluator.wire import Ask
 
 
@@ -24,15 +24,15 @@ class StreamRunner:
         if on_gpu:
             torch.cuda.set_device(self.device)
         self._job = job
-        self.spec = task.read_problem(job.problem)
+        self.spec = task.aids.read_problem(job.problem)
         hold = ProcessHold()
         self.reference = served_reference(job, channels, hold, progress.notes.append)
-        self.arenas = ArenaLayout(job, self.spec, self.reference, None)
+        self.arenas = ArenaLayout(task, self.spec, self.reference, None)
         total = TimeBudget(job.protocol.limits.total_s, lambda: self.reference.spent_s)
         name = "candidate"
         self.channel = RunnerChannel(name, channels[name], hold, spins=on_gpu, total=total)
         self.arenas.share({name: self.channel})
-        progress.environment.update(host_watch.describe(self.device))
+        progress.environment.update(describe(self.device))
 
     @property
     def layouts(self) -> dict[str, Layout]:

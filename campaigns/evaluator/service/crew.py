@@ -26,7 +26,7 @@ from typing import TextIO
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.contract.files import dump, load_job
 from campaigns.evaluator.contract.job import KERNELS
-from campaigns.evaluator.contract.problem_reader import load_problem, problem_files
+from campaigns.evaluator.contract.problem_reader import problem_files
 from campaigns.evaluator.judge import main as judge
 from campaigns.evaluator.judge.progress import JudgeProgress, JudgeTask
 from campaigns.evaluator.problem_code import serve
@@ -46,7 +46,7 @@ from campaigns.evaluator.sandbox.processes import (
     kill_group,
     wait_status,
 )
-from campaigns.evaluator.service.jobs import work_beside
+from campaigns.evaluator.service.jobs import aids_of_judge, work_beside
 
 CANDIDATE, INCUMBENT = "candidate", "incumbent"
 ARMS = (CANDIDATE, INCUMBENT)
@@ -296,7 +296,7 @@ def _judge(
     keep_freed_memory()
     progress = JudgeProgress(pipe, environment={"judge": held})
     job = replace(job, device=device)
-    task = JudgeTask(job, channels, progress, load_problem, more)
+    task = JudgeTask(job, channels, progress, aids_of_judge(), more)
     report = judge.main(task, work_beside(job))
     # To the file that no runner has open.
     with os.fdopen(out, "w") as file:

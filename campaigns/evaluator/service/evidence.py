@@ -18,6 +18,7 @@ from campaigns.evaluator.sandbox.layers import Layer, describe
 from campaigns.evaluator.sandbox.processes import describe_status
 from campaigns.evaluator.sandbox.warden import Record
 from campaigns.evaluator.service.crew import CANDIDATE, INCUMBENT, Crew, arms_of
+from campaigns.evaluator.service.notices import short_call_caveats
 
 # How many refused calls the reason of a crash names; the report has them all.
 HINTED = 3
@@ -65,9 +66,12 @@ def with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> R
             log += printable(crew.record(other).log)
         if SEE_LOG in reason:
             reason = reason.replace(SEE_LOG, _last_words(crew.record(other), log))
+    timings = {case.case: case.candidate for case in report.cases if case.candidate}
+    caveats = short_call_caveats(timings) if job.device == "cpu" else ()
     return replace(
         report,
         reason=reason,
+        notes=(*report.notes, *caveats),
         build_log=build_log,
         runner_log=log,
         environment=_placed(report, crew),

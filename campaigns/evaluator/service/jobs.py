@@ -1,4 +1,4 @@
-"""The kinds of jobs, and what a judge's process does for each.
+"""The kinds of jobs, what a judge's process does for each, and what stands beside the judge.
 
 A job that is no judging has a module of its own with a function `run`. It is loaded in the process
 of such a job alone, so that a process which judges holds nothing but the judge.
@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import importlib
 
-from campaigns.evaluator.contract import Job
-from campaigns.evaluator.judge.progress import Work
+from campaigns.evaluator.contract import Job, backends
+from campaigns.evaluator.contract.looks import may_end
+from campaigns.evaluator.contract.problem_reader import load_problem
+from campaigns.evaluator.judge.progress import Aids, Work
+from campaigns.evaluator.service.notices import forecast
 
 BESIDE = {
     "stream": "campaigns.evaluator.screen.serve",
@@ -25,3 +28,22 @@ def work_beside(job: Job) -> Work | None:
             work: Work = importlib.import_module(module).run
             return work
     return None
+
+
+def aids_of_judge() -> Aids:
+    """What a judge is given, in its own process: the service imports it all before it forks."""
+    # Imported here: whoever starts the service loads torch later.
+    from campaigns.evaluator.builds.judge_loops import faster_passes
+    from campaigns.evaluator.service.explain import explained
+    from campaigns.evaluator.service.host_watch import HostWatch, memory_of
+
+    return Aids(
+        read_problem=load_problem,
+        backend=backends.get,
+        watch=HostWatch,
+        memory=memory_of,
+        explain=explained,
+        forecast=forecast,
+        may_end=may_end,
+        faster=faster_passes,
+    )

@@ -25,6 +25,7 @@ from campaigns.evaluator.contract.files import dump
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.evaluator.sandbox.processes import adopt_orphans, die_with_parent
 from campaigns.evaluator.service.crew import Crew
+from campaigns.evaluator.service.jobs import aids_of_judge
 from campaigns.evaluator.service.supervisor import Outside, supervise
 
 LINE_LIMIT = 8192
@@ -47,6 +48,7 @@ def main(path: str, policy: Policy) -> int:
 
     # Imported for every fork to have.
     importlib.import_module("campaigns.evaluator.judge.pipeline")
+    aids_of_judge()
     backends.every()
     # Fork safety: nothing here may start a thread pool or a device context.
     if torch.cuda.is_initialized():

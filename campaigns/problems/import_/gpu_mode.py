@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from campaigns.evaluator.contract.problem import PARAM
+from campaigns.evaluator.contract.problem_words import PARAM
 from campaigns.problems.import_.draft import (
     MOST_CASES,
     NO_KERNEL,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from math import prod
 
-from campaigns.evaluator.contract.problem import GROUPED_WORDS
+from campaigns.evaluator.contract.problem_words import GROUPED_WORDS
 from campaigns.problems.import_.draft import (
     FLOAT8,
     Distribution,

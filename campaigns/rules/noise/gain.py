@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from campaigns.evaluator.contract import CaseReport, Timing, mean_interval
+from campaigns.evaluator.contract import CaseReport, Timing
+from campaigns.evaluator.contract.looks import mean_interval
 from campaigns.rules.wording import gain_words
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from django.db import transaction
 
 from campaigns.evaluator import contract
+from campaigns.evaluator.contract.looks import LOOKS
 from campaigns.models import Campaign, Problem, Protocol
 from campaigns.models.event import record
 from campaigns.proposers.base import proposer_names
@@ -42,9 +43,15 @@ TIMED_VENDOR = "NVIDIA"
 # A CPU shares its cores with everything else: longer bursts, fewer slots, less memory.
 # Both may end at a look since version 2.
 CPU_PROTOCOL = contract.Protocol(
-    version=2, blocks=5, burst_ms=10.0, max_slots=64, arena_mib=1024, trials=3, looks=contract.LOOKS
+    version=2,
+    blocks=5,
+    burst_ms=10.0,
+    max_slots=64,
+    arena_mib=1024,
+    trials=3,
+    looks=LOOKS,
 )
-GPU_PROTOCOL = contract.Protocol(version=2, looks=contract.LOOKS)
+GPU_PROTOCOL = contract.Protocol(version=2, looks=LOOKS)
 LONGEST_TITLE = 200
 LARGEST_SEED = 2**63 - 1
 # A kernel's own name, as the tracer shows it without namespaces and template arguments.

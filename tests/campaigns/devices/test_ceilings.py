@@ -165,7 +165,7 @@ def _times(monkeypatch, *values):
 
 
 def test_it_takes_its_own_work_from_the_time_of_the_host(monkeypatch):
-    _times(monkeypatch, host.CpuTime(100, 1000), host.CpuTime(108, 1020))
+    _times(monkeypatch, busy.CpuTime(100, 1000), busy.CpuTime(108, 1020))
     own = iter((1.0, 4.0))
     monkeypatch.setattr(busy, "_own_s", lambda: next(own))
     with busy.watched() as watch:
@@ -176,14 +176,14 @@ def test_it_takes_its_own_work_from_the_time_of_the_host(monkeypatch):
 
 
 def test_it_does_not_warn_on_a_quiet_host(monkeypatch):
-    _times(monkeypatch, host.CpuTime(100, 1000), host.CpuTime(101, 1020))
+    _times(monkeypatch, busy.CpuTime(100, 1000), busy.CpuTime(101, 1020))
     monkeypatch.setattr(busy, "_own_s", lambda: 0.0)
     with busy.watched() as watch:
         pass
     assert (watch.others_share, watch.notes) == (pytest.approx(0.05), ())
 
 
-@pytest.mark.parametrize("answers", [(None, None), (host.CpuTime(1, 2), host.CpuTime(1, 2))])
+@pytest.mark.parametrize("answers", [(None, None), (busy.CpuTime(1, 2), busy.CpuTime(1, 2))])
 def test_it_says_when_nobody_knows_how_busy_the_host_was(monkeypatch, answers):
     _times(monkeypatch, *answers)
     with busy.watched() as watch:
@@ -210,12 +210,12 @@ def test_it_reads_the_time_of_the_usable_cpus_only(monkeypatch, tmp_path):
     stat.write_text(
         "cpu  999 9 9 9 9 9 9 9 9 9\ncpu0 100 0 50 800 20 5 5 20 7 0\ncpu1 1 1 1 1 1 1 1 1 0 0\n"
     )
-    monkeypatch.setattr(host, "STAT", stat)
-    monkeypatch.setattr(host.os, "sched_getaffinity", lambda pid: {0})
-    monkeypatch.setattr(host.os, "sysconf", lambda name: 100)
-    assert host.cpu_time() == host.CpuTime(busy_s=1.8, total_s=10.0)
-    monkeypatch.setattr(host, "STAT", tmp_path / "none")
-    assert host.cpu_time() is None
+    monkeypatch.setattr(busy, "STAT", stat)
+    monkeypatch.setattr(busy.os, "sched_getaffinity", lambda pid: {0})
+    monkeypatch.setattr(busy.os, "sysconf", lambda name: 100)
+    assert busy.cpu_time() == busy.CpuTime(busy_s=1.8, total_s=10.0)
+    monkeypatch.setattr(busy, "STAT", tmp_path / "none")
+    assert busy.cpu_time() is None
 
 
 @pytest.fixture

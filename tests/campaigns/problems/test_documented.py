@@ -10,9 +10,9 @@ import pytest
 
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.contract import problem as problems
-from campaigns.evaluator.contract.problem import DISTRIBUTIONS
+from campaigns.evaluator.contract import problem_words as problems
 from campaigns.evaluator.contract.problem_reader import load_problem
+from campaigns.evaluator.contract.problem_words import DISTRIBUTIONS
 from tests.evaluator import small
 
 TEXT = (Path(__file__).parents[3] / "docs" / "problems.md").read_text()

@@ -9,9 +9,9 @@ from statistics import NormalDist
 import numpy
 import pytest
 
-from campaigns.evaluator.contract import LOOKS, Look, Protocol, mean_interval
+from campaigns.evaluator.contract import Look, Protocol
 from campaigns.evaluator.contract.files import protocol_from
-from campaigns.evaluator.contract.looks import student_quantile
+from campaigns.evaluator.contract.looks import LOOKS, mean_interval, student_quantile
 
 NORMAL = NormalDist()
 ERROR, POINTS = 0.05, 801

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.errors import BadReference
-from campaigns.evaluator.contract.problem import DISTRIBUTIONS, complaint
+from campaigns.evaluator.contract.problem_words import DISTRIBUTIONS, complaint
 from campaigns.evaluator.problem_code.code import ProblemCode
 from campaigns.evaluator.reference.reference import Reference
 from tests.evaluator import small

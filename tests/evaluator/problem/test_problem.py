@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.evaluator.contract.problem import DISTRIBUTIONS, ProblemError
+from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.evaluator.contract.problem_reader import load_problem
+from campaigns.evaluator.contract.problem_words import DISTRIBUTIONS
 from tests.evaluator import small
 
 

@@ -18,9 +18,8 @@ from campaigns.evaluator.judge.correctness.reference_client import ServedCode
 from campaigns.evaluator.problem_code.code import ProblemCode
 from campaigns.evaluator.problem_code.serve import ReferenceServer
 from campaigns.evaluator.reference import messages
-from campaigns.evaluator.reference.calls import Draw, ReferenceCall
 from campaigns.evaluator.reference.messages import LIMIT, ReferenceAnswer, request
-from campaigns.evaluator.reference.reference import Reference
+from campaigns.evaluator.reference.reference import Draw, Reference, ReferenceCall
 from tests.evaluator import small
 
 CASE = Case("n4096", {"N": 4096})

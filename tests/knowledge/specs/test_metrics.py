@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from campaigns.evaluator.contract.problem import DTYPES as PROBLEM_DTYPES
+from campaigns.evaluator.contract.problem_words import DTYPES as PROBLEM_DTYPES
 from knowledge.exchange.importer import SHIPPED
 from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import FactsError, SourceKind, SpecFacts

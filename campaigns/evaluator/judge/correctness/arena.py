@@ -43,28 +43,23 @@ class Arena:
     def __init__(self, size: int, device: torch.device) -> None:
         self.size = size
         self.fds: list[int] = []
-        cuda: bytes | None = None
+        self.handle = Handle(size, None)
         if device.type == "cpu":
             fd = os.memfd_create("kopt-arena", os.MFD_CLOEXEC)
             os.ftruncate(fd, size)
             self._map = mmap.mmap(fd, size)
             self.fds = [fd]
             self.bytes = torch.frombuffer(self._map, dtype=torch.uint8)
-        else:
-            self.bytes = torch.empty(size, dtype=torch.uint8, device=device)
-            cuda = _cuda_handle(self.bytes)
-        self.handle = Handle(size, cuda)
+            return
+        from torch.multiprocessing.reductions import reduce_tensor
+
+        self.bytes = torch.empty(size, dtype=torch.uint8, device=device)
+        buffer = io.BytesIO()
+        ForkingPickler(buffer).dump(reduce_tensor(self.bytes))
+        self.handle = Handle(size, buffer.getvalue())
 
     def slots(self, layout: Layout, count: int) -> Slots:
         return Slots(self.bytes[: layout.stride * count].view(count, layout.stride), layout)
-
-
-def _cuda_handle(tensor: torch.Tensor) -> bytes:
-    from torch.multiprocessing.reductions import reduce_tensor
-
-    buffer = io.BytesIO()
-    ForkingPickler(buffer).dump(reduce_tensor(tensor))
-    return buffer.getvalue()
 
 
 class Slots:
@@ -103,10 +98,6 @@ class Guards:
     def intact(self) -> bool:
         """Whether no byte outside the tensors was written."""
         return all(torch.equal(gap, wanted) for gap, wanted in self._gaps)
-
-
-def slots_that_fit(arena_bytes: int, layout: Layout, most: int) -> int:
-    return max(0, min(most, arena_bytes // layout.stride))
 
 
 def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
@@ -184,15 +175,15 @@ class Gather:
     def __init__(self, slots: Slots, device: torch.device) -> None:
         self.at: dict[str, torch.Tensor] = {}
         self.seen: dict[str, torch.Tensor] = {}
-        self._views: dict[str, torch.Tensor] = {}
+        views = {arg.name: slots.all(arg) for arg in slots.layout.outputs}
         for arg in slots.layout.outputs:
             each = min(max(LEAST, POSITIONS // max(slots.count, 1)), arg.count)
-            view = self._views[arg.name] = slots.all(arg)
-            self.at[arg.name] = torch.zeros((slots.count, each), dtype=torch.int64, device=device)
-            self.seen[arg.name] = torch.empty_like(self.at[arg.name], dtype=view.dtype)
-        graph = captured(self._read, device) if device.type == "cuda" else None
-        self.read = self._read if graph is None else graph.replay
+            at = torch.zeros((slots.count, each), dtype=torch.int64, device=device)
+            self.at[arg.name] = at
+            self.seen[arg.name] = torch.empty_like(at, dtype=views[arg.name].dtype)
 
-    def _read(self) -> None:
-        for name, view in self._views.items():
-            torch.gather(view, 1, self.at[name], out=self.seen[name])
+        def read() -> None:
+            for name, view in views.items():
+                torch.gather(view, 1, self.at[name], out=self.seen[name])
+
+        self.read = captured(read, device).replay if device.type == "cuda" else read

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import torch
 
 from campaigns.evaluator.contract import Case, CaseReport, Outcome
 from campaigns.evaluator.contract.errors import BadReference
 from campaigns.evaluator.contract.layout import ALIGN, Shift
-from campaigns.evaluator.contract.problem import CheckSpec
 from campaigns.evaluator.judge.correctness import sets
 from campaigns.evaluator.judge.correctness.arena import Guards, Slots
 from campaigns.evaluator.judge.correctness.case_context import Answers, CaseContext, let_settle
@@ -27,9 +27,12 @@ from campaigns.evaluator.judge.correctness.output_comparison import (
     compare,
 )
 from campaigns.evaluator.judge.correctness.tolerance import Draws
-from campaigns.evaluator.judge.correctness.trial import Inputs, Trial, look_at, sets_as_trials
+from campaigns.evaluator.judge.correctness.trial import Trial, look_at, sets_as_trials
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.wire import Ask
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.contract.problem import CheckSpec
 
 # Lays a case out for a runner, base addresses shifted or not; None where its slots do not fit.
 # Raises BadReference where the setup refuses it.
@@ -106,23 +109,23 @@ class CaseCheck:
             draws.see(inputs, self._want)
         self.notes += draws.notes()
         self._answer_varies = draws.answer_varies
-        before = self._outputs(slots, k)
+        outputs = slots.layout.outputs
+        before = {arg.name: slots.one(arg, k).clone() for arg in outputs}
         if not self._call(slots, k, Trial(inputs, " (the inputs of the call before once more)")):
             return False
-        self._repeat = _difference(before, self._outputs(slots, k), self._context.tolerances)
+        after = {arg.name: slots.one(arg, k).clone() for arg in outputs}
+        self._repeat = _difference(before, after, self._context.tolerances)
         words = " (the inputs of the call before with a few elements changed)"
-        near = sets.near_duplicates(inputs, tuple(before))
-        made = filter(self._is_legal, near)
-        return all(self._call(slots, k, Trial(one, words, drawn=inputs)) for one in made)
-
-    def _is_legal(self, made: Inputs) -> bool:
-        """Whether a kernel may be given made inputs: the problem and its reference take them."""
-        if not self._context.reference.allows(made):
-            return False
-        try:
-            self._context.answer(made, None)
-        except BadReference:
-            return False
+        for made in sets.near_duplicates(inputs, tuple(before)):
+            # Whether a kernel may be given them: the problem and its reference take them.
+            if not self._context.reference.allows(made):
+                continue
+            try:
+                self._context.answer(made, None)
+            except BadReference:
+                continue
+            if not self._call(slots, k, Trial(made, words, drawn=inputs)):
+                return False
         return True
 
     def unlike(self, check: CheckSpec, lay: Laying, trials: Iterable[Trial]) -> bool:
@@ -142,16 +145,14 @@ class CaseCheck:
         # At addresses where no two tensors are aligned alike, and at those of a declared call, so
         # that care in one place is not enough.
         places = (*(shift for shift in shifts if not shift.odd), None)
-        return all(
-            self._call_in(case, place, batch, lay) for batch in _batches(trials) for place in places
-        )
-
-    def _call_in(self, case: Case, shift: Shift | None, batch: list[Trial], lay: Laying) -> bool:
-        laid = lay(case, shift)
-        if laid is None:
-            return True
-        self._context, slots = laid
-        return self._call_all(slots, batch)
+        for batch, place in ((batch, place) for batch in _batches(trials) for place in places):
+            laid = lay(case, place)
+            if laid is None:
+                continue
+            self._context, slots = laid
+            if not self._call_all(slots, batch):
+                return False
+        return True
 
     def _call_all(self, slots: Slots, trials: Iterable[Trial]) -> bool:
         """Make these calls, as many at once as there are slots, up to a batch."""
@@ -175,7 +176,11 @@ class CaseCheck:
                 example = self._context.supply.example()
                 right = self._call(slots, 0, Trial(example, words, tell=False))
                 if right and direction == sets.WITH_SETS:
-                    right = self._at_ends(slots, check, example, words)
+                    # Sizes that leave a remainder are often handled apart.
+                    ends = tuple(name for name in check.sets if name in sets.FOR_ENDS)
+                    trials = sets_as_trials(self._context, replace(check, sets=ends), example)
+                    untold = (replace(t, words=t.words + words, tell=False) for t in trials)
+                    right = self._call_all(slots, untold)
             except BadReference as error:
                 # The problem refuses some of its own draws.
                 if required:
@@ -185,13 +190,6 @@ class CaseCheck:
             if not right:
                 return False
         return True
-
-    def _at_ends(self, slots: Slots, check: CheckSpec, example: Inputs, words: str) -> bool:
-        """Some sets on sizes that leave a remainder, which kernels often handle apart."""
-        some = replace(check, sets=tuple(name for name in check.sets if name in sets.FOR_ENDS))
-        trials = sets_as_trials(self._context, some, example)
-        untold = (replace(one, words=one.words + words, tell=False) for one in trials)
-        return self._call_all(slots, untold)
 
     def _lay_first(
         self, cases: Sequence[Case], shift: Shift | None, lay: Laying, *, required: bool
@@ -220,7 +218,12 @@ class CaseCheck:
         """Check calls on neighbouring slots, with the runners stopped before and after them all."""
         context, channel = self._context, self._channel
         channel.freeze()
-        posed = [self._pose(slots, first + n, one) for n, one in enumerate(trials)]
+        posed, noise = [], context.supply.noise
+        for number, trial in enumerate(trials, first):
+            one, truth = slots.part(number, 1), SeparateInputs([trial.inputs])
+            guards, poison = Guards(one, noise), Poison(one, noise)
+            posed.append(_PosedCall(number, one, trial, truth, guards, poison))
+            fill(one, truth)
         context.wait()
         for n, trial in enumerate(trials):
             channel.detail = trial.words
@@ -232,14 +235,6 @@ class CaseCheck:
                 break
         channel.detail = ""
         return not self._message
-
-    def _pose(self, slots: Slots, number: int, trial: Trial) -> _PosedCall:
-        """Make a slot ready while no runner can read it."""
-        noise, truth = self._context.supply.noise, SeparateInputs([trial.inputs])
-        one = slots.part(number, 1)
-        posed = _PosedCall(number, one, trial, truth, Guards(one, noise), Poison(one, noise))
-        fill(one, truth)
-        return posed
 
     def _is_right(self, call: _PosedCall) -> bool:
         """Compare one call that was made; sets the message where it is wrong."""
@@ -256,8 +251,15 @@ class CaseCheck:
             message = found.message if trial.tell else _without_place(found)
             if never:
                 message += " (the output, or part of it, was never written)"
-            if self._is_right_apart(call, want):
-                message = UNORDERED
+            if context.device.type == "cuda":
+                # Is it right where nothing is near it on the device?
+                fill(one, call.truth)
+                context.wait()
+                channel.ask(Ask.CALL_APART, call.number, context.limit_s)
+                channel.freeze()
+                again = look_at(context, one, 0, trial, want)
+                if again is not None and again.ok:
+                    message = UNORDERED
         elif not call.guards.intact():
             message = "wrote outside its output"
         elif changed := changed_input(one, call.truth):
@@ -266,21 +268,6 @@ class CaseCheck:
             self._found.append(found)
         self._message = message and message + trial.words
         return not message
-
-    def _is_right_apart(self, call: _PosedCall, want: Answers) -> bool:
-        """Whether a wrong call on a GPU is right where nothing is near it on the device."""
-        context, channel = self._context, self._channel
-        if context.device.type != "cuda":
-            return False
-        fill(call.slots, call.truth)
-        context.wait()
-        channel.ask(Ask.CALL_APART, call.number, context.limit_s)
-        channel.freeze()
-        again = look_at(context, call.slots, 0, call.trial, want)
-        return again is not None and again.ok
-
-    def _outputs(self, slots: Slots, k: int) -> dict[str, torch.Tensor]:
-        return {arg.name: slots.one(arg, k).clone() for arg in slots.layout.outputs}
 
 
 def _batches(trials: Iterable[Trial], most: int = BATCH) -> Iterator[list[Trial]]:

@@ -13,11 +13,7 @@ from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.errors import BadReference
 from campaigns.evaluator.contract.layout import Layout, TensorArg
 from campaigns.evaluator.judge.correctness.arena import Gather, Slots, copy_of
-from campaigns.evaluator.judge.correctness.fresh_inputs import (
-    BurstInputs,
-    InputSupply,
-    scalars,
-)
+from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, InputSupply, scalars
 from campaigns.evaluator.judge.correctness.output_comparison import (
     NONE,
     Others,
@@ -30,9 +26,8 @@ from campaigns.evaluator.judge.correctness.output_comparison import (
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.integrity.cold_caches import Cool
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
-from campaigns.evaluator.reference.calls import ReferenceCall, is_tensor
 from campaigns.evaluator.reference.memory import as_integers
-from campaigns.evaluator.reference.reference import Reference
+from campaigns.evaluator.reference.reference import Reference, ReferenceCall, is_tensor
 
 # A proof of one call that takes less is measured by that of some.
 QUICK_S, SOME_CALLS = 0.02, 64
@@ -45,11 +40,6 @@ SETTLE_S = 0.2
 Answers = Mapping[str, torch.Tensor]
 # (output name, found, wanted) → what to compare with the wanted answer.
 Forgive = Callable[[str, torch.Tensor, torch.Tensor], torch.Tensor]
-
-
-def as_it_is(name: str, found: torch.Tensor, want: torch.Tensor) -> torch.Tensor:
-    """Compare what was found as it is."""
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +72,15 @@ class CaseContext:
 
         To ask for one takes longer than to work out a small one, and bursts ask for many together.
         """
-        one_s = self._proof_s(1)
-        calls = min(SOME_CALLS, self.proven_at_once)
-        return min(one_s, self._proof_s(calls) / calls) if one_s < QUICK_S else one_s
+
+        def proof_s(calls: int) -> float:
+            started = time.perf_counter()
+            self.answer_all(self.given_all(self.supply.fresh(calls, self.refresh), 0, calls))
+            self.wait()
+            return time.perf_counter() - started
+
+        one_s, calls = proof_s(1), min(SOME_CALLS, self.proven_at_once)
+        return min(one_s, proof_s(calls) / calls) if one_s < QUICK_S else one_s
 
     @property
     def proven_at_once(self) -> int:
@@ -98,12 +94,6 @@ class CaseContext:
             room = int(PROVEN_SHARE * memory)
         return max(1, room // self.layout.stride)
 
-    def _proof_s(self, calls: int) -> float:
-        started = time.perf_counter()
-        self.answer_all(self.given_all(self.supply.fresh(calls, self.refresh), 0, calls))
-        self.wait()
-        return time.perf_counter() - started
-
     def expect(self, truth: BurstInputs, k: int, precision: torch.dtype | None) -> Answers:
         """What slot `k` should hold, computed from the judge's own inputs.
 
@@ -114,13 +104,18 @@ class CaseContext:
 
     def answer(self, inputs: Mapping[str, Any], precision: torch.dtype | None) -> Answers:
         """The same for given inputs, which may be more precise than a slot could hold."""
+        rows = {n: v.unsqueeze(0) if is_tensor(v) else v for n, v in inputs.items()}
+
+        def answer(raised: torch.dtype | None) -> Answers:
+            return {name: found[0] for name, found in self._answers(rows, raised).items()}
+
         if precision is None or not self.reference.can_be_raised:
-            return self._answer(inputs, None)
+            return answer(None)
         try:
-            return self._answer(inputs, precision)
+            return answer(precision)
         except BadReference:
             # Raises where the inputs are wrong in any precision.
-            answers = self._answer(inputs, None)
+            answers = answer(None)
         self.reference.can_be_raised = False
         self.reference.note(
             "the reference does not run in float64 (it fixes dtypes or reads bits), so answers are "
@@ -152,8 +147,7 @@ class CaseContext:
         """
         given: dict[str, Any] = dict(scalars(self.layout))
         given |= {arg.name: rows[arg.name].view(-1, *arg.shape) for arg in self.layout.tensors}
-        found = self.reference.answers(self._call(given, None))
-        return {name: answer.view(len(answer), -1) for name, answer in found.items()}
+        return {n: answer.view(len(answer), -1) for n, answer in self._answers(given, None).items()}
 
     def given_all(self, truth: BurstInputs, first: int, count: int) -> dict[str, torch.Tensor]:
         """[slots, elements] of every tensor; outputs that calls only write hold anything.
@@ -165,18 +159,15 @@ class CaseContext:
             truth.write(arg, first, found[arg.name])
         return found
 
-    def _answer(self, inputs: Mapping[str, Any], precision: torch.dtype | None) -> Answers:
-        rows = {n: v.unsqueeze(0) if is_tensor(v) else v for n, v in inputs.items()}
-        found = self.reference.answers(self._call(rows, precision))
-        return {name: answer[0] for name, answer in found.items()}
-
-    def _call(self, rows: Mapping[str, Any], precision: torch.dtype | None) -> ReferenceCall:
-        return ReferenceCall(
+    def _answers(self, rows: Mapping[str, Any], precision: torch.dtype | None) -> Answers:
+        outputs = self.layout.outputs
+        call = ReferenceCall(
             inputs={arg.name: rows[arg.name] for arg in self.layout.args},
-            outputs=tuple(arg.name for arg in self.layout.outputs),
-            blank=frozenset(arg.name for arg in self.layout.outputs if not arg.update),
+            outputs=tuple(arg.name for arg in outputs),
+            blank=frozenset(arg.name for arg in outputs if not arg.update),
             precision=precision,
         )
+        return self.reference.answers(call)
 
     def all_right(self, slots: Slots, want: Answers, first: int) -> torch.Tensor:
         """[slots] Which slots from `first` on are right, by a quick comparison."""
@@ -204,13 +195,14 @@ class CaseContext:
         want: Answers,
         k: int,
         tolerances: Mapping[str, Tolerance] | None = None,
-        forgive: Forgive = as_it_is,
+        forgive: Forgive | None = None,
     ) -> OutputComparison:
         """The comparison of slot `k` with the largest error, over its outputs."""
         allowed = tolerances or self.tolerances
         found = []
         for arg in self.layout.outputs:
-            have = forgive(arg.name, copy_of(slots.one(arg, k)), want[arg.name])
+            have = copy_of(slots.one(arg, k))
+            have = forgive(arg.name, have, want[arg.name]) if forgive else have
             one = compare(have, want[arg.name], allowed[arg.name])
             message = one.message and f"output {arg.name}: {one.message}"
             found.append(replace(one, message=message, output=arg.name))

@@ -11,16 +11,17 @@ assembled from another's. Integers, whose order may mean something, are drawn fo
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import torch
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.layout import Layout, ScalarArg, TensorArg
 from campaigns.evaluator.judge.correctness.arena import SecretNoise, Slots, same_bits
-from campaigns.evaluator.judge.correctness.passes import InputMix, Passes, RowWindows
+from campaigns.evaluator.judge.correctness.one_pass import InputMix, Passes, RowWindows
 from campaigns.evaluator.reference.memory import as_integers
 from campaigns.evaluator.reference.reference import Reference
 
@@ -44,97 +45,26 @@ SOME = 3
 _Item = TypeVar("_Item")
 
 
-class BurstInputs(Protocol):
-    """The inputs of one burst, held by the judge alone."""
+# Writes one input of some slots, from slot `first` on, into [slots, elements].
+Writer = Callable[[int, torch.Tensor], None]
+
+
+class BurstInputs:
+    """The inputs of one burst, held by the judge alone. writers: by name of an input."""
+
+    def __init__(self, writers: Mapping[str, Writer]) -> None:
+        self.writers = writers
 
     def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
         """Write one input of some slots, from slot `first` on, into [slots, elements]."""
+        self.writers[arg.name](first, into)
+
+    def with_those(self, names: Iterable[str], source: BurstInputs) -> BurstInputs:
+        """Inputs of these names from another source, and all others from here."""
+        return BurstInputs({**self.writers, **{name: source.writers[name] for name in names}})
 
 
-class InputWindows:
-    """Where the windows into one tensor begin; another tensor can have the same windows."""
-
-    def __init__(self, size: int, count: int, width: int, draw: random.Random) -> None:
-        # An odd step never lines up with row lengths that are powers of two.
-        self._step = draw.randint(1, max(1, size // count)) | 1
-        self._offset = draw.randrange(size)
-        self.width = width
-        self._repeats = -(-(self._offset + (count - 1) * self._step + width) // size)
-
-    def repeat(self, flat: torch.Tensor) -> torch.Tensor:
-        """`flat` as often as the windows reach."""
-        return flat.repeat(self._repeats)
-
-    def place(self, repeated: torch.Tensor, first: int) -> RowWindows:
-        """The windows from number `first` on."""
-        return RowWindows(repeated, self._offset + first * self._step, self._step)
-
-    def in_step_with(self, other: InputWindows) -> bool:
-        return self._step == other._step
-
-
-class LastBits:
-    """New last bits for every value of some slots, by windows into a secret pattern."""
-
-    def __init__(
-        self, at: InputWindows, dtype: torch.dtype, count: int, supply: InputSupply
-    ) -> None:
-        drawn, zero = LAST_BITS[dtype]
-        self.exact = (1 << zero) - 1
-        bits = supply.integers(1 << drawn, dtype)
-        # In step with the values, equal values would get equal bits in every slot.
-        while (windows := InputWindows(PATTERN, count, at.width, supply.draw)).in_step_with(at):
-            pass
-        self._windows, self._bits = windows, windows.repeat(bits)
-
-    def place(self, first: int) -> RowWindows:
-        """Those for the slots from `first` on."""
-        return self._windows.place(self._bits, first)
-
-
-class MixedInputs:
-    """Every element from one of two sets, by a window into a secret pattern.
-
-    On the bits: one ^ ((one ^ other) & pattern), where the pattern holds all ones or zeros. Then
-    the last bits are drawn.
-    """
-
-    def __init__(self, inputs: Mapping[str, torch.Tensor], count: int, supply: InputSupply) -> None:
-        self._passes = supply.passes
-        self._parts: dict[
-            str, tuple[InputWindows, InputWindows, torch.Tensor, torch.Tensor, torch.Tensor]
-        ]
-        self._parts = {}
-        self._last_bits: dict[str, LastBits] = {}
-        for name, value in inputs.items():
-            flat = value.reshape(-1)
-            size = flat.numel()
-            one = as_integers(flat)
-            other = one.flip(0).roll(supply.draw.randrange(size))
-            pattern = supply.pattern(one.dtype)
-            at = InputWindows(size, count, size, supply.draw)
-            choice = InputWindows(pattern.numel(), count, size, supply.draw)
-            self._parts[name] = (
-                *(at, choice),
-                *(at.repeat(one), at.repeat(one ^ other), choice.repeat(pattern)),
-            )
-            if one.dtype in LAST_BITS:
-                self._last_bits[name] = LastBits(at, one.dtype, count, supply)
-
-    def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
-        at, choice, one, difference, pattern = self._parts[arg.name]
-        last = self._last_bits.get(arg.name)
-        mixture = InputMix(
-            one=at.place(one, first),
-            difference=difference,
-            pattern=choice.place(pattern, first),
-            last=last.place(first) if last else None,
-            exact=last.exact if last else 0,
-        )
-        self._passes.mix(mixture, as_integers(into))
-
-
-class SeparateInputs:
+class SeparateInputs(BurstInputs):
     """One set of inputs per slot, each made on its own. names: of the tensors to keep, or all."""
 
     def __init__(
@@ -145,43 +75,34 @@ class SeparateInputs:
             for name, value in example.items():
                 if isinstance(value, torch.Tensor) and (names is None or name in names):
                     kept.setdefault(name, []).append(value.reshape(-1))
-        self._rows = {name: torch.stack(rows) for name, rows in kept.items()}
-
-    def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
-        into.copy_(self._rows[arg.name][first : first + len(into)])
+        super().__init__({name: _copier(torch.stack(rows)) for name, rows in kept.items()})
 
 
-class ScalarInputs:
-    """Inputs of one element: a value for each slot, within the range that setup draws."""
+def _copier(rows: torch.Tensor) -> Writer:
+    """rows: [slots, elements] of one input."""
 
-    def __init__(
-        self,
-        between: Mapping[str, tuple[float, float]],
-        example: Mapping[str, torch.Tensor],
-        count: int,
-        supply: InputSupply,
-    ) -> None:
-        """between: the least and the most by name. example: gives dtype and device."""
-        self._rows: dict[str, torch.Tensor] = {}
-        for name, (low, high) in between.items():
-            like = example[name]
-            made = [supply.draw.uniform(low, high) for _ in range(count)]
-            rows = torch.tensor(made, dtype=torch.float64, device=like.device)
-            self._rows[name] = rows.to(like.dtype).unsqueeze(1)
+    def write(first: int, into: torch.Tensor) -> None:
+        into.copy_(rows[first : first + len(into)])
 
-    def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
-        into.copy_(self._rows[arg.name][first : first + len(into)])
+    return write
 
 
-class SplitInputs:
-    """Inputs of these names from one source, and all others from another."""
+class InputWindows:
+    """Where the windows into one tensor begin; another tensor can have the same windows."""
 
-    def __init__(self, mixed: BurstInputs, names: Collection[str], separate: BurstInputs) -> None:
-        self._mixed, self._names, self._separate = mixed, names, separate
+    def __init__(self, size: int, count: int, width: int, draw: random.Random) -> None:
+        # An odd step never lines up with row lengths that are powers of two.
+        self.step = draw.randint(1, max(1, size // count)) | 1
+        self._offset = draw.randrange(size)
+        self._repeats = -(-(self._offset + (count - 1) * self.step + width) // size)
 
-    def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
-        made: BurstInputs = self._mixed if arg.name in self._names else self._separate
-        made.write(arg, first, into)
+    def repeat(self, flat: torch.Tensor) -> torch.Tensor:
+        """`flat` as often as the windows reach."""
+        return flat.repeat(self._repeats)
+
+    def place(self, repeated: torch.Tensor, first: int) -> RowWindows:
+        """The windows from number `first` on."""
+        return RowWindows(repeated, self._offset + first * self.step, self.step)
 
 
 class InputSupply:
@@ -221,44 +142,74 @@ class InputSupply:
         return made
 
     def fresh(self, count: int, refresh: str) -> BurstInputs:
+        """New inputs for so many slots."""
         names = [arg.name for arg in self._layout.given]
         if refresh != "shift" or count < 2:
-            return self._separate(count, names)
+            return SeparateInputs(self.examples(count), names)
         example = self.example()
-        mixed = {name: example[name] for name in names if _can_be_mixed(example[name])}
-        made = MixedInputs(mixed, count, self)
+        large = [name for name in names if example[name].numel() > 1]
+        mixed = {n: example[n] for n in large if example[n].is_floating_point()}
+        made = BurstInputs({name: self._mixed(value, count) for name, value in mixed.items()})
         rest = [name for name in names if name not in mixed]
-        if any(example[name].numel() > 1 for name in rest):
-            return SplitInputs(made, mixed, self._separate(count, rest))
+        if any(name in large for name in rest):
+            return SeparateInputs(self.examples(count), rest).with_those(mixed, made)
+        truth = SeparateInputs([example] * count, rest).with_those(mixed, made)
         single = [name for name in rest if example[name].is_floating_point()]
-        truth: BurstInputs = SplitInputs(made, mixed, SeparateInputs([example] * count, rest))
         if not single:
             return truth
+        # Inputs of one element: a value for each slot, within the range that setup draws.
         more = [] if self._between else list(self.examples(SOME))
         for one in (example, *more):
-            self._widen({name: float(one[name]) for name in single})
-        return SplitInputs(ScalarInputs(self._between, example, count, self), single, truth)
+            for name in single:
+                low, high = self._between.get(name, (math.inf, -math.inf))
+                value = float(one[name])
+                self._between[name] = min(low, value), max(high, value)
+        drawn = {}
+        for name, (low, high) in self._between.items():
+            like = example[name]
+            values = [self.draw.uniform(low, high) for _ in range(count)]
+            rows = torch.tensor(values, dtype=torch.float64, device=like.device)
+            drawn[name] = _copier(rows.to(like.dtype).unsqueeze(1))
+        return truth.with_those(single, BurstInputs(drawn))
 
-    def _widen(self, drawn: Mapping[str, float]) -> None:
-        for name, value in drawn.items():
-            low, high = self._between.get(name, (value, value))
-            self._between[name] = min(low, value), max(high, value)
+    def _mixed(self, value: torch.Tensor, count: int) -> Writer:
+        """Every element from one of two sets, by a window into a secret pattern.
 
-    def _separate(self, count: int, names: Collection[str]) -> SeparateInputs:
-        return SeparateInputs(self.examples(count), names)
+        On the bits: one ^ ((one ^ other) & pattern), where the pattern holds all ones or zeros.
+        Then the last bits of every value are drawn for each slot, by windows into another pattern.
+        """
+        one = as_integers(value.reshape(-1))
+        size, draw = one.numel(), self.draw
+        other = one.flip(0).roll(draw.randrange(size))
+        pattern = self._integers(2, one.dtype).neg_()
+        at = InputWindows(size, count, size, draw)
+        choice = InputWindows(PATTERN, count, size, draw)
+        values, difference = at.repeat(one), at.repeat(one ^ other)
+        chosen, bits, exact = choice.repeat(pattern), None, 0
+        if one.dtype in LAST_BITS:
+            many, zero = LAST_BITS[one.dtype]
+            exact, bits = (1 << zero) - 1, self._integers(1 << many, one.dtype)
+            # In step with the values, equal values would get equal bits in every slot.
+            while (last := InputWindows(PATTERN, count, size, draw)).step == at.step:
+                pass
+            bits = last.repeat(bits)
 
-    def pattern(self, dtype: torch.dtype) -> torch.Tensor:
-        """All bits set or none, by chance."""
-        return self.integers(2, dtype).neg_()
+        def write(first: int, into: torch.Tensor) -> None:
+            mixture = InputMix(
+                one=at.place(values, first),
+                difference=difference,
+                pattern=choice.place(chosen, first),
+                last=None if bits is None else last.place(bits, first),
+                exact=exact,
+            )
+            self.passes.mix(mixture, as_integers(into))
 
-    def integers(self, below: int, dtype: torch.dtype) -> torch.Tensor:
+        return write
+
+    def _integers(self, below: int, dtype: torch.dtype) -> torch.Tensor:
         """Random integers of 0 to `below` - 1, as many as a pattern has."""
         made = torch.randint(below, (PATTERN,), device=self._device, generator=self.generator)
         return made.to(dtype)
-
-
-def _can_be_mixed(value: torch.Tensor) -> bool:
-    return value.numel() > 1 and bool(value.is_floating_point())
 
 
 def fill(slots: Slots, truth: BurstInputs) -> None:
@@ -315,20 +266,14 @@ class Poison:
         return all(same_bits(view[first:], poison[first:]) for _, view, poison in self._parts)
 
 
-def changed_input(slots: Slots, truth: BurstInputs, since: int = 0) -> str:
-    """The name of the first input that is not as given, from slot `since` on; else ""."""
-    return _changed(slots, truth, slots.layout.inputs, since)
+def changed_input(
+    slots: Slots, truth: BurstInputs, since: int = 0, args: tuple[TensorArg, ...] | None = None
+) -> str:
+    """The name of the first input that is not as given, from slot `since` on; else "".
 
-
-def starts_intact(slots: Slots, truth: BurstInputs, first: int) -> bool:
-    """Whether what is updated in place is as it was given, from slot `first` on."""
-    args = tuple(arg for arg in slots.layout.outputs if arg.update)
-    return not _changed(slots, truth, args, first)
-
-
-def _changed(slots: Slots, truth: BurstInputs, args: tuple[TensorArg, ...], since: int) -> str:
-    """The name of the first of `args` that is not as given, from slot `since` on; else ""."""
-    for arg in args:
+    args: to look at in place of the inputs.
+    """
+    for arg in slots.layout.inputs if args is None else args:
         wanted = None
         for first, found in _chunks(slots, arg, since):
             # One piece of memory for all of them: touching new pages costs more than the work.
@@ -337,6 +282,12 @@ def _changed(slots: Slots, truth: BurstInputs, args: tuple[TensorArg, ...], sinc
             if not same_bits(found, wanted):
                 return arg.name
     return ""
+
+
+def starts_intact(slots: Slots, truth: BurstInputs, first: int) -> bool:
+    """Whether what is updated in place is as it was given, from slot `first` on."""
+    updated = tuple(arg for arg in slots.layout.outputs if arg.update)
+    return not changed_input(slots, truth, first, updated)
 
 
 def scalars(layout: Layout) -> dict[str, int | float]:

@@ -124,7 +124,13 @@ def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -
     by_element, by_norm = float(share.max()), norm_error / tolerance.norm
     message = ""
     if by_element > 1:
-        message = _first_bad(have, want, share) + hint
+        wrong = share.reshape(-1) > 1
+        at, count = int(wrong.to(torch.uint8).argmax()), int(wrong.sum())
+        message = (
+            f"{count} of {wrong.numel()} elements wrong, the first at {at}: "
+            f"{float(have.reshape(-1)[at]):.9g} where {float(want.reshape(-1)[at]):.9g} is expected"
+            f"{hint}"
+        )
     elif by_norm > 1:
         message = (
             f"every element is within its tolerance, but the norm of the error is {norm_error:.2g} "
@@ -194,25 +200,10 @@ def _norms(tensor: torch.Tensor) -> torch.Tensor:
     return torch.linalg.vector_norm(tensor, dim=1, dtype=wide)
 
 
-def _norm(tensor: torch.Tensor) -> torch.Tensor:
-    return _norms(tensor.reshape(1, -1))
-
-
 def _norm_error(error: torch.Tensor, want: torch.Tensor, usual: float) -> float:
     """|error| / |want|; 0 where the wanted answer is zero."""
-    size = max(float(_norm(want)), usual)
-    return float(_norm(error)) / size if size > 0 else 0.0
-
-
-def _first_bad(have: torch.Tensor, want: torch.Tensor, share: torch.Tensor) -> str:
-    wrong = share.reshape(-1) > 1
-    at = int(wrong.to(torch.uint8).argmax())
-    count = int(wrong.sum())
-    found, expected = float(have.reshape(-1)[at]), float(want.reshape(-1)[at])
-    return (
-        f"{count} of {wrong.numel()} elements wrong, the first at {at}: "
-        f"{found:.9g} where {expected:.9g} is expected"
-    )
+    size = max(float(_norms(want.reshape(1, -1))), usual)
+    return float(_norms(error.reshape(1, -1))) / size if size > 0 else 0.0
 
 
 def distance(found: torch.Tensor, wanted: torch.Tensor, bits: str) -> torch.Tensor:
@@ -221,7 +212,19 @@ def distance(found: torch.Tensor, wanted: torch.Tensor, bits: str) -> torch.Tens
     Both zeros of a float8 are equal, and so are its NaNs. An infinity is no step from the largest
     number: whether a kernel saturates is no question of rounding.
     """
-    return (_rank(found, bits) - _rank(wanted, bits)).abs()
+
+    def rank(tensor: torch.Tensor) -> torch.Tensor:
+        """The place of each element in the order of all values, in int16."""
+        if not bits:
+            return tensor.to(torch.int16)
+        infinity, no_number = SPECIAL[bits]
+        byte = tensor.view(torch.uint8).to(torch.int16)
+        size = byte & 0x7F
+        place = torch.where(size == infinity, INFINITE, size)
+        place = torch.where(byte >= 0x80, -place, place)
+        return torch.where(size >= no_number, NO_NUMBER, place).to(torch.int16)
+
+    return (rank(found) - rank(wanted)).abs()
 
 
 def most_off(count: int) -> int:
@@ -239,18 +242,6 @@ def would_pass(found: torch.Tensor, wanted: torch.Tensor) -> str:
             held = f' with `bits = "{bits}"`' if bits else ""
             return f"; rounded otherwise? `steps = 1`{held} accepts it"
     return ""
-
-
-def _rank(tensor: torch.Tensor, bits: str) -> torch.Tensor:
-    """The place of each element in the order of all values, in int16."""
-    if not bits:
-        return tensor.to(torch.int16)
-    infinity, no_number = SPECIAL[bits]
-    byte = tensor.view(torch.uint8).to(torch.int16)
-    size = byte & 0x7F
-    rank = torch.where(size == infinity, INFINITE, size)
-    rank = torch.where(byte >= 0x80, -rank, rank)
-    return torch.where(size >= no_number, NO_NUMBER, rank).to(torch.int16)
 
 
 def forgiven(found: torch.Tensor, want: torch.Tensor, also: torch.Tensor | None) -> torch.Tensor:

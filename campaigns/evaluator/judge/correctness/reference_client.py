@@ -16,7 +16,6 @@ from campaigns.evaluator.contract.errors import BadReference, one_line
 from campaigns.evaluator.contract.layout import TensorArg
 from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
 from campaigns.evaluator.reference import messages
-from campaigns.evaluator.reference.calls import Draw, Made, ReferenceCall, is_tensor
 from campaigns.evaluator.reference.memory import new_memory, view
 from campaigns.evaluator.reference.messages import (
     LIMIT,
@@ -27,7 +26,7 @@ from campaigns.evaluator.reference.messages import (
     Sent,
     placed,
 )
-from campaigns.evaluator.reference.reference import Reference
+from campaigns.evaluator.reference.reference import Draw, Made, Reference, ReferenceCall, is_tensor
 
 # Memory grows in such steps, so that it seldom does: every time the device has to be waited for.
 LEAST_BYTES, GROWTH = 1 << 20, 1.25

@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from math import lgamma, log
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from campaigns.evaluator.contract import Case, Param
-from campaigns.evaluator.contract.problem import CheckSpec
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.contract.problem import CheckSpec
 
 # Powers of two: scaling is exact. Large overflows exponentials that forget to subtract the peak.
 LARGE, TINY, SHIFT, SPIKE = 128.0, 2.0**-20, 256.0, 4096.0
@@ -31,6 +32,9 @@ LONGEST_ROW, LONGEST_SUM = 1 << 10, 1 << 18
 # A smaller integer parameter is more likely a switch or a count of heads than a size.
 LEAST_FREE = 16
 MOST_MOVED = 7
+SMALLER, FAR_SMALLER = "a little smaller", "far smaller"
+# The kinds whose sizes this power of two divides, and twice that does not.
+PARTS = {"even and little other": 2, "by fours and little other": 4}
 # The kind of hidden sizes that is tried only where problem.toml declares free sizes; the problem
 # may refuse it.
 TINY_SIZES = "tiny and far smaller"
@@ -142,10 +146,11 @@ def adversarial(
     alone: the one input to change; "" for all of them. An input stays as it was drawn where the
     change would break what the problem promises of it (`keeps`).
     """
+    names = [alone] if alone else _floating(inputs, outputs)
     if name == ENDS:
-        names = [] if alone else _short(inputs, outputs)
-    else:
-        names = [alone] if alone else _floating(inputs, outputs)
+        short = (key for key, value in inputs.items() if getattr(value, "dtype", None) in SHORT)
+        names = [key for key in short if key not in outputs and bool((inputs[key] < 0).any())]
+        names = [] if alone else names
     made = {key: MAKE[name](inputs[key]) for key in names}
     changed = {key: value for key, value in made.items() if keeps(inputs[key], value)}
     if not all(bool(torch.isfinite(value).all()) for value in changed.values()):
@@ -172,21 +177,15 @@ def near_duplicates(inputs: Inputs, outputs: tuple[str, ...]) -> Iterator[Inputs
     problem promises of them stay as they are.
     """
     names = _floating(inputs, outputs)
-    draw, now = random.SystemRandom(), inputs
-    order = draw.sample(names, len(names)) * LEAST_ALONE
+    now, order = dict(inputs), random.SystemRandom().sample(names, len(names)) * LEAST_ALONE
     for name in order[: max(LEAST_ALONE, min(len(names), MOST_ALONE))]:
-        now = _exchanged(now, [name], 1)
+        now = {**now, name: _with_another(now[name])}
         yield now
-    if names:
-        yield _exchanged(now, names, CHANGED)
-
-
-def _exchanged(inputs: Inputs, names: list[str], count: int) -> dict[str, Any]:
-    made = dict(inputs)
     for name in names:
-        for _ in range(min(count, max(1, made[name].numel() // 2))):
-            made[name] = _with_another(made[name])
-    return made
+        for _ in range(min(CHANGED, max(1, inputs[name].numel() // 2))):
+            now = {**now, name: _with_another(now[name])}
+    if names:
+        yield now
 
 
 def _with_another(old: torch.Tensor) -> torch.Tensor:
@@ -209,11 +208,6 @@ def _floating(inputs: Inputs, outputs: tuple[str, ...]) -> list[str]:
         for name, value in inputs.items()
         if isinstance(value, torch.Tensor) and value.is_floating_point() and name not in outputs
     ]
-
-
-def _short(inputs: Inputs, outputs: tuple[str, ...]) -> list[str]:
-    tensors = {k: v for k, v in inputs.items() if isinstance(v, torch.Tensor) and k not in outputs}
-    return [k for k, v in tensors.items() if v.dtype in SHORT and bool((v < 0).any())]
 
 
 def rounded(
@@ -280,56 +274,49 @@ def hidden_cases(case: Case, check: CheckSpec) -> dict[str, list[Case]]:
     some of each kind of remainder; and some that are less than one vector, where the problem says
     that its sizes are free: a kernel for large ones that is guessed at has not promised those.
     """
+    found: dict[str, list[Case]] = {}
+
+    def move(kind: str, drawn: Mapping[str, Sequence[Param]]) -> None:
+        together = zip(*drawn.values(), strict=False)
+        values = (dict(zip(drawn, each, strict=True)) for each in together)
+        found[kind] = [Case(case.name, {**case.params, **each}) for each in values]
+
     sizes = {name: int(case.params[name]) for name in free_parameters(case, check)}
-    draws: dict[str, Callable[[int], list[int]]] = {
-        "a little smaller": partial(_sizes_near, sign=-1),
-        WITH_SETS: partial(_sizes_near, sign=+1),
-        "even and little other": partial(_sizes_of, part=2),
-        "by fours and little other": partial(_sizes_of, part=4),
-        "far smaller": partial(_sizes_between, low=1 / 3, high=2 / 3),
-    }
-    if check.free is not None:
-        draws[TINY_SIZES] = _few
-    found = {kind: _moved(case, sizes, draw) for kind, draw in draws.items() if sizes}
-    numbers = {name: float(case.params[name]) for name in free_numbers(case, check)}
-    return {**found, OTHER_NUMBERS: _moved(case, numbers, _shares_of)} if numbers else found
-
-
-def _moved(
-    case: Case, values: Mapping[str, Any], draw: Callable[[Any], Sequence[Param]]
-) -> list[Case]:
-    """Cases with other values of these parameters, as many as `draw` gives of each."""
-    drawn = [draw(value) for value in values.values()]
-    found = [dict(zip(values, each, strict=True)) for each in zip(*drawn, strict=False)]
-    return [Case(case.name, {**case.params, **each}) for each in found]
-
-
-def _shares_of(value: float) -> list[float]:
+    kinds = (SMALLER, WITH_SETS, *PARTS, FAR_SMALLER)
+    for kind in (*kinds, TINY_SIZES) if check.free is not None else kinds:
+        if sizes:
+            move(kind, {name: _other_sizes(kind, size) for name, size in sizes.items()})
     draw = random.SystemRandom()
-    return [value * draw.uniform(LEAST_SHARE, MOST_SHARE) for _ in range(MOST_MOVED)]
+    if numbers := {name: float(case.params[name]) for name in free_numbers(case, check)}:
+        shares = range(MOST_MOVED)
+        move(
+            OTHER_NUMBERS,
+            {
+                n: [v * draw.uniform(LEAST_SHARE, MOST_SHARE) for _ in shares]
+                for n, v in numbers.items()
+            },
+        )
+    return found
 
 
-def _sizes_near(size: int, sign: int) -> list[int]:
-    moves = random.SystemRandom().sample(range(1, MOST_MOVED + 1), MOST_MOVED)
-    near = [max(1, size + sign * move) for move in moves]
-    return sorted(near, key=lambda other: math.gcd(size, other))
-
-
-def _sizes_of(size: int, part: int) -> list[int]:
-    """Sizes near `size` which `part` divides, a power of two, and twice that does not."""
-    first = max(1, size - 2 * part)
-    found = [n for n in range(first, size + 2 * part + 1) if n % (2 * part) == part and n != size]
-    return random.SystemRandom().sample(found, len(found))
-
-
-def _sizes_between(size: int, low: float, high: float) -> list[int]:
+def _other_sizes(kind: str, size: int) -> list[int]:
+    """Sizes of one parameter, in the order in which they should be tried."""
     draw = random.SystemRandom()
-    return [max(1, draw.randint(int(size * low), int(size * high))) for _ in range(MOST_MOVED)]
-
-
-def _few(size: int) -> list[int]:
-    draw, most = random.SystemRandom(), max(1, min(LEAST_FREE, size) - 1)
-    return [draw.randint(1, most) for _ in range(MOST_MOVED)]
+    if kind in (SMALLER, WITH_SETS):
+        sign = 1 if kind == WITH_SETS else -1
+        moves = draw.sample(range(1, MOST_MOVED + 1), MOST_MOVED)
+        near = [max(1, size + sign * move) for move in moves]
+        return sorted(near, key=lambda other: math.gcd(size, other))
+    if kind in PARTS:
+        # Those near `size` which the part, a power of two, divides, and twice that does not.
+        part = PARTS[kind]
+        around = range(max(1, size - 2 * part), size + 2 * part + 1)
+        found = [n for n in around if n % (2 * part) == part and n != size]
+        return draw.sample(found, len(found))
+    low, high = int(size * (1 / 3)), int(size * (2 / 3))
+    if kind == TINY_SIZES:
+        low, high = 1, max(1, min(LEAST_FREE, size) - 1)
+    return [max(1, draw.randint(low, high)) for _ in range(MOST_MOVED)]
 
 
 def _is_size(value: Param | None, least: int) -> bool:
@@ -349,18 +336,15 @@ def keeps(drawn: torch.Tensor, made: torch.Tensor) -> bool:
 
 
 def _rises(tensor: torch.Tensor) -> bool:
-    if tensor.dim() == 0 or tensor.numel() // tensor.shape[-1] * _surprise(tensor) < -log(CHANCE):
+    """Whether every row is in order, and all of them hardly by chance."""
+    last = tensor.shape[-1] if tensor.dim() else 0
+    if not last or tensor.numel() // last * lgamma(last + 1) < -log(CHANCE):
         return False
     return bool((tensor.diff(dim=-1) >= 0).all())
 
 
 def _falls(tensor: torch.Tensor) -> bool:
     return _rises(-tensor)
-
-
-def _surprise(tensor: torch.Tensor) -> float:
-    """How unlikely one row in order is, as a logarithm."""
-    return lgamma(tensor.shape[-1] + 1)
 
 
 def _is_symmetric(tensor: torch.Tensor) -> bool:

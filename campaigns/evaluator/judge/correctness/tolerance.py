@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from campaigns.evaluator.contract.errors import BadReference
 from campaigns.evaluator.contract.layout import Layout, TensorArg
-from campaigns.evaluator.contract.problem import Bounds, ProblemSpec
 from campaigns.evaluator.judge.correctness.arena import same_bits
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, compare
 
+if TYPE_CHECKING:
+    from campaigns.evaluator.contract.problem import ProblemSpec
+
 # The largest |error| / |answer| that the rounding of an honest kernel explains, with room to spare:
 # a kernel that computes in the next lower precision is beyond it, whatever atol would let pass.
-NORM = {
-    "float64": 1e-9,
-    "float32": 1e-4,
-    "tfloat32": 2e-3,
-    "float16": 2e-3,
-    "bfloat16": 1.6e-2,
-}
+NORM = {"float64": 1e-9, "float32": 1e-4, "tfloat32": 2e-3, "float16": 2e-3, "bfloat16": 1.6e-2}
 # 25 dB between answer and error, for outputs of 8 bits that need not be exact.
 NORM_8_BIT = 10 ** (-25 / 20)
 # Outputs of at most FEW elements may be far smaller than usual; how many draws show the usual size.
@@ -52,17 +48,17 @@ def of_usual_size(
     few = [name for name in few if not tolerances[name].exact]
     if not few:
         return dict(tolerances)
-    answers = draw(DRAWS)
-    usual = {name: sqrt(sum(_square(each[name]) for each in answers) / DRAWS) for name in few}
+    answers, usual = draw(DRAWS), {}
+    for name in few:
+        squares = 0.0
+        for each in answers:
+            wide = torch.nan_to_num(each[name].double(), nan=0.0, posinf=0.0, neginf=0.0)
+            squares += float(wide.square().sum())
+        usual[name] = sqrt(squares / DRAWS)
     return {
         name: replace(tolerance, usual=usual.get(name, 0.0))
         for name, tolerance in tolerances.items()
     }
-
-
-def _square(answer: torch.Tensor) -> float:
-    wide = torch.nan_to_num(answer.double(), nan=0.0, posinf=0.0, neginf=0.0)
-    return float(wide.square().sum())
 
 
 def looser(tolerance: Tolerance, error: float) -> Tolerance:
@@ -76,45 +72,29 @@ def looser(tolerance: Tolerance, error: float) -> Tolerance:
 
 
 def _tolerance(spec: ProblemSpec, arg: TensorArg) -> Tolerance:
-    own = spec.bounds.get(arg.name)
+    own, short = spec.bounds.get(arg.name), arg.dtype in ("int8", "uint8")
     if own is not None and own.steps is not None:
-        return _in_steps(own, arg)
-    if arg.dtype == "bool" or (arg.dtype in INTEGERS and own is None and not _speaks_of(spec)):
+        if not short:
+            raise BadReference(
+                f"problem.toml: [tolerance.outputs.{arg.name}] steps: {arg.dtype}; accepted: an "
+                "output of int8 or uint8"
+            )
+        return Tolerance(0.0, 0.0, exact=True, steps=own.steps, bits=own.bits)
+    # Whether the tolerance of the problem as a whole is one for integers.
+    speaks_of = spec.dtype in INTEGERS
+    if arg.dtype == "bool" or (arg.dtype in INTEGERS and own is None and not speaks_of):
         # An index that is off by one is not a rounding error.
         return Tolerance(0.0, 0.0, exact=True)
-    atol = _first(own, "atol", spec.atol)
-    rtol = _first(own, "rtol", spec.rtol)
-    exact = arg.dtype in INTEGERS and atol < 1 and rtol == 0
-    declared = own.norm if own is not None else None
-    if declared is None and "" in spec.bounds:
-        declared = spec.bounds[""].norm
-    return Tolerance(atol, rtol, _norm(spec, arg, rtol) if declared is None else declared, exact)
-
-
-def _in_steps(own: Bounds, arg: TensorArg) -> Tolerance:
-    if arg.dtype not in ("int8", "uint8"):
-        raise BadReference(
-            f"problem.toml: [tolerance.outputs.{arg.name}] steps: {arg.dtype}; accepted: an output "
-            "of int8 or uint8"
-        )
-    return Tolerance(0.0, 0.0, exact=True, steps=own.steps, bits=own.bits)
-
-
-def _speaks_of(spec: ProblemSpec) -> bool:
-    """Whether the tolerance of the problem as a whole is one for integers."""
-    return spec.dtype in INTEGERS
-
-
-def _first(own: Bounds | None, name: str, otherwise: float) -> float:
-    found = getattr(own, name) if own is not None else None
-    return otherwise if found is None else float(found)
-
-
-def _norm(spec: ProblemSpec, arg: TensorArg, rtol: float) -> float:
-    if arg.dtype in ("int8", "uint8"):
-        return max(NORM_8_BIT, rtol)
-    known: Mapping[str, float] = NORM
-    return max(known.get(arg.dtype, 0.0), known.get(spec.dtype, 0.0), rtol) or float("inf")
+    atol = spec.atol if own is None or own.atol is None else float(own.atol)
+    rtol = spec.rtol if own is None or own.rtol is None else float(own.rtol)
+    norm = own.norm if own is not None else None
+    if norm is None and "" in spec.bounds:
+        norm = spec.bounds[""].norm
+    if norm is None and short:
+        norm = max(NORM_8_BIT, rtol)
+    if norm is None:
+        norm = max(NORM.get(arg.dtype, 0.0), NORM.get(spec.dtype, 0.0), rtol) or float("inf")
+    return Tolerance(atol, rtol, norm, arg.dtype in INTEGERS and atol < 1 and rtol == 0)
 
 
 class Draws:

@@ -1,4 +1,9 @@
-"""Calls on inputs that the judge chooses, and what is right on them."""
+"""Calls on inputs that the judge chooses, and what is right on them.
+
+More than one answer may be right. A threshold, a bin or a rounded value can depend on the last bit:
+the reference's own answer changes when its inputs are off by rounding, and any answer in between is
+right. Indices of equal values may come in any order, on inputs that the judge made.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +11,26 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from campaigns.evaluator.contract.errors import BadReference
-from campaigns.evaluator.contract.problem import CheckSpec
 from campaigns.evaluator.judge.correctness import sets
 from campaigns.evaluator.judge.correctness.arena import Slots
-from campaigns.evaluator.judge.correctness.case_context import Answers, CaseContext, Forgive
+from campaigns.evaluator.judge.correctness.case_context import Answers, CaseContext
 from campaigns.evaluator.judge.correctness.output_comparison import (
+    NONE,
+    Others,
     OutputComparison,
     Tolerance,
+    as_bytes,
     forgiven,
 )
 from campaigns.evaluator.judge.correctness.tolerance import looser
-from campaigns.evaluator.judge.correctness.undecided import INDICES, in_any_order, others
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.contract.problem import CheckSpec
 
 Inputs = Mapping[str, Any]
 # Of all cases together. What does not fit is made anew for each arm.
@@ -29,6 +38,7 @@ KEPT_BYTES = {"cpu": 1 << 29, "cuda": 4 << 30}
 # What a set takes, in bytes of a slot: its inputs, the answer in float64, and the same of the
 # largest input alone.
 SIZE = 5
+INDICES = (torch.int64, torch.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +100,29 @@ def look_at(
     """Compare the answer in slot `k`; None where it is wrong and these inputs say nothing.
 
     The tolerance of inputs that the judge made takes some runs of the reference. It is never less
-    than the problem's own, so it is found only for an answer that is not within that.
+    than the problem's own, so it is found only for an answer that is not within that. At last other
+    right answers are accepted besides the wanted one.
     """
     found = context.closer_look(slots, want, k)
     if found.ok:
         return found
-    allowed = allowed_on(context, trial, want) if trial.made else context.tolerances
+    allowed = _allowed_on(context, trial, want) if trial.made else context.tolerances
     if allowed is None:
         return None
     found = context.closer_look(slots, want, k, allowed)
     if found.ok:
         return found
-    return context.closer_look(slots, want, k, allowed, forgiving(context, trial))
+    near, drawn = others(context, trial.inputs), trial.drawn
+
+    def forgive(name: str, found: torch.Tensor, want: torch.Tensor) -> torch.Tensor:
+        if drawn is not None and found.dtype in INDICES and not torch.equal(found, want):
+            found = _in_any_order(context, drawn, trial.inputs, found, want)
+        return forgiven(found, want, near.get(name))
+
+    return context.closer_look(slots, want, k, allowed, forgive)
 
 
-def allowed_on(
+def _allowed_on(
     context: CaseContext, trial: Trial, exact: Answers
 ) -> Mapping[str, Tolerance] | None:
     """The tolerances on made inputs: what rounding may do there, by the reference's own.
@@ -132,19 +150,6 @@ def allowed_on(
     }
 
 
-def forgiving(context: CaseContext, trial: Trial) -> Forgive:
-    """Accept other right answers besides the wanted one."""
-    drawn, inputs = trial.drawn, trial.inputs
-    near = others(context, inputs)
-
-    def forgive(name: str, found: torch.Tensor, want: torch.Tensor) -> torch.Tensor:
-        if drawn is not None and found.dtype in INDICES and not torch.equal(found, want):
-            found = in_any_order(context, drawn, inputs, found, want)
-        return forgiven(found, want, near.get(name))
-
-    return forgive
-
-
 def _finite(answer: torch.Tensor) -> bool:
     return not answer.is_floating_point() or bool(torch.isfinite(answer).all())
 
@@ -154,6 +159,74 @@ def _largest_error(found: torch.Tensor, exact: torch.Tensor) -> float:
         return 0.0
     error = float((found.double() - exact).abs().max())
     return error if isfinite(error) else 0.0
+
+
+def others(context: CaseContext, inputs: Inputs) -> Others:
+    """For every exact output, answers to inputs that are off by what rounding explains.
+
+    Empty where nothing is rounded.
+    """
+    names = [arg.name for arg in context.layout.outputs if context.tolerances[arg.name].exact]
+    floating = any(getattr(torch, arg.dtype).is_floating_point for arg in context.layout.inputs)
+    if not (names and floating):
+        return NONE
+    outputs = tuple(arg.name for arg in context.layout.outputs)
+    near = sets.rounded(inputs, outputs) + sets.nudged(inputs, outputs)
+    try:
+        found = [context.answer(inputs, precision) for precision in (None, torch.float64)]
+        found += [context.answer(made, torch.float64) for made in near]
+    except BadReference:
+        return NONE
+    return {name: torch.stack([as_bytes(each[name]) for each in found]) for name in names}
+
+
+def _in_any_order(
+    context: CaseContext, drawn: Inputs, made: Inputs, found: torch.Tensor, want: torch.Tensor
+) -> torch.Tensor:
+    """`found`, with the wanted indices where it names others of equal values of an input.
+
+    drawn: inputs as `setup` gives them; made: those of this call. Only for an output of indices
+    into rows of one input; none may be there more often than is wanted.
+    """
+
+    def repeats(indices: torch.Tensor) -> torch.Tensor:
+        """How many of a row's indices are there a second time."""
+        return (indices.sort(dim=1).values.diff(dim=1) == 0).sum(dim=1)
+
+    for name, value in made.items():
+        if not (isinstance(value, torch.Tensor) and value.is_floating_point() and value.dim()):
+            continue
+        rows = value.reshape(-1, value.shape[-1])
+        if want.shape[: value.dim() - 1] != value.shape[:-1] or not _are_places(want, rows):
+            continue
+        if not (_are_places(found, rows) and _points_into(context, drawn, name, want.shape)):
+            continue
+        named, right = (indices.reshape(len(rows), -1).long() for indices in (found, want))
+        equal = rows.gather(1, named) == rows.gather(1, right)
+        same = equal & (repeats(named) <= repeats(right)).unsqueeze(1)
+        return torch.where(same, right, named).to(found.dtype).view(found.shape)
+    return found
+
+
+def _are_places(indices: torch.Tensor, rows: torch.Tensor) -> bool:
+    return bool(((indices >= 0) & (indices < rows.shape[1])).all())
+
+
+def _points_into(context: CaseContext, drawn: Inputs, name: str, shape: torch.Size) -> bool:
+    """Whether the output of that shape follows the columns of an input when they change places."""
+    order = torch.randperm(drawn[name].shape[-1], device=context.device)
+    moved = {**drawn, name: drawn[name][..., order].contiguous()}
+    try:
+        before, after = (context.answer(inputs, torch.float64) for inputs in (drawn, moved))
+    except BadReference:
+        return False
+    return any(
+        before[arg.name].dtype in INDICES
+        and before[arg.name].shape == shape
+        and _are_places(after[arg.name], drawn[name].reshape(-1, drawn[name].shape[-1]))
+        and bool(torch.equal(order[after[arg.name].long()], before[arg.name].long()))
+        for arg in context.layout.outputs
+    )
 
 
 class SharedSets:
@@ -179,19 +252,20 @@ class SharedSets:
                     return
         except BadReference:
             # The check comes upon it again, and says so where it belongs.
-            del self._rest[context.case.name]
+            self._rest.pop(context.case.name, None)
             self._made[context.case.name].clear()
 
     def of(self, context: CaseContext) -> Iterator[Trial]:
         """Those of one case. Raises BadReference where the reference refuses a declared one."""
-        if not self._keeps(context):
-            yield from self._fresh(context)
-            return
         name = context.case.name
+        if not self._keeps(context):
+            yield from sets_as_trials(context, self._check, context.supply.example())
+            return
         made = self._made[name]
-        rest = self._rest.setdefault(name, self._fresh(context))
+        if name not in self._rest:
+            self._rest[name] = sets_as_trials(context, self._check, context.supply.example())
         yield from list(made)
-        for trial in rest:
+        for trial in self._rest[name]:
             made.append(trial)
             yield trial
 
@@ -199,9 +273,6 @@ class SharedSets:
         """Give back the memory of a case that is checked."""
         self._made.pop(case, None)
         self._rest.pop(case, None)
-
-    def _fresh(self, context: CaseContext) -> Iterator[Trial]:
-        return sets_as_trials(context, self._check, context.supply.example())
 
     def _keeps(self, context: CaseContext) -> bool:
         """Whether those of this case are kept; room for them is set aside when first asked."""

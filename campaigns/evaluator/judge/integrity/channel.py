@@ -17,7 +17,11 @@ from typing import Any
 from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.contract.errors import CandidateError, HostError
-from campaigns.evaluator.judge.integrity.process_hold import ProcessHold, StopRefused
+from campaigns.evaluator.judge.integrity.process_hold import (
+    ProcessHold,
+    StopRefused,
+    with_children,
+)
 from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 SPINS_BETWEEN_LOOKS = 20_000
@@ -174,7 +178,8 @@ class RunnerChannel:
     def begin(self, ask: Ask, body: Any, fds: list[int] | None = None) -> None:
         """Ask one question without waiting; `finish` has to follow before the next one."""
         self._hostile = self._hostile or ask in (Ask.LOAD, Ask.TAKE_VARIANT)
-        self._send(ask, body, fds or [])
+        self.thaw()
+        self._put(ask, body, fds or [])
 
     def finish(self, limit_s: float) -> Reply:
         """Wait for the answer, at most `limit_s` seconds from now."""
@@ -195,9 +200,17 @@ class RunnerChannel:
             self._hold.know(self.name, sender)
         if sender != self._runner:
             raise self.blame(Outcome.CHEATED, "forged message: from another process than its own")
-        if reply.answer is not ReplyStatus.OK:
-            self._fail(reply.answer)
-        return reply
+        if reply.answer is ReplyStatus.OK:
+            return reply
+        failed = LOAD_FAILED if self.phase is Phase.LOAD else CALL_FAILED
+        outcome, words = failed if self._hostile else FAILED.get(reply.answer, CALL_FAILED)
+        if reply.answer is ReplyStatus.UNORDERED:
+            outcome, words = UNORDERED
+        if self.interpreted and reply.answer is ReplyStatus.NOT_JUDGED:
+            outcome, words = NOT_JUDGED
+        if outcome is Outcome.BROKEN_HOST:
+            raise HostError(f"{self.name}: {words}, see the log")
+        raise self.blame(outcome, words)
 
     def has_answered(self) -> bool:
         """Whether `finish` would not have to wait."""
@@ -262,7 +275,7 @@ class RunnerChannel:
         self._bursts += 1
         if self.gate is None:
             self._put(Ask.BURST, calls, [])
-        self._family = self._hold.with_children(self._runner)
+        self._family = with_children(self._runner)
 
     @staticmethod
     def rest(seconds: float) -> None:
@@ -286,19 +299,14 @@ class RunnerChannel:
         if self.gate is None:
             self.finish(limit_s)
             return
+        deadline = min(time.monotonic() + limit_s, self._total.deadline)
         with self._total.waiting_for(self.name):
-            word = self._spin(self.gate, limit_s)
+            while not (word := self.gate.answer()) and time.monotonic() <= deadline:
+                self._look_alive()
         if word == BurstGate.IDLE:
             raise self._late(limit_s)
         if word != BurstGate.DONE:
             raise self.blame(*CALL_FAILED)
-
-    def _spin(self, gate: BurstGate, limit_s: float) -> int:
-        """The runner's answer; IDLE when it has not come in time."""
-        deadline = min(time.monotonic() + limit_s, self._total.deadline)
-        while (word := gate.answer()) == BurstGate.IDLE and time.monotonic() <= deadline:
-            self._look_alive()
-        return word
 
     def _look_alive(self) -> None:
         self._sock.setblocking(False)
@@ -310,15 +318,15 @@ class RunnerChannel:
         except ConnectionError:
             raise self._dead() from None
 
-    def _send(self, ask: Ask, body: Any, fds: list[int]) -> None:
-        self.thaw()
-        self._put(ask, body, fds)
-
     def _put(self, ask: Ask, body: Any, fds: list[int]) -> None:
         self._sequence += 1 + secrets.randbelow(STEP)
         self._sock.setblocking(False)
         try:
-            if self._has_spoken():
+            spoken = False
+            with contextlib.suppress(BlockingIOError):
+                # A message that no question asked for.
+                spoken = bool(self._sock.recv(1, socket.MSG_PEEK))
+            if spoken:
                 raise self.blame(Outcome.CHEATED, "forged message: an answer before the question")
             # Without waiting: a runner that has answered every question has read it, so there is
             # room.
@@ -328,24 +336,6 @@ class RunnerChannel:
             raise self.blame(Outcome.CHEATED, words) from None
         except OSError:
             raise self._dead() from None
-
-    def _has_spoken(self) -> bool:
-        """Whether the runner has sent a message that no question asked for."""
-        try:
-            return bool(self._sock.recv(1, socket.MSG_PEEK))
-        except BlockingIOError:
-            return False
-
-    def _fail(self, answer: ReplyStatus) -> None:
-        failed = LOAD_FAILED if self.phase is Phase.LOAD else CALL_FAILED
-        outcome, words = failed if self._hostile else FAILED.get(answer, CALL_FAILED)
-        if answer is ReplyStatus.UNORDERED:
-            outcome, words = UNORDERED
-        if self.interpreted and answer is ReplyStatus.NOT_JUDGED:
-            outcome, words = NOT_JUDGED
-        if outcome is Outcome.BROKEN_HOST:
-            raise HostError(f"{self.name}: {words}, see the log")
-        raise self.blame(outcome, words)
 
     def _late(self, limit_s: float) -> Exception:
         if time.monotonic() >= self._total.deadline:

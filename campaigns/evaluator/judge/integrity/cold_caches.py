@@ -29,49 +29,40 @@ def cooling(device: torch.device, cache_bytes: int) -> Cool:
     """What empties the caches of slots before a burst on a device with such a last-level cache.
 
     Some hosts' are half a gigabyte, and writing as much takes longer than all else about a burst;
-    so their lines are flushed where the processor can.
+    so their lines are flushed where the processor can. Otherwise other memory is written until
+    nothing else is cached. On a GPU kernels may have the cache keep lines, which no other access
+    then drives out; so it is told to treat them as any, and emptied however large the ring is.
     """
-    page = _page() if device.type == "cpu" else None
-    return _Scrubbed(device, cache_bytes) if page is None else _Flushed(page)
+    on_gpu = device.type == "cuda"
+    page = None if on_gpu else _flush_page()
+    if page is not None:
+        return _flushing(page)
+    memory = torch.zeros(SCRUBBED * cache_bytes, dtype=torch.uint8, device=device)
 
-
-class _Scrubbed:
-    """Writes to other memory until nothing else is cached.
-
-    On a GPU kernels may have the cache keep lines, which no other access then drives out; so it is
-    told to treat them as any, and emptied however large the ring is. A launch, and no more.
-    """
-
-    def __init__(self, device: torch.device, cache_bytes: int) -> None:
-        self._on_gpu = device.type == "cuda"
-        self._cold_bytes = COLD_RING * cache_bytes
-        self._memory = torch.zeros(SCRUBBED * cache_bytes, dtype=torch.uint8, device=device)
-
-    def __call__(self, rows: torch.Tensor, ring_bytes: int) -> None:
-        if self._on_gpu:
+    def scrub(rows: torch.Tensor, ring_bytes: int) -> None:
+        if on_gpu:
             cuda_driver.release_cache()
-        if self._on_gpu or ring_bytes < self._cold_bytes:
-            self._memory.add_(1)
+        if on_gpu or ring_bytes < COLD_RING * cache_bytes:
+            memory.add_(1)
+
+    return scrub
 
 
-class _Flushed:
-    """Flushes the lines of the rows, and scrubs the small caches, which hold code and tables.
+def _flushing(page: mmap.mmap) -> Cool:
+    """Flushes the lines of the rows, and scrubs the small caches, which hold code and tables."""
+    code = (ctypes.c_char * len(FLUSH)).from_buffer(page)
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+    inner = torch.zeros(INNER_BYTES, dtype=torch.uint8)
 
-    page: where the instructions lie; kept, since a page that was given back could hold anything.
-    """
+    def flush(rows: torch.Tensor, ring_bytes: int) -> None:
+        inner.add_(1)
+        # The page is kept: one that was given back could hold anything.
+        kind(ctypes.addressof(code))(rows.data_ptr(), rows.data_ptr() + rows.numel())
 
-    def __init__(self, page: mmap.mmap) -> None:
-        self._code = (ctypes.c_char * len(FLUSH)).from_buffer(page)
-        kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-        self._flush = kind(ctypes.addressof(self._code))
-        self._inner = torch.zeros(INNER_BYTES, dtype=torch.uint8)
-
-    def __call__(self, rows: torch.Tensor, ring_bytes: int) -> None:
-        self._inner.add_(1)
-        self._flush(rows.data_ptr(), rows.data_ptr() + rows.numel())
+    return flush
 
 
-def _page() -> mmap.mmap | None:
+def _flush_page() -> mmap.mmap | None:
     """The instructions, ready to run; None where the processor or the host does not allow it."""
     known = Path("/proc/cpuinfo")
     if platform.machine() != "x86_64" or "clflushopt" not in known.read_text("utf-8", "replace"):

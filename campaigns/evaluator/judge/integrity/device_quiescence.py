@@ -12,14 +12,14 @@ import statistics
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from math import ceil
-from typing import Protocol
 
 import torch
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.contract.errors import HostError
+from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 
 
 def captured(work: Callable[[], object], device: torch.device) -> torch.cuda.CUDAGraph:
@@ -43,18 +43,6 @@ QUIET_S, PAUSE_S = 5.0, 0.05
 SOMEBODY = "another process uses the device; wait until it is free"
 
 
-class StoppedRunner(Protocol):
-    """A runner that may have left work on the device."""
-
-    name: str
-
-    def kill(self) -> None:
-        """End it and all that it started."""
-
-    def blame(self, outcome: Outcome, reason: str) -> Exception:
-        """The error that says what it did."""
-
-
 class TimedWork:
     """The judge's work on a GPU, captured once, so that a busy host cannot slow it down."""
 
@@ -62,41 +50,29 @@ class TimedWork:
         self._device = device
         self._words = torch.zeros(CHAIN_MIB << 18, dtype=torch.int32, device=device)
         # Captured as a graph: launched one by one, the links would take as long as their launches.
-        links, graph = FEW, self._graph_of(FEW)
-        while (took_ms := self._usual_of(graph)) < CHAIN_MS:
-            links = ceil(1.1 * links * CHAIN_MS / took_ms)
-            graph = self._graph_of(links)
-        self._graph, self._usual_ms = graph, took_ms
+        links, self._usual_ms = FEW, 0.0
+        while True:
+            self._graph = captured(partial(self._work, links), device)
+            self._usual_ms = min(self._took_ms() for _ in range(MEASURED))
+            if self._usual_ms >= CHAIN_MS:
+                return
+            links = ceil(1.1 * links * CHAIN_MS / self._usual_ms)
 
     def stretched(self) -> float:
         """How many times as long as usual the work takes now; 1 when nothing else runs."""
-        return self._took_ms(self._graph.replay) / self._usual_ms
+        return self._took_ms() / self._usual_ms
 
-    def _graph_of(self, links: int) -> torch.cuda.CUDAGraph:
-        def work() -> None:
-            for _ in range(links):
-                self._words.add_(1)
+    def _work(self, links: int) -> None:
+        for _ in range(links):
+            self._words.add_(1)
 
-        return captured(work, self._device)
-
-    def _usual_of(self, graph: torch.cuda.CUDAGraph) -> float:
-        return min(self._took_ms(graph.replay) for _ in range(MEASURED))
-
-    def _took_ms(self, work: Callable[[], object]) -> float:
+    def _took_ms(self) -> float:
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         start.record()
-        work()
+        self._graph.replay()
         end.record()
         torch.cuda.synchronize(self._device)
         return float(start.elapsed_time(end))
-
-
-@dataclass(frozen=True, slots=True)
-class QuietCheck:
-    """Before one burst. busy: the device worked. crowded: other services had processes there."""
-
-    busy: bool
-    crowded: bool
 
 
 class DeviceQuiescence:
@@ -110,36 +86,33 @@ class DeviceQuiescence:
         self, stretched: Callable[[], float], neighbours: Callable[[], float | None]
     ) -> None:
         self._stretched, self._neighbours = stretched, neighbours
-        self._checks: dict[str, deque[QuietCheck]] = defaultdict(lambda: deque(maxlen=LAST))
+        # Before the last bursts of each arm: did the device work, and did other services have
+        # processes there?
+        self._checks: dict[str, deque[tuple[bool, bool]]] = defaultdict(lambda: deque(maxlen=LAST))
 
-    def require_quiet(self, suspect: StoppedRunner) -> None:
+    def require_quiet(self, suspect: RunnerChannel) -> None:
         """Call with the runners stopped and the inputs written, so that all bursts begin alike.
 
-        Raises what `StoppedRunner.blame` makes of work that ends with the runner, and HostError
+        Raises what `RunnerChannel.blame` makes of work that ends with the runner, and HostError
         when the device stays busy without it.
         """
         checks = self._checks[suspect.name]
         busy = self._stretched() > LIMIT
-        checks.append(QuietCheck(busy, busy and bool(self._neighbours())))
-        odd = sum(one.busy for one in checks)
+        checks.append((busy, busy and bool(self._neighbours())))
+        odd = sum(was_busy for was_busy, _ in checks)
         if odd < ODD:
             return
         # Another service's work may end at the same time, and would look like the runner's.
-        if any(one.crowded for one in checks):
+        if any(crowded for _, crowded in checks):
             raise HostError(SOMEBODY)
         suspect.kill()
-        if not self._becomes_quiet():
-            raise HostError(SOMEBODY)
+        deadline = time.monotonic() + QUIET_S
+        while statistics.median(self._stretched() for _ in range(LAST)) > LIMIT:
+            time.sleep(PAUSE_S)
+            if time.monotonic() >= deadline:
+                raise HostError(SOMEBODY)
         raise suspect.blame(
             Outcome.CHEATED,
             f"the device did its work before the clock started: in {odd} of {len(checks)} "
             "bursts, while it was stopped",
         )
-
-    def _becomes_quiet(self) -> bool:
-        deadline = time.monotonic() + QUIET_S
-        while time.monotonic() < deadline:
-            if statistics.median(self._stretched() for _ in range(LAST)) <= LIMIT:
-                return True
-            time.sleep(PAUSE_S)
-        return False

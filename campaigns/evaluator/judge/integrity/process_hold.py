@@ -83,7 +83,7 @@ class ProcessHold:
         stopped: set[int] = set()
         self._frozen, self._awake = True, set()
         for _ in range(ROUNDS):
-            fresh = self._others() - stopped
+            fresh = below(self._supervisor) - self._ours - below(self._me) - stopped
             if not fresh:
                 self._stood = {pid: _standing(pid) for pid in stopped}
                 return
@@ -101,19 +101,15 @@ class ProcessHold:
 
     def whose(self, pid: int) -> str:
         """The name of the arm that a process belongs to; an orphan can only be the candidate's."""
-        found = (n for n, runner in self._runners.items() if pid in {runner} | below(runner))
+        found = (n for n, runner in self._runners.items() if pid in with_children(runner))
         return next(found, "candidate")
-
-    def with_children(self, runner: int) -> set[int]:
-        """The processes that `thaw` continues with a runner; looked up before the clock runs."""
-        return {runner} | below(runner)
 
     def thaw(self, runner: int, family: set[int] | None = None) -> None:
         """Continue one runner and the processes that it started; orphans stay stopped."""
         if not self._frozen or runner in self._awake:
             return
         self._awake.add(runner)
-        for pid in family or self.with_children(runner):
+        for pid in family or with_children(runner):
             self._stood.pop(pid, None)
             _signal(pid, signal.SIGCONT)
 
@@ -125,18 +121,15 @@ class ProcessHold:
         deadline = time.monotonic() + LIMIT_S
         for runner in self._helpers & self._awake:
             self._awake.discard(runner)
-            for pid in self.with_children(runner):
+            for pid in with_children(runner):
                 _signal(pid, signal.SIGSTOP)
                 _await_rest(pid, deadline, _used_s(pid))
                 self._stood[pid] = _standing(pid)
 
     def kill(self, runner: int) -> None:
         """End one runner and what it started."""
-        for pid in {runner} | below(runner):
+        for pid in with_children(runner):
             _signal(pid, signal.SIGKILL)
-
-    def _others(self) -> set[int]:
-        return below(self._supervisor) - self._ours - below(self._me)
 
 
 def below(pid: int) -> set[int]:
@@ -144,20 +137,21 @@ def below(pid: int) -> set[int]:
     found: set[int] = set()
     left = [pid]
     while left:
-        children = _children(left.pop()) - found
+        parent, children = left.pop(), set[int]()
+        # A process or thread that ends while it is read has no children to name.
+        with contextlib.suppress(OSError):
+            for thread in os.listdir(f"/proc/{parent}/task"):
+                with contextlib.suppress(OSError):
+                    told = _whole(f"/proc/{parent}/task/{thread}/children")
+                    children.update(map(int, told.split()))
+        left += children - found
         found |= children
-        left += children
     return found
 
 
-def _children(pid: int) -> set[int]:
-    found: set[int] = set()
-    # A process or thread that ends while it is read has no children to name.
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with contextlib.suppress(OSError):
-                found.update(map(int, _whole(f"/proc/{pid}/task/{thread}/children").split()))
-    return found
+def with_children(runner: int) -> set[int]:
+    """A process and all below it, which `ProcessHold.thaw` continues together."""
+    return {runner} | below(runner)
 
 
 def parent_of(pid: int) -> int:
@@ -197,16 +191,13 @@ def _await_rest(pid: int, deadline: float, used_s: float) -> None:
 
 def _slept(before: Standing, after: Standing) -> bool:
     """Whether a thread has gone to sleep and woken, which none does on its way to being stopped."""
-    return any(
-        thread in before and _count(lines) - _count(before[thread]) > SLEEPS
-        for thread, lines in after.items()
-    )
 
+    def times(lines: tuple[bytes, ...]) -> int:
+        """How often a thread gave up its CPU; 0 where the status has no such line."""
+        return next((int(one.split()[1]) for one in lines if one.startswith(b"voluntary")), 0)
 
-def _count(lines: tuple[bytes, ...]) -> int:
-    """How often a thread gave up its CPU; 0 where the status has no such line."""
-    counts = [int(line.split()[1]) for line in lines if line.startswith(b"voluntary")]
-    return counts[0] if counts else 0
+    known = ((lines, before[thread]) for thread, lines in after.items() if thread in before)
+    return any(times(lines) - times(stood) > SLEEPS for lines, stood in known)
 
 
 def _used_s(pid: int) -> float:
@@ -219,32 +210,26 @@ def _used_s(pid: int) -> float:
 
 
 def _at_rest(pid: int) -> bool:
+    """Whether no thread of a process runs, and every stopped one is off its core.
+
+    A thread counts as stopped some steps before it leaves. One whose core another thread takes in
+    between leaves much later: only then is its last switch counted, as if it had run meanwhile.
+    Linux waits until it has left before it shows its system call; some hosts show none.
+    """
     try:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
         return True
-    return all(_thread_at_rest(pid, thread) for thread in threads)
-
-
-def _thread_at_rest(pid: int, thread: str) -> bool:
-    try:
-        state = _stat(f"/proc/{pid}/task/{thread}/stat")[0]
-    except OSError:
-        return True
-    return state in AT_REST and (state not in STOPPED or _has_left(pid, thread))
-
-
-def _has_left(pid: int, thread: str) -> bool:
-    """Whether a stopped thread is off its core; True where this host does not show it.
-
-    It counts as stopped some steps before it leaves. One whose core another thread takes in between
-    leaves much later: only then is its last switch counted, as if it had run meanwhile. Linux waits
-    until it has left before it shows its system call.
-    """
-    try:
-        return not _whole(f"/proc/{pid}/task/{thread}/syscall").startswith(b"running")
-    except OSError:
-        return True
+    for thread in threads:
+        with contextlib.suppress(OSError):
+            state = _stat(f"/proc/{pid}/task/{thread}/stat")[0]
+            if state not in AT_REST:
+                return False
+            if state in STOPPED and _whole(f"/proc/{pid}/task/{thread}/syscall").startswith(
+                b"running"
+            ):
+                return False
+    return True
 
 
 def _standing(pid: int) -> Standing:

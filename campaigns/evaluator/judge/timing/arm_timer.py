@@ -1,53 +1,36 @@
-"""One arm on the judge's clock: its burst lengths, its samples, and what explains them (R10)."""
+"""One arm on the judge's clock: its burst lengths and its samples."""
 
 from __future__ import annotations
 
 import math
 import statistics
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from campaigns.evaluator.contract import (
-    CopiedOutput,
-    Job,
-    KernelLaunch,
-    Outcome,
-    Phase,
-    Timer,
-    Timing,
-    Traced,
-    backends,
-)
-from campaigns.evaluator.contract.problem import CheckSpec
-from campaigns.evaluator.judge.correctness.arena import Slots
+from campaigns.evaluator.contract import Job, Outcome, Phase, Timer
 from campaigns.evaluator.judge.correctness.case_context import CaseContext
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.timing.burst import run_burst
 from campaigns.evaluator.judge.timing.mid_burst_probe import MidBurstProbe
 from campaigns.evaluator.judge.timing.overhead import Overhead
-from campaigns.evaluator.judge.timing.prepared_slots import WARM, BurstOptions, set_up
+from campaigns.evaluator.judge.timing.proof import WARM, BurstOptions, Lane, set_up
 from campaigns.evaluator.judge.timing.schedule import (
     BurstLengths,
     calibrate,
     choose_lengths,
     lengthen,
-    shorten,
 )
-from campaigns.evaluator.tracer_answers import (
-    LARGEST,
-    PARTS,
-    asked_names,
-    copied_from,
-    launch_from,
-    traced_from,
-)
-from campaigns.evaluator.wire import Ask
+from campaigns.evaluator.wire import Ask, Reply
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.contract.problem import CheckSpec
 
 # How often one sample is tried; every try is proven, so a candidate gains nothing by it.
 RETAKES = 4
-# Samples of a time that explains and does not decide; the median counts.
-EXPLAINING = 3
 # Bursts of random lengths on a GPU, before the samples and once more behind them.
 CUTS = 2
+# What a runner says of a graph is no more than this.
+MOST_NODES = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +43,7 @@ class Arm:
     """
 
     job: Job
-    channel: RunnerChannel
-    context: CaseContext
-    slots: Slots
+    lane: Lane
     most: int
     why_most: str
     warm: int
@@ -70,47 +51,47 @@ class Arm:
     check: CheckSpec
     notes: list[str]
 
+    @property
+    def context(self) -> CaseContext:
+        return self.lane.context
+
+    @property
+    def channel(self) -> RunnerChannel:
+        return self.lane.channel
+
 
 class ArmTimer:
     """Times one arm on one case."""
 
     def __init__(self, arm: Arm) -> None:
-        self._arm = arm
-        self._probe = MidBurstProbe(arm.context, arm.channel, arm.slots, arm.check, arm.overhead)
+        self.arm = arm
+        self._probe = MidBurstProbe(arm.lane, arm.check, arm.overhead)
         self._legal = 0
         self._loops = False
         # The same for all bursts whose times are compared.
-        self._breadth = self._nodes = 0
+        self._breadth = self.nodes = 0
         self.timer = Timer.CALLS
-        self._lengths = BurstLengths(1, 2)
+        # Of the bursts from now on.
+        self.lengths = BurstLengths(1, 2)
         # Seconds of a call, roughly.
         self.call_s = 0.0
         self.call_s = calibrate(self._prepared_burst, arm.most)
-        # The least time of a call, by calls alone.
-        self._alone_us = 0.0
+        # The least time of a call, by calls alone; and measured again once there are samples.
+        self._alone_us = self._least_us = 0.0
         self._retaken = 0
-        self._samples_us: list[float] = []
-        self._device_us: list[float] = []
-        # The same, measured again once there are samples.
-        self._least_us = 0.0
-
-    @property
-    def arm(self) -> Arm:
-        return self._arm
+        # The samples taken so far, on the judge's clock.
+        self.samples_us: list[float] = []
+        self.device_us: list[float] = []
 
     def settle(self, call_s: float) -> None:
         """Prepare and probe bursts of calls that take about this long."""
-        arm = self._arm
+        arm = self.arm
         self._settle(choose_lengths(call_s, arm.job.protocol.burst_ms, arm.most))
-        if arm.why_most and self._lengths.long == arm.most:
+        if arm.why_most and self.lengths.long == arm.most:
             where = f"case {arm.channel.case}: the {arm.channel.name}'s bursts"
-            arm.notes.append(f"{where} have at most {arm.most} calls: {arm.why_most}")
+            words = f"{where} have at most {arm.most} calls: {arm.why_most}"
+            arm.notes.append(words)
         self._cut()
-
-    @property
-    def lengths(self) -> BurstLengths:
-        """Of the bursts from now on."""
-        return self._lengths
 
     def as_loop(self, lengths: BurstLengths | None = None) -> None:
         """Launch call by call from now on, as the other arm has to: a graph has an advantage.
@@ -119,63 +100,43 @@ class ArmTimer:
         may lie in the cache.
         """
         self._loops = True
-        self._lengths = lengths or self._lengths
-        self._prepare_lengths()
-
-    def _settle(self, lengths: BurstLengths) -> None:
-        self._lengths = lengths
-        self._prepare_lengths()
-        self._alone_us = self._probe.begin(self._lengths.long) * 1e6
+        self.lengths = lengths or self.lengths
+        self.prepare_lengths()
 
     def take(self, *, traced: bool) -> None:
         """Measure one sample."""
         self._probe.maybe()
-        self._samples_us.append(self._sample_us())
+        self.samples_us.append(self._sample_us())
         if traced:
-            device_us, _ = self._profile()
-            self._device_us.append(device_us or 0.0)
+            device_us, _ = self.profile()
+            self.device_us.append(device_us or 0.0)
 
     def close(self) -> None:
         """After the last sample: check whether the samples can be believed."""
         self._cut()
-        typical_s = statistics.median(self._samples_us) / 1e6
+        typical_s = statistics.median(self.samples_us) / 1e6
         self._least_us = self._probe.end(typical_s) * 1e6
-        self._note_retakes()
+        if self._retaken:
+            channel = self.arm.channel
+            bursts = "1 burst" if self._retaken == 1 else f"{self._retaken} bursts"
+            self.arm.notes.append(
+                f"case {channel.case}: {bursts} of the {channel.name} made again: "
+                "short ones took longer than their calls and overhead (a busy host?)"
+            )
 
     def resume(self) -> None:
         """Continue after another case was timed: the slots hold what that one has left."""
         self._legal = 0
 
     @property
-    def samples_us(self) -> tuple[float, ...]:
-        """The samples taken so far, on the judge's clock."""
-        return tuple(self._samples_us)
+    def believed_us(self) -> tuple[float, ...]:
+        """The samples, none shorter than a call's work is."""
+        return tuple(max(taken, self._least_us) for taken in self.samples_us)
 
-    def timing(self, *, explained: bool) -> Timing:
-        """The measured times and what explains them; the runner is traced and not timed after this.
-
-        explained: whether to time warm bursts and calls outside of a graph as well.
-        """
-        nodes = self._nodes
-        warm_us = self._warm_us() if explained else None
-        device_us, event_us = self._profile()
-        seen = device_us is not None
-        return Timing(
-            samples_us=tuple(max(taken, self._least_us) for taken in self._samples_us),
-            long_calls=self._lengths.long,
-            short_calls=self._lengths.short,
-            timer=self.timer,
-            nodes=nodes,
-            device_us=device_us,
-            device_samples_us=tuple(self._device_us),
-            event_us=event_us,
-            traced=self._traced() if seen else None,
-            launch=self._launch() if seen else None,
-            warm_us=warm_us,
-            copied=self._copied(),
-            # Last, because the runner cannot go back to a graph.
-            eager_us=self._eager_us() if explained else None,
-        )
+    def _settle(self, lengths: BurstLengths) -> None:
+        self.lengths = lengths
+        self.prepare_lengths()
+        self._alone_us = self._probe.begin(self.lengths.long) * 1e6
 
     def _sample_us(self) -> float:
         """One sample, of bursts that are long enough.
@@ -183,16 +144,16 @@ class ArmTimer:
         A sample whose bursts do not fit each other is taken again: something else held the cores
         during the short one. When none fits, the last one's least time counts.
         """
-        arm, left, time_us = self._arm, RETAKES, 0.0
+        arm, left, time_us = self.arm, RETAKES, 0.0
         allowed_s = arm.overhead.allowed_s
         while left:
-            short_s, long_s = self._pair(cold=True)
+            short_s, long_s = self.pair(cold=True)
             burst_ms = arm.job.protocol.burst_ms
-            longer = lengthen(self._lengths, long_s - allowed_s, burst_ms, arm.most)
+            longer = lengthen(self.lengths, long_s - allowed_s, burst_ms, arm.most)
             if longer is not None:
                 self._settle(longer)
                 continue
-            time_us, fits = self._lengths.time_us(short_s, long_s, allowed_s)
+            time_us, fits = self.lengths.time_us(short_s, long_s, allowed_s)
             if fits:
                 break
             self._retaken += 1
@@ -200,54 +161,33 @@ class ArmTimer:
             arm.channel.again(short_s + long_s)
         return max(time_us, self._alone_us)
 
-    def _pair(self, *, cold: bool) -> tuple[float, float]:
+    def pair(self, *, cold: bool) -> tuple[float, float]:
         """Seconds of a short and of a long burst."""
         # In random order, so that a runner cannot know the length of the next burst.
-        order = [self._lengths.short, self._lengths.long]
-        self._arm.context.supply.draw.shuffle(order)
+        order = [self.lengths.short, self.lengths.long]
+        self.arm.context.supply.draw.shuffle(order)
         took = {calls: self._burst(calls, cold=cold) for calls in order}
-        return took[self._lengths.short], took[self._lengths.long]
+        return took[self.lengths.short], took[self.lengths.long]
 
-    def _explaining_us(self, *, cold: bool) -> float | None:
-        pairs = [self._pair(cold=cold) for _ in range(EXPLAINING)]
-        return _positive(statistics.median(self._lengths.slope_us(*pair) for pair in pairs))
-
-    def _warm_us(self) -> float | None:
-        """Time of a call with warm caches; None where fewer than two calls fit into them."""
-        lengths = shorten(self._lengths, self._arm.warm)
-        if lengths is None:
-            return None
-        before, self._lengths = self._lengths, lengths
-        self._prepare_lengths()
-        found = self._explaining_us(cold=False)
-        self._lengths = before
-        return found
-
-    def _eager_us(self) -> float | None:
-        """Time of a call that is not launched in a graph; None where there is no graph."""
-        if self.timer is not Timer.GRAPH:
-            return None
-        self.as_loop()
-        return self._explaining_us(cold=True)
-
-    def _prepare_lengths(self) -> None:
-        self._breadth = self._lengths.long
-        for calls in (self._lengths.short, self._lengths.long):
-            self.timer, self._nodes = self._prepare(calls)
-        self._arm.channel.phase = Phase.BURST
+    def prepare_lengths(self) -> None:
+        """Have the runner prepare short and long bursts."""
+        self._breadth = self.lengths.long
+        for calls in (self.lengths.short, self.lengths.long):
+            self.timer, self.nodes = self._prepare(calls)
+        self.arm.channel.phase = Phase.BURST
 
     def _cut(self) -> None:
         """Prove bursts of random lengths: a call that leaves work for the next is wrong at the end.
 
         On a CPU a burst's slots come in random order, and a call is also timed alone.
         """
-        context = self._arm.context
+        context = self.arm.context
         for _ in range(CUTS if context.device.type == "cuda" else 0):
-            self._prepared_burst(context.supply.draw.randint(1, self._lengths.long))
+            self._prepared_burst(context.supply.draw.randint(1, self.lengths.long))
 
     def _prepared_burst(self, calls: int) -> float:
         self._prepare(calls)
-        self._arm.channel.phase = Phase.BURST
+        self.arm.channel.phase = Phase.BURST
         return self._burst(calls)
 
     def _prepare(self, calls: int) -> tuple[Timer, int]:
@@ -255,86 +195,51 @@ class ArmTimer:
 
         Of the nodes the runner could say anything.
         """
-        channel, context = self._arm.channel, self._arm.context
+        channel, context = self.arm.channel, self.arm.context
         if calls > self._legal or any(arg.update for arg in context.layout.outputs):
             # The runner tries the burst, so its slots must hold valid inputs; a burst before may
             # have updated some in place.
-            set_up(context, channel, self._arm.slots, calls, WARM)
+            set_up(self.arm.lane, calls, WARM)
             # Otherwise the judge's work would share the device with the runner's, which may be
             # traced.
             context.wait()
             self._legal = calls
         channel.phase = Phase.PREPARE
-        limit_s = self._arm.job.protocol.limits.prepare_s
-        reply = channel.ask(Ask.PREPARE, (calls, self._loops), limit_s)
+        reply = self.ask(Ask.PREPARE, (calls, self._loops))
         possible = (Timer.GRAPH, Timer.LOOP) if context.device.type == "cuda" else (Timer.CALLS,)
         for timer in possible:
             if list(Timer).index(timer) == reply.a:
-                return timer, int(min(_positive(reply.x) or 0, LARGEST))
+                return timer, int(min(positive(reply.x) or 0, MOST_NODES))
         raise channel.blame(
             Outcome.CHEATED, f"the runner named a timer that this device lacks ({reply.a})"
         )
 
     def _burst(self, calls: int, *, cold: bool = True) -> float:
-        """Seconds of a burst, less the overhead that grows with its length."""
-        arm = self._arm
-        options = BurstOptions(cold, self._breadth, rest_s=self._rest_s(calls))
-        seconds = run_burst(arm.context, arm.channel, arm.slots, calls, options)
+        """Seconds of a burst, less the overhead that grows with its length.
+
+        On a GPU every burst waits equally long: the longer the judge has waited, the slower its
+        processor launches the fence. So it rests for as long as a burst is shorter than the long
+        one.
+        """
+        arm, rest_s = self.arm, 0.0
+        if arm.context.device.type == "cuda":
+            fewer = max(0, self.lengths.long - calls)
+            rest_s = min(fewer * self.call_s, 2e-3 * arm.job.protocol.burst_ms)
+        options = BurstOptions(cold, self._breadth, rest_s=rest_s)
+        seconds = run_burst(arm.lane, calls, options)
         return seconds - arm.overhead.growth.at(seconds)
 
-    def _rest_s(self, calls: int) -> float:
-        """By how much a burst is shorter than the long one, on a GPU.
-
-        The longer the judge has waited, the slower its processor launches the fence; so every burst
-        waits equally long.
-        """
-        if self._arm.context.device.type != "cuda":
-            return 0.0
-        fewer = max(0, self._lengths.long - calls)
-        return min(fewer * self.call_s, 2e-3 * self._arm.job.protocol.burst_ms)
-
-    def _note_retakes(self) -> None:
-        if not self._retaken:
-            return
-        channel = self._arm.channel
-        bursts = "1 burst" if self._retaken == 1 else f"{self._retaken} bursts"
-        self._arm.notes.append(
-            f"case {channel.case}: {bursts} of the {channel.name} made again: "
-            "short ones took longer than their calls and overhead (a busy host?)"
-        )
-
-    def _profile(self) -> tuple[float | None, float | None]:
+    def profile(self) -> tuple[float | None, float | None]:
         """(device µs, event µs) per call, measured in the runner; for information only."""
         if self.timer not in (Timer.GRAPH, Timer.LOOP):
             return None, None
-        limit_s = self._arm.job.protocol.limits.prepare_s
-        reply = self._arm.channel.ask(Ask.PROFILE, self._lengths.long, limit_s)
-        return _positive(reply.x), _positive(reply.y)
+        reply = self.ask(Ask.PROFILE, self.lengths.long)
+        return positive(reply.x), positive(reply.y)
 
-    def _launch(self) -> KernelLaunch | None:
-        """How a call is launched, read in the runner; for information only."""
-        channel, limit_s = self._arm.channel, self._arm.job.protocol.limits.prepare_s
-        first = channel.ask(Ask.LAUNCH, PARTS[0], limit_s)
-        if first.a < 1:
-            return None
-        return launch_from([first, *(channel.ask(Ask.LAUNCH, n, limit_s) for n in PARTS[1:])])
-
-    def _copied(self) -> tuple[CopiedOutput, ...]:
-        """Into which outputs a call copies, as the runner says; for information only."""
-        arm = self._arm
-        reply = arm.channel.ask(Ask.COPIED, None, arm.job.protocol.limits.prepare_s)
-        return copied_from(reply, arm.context.layout)
-
-    def _traced(self) -> Traced | None:
-        """Which kernels the last profile of this arm saw, by names in its source and in the job."""
-        job, channel = self._arm.job, self._arm.channel
-        backend, source = job.arms[channel.name]
-        found = backends.get(backend).kernels(source.text)
-        names = asked_names(found, job.own_kernels)
-        limit_s = job.protocol.limits.prepare_s
-        told = [channel.ask(Ask.KERNEL, name, limit_s) for name in ("", *names)]
-        return traced_from(names, told, set(job.own_kernels) - set(found))
+    def ask(self, ask: Ask, body: object) -> Reply:
+        """Ask the runner what takes as long as preparing a burst may."""
+        return self.arm.channel.ask(ask, body, self.arm.job.protocol.limits.prepare_s)
 
 
-def _positive(value: float) -> float | None:
+def positive(value: float) -> float | None:
     return value if math.isfinite(value) and value > 0 else None

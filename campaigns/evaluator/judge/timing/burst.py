@@ -11,21 +11,19 @@ while it spins on the start signal; on a CPU it finds its question when it conti
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container
-from typing import Protocol
+from collections.abc import Callable
 
-from campaigns.evaluator.judge.correctness.arena import Slots
-from campaigns.evaluator.judge.correctness.case_context import CaseContext
-from campaigns.evaluator.judge.integrity.channel import RunnerChannel
-from campaigns.evaluator.judge.timing.prepared_slots import (
+from campaigns.evaluator.judge.timing.probed_burst import ProbedBurst
+from campaigns.evaluator.judge.timing.proof import (
     USUAL,
     WARM,
     BurstOptions,
+    Lane,
     OutputFence,
     PreparedSlots,
+    prove,
     set_up,
 )
-from campaigns.evaluator.judge.timing.proof import prove
 from campaigns.evaluator.wire import Ask
 
 # A burst in which a stopped process ran is made again. This may happen once to an honest runner
@@ -37,67 +35,43 @@ IDLE_SLOTS = 1
 ALONE, OTHER = 1, 1
 
 
-class Probed(Protocol):
-    """What the judge does with a burst besides taking its time."""
-
-    @property
-    def proven(self) -> Container[int]:
-        """The slots whose answers `check` compares."""
-
-    def prepare(self, prepared: PreparedSlots) -> PreparedSlots:
-        """Before the runner continues; may exchange the contents of slots."""
-
-    def during(self, started: float) -> None:
-        """After the start signal, sent at `started` on the judge's clock (`time.perf_counter`)."""
-
-    def check(self) -> None:
-        """After the burst, with the runners stopped."""
-
-
 def run_burst(
-    context: CaseContext,
-    channel: RunnerChannel,
-    slots: Slots,
-    calls: int,
-    options: BurstOptions = USUAL,
-    probed: Probed | None = None,
+    lane: Lane, calls: int, options: BurstOptions = USUAL, probed: ProbedBurst | None = None
 ) -> float:
-    """Seconds on the judge's clock for `calls` proven calls of the runner behind `channel`.
+    """Seconds on the judge's clock for `calls` proven calls of the runner of a lane.
 
     Raises what `RunnerChannel.blame` makes of a call that is late, wrong, or wrote elsewhere.
     """
 
     def clock(prepared: PreparedSlots, fence: OutputFence) -> float:
-        return _clocked(context, channel, fence, calls, options.rest_s, probed)
+        return _clocked(lane, fence, calls, options.rest_s, probed)
 
-    return _calm(
-        channel, lambda: _ready(context, channel, slots, calls, options, probed), clock, probed
-    )
+    return _calm(lane, calls, options, clock, probed)
 
 
-def idle_burst(
-    context: CaseContext, channel: RunnerChannel, slots: Slots, *, cold: bool, rest_s: float = 0.0
-) -> float:
+def idle_burst(lane: Lane, *, cold: bool, rest_s: float = 0.0) -> float:
     """Seconds of a burst in which the runner makes no call, with a fence as usual.
 
     rest_s: see `BurstOptions`.
     """
-    channel.pose(0, context.limit_s)
+    context, slots = lane.context, lane.slots
+    lane.channel.pose(0, context.limit_s)
     few = min(slots.count, IDLE_SLOTS)
-    prepared = set_up(context, channel, slots, few, USUAL if cold else WARM)
+    prepared = set_up(lane, few, USUAL if cold else WARM)
     # On a CPU memory that no burst has used is not mapped yet, and mapping it takes far longer.
     breadth = few if context.device.type == "cpu" else slots.count
     fence = OutputFence(context, slots.part(0, breadth), prepared.truth, few)
-    _settle(context, channel, cold=cold)
-    return _clocked(context, channel, fence, 0, rest_s)
+    _settle(lane, cold=cold)
+    return _clocked(lane, fence, 0, rest_s)
 
 
-def call_awake(context: CaseContext, channel: RunnerChannel, slots: Slots) -> float:
+def call_awake(lane: Lane) -> float:
     """Seconds of one proven call of a runner on a CPU that has just made another one.
 
     A runner that was stopped is slow at first, as its threads sleep and its caches are cold. This
     one stays awake, so the inputs come when the clock already runs: no call can begin before.
     """
+    channel, limit_s = lane.channel, lane.context.limit_s
 
     def clock(prepared: PreparedSlots, fence: OutputFence) -> float:
         slot = prepared.timed
@@ -105,21 +79,22 @@ def call_awake(context: CaseContext, channel: RunnerChannel, slots: Slots) -> fl
         inputs = [place.clone() for place in places]
         for arg, place in zip(slot.layout.given, places, strict=True):
             prepared.truth.write(arg, OTHER, place)
-        channel.ask(Ask.CALL, 0, context.limit_s)
+        channel.ask(Ask.CALL, 0, limit_s)
         started = time.perf_counter()
         for place, own in zip(places, inputs, strict=True):
             place.copy_(own)
-        channel.ask(Ask.BURST, ALONE, context.limit_s)
+        channel.ask(Ask.BURST, ALONE, limit_s)
         fence.look()
         return time.perf_counter() - started
 
-    return _calm(channel, lambda: _ready(context, channel, slots, ALONE, WARM, None), clock)
+    return _calm(lane, ALONE, WARM, clock)
 
 
-def idle_awake(context: CaseContext, channel: RunnerChannel, slots: Slots) -> float:
+def idle_awake(lane: Lane) -> float:
     """Seconds that `call_awake` takes without a call, and without inputs."""
+    context, channel, slots = lane.context, lane.channel, lane.slots
     few = min(slots.count, IDLE_SLOTS)
-    prepared = set_up(context, channel, slots, few, WARM)
+    prepared = set_up(lane, few, WARM)
     fence = OutputFence(context, slots.part(0, few), prepared.truth, few)
     channel.rest_helpers()
     channel.ask(Ask.STAY, 0.0, context.limit_s)
@@ -129,53 +104,40 @@ def idle_awake(context: CaseContext, channel: RunnerChannel, slots: Slots) -> fl
     return time.perf_counter() - started
 
 
-def _ready(
-    context: CaseContext,
-    channel: RunnerChannel,
-    slots: Slots,
-    calls: int,
-    options: BurstOptions,
-    probed: Probed | None,
-) -> tuple[PreparedSlots, OutputFence]:
-    """Pose the question, stop the runner, make slots and fence ready, and let all settle."""
-    order = _order(context, channel, calls)
-    channel.pose(calls, context.limit_s)
-    prepared = set_up(context, channel, slots, calls, options, order)
-    if probed is not None:
-        prepared = probed.prepare(prepared)
-    part = slots.part(0, max(calls, options.breadth))
-    fence = OutputFence(context, part, prepared.truth, calls)
-    _settle(context, channel, cold=options.cold)
-    return prepared, fence
-
-
-def _order(context: CaseContext, channel: RunnerChannel, calls: int) -> tuple[int, ...]:
-    """Send the runner the order of its next calls, before their slots are filled."""
-    if channel.gate is not None:
-        return tuple(range(calls))
-    order = context.supply.shuffled(range(calls))
-    channel.ask(Ask.ORDER, order, context.limit_s)
-    return tuple(order)
-
-
-def _settle(context: CaseContext, channel: RunnerChannel, *, cold: bool) -> None:
+def _settle(lane: Lane, *, cold: bool) -> None:
     """Finish the judge's work before the runner wakes and could see inputs ahead of the clock."""
-    context.wait()
-    channel.rest_helpers()
-    if cold and context.quiescence is not None:
-        context.quiescence.require_quiet(channel)
+    lane.context.wait()
+    lane.channel.rest_helpers()
+    if cold and lane.context.quiescence is not None:
+        lane.context.quiescence.require_quiet(lane.channel)
 
 
 def _calm(
-    channel: RunnerChannel,
-    ready: Callable[[], tuple[PreparedSlots, OutputFence]],
+    lane: Lane,
+    calls: int,
+    options: BurstOptions,
     clock: Callable[[PreparedSlots, OutputFence], float],
-    probed: Probed | None = None,
+    probed: ProbedBurst | None = None,
 ) -> float:
-    """Seconds by `clock` of a proven burst during which no stopped process has run."""
+    """Seconds by `clock` of a proven burst during which no stopped process has run.
+
+    Poses the question, stops the runner, makes slots and fence ready, and lets all settle. On a CPU
+    the runner is sent the order of its next calls before their slots are filled.
+    """
+    context, channel = lane.context, lane.channel
     for _ in range(ATTEMPTS):
         since = time.monotonic()
-        prepared, fence = ready()
+        order = tuple(range(calls))
+        if channel.gate is None:
+            order = tuple(context.supply.shuffled(order))
+            channel.ask(Ask.ORDER, list(order), context.limit_s)
+        channel.pose(calls, context.limit_s)
+        prepared = set_up(lane, calls, options, order)
+        if probed is not None:
+            prepared = probed.prepare(prepared)
+        part = lane.slots.part(0, max(calls, options.breadth))
+        fence = OutputFence(context, part, prepared.truth, calls)
+        _settle(lane, cold=options.cold)
         before = channel.restless()
         seconds = clock(prepared, fence)
         other = channel.restless()
@@ -194,14 +156,10 @@ def _calm(
 
 
 def _clocked(
-    context: CaseContext,
-    channel: RunnerChannel,
-    fence: OutputFence,
-    calls: int,
-    rest_s: float = 0.0,
-    probed: Probed | None = None,
+    lane: Lane, fence: OutputFence, calls: int, rest_s: float, probed: ProbedBurst | None = None
 ) -> float:
     """Seconds from the start signal until the fence has read its positions."""
+    channel, context = lane.channel, lane.context
     channel.start_burst(calls)
     channel.rest(rest_s)
     started = time.perf_counter()

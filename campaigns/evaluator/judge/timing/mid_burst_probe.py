@@ -11,19 +11,14 @@ Times of probed bursts are not used.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from campaigns.evaluator.contract import Outcome
-from campaigns.evaluator.contract.layout import TensorArg
-from campaigns.evaluator.contract.problem import CheckSpec
-from campaigns.evaluator.judge.correctness.arena import Slots
-from campaigns.evaluator.judge.correctness.case_context import CaseContext
 from campaigns.evaluator.judge.correctness.trial import Trial, sets_as_trials
-from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.timing.burst import call_awake, idle_burst, run_burst
 from campaigns.evaluator.judge.timing.overhead import Overhead, waking_s
-from campaigns.evaluator.judge.timing.prepared_slots import USUAL, WARM
 from campaigns.evaluator.judge.timing.probed_burst import (
     LEAST_CALLS,
     POSITIONS,
@@ -31,6 +26,10 @@ from campaigns.evaluator.judge.timing.probed_burst import (
     ProbeReading,
     is_narrow,
 )
+from campaigns.evaluator.judge.timing.proof import USUAL, WARM, Lane
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.contract.problem import CheckSpec
 
 # How often a burst is probed before a sample, and how many of those are salted.
 SHARE, SALTED = 1 / 2, 1 / 2
@@ -65,18 +64,18 @@ class MidBurstProbe:
     raises what `RunnerChannel.blame` makes of odd bursts and wrong calls.
     """
 
-    def __init__(
-        self,
-        context: CaseContext,
-        channel: RunnerChannel,
-        slots: Slots,
-        check: CheckSpec,
-        overhead: Overhead,
-    ) -> None:
-        self._context, self._channel, self._slots = context, channel, slots
+    def __init__(self, lane: Lane, check: CheckSpec, overhead: Overhead) -> None:
+        self._lane, self._context, self._channel = lane, lane.context, lane.channel
         self._check = check
         self._idle_s, self._awake_s = overhead.warm_s, overhead.awake_s
-        self._arg = _telling_output(slots)
+        # The output that shows best which calls have been made: one whose values cannot equal the
+        # poison by chance; of those the largest that is poisoned all over, rather than one that is
+        # updated in place.
+        outputs = lane.slots.layout.outputs
+        telling = [arg for arg in outputs if not is_narrow(arg) or arg.count > POSITIONS]
+        self._arg = max(
+            telling, key=lambda arg: (not is_narrow(arg), not arg.update, arg.count), default=None
+        )
         self._usual_s = 0.0
         # The least of the calls alone that were made last.
         self._alone_s = math.inf
@@ -95,7 +94,7 @@ class MidBurstProbe:
         if draw.random() >= SHARE:
             return
         if draw.random() < SALTED:
-            self._probe(list(islice(self._trials(), min(self.calls, MOST_SALTED))))
+            self._probe(self._trials(min(self.calls, MOST_SALTED)))
         elif self._shows_order:
             self._probe(())
 
@@ -105,7 +104,7 @@ class MidBurstProbe:
         typical_s: of a call, by the samples. Calls alone are compared with it again, since a kernel
         may be honest at first only: no call is shorter alone than its work is.
         """
-        trials, step = list(self._trials()), min(self.calls, MOST_SALTED)
+        trials, step = self._trials(), min(self.calls, MOST_SALTED)
         for first in range(0, len(trials), step):
             self._probe(trials[first : first + step])
         if not self._is_call_by_call or self._is_as_long(typical_s, FEW):
@@ -125,7 +124,11 @@ class MidBurstProbe:
         """
         if self._is_as_long(together_s, ALONE_TRIES):
             return 0.0
-        alone_s, waking = self._alone_s, waking_s() + self._slower_s()
+        # A burst of no calls may take longer than at first: the host may be slower by now. The
+        # candidate could slow its process on purpose, so at most as much again as at first counts.
+        now_s = min(idle_burst(self._lane, cold=False) for _ in range(IDLE_TRIES))
+        slower_s = min(max(0.0, now_s - self._idle_s), self._idle_s)
+        alone_s, waking = self._alone_s, waking_s() + slower_s
         if alone_s <= NEAR * together_s + waking:
             return 0.0
         if together_s < LEAST_CALL_S or alone_s <= RATIO * together_s + waking:
@@ -141,23 +144,11 @@ class MidBurstProbe:
         self._alone_s = math.inf
         for _ in range(tries):
             self._alone_s = min(self._alone_s, self._burst(1) - self._idle_s)
-            awake_s = call_awake(self._context, self._channel, self._slots)
+            awake_s = call_awake(self._lane)
             self._alone_s = min(self._alone_s, awake_s - self._awake_s)
             if self._alone_s <= NEAR * together_s + waking_s():
                 return True
         return False
-
-    def _slower_s(self) -> float:
-        """How much longer a burst of no calls takes than at first: the host may be slower by now.
-
-        The candidate could slow its process on purpose, so at most as much again as at first
-        counts.
-        """
-        now_s = min(
-            idle_burst(self._context, self._channel, self._slots, cold=False)
-            for _ in range(IDLE_TRIES)
-        )
-        return min(max(0.0, now_s - self._idle_s), self._idle_s)
 
     @property
     def _is_call_by_call(self) -> bool:
@@ -175,12 +166,13 @@ class MidBurstProbe:
 
     def _burst(self, calls: int) -> float:
         options = WARM if calls == 1 else USUAL
-        return run_burst(self._context, self._channel, self._slots, calls, options)
+        return run_burst(self._lane, calls, options)
 
-    def _trials(self) -> Iterator[Trial]:
+    def _trials(self, most: int | None = None) -> list[Trial]:
         """Unusual inputs, made from an example drawn for them, in random order."""
         example = self._context.supply.example()
-        return sets_as_trials(self._context, self._check, example, shuffled=True)
+        made = sets_as_trials(self._context, self._check, example, shuffled=True)
+        return list(islice(made, most))
 
     def _probe(self, trials: Sequence[Trial]) -> None:
         glance = self._glance(trials)
@@ -208,7 +200,7 @@ class MidBurstProbe:
         arg = self._arg if self._shows_order else None
         delay_s = self._context.supply.draw.uniform(*WHEN) * self._usual_s
         probed = ProbedBurst(trials, arg, delay_s)
-        took_s = run_burst(self._context, self._channel, self._slots, self.calls, probed=probed)
+        took_s = run_burst(self._lane, self.calls, probed=probed)
         if arg is None:
             return None
         if took_s > DISTURBED * self._usual_s:
@@ -216,15 +208,3 @@ class MidBurstProbe:
             return None
         glance = probed.glance(took_s)
         return glance if glance.says_something else None
-
-
-def _telling_output(slots: Slots) -> TensorArg | None:
-    """The output that shows best which calls have been made.
-
-    One whose values cannot equal the poison by chance; of those the largest that is poisoned all
-    over, rather than one that is updated in place.
-    """
-    telling = [arg for arg in slots.layout.outputs if not is_narrow(arg) or arg.count > POSITIONS]
-    return max(
-        telling, key=lambda arg: (not is_narrow(arg), not arg.update, arg.count), default=None
-    )

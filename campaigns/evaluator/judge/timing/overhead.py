@@ -20,16 +20,16 @@ from itertools import chain
 
 import numpy
 
-from campaigns.evaluator.judge.correctness.arena import Slots
-from campaigns.evaluator.judge.correctness.case_context import CaseContext
-from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.timing.burst import idle_awake, idle_burst
+from campaigns.evaluator.judge.timing.proof import Lane
 from campaigns.evaluator.wire import Ask
 
 TRIES = 5
 # How long the device works in bursts that measure the growth, in ms.
 STAYS_MS = (1.0, 2.0, 4.0, 8.0, 16.0)
 ROUNDS = 6
+# Seconds of a burst, and those of them in which the device was idle.
+Point = tuple[float, float]
 # Extra time of a burst for waking a kernel's threads: for two, and for each further CPU.
 WAKING_S, WAKING_EACH_S = 6e-5, 5e-6
 
@@ -46,7 +46,7 @@ class Growth:
     longest_s: float = 1.0
 
     @classmethod
-    def fitted(cls, points: Sequence[tuple[float, float]]) -> Growth:
+    def fitted(cls, points: Sequence[Point]) -> Growth:
         """The line through (seconds of a burst, seconds of overhead), by least squares.
 
         A line, because single bursts scatter by more than overhead grows: correcting by single
@@ -80,45 +80,40 @@ class Overhead:
         return self.cold_s + waking_s()
 
 
-def measure(context: CaseContext, channel: RunnerChannel, slots: Slots, growth: Growth) -> Overhead:
+def measure(lane: Lane, growth: Growth) -> Overhead:
     """Measure before a candidate is loaded: later its process could make such a burst slow."""
-    warm, cold = (
-        [idle_burst(context, channel, slots, cold=cold) for _ in range(TRIES)]
-        for cold in (False, True)
-    )
-    on_cpu = context.device.type == "cpu"
-    awake = [idle_awake(context, channel, slots) for _ in range(TRIES)] if on_cpu else [0.0]
+    warm, cold = ([idle_burst(lane, cold=cold) for _ in range(TRIES)] for cold in (False, True))
+    on_cpu = lane.context.device.type == "cpu"
+    awake = [idle_awake(lane) for _ in range(TRIES)] if on_cpu else [0.0]
     return Overhead(statistics.median(cold), min(warm), growth, min(awake))
 
 
-def measure_growth(arms: Sequence[tuple[CaseContext, RunnerChannel, Slots]]) -> Growth:
+def measure_growth(lanes: Sequence[Lane]) -> Growth:
     """Measure bursts of no calls in which the device works, before a candidate is loaded.
 
     The growth is a property of the host, so one value serves both arms and favours neither. It is
     zero where the kernel runs on a CPU.
     """
-    if any(context.device.type != "cuda" for context, _, _ in arms):
+    if any(lane.context.device.type != "cuda" for lane in lanes):
         return Growth()
+
+    def stay(lane: Lane, ms: float) -> Point:
+        """A burst in which the device works for `ms`."""
+        channel, limit_s = lane.channel, lane.context.limit_s
+        channel.ask(Ask.STAY, ms, limit_s)
+        rest_s = (STAYS_MS[-1] - ms) * 1e-3
+        seconds = idle_burst(lane, cold=True, rest_s=rest_s)
+        worked_s = channel.ask(Ask.STAY, 0.0, limit_s).x
+        return seconds, seconds - worked_s
+
     # Alternating, so that a change of the host affects all of them.
-    rounds = [[[_stay(*arm, ms) for ms in STAYS_MS] for arm in arms] for _ in range(ROUNDS)]
+    rounds = [[[stay(lane, ms) for ms in STAYS_MS] for lane in lanes] for _ in range(ROUNDS)]
     # The first round runs with cold code and tables.
-    by_length = list(zip(*chain.from_iterable(rounds[1:]), strict=True))
-    return Growth.fitted([(_median(seen, 0), _median(seen, 1)) for seen in by_length])
-
-
-def _stay(
-    context: CaseContext, channel: RunnerChannel, slots: Slots, ms: float
-) -> tuple[float, float]:
-    """Seconds of a burst in which the device works for `ms`, and those of them that it is idle."""
-    channel.ask(Ask.STAY, ms, context.limit_s)
-    rest_s = (STAYS_MS[-1] - ms) * 1e-3
-    seconds = idle_burst(context, channel, slots, cold=True, rest_s=rest_s)
-    worked_s = channel.ask(Ask.STAY, 0.0, context.limit_s).x
-    return seconds, seconds - worked_s
-
-
-def _median(rows: Sequence[tuple[float, float]], column: int) -> float:
-    return statistics.median(row[column] for row in rows)
+    by_length = zip(*chain.from_iterable(rounds[1:]), strict=True)
+    median, points = statistics.median, []
+    for seen in by_length:
+        points.append((median(took for took, _ in seen), median(idle for _, idle in seen)))
+    return Growth.fitted(points)
 
 
 def waking_s() -> float:

@@ -17,7 +17,7 @@ from campaigns.evaluator.contract.layout import ITEM_BYTES, TensorArg
 from campaigns.evaluator.judge.correctness.case_context import let_settle
 from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, SeparateInputs, fill
 from campaigns.evaluator.judge.correctness.trial import Trial, look_at
-from campaigns.evaluator.judge.timing.prepared_slots import PreparedSlots, telling_positions
+from campaigns.evaluator.judge.timing.proof import PreparedSlots, telling_positions
 from campaigns.evaluator.reference.memory import as_integers
 
 # Positions read of each slot's output. Values of one byte need more: of so many, a call that was
@@ -78,14 +78,15 @@ def share_passed(at_s: float, seconds: float) -> float | None:
     return (at_s - WAKE_S) / (seconds - WAKE_S)
 
 
-class SaltedInputs:
+class SaltedInputs(BurstInputs):
     """Inputs of a burst in which some slots hold others; salt: those, by slot."""
 
     def __init__(self, truth: BurstInputs, salt: Mapping[int, BurstInputs]) -> None:
-        self._truth, self._salt = truth, salt
+        super().__init__(truth.writers)
+        self._salt = salt
 
     def write(self, arg: TensorArg, first: int, into: torch.Tensor) -> None:
-        self._truth.write(arg, first, into)
+        super().write(arg, first, into)
         for slot, grain in self._salt.items():
             if first <= slot < first + len(into):
                 grain.write(arg, 0, into[slot - first : slot - first + 1])
@@ -95,7 +96,7 @@ class ProbedBurst:
     """What the judge does before, during and after one burst.
 
     trials: unusual inputs, each for one slot. arg: the output to read halfway, after `delay_s`;
-    None reads nothing.
+    None reads nothing. proven: the slots whose answers `check` compares.
     """
 
     def __init__(self, trials: Sequence[Trial], arg: TensorArg | None, delay_s: float) -> None:
@@ -105,31 +106,30 @@ class ProbedBurst:
 
     def prepare(self, prepared: PreparedSlots) -> PreparedSlots:
         """Exchange the inputs of some slots, while no runner can read them."""
-        slots = prepared.context.supply.shuffled(range(prepared.calls))
-        self.proven = dict(zip(slots, self._trials, strict=False))
+        context, calls = prepared.context, prepared.calls
+        self.proven = dict(zip(context.supply.shuffled(range(calls)), self._trials, strict=False))
         salt = {slot: SeparateInputs([trial.inputs]) for slot, trial in self.proven.items()}
         for slot, grain in salt.items():
             fill(prepared.slots.part(slot, 1), grain)
         if salt:
             prepared = replace(prepared, truth=SaltedInputs(prepared.truth, salt))
         self._prepared = prepared
-        if self._arg is not None:
-            self._choose_positions(self._arg)
+        if (arg := self._arg) is not None:
+            each = NARROW_POSITIONS if is_narrow(arg) else POSITIONS
+            shape = (calls, min(each, arg.count))
+            at, tells = telling_positions(context, prepared.truth, arg, shape, calls)
+            # Read from the last call to the first: what is seen early was written early.
+            slots = torch.tensor(prepared.order[::-1], device=context.device)
+            self._view = as_integers(prepared.timed.all(arg))
+            self._tells, self._places = tells[slots], (slots.unsqueeze(1), at[slots])
+            self._before = self._view[self._places]
         return prepared
 
-    def _choose_positions(self, arg: TensorArg) -> None:
-        prepared = self._prepared
-        each = NARROW_POSITIONS if is_narrow(arg) else POSITIONS
-        shape = (prepared.calls, min(each, arg.count))
-        at, tells = telling_positions(prepared.context, prepared.truth, arg, shape, prepared.calls)
-        # Read from the last call to the first: what is seen early was written early.
-        slots = torch.tensor(prepared.order[::-1], device=prepared.context.device)
-        self._view = as_integers(prepared.timed.all(arg))
-        self._tells, self._places = tells[slots], (slots.unsqueeze(1), at[slots])
-        self._before = self._view[self._places]
-
     def during(self, started: float) -> None:
-        """Read the positions `delay_s` after `started`, on the judge's clock."""
+        """Read the positions `delay_s` after the start signal of `started`.
+
+        started: on the judge's clock (`time.perf_counter`), in seconds.
+        """
         if self._arg is None:
             return
         time.sleep(self._delay_s)
@@ -154,30 +154,27 @@ class ProbedBurst:
         return ProbeReading((last + 1) / len(begun), int((~finished[:last]).sum()), share, at_s)
 
     def check(self) -> None:
-        """Compare the answers to unusual inputs.
+        """Compare the answers to unusual inputs, with the runners stopped.
 
         An incumbent only has to be right on its case; it makes these calls so as not to know that
         it is the incumbent. Raises what `RunnerChannel.blame` makes of a wrong answer.
         """
-        if self._prepared.channel.name == "candidate":
-            for slot, trial in self.proven.items():
-                self._check_trial(slot, trial)
-
-    def _check_trial(self, slot: int, trial: Trial) -> None:
         prepared, context = self._prepared, self._prepared.context
-        want = trial.want or context.expect(prepared.truth, slot, torch.float64)
-        found = look_at(context, prepared.slots, slot, trial, want)
-        if found is None or found.ok:
-            return
-        let_settle(context, prepared.channel)
-        settled = look_at(context, prepared.slots, slot, trial, want)
-        if settled is None:
-            return
-        if settled.ok:
-            words = "said done before its work was done, on inputs of the judge's own making"
-            raise prepared.channel.blame(Outcome.CHEATED, words)
-        number = prepared.order.index(slot) + 1
-        raise prepared.channel.blame(
-            Outcome.WRONG_RESULT,
-            f"timed call {number} of {prepared.calls} is wrong: {settled.message}{trial.words}",
-        )
+        channel = prepared.channel
+        for slot, trial in self.proven.items() if channel.name == "candidate" else ():
+            want = trial.want or context.expect(prepared.truth, slot, torch.float64)
+            found = look_at(context, prepared.slots, slot, trial, want)
+            if found is None or found.ok:
+                continue
+            let_settle(context, channel)
+            settled = look_at(context, prepared.slots, slot, trial, want)
+            if settled is None:
+                continue
+            if settled.ok:
+                words = "said done before its work was done, on inputs of the judge's own making"
+                raise channel.blame(Outcome.CHEATED, words)
+            number = prepared.order.index(slot) + 1
+            raise channel.blame(
+                Outcome.WRONG_RESULT,
+                f"timed call {number} of {prepared.calls} is wrong: {settled.message}{trial.words}",
+            )

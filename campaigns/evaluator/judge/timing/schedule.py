@@ -1,13 +1,10 @@
-"""How many calls make a burst, in which order the arms take turns, and how long all will take."""
+"""How many calls make a burst, and in which order the arms take turns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
-
-from campaigns.evaluator.contract import Protocol
-from campaigns.evaluator.judge.timing.prepared_slots import SPARE
 
 # A short burst has one in so many calls of the long one; their difference gives the time.
 SHORT_SHARE = 8
@@ -17,18 +14,6 @@ PROOF_S, LEAST_PROVEN = 0.5, 16
 ALIKE = 1.5
 # A short burst that leaves a larger share of a call's time unexplained does not fit the long one.
 UNEXPLAINED = 1.1
-# Calls of a check, each with an answer in float64, which takes about twice as long; counted on the
-# shipped problems.
-CHECKED, RAISED = 60, 2
-# Bursts of an arm on a case before its first sample: the runner's trial, the calibration, probes.
-BEFORE = 8
-# Bursts made again, probes and comparisons, as a multiple of the proofs that are counted here: an
-# int8 matrix times vector of two cases took 110 s on two idle cores where 39 s were counted.
-MORE = 3
-# A shorter wait needs no word beforehand.
-LONG_S = 60.0
-FASTER = "smaller cases, or fewer of them by --case"
-SHIFT = 'refresh = "shift" in problem.toml where elements may be mixed'
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +72,6 @@ def lengthen(
     return BurstLengths(max(1, long // SHORT_SHARE), long)
 
 
-def shorten(lengths: BurstLengths, most: int) -> BurstLengths | None:
-    """The same within `most` slots; None where those are too few for two lengths."""
-    if most < 2:
-        return None
-    long = min(lengths.long, most)
-    return BurstLengths(min(lengths.short, max(1, long // SHORT_SHARE)), long)
-
-
 def calls_to_prove(most: int, proof_s: float) -> int:
     """How many of `most` calls can be proven within PROOF_S.
 
@@ -120,29 +97,3 @@ def turns(blocks: int, arms: list[str]) -> Iterator[str]:
     first, last = arms[0], arms[-1]
     for _ in range(blocks):
         yield from (first, last, last, first) if first != last else (first, first)
-
-
-def forecast_s(proofs: Sequence[tuple[float, int]], arms: int, timed: Protocol | None) -> float:
-    """Seconds, roughly.
-
-    proofs: by case the seconds of inputs and reference for one call, and the most calls in a
-    burst. timed: None where there are no bursts.
-    """
-    total_s = sum(proof_s for proof_s, _ in proofs) * CHECKED * RAISED
-    if timed is not None:
-        blocks = timed.blocks if arms > 1 else timed.blocks_alone
-        # A sample is a long and a short burst, and an arm has two in each block.
-        bursts = 2 * blocks + BEFORE
-        total_s += sum(proof_s * (most + 2 * SPARE) for proof_s, most in proofs) * bursts * MORE
-    return arms * total_s
-
-
-def forecast_words(seconds: float, proof_s: float, refresh: str) -> str:
-    """What to expect and how to make it faster; "" for less than a minute. proof_s: the longest."""
-    if seconds < LONG_S:
-        return ""
-    ways = FASTER if refresh == "shift" else f"{SHIFT}, {FASTER}"
-    return (
-        f"about {seconds / 60:.0f} min in all, as inputs and reference take {proof_s:.2g} s for "
-        f"each call; faster with {ways}"
-    )

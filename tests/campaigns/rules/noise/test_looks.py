@@ -11,8 +11,7 @@ import random
 
 import pytest
 
-from campaigns.evaluator.contract import LOOKS
-from campaigns.evaluator.judge.timing.comparison import may_end
+from campaigns.evaluator.contract.looks import LOOKS, may_end
 from campaigns.rules.noise.gain import Gain, improved, interval, noise_floor, pooled
 from tests.products import thinned
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.evaluator.contract import LOOKS, Outcome, Timer
+from campaigns.evaluator.contract import Outcome, Timer
+from campaigns.evaluator.contract.looks import LOOKS
 from campaigns.rules.target.roofline import Work, physical_floor
 from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.rules.verdict.decide import decide_again

@@ -13,7 +13,8 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from campaigns.devices.hold import DeviceBusy, hold
-from campaigns.evaluator.contract import LOOKS, Job, Outcome, Phase, Report
+from campaigns.evaluator.contract import Job, Outcome, Phase, Report
+from campaigns.evaluator.contract.looks import LOOKS
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState
 from campaigns.models.transitions import claim, move
 from campaigns.steps.lifecycle.control import confirm, pause

@@ -9,7 +9,7 @@ import torch
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.judge.correctness.fresh_inputs import SOME, InputSupply
-from campaigns.evaluator.judge.correctness.passes import TorchPasses
+from campaigns.evaluator.judge.correctness.one_pass import TorchPasses
 from campaigns.evaluator.problem_code.code import ProblemCode
 from campaigns.evaluator.reference.reference import Reference
 

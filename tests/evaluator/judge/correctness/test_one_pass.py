@@ -10,9 +10,11 @@ import pytest
 import torch
 
 from campaigns.devices.launch import ROOT
+from campaigns.evaluator.builds import judge_loops
+from campaigns.evaluator.builds.judge_loops import faster_passes
+from campaigns.evaluator.contract.job import KERNELS
 from campaigns.evaluator.judge.correctness import one_pass
-from campaigns.evaluator.judge.correctness.one_pass import WIDE, agrees, passes_for
-from campaigns.evaluator.judge.correctness.passes import TorchPasses
+from campaigns.evaluator.judge.correctness.one_pass import WIDE, TorchPasses, agrees, passes_for
 from tests.evaluator.one_pass_check import INTEGERS, WIDTHS
 
 CPU = torch.device("cpu")
@@ -87,9 +89,10 @@ def test_torch_operations_agree_with_themselves(dtype):
     assert agrees(TorchPasses(), dtype, CPU)
 
 
-def test_without_a_gpu_there_are_no_kernels_and_no_words():
+def test_without_a_gpu_there_are_no_kernels_and_no_words(monkeypatch):
+    monkeypatch.delenv(KERNELS, raising=False)
     told = []
-    assert isinstance(passes_for(CPU, [torch.float32], told.append), TorchPasses)
+    assert isinstance(passes_for(CPU, [torch.float32], told.append, faster_passes), TorchPasses)
     assert told == []
 
 
@@ -98,10 +101,12 @@ def test_a_gpu_without_kernels_is_told_of_and_served(monkeypatch, trouble):
     def broken():
         raise RuntimeError("Failed to find C compiler\nmore")
 
-    monkeypatch.setattr(one_pass, "TritonPasses", broken if trouble == "none" else TorchPasses)
+    monkeypatch.setattr(judge_loops, "TritonPasses", broken if trouble == "none" else TorchPasses)
     monkeypatch.setattr(one_pass, "agrees", lambda *given: False)
     told = []
-    made = passes_for(torch.device("cuda"), [torch.float32, torch.int32], told.append)
+    made = passes_for(
+        torch.device("cuda"), [torch.float32, torch.int32], told.append, faster_passes
+    )
     assert isinstance(made, TorchPasses)
     wanted = "RuntimeError: Failed to find C compiler" if trouble == "none" else "torch.float32"
     assert len(told) == 1

@@ -9,30 +9,28 @@ import shutil
 import pytest
 import torch
 
+from campaigns.evaluator.builds import judge_loops
+from campaigns.evaluator.builds.judge_loops import NativePasses, built, faster_passes
 from campaigns.evaluator.contract.job import KERNELS
-from campaigns.evaluator.judge.correctness import one_pass as one_pass_cpu
 from campaigns.evaluator.judge.correctness.one_pass import (
     WIDE,
-    NativePasses,
+    TorchPasses,
     agrees,
-    built,
-    load,
     passes_for,
 )
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, quick
-from campaigns.evaluator.judge.correctness.passes import TorchPasses
 from tests.evaluator.one_pass_check import INTEGERS, closes, huge, infinite, mixes, no_float
 
 CPU = torch.device("cpu")
 WIDTHS = (1, 7, 8, 63, 1500, 2047, 2048, 2049, 4099)
 COMPILED = pytest.mark.skipif(
-    not any(map(shutil.which, one_pass_cpu.COMPILERS)), reason="no C++ compiler"
+    not any(map(shutil.which, judge_loops.COMPILERS)), reason="no C++ compiler"
 )
 
 
 @pytest.fixture(scope="module")
 def native(tmp_path_factory):
-    return NativePasses(tmp_path_factory.mktemp("judge-kernels"))
+    return NativePasses(built(tmp_path_factory.mktemp("judge-kernels")))
 
 
 @COMPILED
@@ -98,19 +96,19 @@ def test_they_agree_where_they_are_tried(native, dtype):
 def test_they_are_compiled_once_and_chosen(tmp_path, monkeypatch):
     monkeypatch.setenv(KERNELS, str(tmp_path))
     told: list[str] = []
-    assert isinstance(passes_for(CPU, [torch.float32], told.append), NativePasses)
+    assert isinstance(passes_for(CPU, [torch.float32], told.append, faster_passes), NativePasses)
     (made,) = tmp_path.glob("one_pass_cpu-*.so")
     before = made.stat()
-    assert isinstance(passes_for(CPU, [torch.float32], told.append), NativePasses)
+    assert isinstance(passes_for(CPU, [torch.float32], told.append, faster_passes), NativePasses)
     assert made.stat().st_mtime_ns == before.st_mtime_ns
     assert told == []
 
 
 def test_without_a_compiler_there_are_words_and_torch_operations(tmp_path, monkeypatch):
     monkeypatch.setenv(KERNELS, str(tmp_path))
-    monkeypatch.setattr(one_pass_cpu, "COMPILERS", ())
+    monkeypatch.setattr(judge_loops, "COMPILERS", ())
     told: list[str] = []
-    assert isinstance(passes_for(CPU, [torch.float32], told.append), TorchPasses)
+    assert isinstance(passes_for(CPU, [torch.float32], told.append, faster_passes), TorchPasses)
     assert len(told) == 1
     assert "C++ loops failed" in told[0]
 
@@ -130,9 +128,9 @@ def test_what_others_could_have_written_is_not_loaded(tmp_path, plant):
         library.write_bytes(b"planted")
         library.chmod(0o666)
     with pytest.raises(OSError, match=r"others|symbolic"):
-        load(library)
+        NativePasses(library)
     assert built(tmp_path) == library
-    assert load(library)
+    assert NativePasses(library)
     assert planted.read_bytes() == b"planted"
 
 

@@ -59,7 +59,7 @@ def least_us(monkeypatch, *, one_us, idle_us=150.0, together_us=1.0, awake_us=20
     """What it makes of bursts of one call and of none that take so long now; and how many."""
     taken = []
 
-    def burst(context, channel, slots, calls, options):
+    def burst(lane, calls, options):
         taken.append(calls)
         return one_us * 1e-6
 
@@ -72,7 +72,9 @@ def least_us(monkeypatch, *, one_us, idle_us=150.0, together_us=1.0, awake_us=20
     monkeypatch.setattr(mid_burst_probe, "idle_burst", lambda *_, cold: idle_us * 1e-6)
     monkeypatch.setattr(mid_burst_probe, "waking_s", lambda: WAKING_S)
     slots = SimpleNamespace(layout=SimpleNamespace(outputs=()))
-    made = MidBurstProbe(None, SimpleNamespace(blame=blame), slots, None, OVERHEAD)
+    channel = SimpleNamespace(blame=blame)
+    lane = SimpleNamespace(context=None, channel=channel, slots=slots)
+    made = MidBurstProbe(lane, None, OVERHEAD)
     made.calls = 40
     return made.least_s(together_us * 1e-6) * 1e6, len(taken)
 
@@ -138,7 +140,7 @@ def test_it_reads_calls_in_the_order_in_which_they_are_made():
 def test_calls_out_of_order_are_blamed_after_some_probes(monkeypatch):
     taken = []
 
-    def burst(context, channel, slots, calls, options=None, probed=None):
+    def burst(lane, calls, options=None, probed=None):
         if probed is not None:
             taken.append(calls)
         return 1e-3
@@ -150,8 +152,9 @@ def test_calls_out_of_order_are_blamed_after_some_probes(monkeypatch):
     )
     channel = SimpleNamespace(blame=lambda outcome, words: Blamed(words))
     slots = SimpleNamespace(layout=SimpleNamespace(outputs=(OUTPUT,)))
+    lane = SimpleNamespace(context=context, channel=channel, slots=slots)
     with pytest.raises(Blamed, match="had not appeared one after the other"):
-        MidBurstProbe(context, channel, slots, None, OVERHEAD).begin(CALLS)
+        MidBurstProbe(lane, None, OVERHEAD).begin(CALLS)
     assert taken == [CALLS] * ODD
 
 

@@ -20,8 +20,8 @@ def cut():
         timer = ArmTimer.__new__(ArmTimer)
         supply = SimpleNamespace(draw=random.Random(seed))
         context = SimpleNamespace(device=SimpleNamespace(type=device), supply=supply)
-        timer._arm = SimpleNamespace(context=context)
-        timer._lengths = BurstLengths(8, 64)
+        timer.arm = SimpleNamespace(context=context)
+        timer.lengths = BurstLengths(8, 64)
         timer._prepared_burst = made.append
         timer._cut()
         return made
@@ -44,11 +44,11 @@ def test_they_are_made_before_the_samples_and_behind_them(monkeypatch):
     done = []
     monkeypatch.setattr(ArmTimer, "_cut", lambda self: done.append("cut"))
     monkeypatch.setattr(ArmTimer, "_settle", lambda self, lengths: done.append("settled"))
-    monkeypatch.setattr(ArmTimer, "_note_retakes", lambda self: None)
-    timer._lengths = BurstLengths(1, 2)
-    timer._samples_us = [1.0]
-    timer._arm = SimpleNamespace(job=SimpleNamespace(protocol=SimpleNamespace(burst_ms=1)), most=9)
-    timer._arm.why_most = ""
+    timer.lengths = BurstLengths(1, 2)
+    timer.samples_us = [1.0]
+    timer._retaken = 0
+    timer.arm = SimpleNamespace(job=SimpleNamespace(protocol=SimpleNamespace(burst_ms=1)), most=9)
+    timer.arm.why_most = ""
     timer._probe = SimpleNamespace(end=lambda typical_s: done.append("probed") or 0.0)
     timer.settle(1e-5)
     timer.close()

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.evaluator.contract import LOOKS, Case, Outcome, Timer
-from campaigns.evaluator.judge.timing.comparison import Comparison
+from campaigns.evaluator.contract import Case, Look, Outcome, Timer
+from campaigns.evaluator.contract.looks import LOOKS, may_end
+from campaigns.evaluator.judge.timing.comparison import compare_arms
 from tests.evaluator import small
 
 CASES = (Case("one", {"N": 1}), Case("two", {"N": 2}))
@@ -31,8 +32,8 @@ class Arm:
 
 def compared(
     candidate_us: float, *, looks=LOOKS, timer=Timer.CALLS, alone=False
-) -> tuple[Comparison, list[str], list[tuple[str, int]]]:
-    """A comparison that has been run, with everything that it did and noted."""
+) -> tuple[list[Look], list[str], list[tuple[str, int]]]:
+    """The looks of a comparison, with everything that it did and noted."""
     told: list[str] = []
     noted: list[tuple[str, int]] = []
     names = ("candidate",) if alone else ("incumbent", "candidate")
@@ -43,14 +44,14 @@ def compared(
     }
     protocol = replace(small.QUICK, blocks=5, looks=looks)
     job = small.job(Path("/p"), Path("/s"), small.source(), cases=CASES, protocol=protocol)
-    made = Comparison(
+    looks = compare_arms(
         job,
         timers,
         lambda case: told.append(case.name),
         lambda case, block: noted.append((case.name, block)),
+        may_end,
     )
-    made.run()
-    return made, told, noted
+    return looks, told, noted
 
 
 def test_cases_take_turns_with_one_block_each():
@@ -64,25 +65,25 @@ def test_cases_take_turns_with_one_block_each():
 @pytest.mark.parametrize("time_us", [5.0, 10.0, 20.0])
 def test_a_clear_answer_ends_it_at_the_first_look(time_us):
     found, told, _ = compared(time_us)
-    assert found.looks == [LOOKS[0]]
+    assert found == [LOOKS[0]]
     assert told.count("i") == told.count("c") == 2 * 2 * LOOKS[0].blocks
 
 
 def test_a_gain_near_the_floor_is_measured_to_the_last_look():
     found, told, _ = compared(10.0 / 1.0102)
-    assert found.looks == list(LOOKS)
+    assert found == list(LOOKS)
     assert told.count("c") == 2 * 2 * 5
 
 
 def test_a_loop_has_all_blocks_since_two_clocks_have_to_show_its_gain():
     found, told, _ = compared(5.0, timer=Timer.LOOP)
-    assert found.looks == list(LOOKS)
+    assert found == list(LOOKS)
     assert told.count("c") == 2 * 2 * 5
 
 
 def test_a_lone_arm_has_the_blocks_of_the_first_look_and_no_look():
     found, told, _ = compared(5.0, alone=True)
-    assert found.looks == []
+    assert found == []
     assert told.count("c") == 2 * 2 * LOOKS[0].blocks
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.evaluator.judge.timing.comparison import may_end
+from campaigns.evaluator.contract.looks import may_end
 
 LEVEL, FLOOR = 0.0114, 0.01
 # Ratios that scatter by some tenths of a percent around 1.

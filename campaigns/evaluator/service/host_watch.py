@@ -21,6 +21,7 @@ import torch
 
 from campaigns.evaluator import host
 from campaigns.evaluator.contract import Moment
+from campaigns.evaluator.host import text_of
 from campaigns.evaluator.judge.integrity.process_hold import below, parent_of
 
 PROC = Path("/proc")
@@ -63,6 +64,12 @@ class HostWatch:
         # The supervisor's parent is the service; crews in reserve are below it, too.
         self._service = parent_of(os.getppid())
         self._first = self._last = self._ticks()
+        self._device = device
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Names and versions, for the report."""
+        return describe(self._device)
 
     def look(self, case: str, block: int) -> Moment:
         """The state now, after `block` blocks of `case`."""
@@ -172,7 +179,7 @@ def _cpu_mhz() -> float | None:
 
 def _listed_mhz() -> Iterator[tuple[int, float]]:
     cpu = -1
-    for line in _text(PROC / "cpuinfo").splitlines():
+    for line in text_of(PROC / "cpuinfo").splitlines():
         name, _, value = line.partition(":")
         if name.strip() == "processor":
             cpu = int(value)
@@ -199,7 +206,7 @@ def _waited_us() -> int | None:
 
     https://docs.kernel.org/accounting/psi.html
     """
-    for line in _text(PROC / "pressure/cpu").splitlines():
+    for line in text_of(PROC / "pressure/cpu").splitlines():
         words = line.split()
         if words[0] == "some":
             return int(words[-1].removeprefix("total="))
@@ -208,46 +215,30 @@ def _waited_us() -> int | None:
 
 def _stat() -> tuple[int, ...]:
     mine = {f"cpu{cpu}" for cpu in os.sched_getaffinity(0)}
-    lines = [line.split() for line in _text(PROC / "stat").splitlines()]
+    lines = [line.split() for line in text_of(PROC / "stat").splitlines()]
     found = [tuple(map(int, words[1:])) for words in lines if words and words[0] in mine]
     return tuple(map(sum, zip(*found, strict=True)))
 
 
 def _used_ticks(pid: int) -> int:
     """CPU time of a process and of its ended children; 0 for one that has just gone."""
-    stat = _text(PROC / f"{pid}/stat")
+    stat = text_of(PROC / f"{pid}/stat")
     behind = stat[stat.rfind(")") + 2 :].split()
     return sum(map(int, behind[TIMES]))
 
 
 def _first_number(path: Path) -> float | None:
-    words = _text(path).split()
+    words = text_of(path).split()
     return float(words[0]) if words else None
 
 
-def _text(path: Path) -> str:
-    """The contents of a kernel file; "" where it is missing or gone.
-
-    It may contain the name of a process, which can hold any byte.
-    """
-    try:
-        return path.read_text("utf-8", "replace")
-    except OSError:
-        return ""
-
-
-def last_level_cache_bytes(device: torch.device) -> int:
-    """Size of the last cache before memory, as the system reports it; 0 when it does not say."""
+def memory_of(device: torch.device) -> tuple[int, int]:
+    """Free bytes, and those of the last cache before memory; 0 where the system does not say."""
     if device.type == "cuda":
-        return int(torch.cuda.get_device_properties(device).L2_cache_size)
-    return host.last_level_cache_bytes()
-
-
-def free_bytes(device: torch.device) -> int:
-    if device.type == "cuda":
-        return int(torch.cuda.mem_get_info(device)[0])
-    available = host.memory_available_bytes()
-    return available or os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        cache = int(torch.cuda.get_device_properties(device).L2_cache_size)
+        return int(torch.cuda.mem_get_info(device)[0]), cache
+    unused = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return host.memory_available_bytes() or unused, host.last_level_cache_bytes()
 
 
 def describe(device: torch.device) -> dict[str, str]:

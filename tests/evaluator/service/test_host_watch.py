@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from campaigns.evaluator.judge.integrity import host_watch
+from campaigns.evaluator.service import host_watch
 from tests.evaluator import small
 
 CPU = torch.device("cpu")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from campaigns.evaluator.contract import Timer, Timing
-from campaigns.evaluator.judge.timing.comparison import SHORT_CALL_US, short_call_caveats
+from campaigns.evaluator.service.notices import SHORT_CALL_US, short_call_caveats
 from tests.evaluator.small import source
 
 
-def timed(us: float) -> dict[str, Timing]:
-    return {"candidate": Timing((us - 1, us, 9 * us), 8, 1, Timer.CALLS)}
+def timed(us: float) -> Timing:
+    return Timing((us - 1, us, 9 * us), 8, 1, Timer.CALLS)
 
 
 def test_it_names_the_cases_whose_calls_are_short():
@@ -20,7 +20,7 @@ def test_it_names_the_cases_whose_calls_are_short():
 
 
 def test_it_says_nothing_of_longer_calls():
-    assert short_call_caveats({"n": timed(SHORT_CALL_US)}) == []
+    assert short_call_caveats({"n": timed(SHORT_CALL_US)}) == ()
 
 
 def test_an_evaluation_says_it_beside_its_times(judge):

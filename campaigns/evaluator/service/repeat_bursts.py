@@ -19,15 +19,11 @@ from dataclasses import replace
 from enum import Enum
 
 from campaigns.evaluator.contract import Repeats, Timer, Timing
-from campaigns.evaluator.judge.correctness.arena import Slots
-from campaigns.evaluator.judge.correctness.fresh_inputs import (
-    BurstInputs,
-    SeparateInputs,
-    SplitInputs,
-)
+from campaigns.evaluator.contract.layout import Layout, TensorArg
+from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, SeparateInputs
 from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
 from campaigns.evaluator.judge.timing.burst import run_burst
-from campaigns.evaluator.judge.timing.prepared_slots import SPARE, WARM, BurstOptions, set_up
+from campaigns.evaluator.judge.timing.proof import SPARE, WARM, BurstOptions, Lane, set_up
 from campaigns.evaluator.wire import Ask
 
 # Rounds of all patterns; MOST where the candidate seems faster than the incumbent on seen inputs by
@@ -94,38 +90,29 @@ class RepeatBursts:
 
     @property
     def found(self) -> Repeats:
-        us = {step: tuple(took) for step, took in self._took_us.items()}
-        return Repeats(
-            self._calls,
-            us[SlotContents.FRESH],
-            us[SlotContents.SAME],
-            us[SlotContents.KEPT],
-            us[SlotContents.AGAIN],
-        )
+        kinds = (SlotContents.FRESH, SlotContents.SAME, SlotContents.KEPT, SlotContents.AGAIN)
+        return Repeats(self._calls, *(tuple(self._took_us[kind]) for kind in kinds))
 
     def _burst(self, step: SlotContents, first: int) -> float:
         """One burst of `_calls` calls on the slots from `first` on; µs a call."""
         arm, calls = self._arm, self._calls
-        slots = arm.slots.part(first, min(calls + SPARE, arm.slots.count - first))
+        slots = arm.lane.slots
+        slots = slots.part(first, min(calls + SPARE, slots.count - first))
+        lane = Lane(arm.context, arm.channel, slots)
         if not self._on_gpu or step in (SlotContents.FRESH, SlotContents.CHANGED):
-            self._lay(first, slots)
+            # Have the runner make its calls on these slots.
+            limits, layout = arm.job.protocol.limits, moved(arm.context.layout, first)
+            arm.channel.ask(Ask.CASE, (layout, calls), limits.load_s)
+            if self._on_gpu:
+                # The runner tries the burst, so its slots must hold valid inputs.
+                set_up(lane, calls, WARM)
+                arm.channel.ask(Ask.PREPARE, (calls, self._loops), limits.prepare_s)
         arm.channel.detail = f" ({step.value})"
         # Warm: the slots were just written, in every pattern.
         options = BurstOptions(cold=False, inputs=lambda count: self._inputs(step, count))
-        seconds = run_burst(arm.context, arm.channel, slots, calls, options)
+        seconds = run_burst(lane, calls, options)
         arm.channel.detail = ""
         return seconds / calls * 1e6
-
-    def _lay(self, first: int, slots: Slots) -> None:
-        """Have the runner make its calls on `slots`, which begin at slot `first`."""
-        arm, calls = self._arm, self._calls
-        limits = arm.job.protocol.limits
-        layout = arm.context.layout.moved(first)
-        arm.channel.ask(Ask.CASE, (layout, calls), limits.load_s)
-        if self._on_gpu:
-            # The runner tries the burst, so its slots must hold valid inputs.
-            set_up(arm.context, arm.channel, slots, calls, WARM)
-            arm.channel.ask(Ask.PREPARE, (calls, self._loops), limits.prepare_s)
 
     def _inputs(self, step: SlotContents, count: int) -> BurstInputs:
         context = self._arm.context
@@ -134,12 +121,22 @@ class RepeatBursts:
         if step is SlotContents.AGAIN and self._version is not None:
             return self._version
         if step is SlotContents.KEPT and self._version is not None:
-            return SplitInputs(self._version, self._weights, fresh)
+            return fresh.with_those(self._weights, self._version)
         if step is SlotContents.CHANGED:
             # All calls of a burst share the weights.
             same = SeparateInputs([context.supply.example()] * count, self._weights)
-            self._version = fresh = SplitInputs(same, self._weights, fresh)
+            self._version = fresh = fresh.with_those(self._weights, same)
         return fresh
+
+
+def moved(layout: Layout, slots: int) -> Layout:
+    """The same layout, with every tensor so many slots further along."""
+    bytes_on = slots * layout.stride
+    args = (
+        replace(arg, offset=arg.offset + bytes_on) if isinstance(arg, TensorArg) else arg
+        for arg in layout.args
+    )
+    return replace(layout, args=tuple(args))
 
 
 def with_repeats(
@@ -149,22 +146,16 @@ def with_repeats(
 
     weights: see `RepeatBursts`. Raises what `RunnerChannel.blame` makes of a wrong call.
     """
-    found = _compared(
-        {name: RepeatBursts(timer.arm, weights, timings[name]) for name, timer in timers.items()}
-    )
-    return {name: replace(timing, repeats=found[name]) for name, timing in timings.items()}
+    arms = {name: RepeatBursts(timer.arm, weights, timings[name]) for name, timer in timers.items()}
 
+    def is_odd(step: SlotContents) -> bool:
+        return arms["candidate"].ratio(step) > ODD * arms["incumbent"].ratio(step)
 
-def _compared(arms: Mapping[str, RepeatBursts]) -> dict[str, Repeats]:
-    """Measure both arms in turn, longer where the candidate seems faster on seen inputs."""
+    # Both arms in turn, longer where the candidate seems faster on seen inputs.
     for n in range(MOST):
-        if n == ROUNDS and not any(_is_odd(arms, step) for step in REPEATED):
+        if n == ROUNDS and not any(map(is_odd, REPEATED)):
             break
         # The order alternates, so that a drift favours neither arm.
         for arm in list(arms.values())[:: 1 if n % 2 else -1]:
             arm.round()
-    return {name: arm.found for name, arm in arms.items()}
-
-
-def _is_odd(arms: Mapping[str, RepeatBursts], step: SlotContents) -> bool:
-    return arms["candidate"].ratio(step) > ODD * arms["incumbent"].ratio(step)
+    return {name: replace(timing, repeats=arms[name].found) for name, timing in timings.items()}

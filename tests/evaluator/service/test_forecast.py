@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from campaigns.evaluator.contract import Protocol
-from campaigns.evaluator.judge.timing.schedule import forecast_s, forecast_words
+from campaigns.evaluator.service.notices import forecast_s, forecast_words
 
 PROTOCOL = Protocol(blocks=5)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from campaigns.evaluator.contract import Case, Outcome
 from campaigns.evaluator.contract.files import dump, load_report
 from campaigns.evaluator.contract.layout import Plain, lay_out
+from campaigns.evaluator.service.repeat_bursts import moved
 from tests.evaluator import small
 
 CASES = (Case("n4096", {"N": 4096}), Case("n8192", {"N": 8192}))
@@ -47,9 +48,9 @@ def test_it_names_a_weight_that_is_no_input(judge, problem):
 
 def test_a_moved_layout_lies_so_many_slots_on():
     layout = lay_out([Plain("x", "float32", (64,), False), Plain("y", "float32", (64,), True)])
-    moved = layout.moved(3)
-    assert moved.stride == layout.stride
-    assert [arg.offset - 3 * layout.stride for arg in moved.tensors] == [
+    after = moved(layout, 3)
+    assert after.stride == layout.stride
+    assert [arg.offset - 3 * layout.stride for arg in after.tensors] == [
         arg.offset for arg in layout.tensors
     ]
-    assert replace(moved, args=layout.args) == layout
+    assert replace(after, args=layout.args) == layout

@@ -1,0 +1,91 @@
+"""What explains the times of a measured case: for people, and for doubts of a verdict (R10).
+
+It is asked and timed when the last sample is taken, by bursts of the judge's own, so that every
+answer is proven. No sample changes by it.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+
+from campaigns.evaluator import tracer_answers
+from campaigns.evaluator.contract import Timer, Timing, backends
+from campaigns.evaluator.judge.timing.arm_timer import ArmTimer, positive
+from campaigns.evaluator.judge.timing.schedule import SHORT_SHARE, BurstLengths
+from campaigns.evaluator.service.repeat_bursts import with_repeats
+
+# Samples of a time that explains and does not decide; the median counts.
+EXPLAINING = 3
+
+
+def explained(
+    arms: Mapping[str, ArmTimer], weights: tuple[str, ...], *, repeated: bool
+) -> dict[str, Timing]:
+    """The measured times of one case by arm, and what explains them.
+
+    Called after all cases are timed: once a tracer is attached to a process, all its launches take
+    longer. weights: inputs that act as such. repeated: whether to measure both arms on inputs that
+    they have seen. Of a lone arm nothing is timed beside its samples.
+    """
+    compared = len(arms) > 1
+    timings = {name: _timing(timer, compared=compared) for name, timer in arms.items()}
+    return with_repeats(arms, timings, weights) if compared and repeated else timings
+
+
+def _timing(timer: ArmTimer, *, compared: bool) -> Timing:
+    """compared: whether to time warm bursts and calls outside of a graph as well."""
+    arm, nodes = timer.arm, timer.nodes
+    warm_us = _warm_us(timer) if compared else None
+    device_us, event_us = timer.profile()
+    backend, source = arm.job.arms[arm.channel.name]
+    told = tracer_answers.told(
+        timer.ask,
+        arm.context.layout,
+        (backends.get(backend).kernels(source.text), arm.job.own_kernels),
+        seen=device_us is not None,
+    )
+    kind, eager_us = timer.timer, None
+    if compared and kind is Timer.GRAPH:
+        # Last, because the runner cannot go back to a graph.
+        timer.as_loop()
+        eager_us = _median_us(timer, cold=True)
+    return Timing(
+        samples_us=timer.believed_us,
+        long_calls=timer.lengths.long,
+        short_calls=timer.lengths.short,
+        timer=kind,
+        nodes=nodes,
+        device_us=device_us,
+        device_samples_us=tuple(timer.device_us),
+        event_us=event_us,
+        warm_us=warm_us,
+        eager_us=eager_us,
+        **told,
+    )
+
+
+def _warm_us(timer: ArmTimer) -> float | None:
+    """Time of a call with warm caches; None where fewer than two calls fit into them."""
+    before = timer.lengths
+    lengths = shorten(before, timer.arm.warm)
+    if lengths is None:
+        return None
+    timer.lengths = lengths
+    timer.prepare_lengths()
+    found = _median_us(timer, cold=False)
+    timer.lengths = before
+    return found
+
+
+def _median_us(timer: ArmTimer, *, cold: bool) -> float | None:
+    pairs = [timer.pair(cold=cold) for _ in range(EXPLAINING)]
+    return positive(statistics.median(timer.lengths.slope_us(*pair) for pair in pairs))
+
+
+def shorten(lengths: BurstLengths, most: int) -> BurstLengths | None:
+    """The same within `most` slots; None where those are too few for two lengths."""
+    if most < 2:
+        return None
+    long = min(lengths.long, most)
+    return BurstLengths(min(lengths.short, max(1, long // SHORT_SHARE)), long)
