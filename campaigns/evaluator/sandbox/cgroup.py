@@ -33,8 +33,8 @@ class Groups:
 
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel ended a process here because the group was over its limit."""
-        killed = [_counter(f / name, "oom_kill") for f in self.folders for name in _EVENTS]
-        return any(killed)
+        events = ("memory.events", "memory.oom_control")
+        return any(_counter(f / name, "oom_kill") for f in self.folders for name in events)
 
     def refused_processes(self) -> int:
         """How often a process or thread was not started because there were too many."""
@@ -53,15 +53,16 @@ class Groups:
                 break
 
 
-_EVENTS = ("memory.events", "memory.oom_control")
-
-
 def make(memory_bytes: int, most_processes: int) -> Groups:
     """New groups with these limits as far as this host lets us; none of them may be left out."""
     name = f"kopt-{os.getpid()}-{secrets.token_hex(4)}"
     folders, memory, processes = [], False, False
     for parent in _parents():
-        _sweep(parent)
+        # What killed wardens left; the kernel refuses for a group that has processes.
+        for left in parent.glob("kopt-*-*"):
+            if not Path("/proc", left.name.split("-")[1]).exists():
+                with contextlib.suppress(OSError):
+                    left.rmdir()
         folder = parent / name
         try:
             folder.mkdir()
@@ -77,14 +78,6 @@ def make(memory_bytes: int, most_processes: int) -> Groups:
     return Groups(tuple(folders), memory, processes)
 
 
-def _sweep(parent: Path) -> None:
-    """Remove what killed wardens left; the kernel refuses for a group that has processes."""
-    for left in parent.glob("kopt-*-*"):
-        if not Path("/proc", left.name.split("-")[1]).exists():
-            with contextlib.suppress(OSError):
-                left.rmdir()
-
-
 def _parents() -> list[Path]:
     """Groups in which a group with a memory or process limit could be made, own ones first."""
     found = []
@@ -98,10 +91,9 @@ def _parents() -> list[Path]:
             own = MOUNT / path.lstrip("/")
             for folder in (own, *own.parents):
                 handed_down = _text(folder / "cgroup.subtree_control").split()
-                if {"memory", "pids"} <= {*handed_down}:
+                if has_both := {"memory", "pids"} <= {*handed_down}:
                     found.append(folder)
-                    break
-                if folder == MOUNT:
+                if has_both or folder == MOUNT:
                     break
     return found
 

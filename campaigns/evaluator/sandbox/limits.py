@@ -31,9 +31,8 @@ def most_threads() -> int:
 
 def memory_limit(asked_bytes: int) -> int:
     """What was asked for, else half of this host's memory."""
-    if asked_bytes:
-        return max(LEAST_MEMORY, asked_bytes)
-    return max(LEAST_MEMORY, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
+    half = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    return max(LEAST_MEMORY, asked_bytes or half)
 
 
 def limit_runner(
@@ -66,7 +65,9 @@ def limit_runner(
     others = 0 if own_count else _processes_of(os.getuid())
     _lower(resource.RLIMIT_NPROC, most_threads() + others)
     if address_bytes is not None:
-        _lower(resource.RLIMIT_AS, _mapped_bytes() + address_bytes)
+        mapped_pages = int(Path("/proc/self/statm").read_text().split()[0])
+        mapped_bytes = mapped_pages * os.sysconf("SC_PAGE_SIZE")
+        _lower(resource.RLIMIT_AS, mapped_bytes + address_bytes)
     os.umask(0o077)
 
 
@@ -95,7 +96,10 @@ def resident_below(pid: int) -> int:
 
     Pages that several share are counted for each.
     """
-    pages = sum(map(_resident_pages, with_descendants(pid)[1:]))
+    pages = 0
+    for below in with_descendants(pid)[1:]:
+        with contextlib.suppress(OSError, IndexError):  # it has just ended
+            pages += int(Path(f"/proc/{below}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -109,13 +113,6 @@ def with_descendants(pid: int) -> list[int]:
     return found
 
 
-def _resident_pages(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (OSError, IndexError):
-        return 0
-
-
 def _lower(kind: int, to: int) -> None:
     _, most = resource.getrlimit(kind)
     if most != resource.RLIM_INFINITY:
@@ -123,17 +120,10 @@ def _lower(kind: int, to: int) -> None:
     resource.setrlimit(kind, (to, to))
 
 
-def _mapped_bytes() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
 def _processes_of(uid: int) -> int:
     count = 0
     for entry in Path("/proc").iterdir():
-        try:
+        with contextlib.suppress(OSError):  # it has just ended
             if entry.name.isdigit() and entry.stat().st_uid == uid:
                 count += len(os.listdir(entry / "task"))
-        except OSError:
-            continue  # it has just ended
     return count

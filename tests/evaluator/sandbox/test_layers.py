@@ -20,8 +20,7 @@ import pytest
 
 from campaigns.evaluator.sandbox import cgroup, identity, landlock, view, warden
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
-from campaigns.evaluator.sandbox.linux import calls, filters, numbers
-from campaigns.evaluator.sandbox.linux import install as seccomp
+from campaigns.evaluator.sandbox.linux import calls, filters, numbers, seccomp
 from campaigns.evaluator.sandbox.lock import RunnerBox
 from campaigns.evaluator.sandbox.processes import fork, wait_status
 
