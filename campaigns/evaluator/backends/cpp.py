@@ -9,10 +9,11 @@ from campaigns.evaluator.builds.compile import check_flags, compile_or_fail
 from campaigns.evaluator.builds.host_plan import HostPlan
 from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.memory_files import loadable
-from campaigns.evaluator.builds.native_loop import LOOP_FILE, NativeLoop
 from campaigns.evaluator.builds.shared_object import (
     LIBRARY_FILE,
+    LOOP_FILE,
     Library,
+    NativeLoop,
     hand_over,
     write_source,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterable
+from importlib import metadata
 
 from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
 from campaigns.evaluator.contract.programs import TUNING, is_tuning
@@ -30,6 +31,14 @@ LISTED = {
     "shared_bytes": re.compile(r"\bSHARED:(\d+)"),
     "spill_bytes": re.compile(r"\bLOCAL:(\d+)"),
 }
+
+
+def version_of(package: str) -> str:
+    """The name and version of an installed package that compiles by itself; "" without it."""
+    try:
+        return f"{package} {metadata.version(package)}"
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def check_flags(flags: tuple[str, ...]) -> None:
