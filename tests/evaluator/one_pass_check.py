@@ -16,7 +16,7 @@ import sys
 
 import torch
 
-from campaigns.evaluator.interpreter.no_gpu import install_stub
+from campaigns.evaluator.interpreter.stand_in import install_stub
 from campaigns.evaluator.judge.correctness.one_pass import WIDE, TritonPasses, agrees
 from campaigns.evaluator.judge.correctness.output_comparison import Tolerance, quick
 from campaigns.evaluator.judge.correctness.passes import InputMix, RowWindows, TorchPasses

@@ -38,8 +38,13 @@ from campaigns.evaluator.contract.errors import BuildFailed
 from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.contract.stream import BuildFacts
 from campaigns.evaluator.interpreter import libdevice, stand_in
-from campaigns.evaluator.interpreter.no_gpu import install_stub, mark_blanks, refuses
-from campaigns.evaluator.interpreter.stand_in import OnlyOnGpu, host_fault
+from campaigns.evaluator.interpreter.stand_in import (
+    OnlyOnGpu,
+    host_fault,
+    install_stub,
+    mark_blanks,
+    refuses,
+)
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 FACTS_BYTES = 1 << 16
