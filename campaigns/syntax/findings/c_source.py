@@ -16,6 +16,7 @@ from campaigns.syntax.findings.names import C_CONTAINERS, C_NAMES
 
 DEVICE = ("__device__", "__shared__", "__constant__")
 QUOTE = 200
+TOP = ("translation_unit", "namespace_definition", "declaration_list", "linkage_specification")
 
 
 def find_in_c(text: str, *, cuda: bool) -> tuple[Finding, ...]:
@@ -25,11 +26,14 @@ def find_in_c(text: str, *, cuda: bool) -> tuple[Finding, ...]:
     variables, functions = set(_variables(root)), set(_functions(root))
     found = set()
     for node in walk(root):
-        name = text_of(node)
-        own = name in functions or (name in variables and not _is_called(node))
-        if own and not _is_global(node):
+        name, parent = text_of(node), node.parent
+        around = parent.type if parent is not None else ""
+        is_called = around == "call_expression" and _field(parent, "function") == node
+        is_global = around == "qualified_identifier" and _field(parent, "scope") is None
+        if (name in functions or (name in variables and not is_called)) and not is_global:
             continue  # `float system` is a name of the candidate's own, `::system` is not
-        for kind, what in _look(node):
+        look = _LOOKS.get(node.type)
+        for kind, what in look(node) if look is not None else ():
             line = node.start_point[0] + 1
             found.add(Finding(kind, line, what, lines[line - 1].strip()[:QUOTE]))
     return tuple(sorted(found, key=lambda each: (each.line, each.kind, each.what)))
@@ -53,28 +57,8 @@ def _functions(root: Node) -> Iterator[str]:
             yield declared_name(node.child_by_field_name("declarator"))
 
 
-def _is_global(node: Node) -> bool:
-    """Whether it is looked up outside of every namespace: `::name`."""
-    parent = node.parent
-    return (
-        parent is not None
-        and parent.type == "qualified_identifier"
-        and parent.child_by_field_name("scope") is None
-    )
-
-
-def _is_called(node: Node) -> bool:
-    parent = node.parent
-    return (
-        parent is not None
-        and parent.type == "call_expression"
-        and parent.child_by_field_name("function") == node
-    )
-
-
-def _look(node: Node) -> Iterator[tuple[FindingKind, str]]:
-    look = _LOOKS.get(node.type)
-    return look(node) if look is not None else iter(())
+def _field(node: Node | None, name: str) -> Node | None:
+    return node.child_by_field_name(name) if node is not None else None
 
 
 def _named(node: Node) -> Iterator[tuple[FindingKind, str]]:
@@ -108,13 +92,8 @@ def _declared(node: Node) -> Iterator[tuple[FindingKind, str]]:
     """State that outlives a call: static locals and file-level variables that can change."""
     words = [text_of(child) for child in node.children]
     static = "static" in words or "thread_local" in words
-    top = node.parent is not None and node.parent.type in (
-        "translation_unit",
-        "namespace_definition",
-        "declaration_list",
-        "linkage_specification",
-    )
-    constant = any(word in ("const", "constexpr", "extern", "constinit") for word in words)
+    top = node.parent is not None and node.parent.type in TOP
+    constant = not {"const", "constexpr", "extern", "constinit"}.isdisjoint(words)
     declarator = node.child_by_field_name("declarator")
     is_function = declarator is not None and any(walk(declarator, "function_declarator"))
     if constant or is_function or declarator is None or not (static or top):

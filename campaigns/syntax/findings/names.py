@@ -76,8 +76,8 @@ PYTHON_METHODS: Mapping[str, FindingKind] = _by_name(
     }
 )
 
-# Identifiers of C++, CUDA and HIP sources. `syscall`: libc has no name for the futex on which a pool
-# of threads sleeps.
+# Identifiers of C++, CUDA and HIP sources. `syscall`: libc has no name for the futex on which a
+# pool of threads sleeps.
 C_NAMES: Mapping[str, FindingKind] = _by_name(
     {
         FindingKind.THREAD: (
