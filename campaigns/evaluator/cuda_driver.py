@@ -22,7 +22,6 @@ class DriverError(RuntimeError):
         self.code = code
 
 
-# What calls a function of the driver by its name.
 Driver = Callable[..., None]
 
 

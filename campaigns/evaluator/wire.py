@@ -100,9 +100,7 @@ def receive_ask(sock: socket.socket) -> tuple[Ask, int, Any, list[int]] | None:
 def send_reply(sock: socket.socket, reply: Reply) -> None:
     """Answer the judge. Where it has gone nobody reads it, and `receive_ask` says so next."""
     with contextlib.suppress(ConnectionError):
-        sock.send(
-            REPLY.pack(MAGIC, int(reply.answer), reply.sequence, reply.a, reply.x, reply.y),
-        )
+        sock.send(REPLY.pack(MAGIC, int(reply.answer), reply.sequence, reply.a, reply.x, reply.y))
 
 
 def name_senders(sock: socket.socket) -> None:

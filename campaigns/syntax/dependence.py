@@ -110,11 +110,8 @@ def _row_pointers(loop: Loop) -> dict[str, str]:
 
 def _own_index(index: Node | None, variable: str) -> bool:
     """Whether an index mentions the loop variable and does not fold several turns together."""
-    if index is None:
-        return False
-    operators = {
-        text_of(n.child_by_field_name("operator")) for n in walk(index, "binary_expression")
-    }
+    parts = walk(index, "binary_expression") if index is not None else ()
+    operators = {text_of(part.child_by_field_name("operator")) for part in parts}
     return variable in names_in(index) and not operators & UNSAFE_INDEX
 
 

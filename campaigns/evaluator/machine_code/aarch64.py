@@ -28,10 +28,7 @@ _KINDS = (
         OpKind.ATOMIC,
     ),
     (re.compile(r"(?:ld|st)[a-z0-9]+|prf[a-z]+"), OpKind.MEMORY),
-    (
-        re.compile(r"b?fcvt[a-z0-9]*|[su]cvtf|[su]xtl2?|(?:[su]q)?xtu?n2?"),
-        OpKind.CONVERT,
-    ),
+    (re.compile(r"b?fcvt[a-z0-9]*|[su]cvtf|[su]xtl2?|(?:[su]q)?xtu?n2?"), OpKind.CONVERT),
     (
         re.compile(
             r"dup|ins|[us]mov|zip[12q]*|uzp[12q]*|trn[12]|ext|tbl|tbx|rev(?:16|32|64)?|splice"

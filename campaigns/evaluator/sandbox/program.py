@@ -26,7 +26,6 @@ from functools import partial
 from pathlib import Path
 
 from campaigns.evaluator.sandbox import (
-    cgroup,
     folder,
     identity,
     landlock,
@@ -73,12 +72,12 @@ class _LockedProgram:
         self._plan = plan
         self._told = told
         self._room = Room(order.disk_bytes)
+        self._allowed = f"{self._room} are allowed, the tree's among them (KOPT_HARNESS_MIB)"
+        most = f"{plan.memory_bytes // MIB:,} MiB"
+        self._over_memory = f"took more memory than the {most} that are allowed (KOPT_RUNNER_MIB)"
         self._lease = identity.lease_uid() if Layer.UID in plan.holds else None
-        self._groups = cgroup.make(plan.memory_bytes, limits.most_threads())
-
-    @property
-    def _uid(self) -> int | None:
-        return self._lease.uid if self._lease else None
+        self._uid = self._lease.uid if self._lease else None
+        self._groups = limits.make_groups(plan.memory_bytes)
 
     def run(self) -> int:
         try:
@@ -120,9 +119,19 @@ class _LockedProgram:
         )
         if Layer.CAPABILITIES in holds:
             calls.drop_bounding_set()
-        if not self._brought(work):
+        try:
+            for name in (TREE, HOME):
+                self._room.copy(work / Path(name).name, Path(name), uid)
+        except (OverRoom, OSError) as error:
+            if isinstance(error, OSError) and error.errno != errno.ENOSPC:
+                raise
+            _tell(self._told, locked=True, over=f"has too large a tree: {self._allowed}")
             return 1
-        said = _Said(uid)
+        return self._ended(work, shown)
+
+    def _ended(self, work: Path, shown: tuple[Path, ...]) -> int:
+        """The command's exit status, when nothing of it runs any more and what is to tell is told."""
+        said = _Said(self._uid)
         child = self._fork(partial(self._become, shown, said))
         status, ended = self._watched(child)
         # Every other process of this PID namespace, of which this one is the first.
@@ -143,18 +152,6 @@ class _LockedProgram:
         if ended:
             _tell(self._told, **ended)
         return status
-
-    def _brought(self, work: Path) -> bool:
-        """Copy the folder to where the command finds it."""
-        try:
-            for name in (TREE, HOME):
-                self._room.copy(work / Path(name).name, Path(name), self._uid)
-        except (OverRoom, OSError) as error:
-            if isinstance(error, OSError) and error.errno != errno.ENOSPC:
-                raise
-            _tell(self._told, locked=True, over=f"has too large a tree: {self._allowed}")
-            return False
-        return True
 
     def _taken_back(self, work: Path) -> dict[str, str | bool]:
         """Copy what the command left to where the folder came from; what to tell if it failed."""
@@ -198,15 +195,6 @@ class _LockedProgram:
         found = [os.statvfs(place) for place in (view.WORK, view.TEMPORARY, view.SHARED)]
         taken += sum((one.f_blocks - one.f_bfree) * one.f_frsize for one in found)
         return self._over_memory if taken > self._plan.memory_bytes else ""
-
-    @property
-    def _allowed(self) -> str:
-        return f"{self._room} are allowed, the tree's among them (KOPT_HARNESS_MIB)"
-
-    @property
-    def _over_memory(self) -> str:
-        most = self._plan.memory_bytes // MIB
-        return f"took more memory than the {most:,} MiB that are allowed (KOPT_RUNNER_MIB)"
 
     def _become(self, shown: tuple[Path, ...], said: _Said) -> int:
         """Lock this process and become the command."""

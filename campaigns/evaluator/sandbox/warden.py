@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from campaigns.evaluator.sandbox import cgroup, folder, limits, lock, view
+from campaigns.evaluator.sandbox import folder, limits, lock, view
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.linux import calls
 from campaigns.evaluator.sandbox.linux.seccomp import SystemCallAudit
@@ -74,7 +74,7 @@ def watch(plan: SandboxPlan, uid: int | None, ends: Ends, body: Callable[[Runner
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     adopt_orphans()
-    groups = cgroup.make(plan.memory_bytes, limits.most_threads())
+    groups = limits.make_groups(plan.memory_bytes)
     scratch = SCRATCH if Layer.MOUNTS in plan.holds else folder.make(uid)
     log, log_end = os.pipe()
     control, control_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -115,7 +115,7 @@ def watch(plan: SandboxPlan, uid: int | None, ends: Ends, body: Callable[[Runner
 
 def _inside(
     box: RunnerBox,
-    groups: cgroup.Groups,
+    groups: limits.Groups,
     body: Callable[[RunnerBox], int],
     runner: tuple[int, ...],
     status: int,
@@ -144,7 +144,7 @@ def _inside(
 class Warden:
     """Reads the runner's output, answers its refused calls, looks at its memory."""
 
-    def __init__(self, box: RunnerBox, child: int, groups: cgroup.Groups) -> None:
+    def __init__(self, box: RunnerBox, child: int, groups: limits.Groups) -> None:
         self.record = Record()
         self._box = box
         self._child = child
