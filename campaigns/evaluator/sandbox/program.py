@@ -130,7 +130,7 @@ class _LockedProgram:
         return self._ended(work, shown)
 
     def _ended(self, work: Path, shown: tuple[Path, ...]) -> int:
-        """The command's exit status, when nothing of it runs any more and what is to tell is told."""
+        """The command's exit status, when nothing of it runs any more and all is told."""
         said = _Said(self._uid)
         child = self._fork(partial(self._become, shown, said))
         status, ended = self._watched(child)

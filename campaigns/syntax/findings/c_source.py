@@ -73,19 +73,9 @@ def _included(node: Node) -> Iterator[tuple[FindingKind, str]]:
         yield FindingKind.HIDDEN_CODE, f"{path} lies outside the candidate"
 
 
-def _macro(node: Node) -> Iterator[tuple[FindingKind, str]]:
-    if "##" in text_of(node):
-        yield FindingKind.HIDDEN_CODE, "a macro pastes names together"
-
-
 def _caught(node: Node) -> Iterator[tuple[FindingKind, str]]:
     if "..." in text_of(node.child_by_field_name("parameters")):
         yield FindingKind.FALLBACK, "catch (...) goes on after any error"
-
-
-def _attribute(node: Node) -> Iterator[tuple[FindingKind, str]]:
-    if "constructor" in text_of(node):
-        yield FindingKind.DETECTION, "a constructor runs when the file is loaded"
 
 
 def _declared(node: Node) -> Iterator[tuple[FindingKind, str]]:
@@ -113,16 +103,26 @@ def _container(node: Node) -> Iterator[tuple[FindingKind, str]]:
         yield FindingKind.IDENTITY_KEY, f"{name} with a pointer as its key"
 
 
-def _assembler(node: Node) -> Iterator[tuple[FindingKind, str]]:
+def _marked(node: Node) -> Iterator[tuple[FindingKind, str]]:
     text = text_of(node)
-    if ".incbin" in text or ".include" in text:
-        yield FindingKind.HIDDEN_CODE, "assembler takes in another file"
-    if "syscall" in text or "svc " in text:
-        yield FindingKind.NATIVE_ACCESS, "assembler calls the system"
-    if "globaltimer" in text or "rdtsc" in text:
-        yield FindingKind.DETECTION, "assembler reads a clock"
+    for marks, kind, what in _MARKS[node.type]:
+        if any(mark in text for mark in marks):
+            yield kind, what
 
 
+_ASSEMBLER = (
+    ((".incbin", ".include"), FindingKind.HIDDEN_CODE, "assembler takes in another file"),
+    (("syscall", "svc "), FindingKind.NATIVE_ACCESS, "assembler calls the system"),
+    (("globaltimer", "rdtsc"), FindingKind.DETECTION, "assembler reads a clock"),
+)
+_LOADED = "a constructor runs when the file is loaded"
+# By the kind of a node what its text may hold, and what that is.
+_MARKS: Mapping[str, tuple[tuple[tuple[str, ...], FindingKind, str], ...]] = {
+    "preproc_function_def": ((("##",), FindingKind.HIDDEN_CODE, "a macro pastes names together"),),
+    "attribute_specifier": ((("constructor",), FindingKind.DETECTION, _LOADED),),
+    "gnu_asm_expression": _ASSEMBLER,
+    "asm_statement": _ASSEMBLER,
+}
 _LOOKS: Mapping[str, Callable[[Node], Iterator[tuple[FindingKind, str]]]] = {
     "identifier": _named,
     "type_identifier": _named,
@@ -133,9 +133,6 @@ _LOOKS: Mapping[str, Callable[[Node], Iterator[tuple[FindingKind, str]]]] = {
     "template_type": _container,
     "preproc_include": _included,
     "preproc_embed": _included,
-    "preproc_function_def": _macro,
-    "gnu_asm_expression": _assembler,
-    "asm_statement": _assembler,
     "catch_clause": _caught,
-    "attribute_specifier": _attribute,
+    **dict.fromkeys(_MARKS, _marked),
 }
