@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+from collections.abc import Callable
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 PERSISTING_L2 = 6  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 
@@ -21,21 +22,21 @@ class DriverError(RuntimeError):
         self.code = code
 
 
-class Driver(Protocol):
-    """Calls a function of the driver by its name. Raises DriverError, OSError without a driver."""
-
-    def __call__(self, name: str, /, *arguments: Any) -> None: ...
-
-
-def call(name: str, /, *arguments: Any) -> None:
-    """See `Driver`. Handles and sizes have to be ctypes' own, since a plain number has 32 bits."""
-    if code := getattr(_library(), name)(*arguments):
-        raise DriverError(name, code)
+Driver = Callable[..., None]
 
 
 @cache
 def _library() -> ctypes.CDLL:
     return ctypes.CDLL("libcuda.so.1")
+
+
+def call(name: str, /, *arguments: Any) -> None:
+    """Call a function of the driver by its name. Raises DriverError, OSError without a driver.
+
+    Handles and sizes have to be ctypes' own, since a plain number has 32 bits.
+    """
+    if code := getattr(_library(), name)(*arguments):
+        raise DriverError(name, code)
 
 
 def release_cache(driver: Driver = call) -> None:

@@ -53,10 +53,13 @@ def told(
 
 def launch_from(replies: Sequence[Reply]) -> KernelLaunch | None:
     """The judge's side; None for whatever no launch can be: the runner may say anything."""
-    rows = [_whole(reply) for reply in replies]
-    if len(rows) != len(PARTS) or None in rows:
+    rows = [(reply.a, reply.x, reply.y) for reply in replies]
+    told = [number for row in rows for number in row]
+    if not all(math.isfinite(n) and n == int(n) and abs(n) <= LARGEST for n in told):
         return None
-    first, grid, block, used = (row for row in rows if row is not None)
+    if len(rows) != len(PARTS):
+        return None
+    first, grid, block, used = ((int(a), int(x), int(y)) for a, x, y in rows)
     sizes = (first[0], *grid, *block)
     if min(sizes) < 1 or min(used) < 0 or not NOT_TOLD <= first[1] <= 100:
         return None
@@ -68,14 +71,6 @@ def launch_from(replies: Sequence[Reply]) -> KernelLaunch | None:
         shared_bytes=used[1],
         occupancy_percent=None if first[1] == NOT_TOLD else first[1],
     )
-
-
-def _whole(reply: Reply) -> tuple[int, int, int] | None:
-    numbers = (reply.a, reply.x, reply.y)
-    if not all(math.isfinite(n) and n == int(n) and abs(n) <= LARGEST for n in numbers):
-        return None
-    a, x, y = (int(n) for n in numbers)
-    return a, x, y
 
 
 def asked_names(found: Sequence[str], declared: Sequence[str]) -> tuple[str, ...]:
@@ -91,7 +86,10 @@ def traced_from(
     declared: those of the names that stand in the job alone. None for whatever no trace can be: the
     runner may say anything.
     """
-    if len(replies) != len(names) + 1 or not all(map(_is_possible, replies)):
+    numbers = (n for reply in replies for n in (reply.a, reply.x, reply.y))
+    if len(replies) != len(names) + 1 or not all(
+        math.isfinite(n) and 0 <= n <= LARGEST for n in numbers
+    ):
         return None
     everything, *told = replies
     calls = everything.a
@@ -103,10 +101,6 @@ def traced_from(
     )
     other_us = max(0.0, everything.x - sum(kernel.device_us for kernel in own))
     return Traced(own, other_us, min(everything.y, other_us))
-
-
-def _is_possible(reply: Reply) -> bool:
-    return all(math.isfinite(n) and 0 <= n <= LARGEST for n in (reply.a, reply.x, reply.y))
 
 
 def copied_from(reply: Reply, layout: Layout) -> tuple[CopiedOutput, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from types import ModuleType
 
 import tree_sitter_cpp
 import tree_sitter_cuda
@@ -28,8 +29,7 @@ class Loop:
 
 
 @cache
-def _parser(cuda: bool) -> Parser:
-    grammar = tree_sitter_cuda if cuda else tree_sitter_cpp
+def _parser(grammar: ModuleType) -> Parser:
     return Parser(Language(grammar.language()))
 
 
@@ -44,7 +44,7 @@ def parse(text: str, *, cuda: bool = False) -> Node | None:
 
 def parse_anyway(text: str, *, cuda: bool = False) -> Node:
     """The syntax tree of as much as can be understood. Raises TooSlow."""
-    return parse_within(_parser(cuda), text)
+    return parse_within(_parser(tree_sitter_cuda if cuda else tree_sitter_cpp), text)
 
 
 def text_of(node: Node | None) -> str:
@@ -84,7 +84,7 @@ def parameters(function: Node) -> tuple[tuple[str, str], ...]:
         if node.type != "parameter_declaration":
             continue
         name = declared_name(node.child_by_field_name("declarator"))
-        star = "*" if next(walk(node, "pointer_declarator"), None) is not None else ""
+        star = "*" if any(walk(node, "pointer_declarator")) else ""
         const = "const " if any(text_of(c) == "const" for c in node.named_children) else ""
         kind = text_of(node.child_by_field_name("type"))
         result.append((f"{const}{kind}{star}", name))
@@ -98,21 +98,18 @@ def declared_name(declarator: Node | None) -> str:
 
 def declared_names(node: Node) -> set[str]:
     """Every variable that declarations inside the node introduce."""
-    found = set()
-    for declaration in walk(node, "declaration"):
-        for child in declaration.children_by_field_name("declarator"):
-            found.add(declared_name(child))
-    return found
+    declarations = walk(node, "declaration")
+    named = (child for one in declarations for child in one.children_by_field_name("declarator"))
+    return {declared_name(child) for child in named}
 
 
 def counted_loop(node: Node) -> Loop | None:
     """Read a for statement as a counted loop, or None for any other form."""
-    first = node.child_by_field_name("initializer")
-    test = node.child_by_field_name("condition")
-    update = node.child_by_field_name("update")
-    body = node.child_by_field_name("body")
-    if first is None or test is None or update is None or body is None:
+    names = ("initializer", "condition", "update", "body")
+    parts = [part for name in names if (part := node.child_by_field_name(name)) is not None]
+    if len(parts) < len(names):
         return None
+    first, test, update, body = parts
     setting = next(walk(first, "init_declarator"), None)
     if first.type != "declaration" or setting is None or test.type != "binary_expression":
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -43,12 +44,11 @@ class Dependence:
         return "".join(f" reduction({op} : {name})" for name, op in self.reductions.items())
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
+class _Scope(NamedTuple):
     """A loop's own variables, and the pointers that it declares by the array they walk."""
 
     loop: Loop
-    local: frozenset[str]
+    local: set[str]
     pointers: Mapping[str, str]
 
 
@@ -57,10 +57,10 @@ DEPENDENT = Dependence(independent=False)
 
 def examine(loop: Loop, callees: Callees) -> Dependence:
     """Examine one loop; `callees` gives the parameter types of the functions of the same file."""
-    pointers = _row_pointers(loop)
-    scope = _Scope(loop, frozenset(declared_names(loop.node)), pointers)
-    escapes = next(walk(loop.body, *ESCAPES), None) is not None
-    if escapes or not all(_harmless(call, scope, callees) for call in _calls(loop.body)):
+    scope = _Scope(loop, declared_names(loop.node), _row_pointers(loop))
+    escapes = any(walk(loop.body, *ESCAPES))
+    calls = walk(loop.body, "call_expression")
+    if escapes or not all(_harmless(call, scope, callees) for call in calls):
         return DEPENDENT
     reductions: dict[str, str] = {}
     for write in walk(loop.body, *ASSIGNMENTS):
@@ -79,10 +79,6 @@ def examine(loop: Loop, callees: Callees) -> Dependence:
     return Dependence(independent=True, reductions=reductions)
 
 
-def _calls(body: Node) -> list[Node]:
-    return list(walk(body, "call_expression"))
-
-
 def _harmless(call: Node, scope: _Scope, callees: Callees) -> bool:
     """Whether a call writes nothing, or only through a pointer that belongs to this turn."""
     name = text_of(call.child_by_field_name("function")).split("<")[0].removeprefix("std::")
@@ -92,12 +88,11 @@ def _harmless(call: Node, scope: _Scope, callees: Callees) -> bool:
     given = arguments.named_children if arguments is not None else []
     if len(given) != len(callees[name]):
         return False
-    writable = [a for a, kind in zip(given, callees[name], strict=True) if _is_writable(kind)]
-    return all(text_of(argument) in scope.pointers for argument in writable)
-
-
-def _is_writable(kind: str) -> bool:
-    return kind.endswith("*") and not kind.startswith("const ")
+    return all(
+        text_of(argument) in scope.pointers
+        for argument, kind in zip(given, callees[name], strict=True)
+        if kind.endswith("*") and not kind.startswith("const ")
+    )
 
 
 def _row_pointers(loop: Loop) -> dict[str, str]:
@@ -115,11 +110,8 @@ def _row_pointers(loop: Loop) -> dict[str, str]:
 
 def _own_index(index: Node | None, variable: str) -> bool:
     """Whether an index mentions the loop variable and does not fold several turns together."""
-    if index is None:
-        return False
-    operators = {
-        text_of(n.child_by_field_name("operator")) for n in walk(index, "binary_expression")
-    }
+    parts = walk(index, "binary_expression") if index is not None else ()
+    operators = {text_of(part.child_by_field_name("operator")) for part in parts}
     return variable in names_in(index) and not operators & UNSAFE_INDEX
 
 

@@ -131,15 +131,13 @@ class _CallCollector(cst.CSTVisitor):
             return
         target, value = node.targets[0].target, node.value
         if isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple):
-            pairs = zip(target.elements, value.elements, strict=False)
-            for left, right in pairs:
-                self._bind(left.value, right.value)
+            given = zip(target.elements, value.elements, strict=False)
+            pairs = [(left.value, right.value) for left, right in given]
         else:
-            self._bind(target, value)
-
-    def _bind(self, target: cst.BaseExpression, value: cst.BaseExpression) -> None:
-        if isinstance(target, cst.Name):
-            self.bindings.setdefault(target.value, []).append(value)
+            pairs = [(target, value)]
+        for name, bound in pairs:
+            if isinstance(name, cst.Name):
+                self.bindings.setdefault(name.value, []).append(bound)
 
     def visit_Call(self, node: cst.Call) -> None:
         if m.matches(node.func, m.Subscript(value=m.Name())):
@@ -151,28 +149,23 @@ def _launch(call: cst.Call, source: TritonSource) -> Launch:
     subscript = cst.ensure_type(call.func, cst.Subscript)
     index = subscript.slice[0].slice
     grid = source.resolved(index.value if isinstance(index, cst.Index) else index)
+    in_grid = {n.value for n in m.findall(grid, m.Integer()) if isinstance(n, cst.Integer)}
     numbers: dict[str, Number] = {}
     shared = set()
-    keywords = [arg for arg in call.args if arg.keyword is not None]
-    for arg in keywords:
-        name = arg.keyword.value if arg.keyword is not None else ""
-        number = source.number(arg.value)
-        if number is not None:
+    keywords = {arg.keyword.value: arg.value for arg in call.args if arg.keyword is not None}
+    for name, value in keywords.items():
+        if (number := source.number(value)) is not None:
             numbers[name] = number
-            if isinstance(arg.value, cst.Integer) and arg.value.value in _integers(grid):
+            if isinstance(value, cst.Integer) and value.value in in_grid:
                 shared.add(name)
     last = call.args[-1].value if call.args else call.func
     return Launch(
         kernel=cst.ensure_type(subscript.value, cst.Name).value,
         grid=code(grid),
         numbers=numbers,
-        keywords=tuple(arg.keyword.value for arg in keywords if arg.keyword is not None),
+        keywords=tuple(keywords),
         shared=frozenset(shared),
         start=source.spans[call].start,
         end=source.spans[last].end,
         call=call,
     )
-
-
-def _integers(node: cst.CSTNode) -> set[str]:
-    return {n.value for n in m.findall(node, m.Integer()) if isinstance(n, cst.Integer)}

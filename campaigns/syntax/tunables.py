@@ -11,7 +11,7 @@ from tree_sitter import Node
 from campaigns.evaluator.contract import Source
 from campaigns.syntax.c_family import declared_name, parse, text_of, walk
 from campaigns.syntax.edits import Edit, edited
-from campaigns.syntax.triton_source import Launch, read_triton
+from campaigns.syntax.triton_source import read_triton
 
 # The grammar counts a comment behind a #define as part of its value.
 C_NUMBER = re.compile(r"\s*(?P<digits>0|[1-9][0-9]*)[uUlL]*\s*(//.*|/\*.*\*/\s*)?$")
@@ -57,8 +57,7 @@ def _c_tunables(text: str, *, cuda: bool) -> Iterator[Tunable]:
         for declaration in walk(root, "declaration")
         if text_of(declaration.child_by_field_name("type")) == "dim3"
         for arguments in walk(declaration, "argument_list", "parameter_list")
-        if len({text_of(n) for n in arguments.named_children}) == 1
-        and len(arguments.named_children) > 1
+        if len(arguments.named_children) > 1 == len({*map(text_of, arguments.named_children)})
     }
     for node in walk(root, "preproc_def", "declaration"):
         name, literal = _constant(node)
@@ -94,10 +93,6 @@ def _triton_tunables(text: str) -> Iterator[Tunable]:
             tunable = name in kernel.constexprs or name in LAUNCH_OPTIONS
             if tunable and name not in launch.shared:
                 yield Tunable(name, number.value, number.span.start, number.span.end)
-        yield from _absent_options(launch)
-
-
-def _absent_options(launch: Launch) -> Iterator[Tunable]:
-    for name in LAUNCH_OPTIONS:
-        if name not in launch.keywords:
-            yield Tunable(name, None, launch.end, launch.end, before=f", {name}=")
+        for name in LAUNCH_OPTIONS:
+            if name not in launch.keywords:
+                yield Tunable(name, None, launch.end, launch.end, before=f", {name}=")

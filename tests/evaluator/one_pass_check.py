@@ -17,7 +17,7 @@ import sys
 import torch
 
 from campaigns.evaluator.builds.judge_loops import TritonPasses
-from campaigns.evaluator.interpreter.no_gpu import install_stub
+from campaigns.evaluator.interpreter.stand_in import install_stub
 from campaigns.evaluator.judge.correctness.one_pass import (
     WIDE,
     InputMix,

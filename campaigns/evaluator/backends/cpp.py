@@ -9,10 +9,11 @@ from campaigns.evaluator.builds.compile import check_flags, compile_or_fail
 from campaigns.evaluator.builds.host_plan import HostPlan
 from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.memory_files import loadable
-from campaigns.evaluator.builds.native_loop import LOOP_FILE, NativeLoop
 from campaigns.evaluator.builds.shared_object import (
     LIBRARY_FILE,
+    LOOP_FILE,
     Library,
+    NativeLoop,
     hand_over,
     write_source,
 )
@@ -57,19 +58,19 @@ class CppKernel:
     def __init__(self, job: Job, source: Source, place: Workplace) -> None:
         self._source = source
         self._place = place
-        self._library: Library | None = None
-        self._loop: NativeLoop | None = None
+        self._built: tuple[Library, NativeLoop] | None = None
 
     def build(self, example: Layout) -> None:
         check_flags(self._source.flags)
         path = write_source(self._source, self._place.folder, ".cpp")
         out = self._place.folder / LIBRARY_FILE
-        self._library = Library(out, self._source, example)
+        library = Library(out, self._source, example)
+        loop = NativeLoop(library.types, self._place)
         # First, so that the build log is the candidate's.
-        self._loop = NativeLoop(self._library.types, self._place)
-        self._loop.build(cpp_compiler())
+        loop.build(cpp_compiler())
         command = [cpp_compiler(), *CPP_BUILD, *self._source.flags, path.name, "-o", out.name]
         compile_or_fail(command, self._place)
+        self._built = library, loop
 
     def build_into(self, examples: Sequence[Layout], files: Sequence[int]) -> BuildFacts:
         self.build(examples[0])
@@ -77,22 +78,23 @@ class CppKernel:
         return BuildFacts()
 
     def take(self, example: Layout, files: Sequence[int]) -> None:
-        library, loop = map(loadable, files)
-        self._library = Library(library, self._source, example)
-        self._loop = NativeLoop(self._library.types, self._place, loop)
+        path, loop = map(loadable, files)
+        library = Library(path, self._source, example)
+        self._built = library, NativeLoop(library.types, self._place, loop)
 
     def load(self) -> None:
-        if self._library is None or self._loop is None:
+        if self._built is None:
             raise RuntimeError("load before build")
-        self._loop.load()
-        self._library.load()
+        library, loop = self._built
+        loop.load()
+        library.load()
 
     def plan(self, layout: Layout, memory: Memory, slots: int) -> HostPlan:
-        if self._library is None or self._loop is None:
+        if self._built is None:
             raise RuntimeError("plan before build")
-        rows = self._library.rows(layout, memory, slots)
-        calls = self._library.calls(layout, memory, slots)
-        return HostPlan(calls, self._loop.over(self._library.solve, rows))
+        library, loop = self._built
+        rows = library.rows(layout, memory, slots)
+        return HostPlan(library.calls(layout, memory, slots), loop.over(library.solve, rows))
 
 
 register(

@@ -10,12 +10,7 @@ from campaigns.evaluator.builds.device_plan import DevicePlan
 from campaigns.evaluator.builds.kernel_names import cuda_kernels
 from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.memory_files import loadable
-from campaigns.evaluator.builds.shared_object import (
-    LIBRARY_FILE,
-    Library,
-    hand_over,
-    write_source,
-)
+from campaigns.evaluator.builds.shared_object import LIBRARY_FILE, Library, hand_over, write_source
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.contract.backends import Backend, register
 from campaigns.evaluator.contract.errors import Unsupported

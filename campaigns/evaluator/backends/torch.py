@@ -10,17 +10,22 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Sequence
-from importlib import metadata
+from functools import partial
 
+from campaigns.evaluator.builds.compile import version_of
 from campaigns.evaluator.builds.host_plan import python_plan
 from campaigns.evaluator.builds.kernel import CallPlan
 from campaigns.evaluator.builds.memory import Memory
-from campaigns.evaluator.builds.python_entry import Entry, blank_call, entry_of, load_candidate
+from campaigns.evaluator.builds.python_entry import (
+    Entry,
+    blank_call,
+    entry_of,
+    load_candidate,
+    write_python,
+)
 from campaigns.evaluator.builds.python_error import FILE
-from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.contract.backends import Backend, register
-from campaigns.evaluator.contract.errors import BuildFailed
 from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.contract.stream import BuildFacts
 from campaigns.evaluator.sandbox.workplace import Workplace
@@ -49,15 +54,9 @@ class TorchKernel:
     def build(self, example: Layout) -> None:
         """Parse, and import the compiler that the source asks for."""
         self._example = example
-        write_source(self._source, self._place.folder, ".py")
-        try:
-            compile(self._source.text, self._source.name, "exec")
-        except SyntaxError as error:
-            raise BuildFailed(f"{self._source.name}:{error.lineno}: {error.msg}") from None
-        if self.starts_programs:
-            self._import_compiler()
-
-    def _import_compiler(self) -> None:
+        write_python(self._source, self._place.folder)
+        if not self.starts_programs:
+            return
         cache = self._place.folder / "inductor-cache"
         # In this process alone: a pool of compilers would be more processes for others to wait for.
         os.environ.update(TORCHINDUCTOR_CACHE_DIR=f"{cache}", TORCHINDUCTOR_COMPILE_THREADS="1")
@@ -81,6 +80,8 @@ class TorchKernel:
         """Load with as many threads as OpenMP would take, so that a kernel in C++ has no more."""
         import torch
 
+        from campaigns.evaluator.builds.placed_answers import PlacedAnswers
+
         if self._example is None:
             raise RuntimeError("load before build")
         if self._device == "cpu":
@@ -89,30 +90,15 @@ class TorchKernel:
         run = entry_of(load_candidate(self._path), self._example, self._source.name)
         if self.starts_programs:
             blank_call(run, self._example, self._device)
-        else:
-            run = self._without_copies(run, self._example)
+        elif not isinstance(run, PlacedAnswers):
+            # A reference ends with a copy into its outputs, which nobody who calls torch has.
+            outputs = [arg.name for arg in self._example.outputs if not arg.update]
+            run = PlacedAnswers(run, outputs) if outputs else run
         self._run = run
-
-    def _without_copies(self, run: Entry, example: Layout) -> Entry:
-        """A reference ends with a copy into its outputs, which nobody who calls torch has."""
-        from campaigns.evaluator.builds.placed_answers import PlacedAnswers
-
-        if isinstance(run, PlacedAnswers):
-            return run
-        outputs = [arg.name for arg in example.outputs if not arg.update]
-        return PlacedAnswers(run, outputs) if outputs else run
 
     def plan(self, layout: Layout, memory: Memory, slots: int) -> CallPlan:
         on_gpu = self._device != "cpu"
         return python_plan(self._run, layout, memory, slots, on_gpu=on_gpu)
-
-
-def compiler_version() -> str:
-    """The installed torch; "" without it."""
-    try:
-        return f"torch {metadata.version('torch')}"
-    except metadata.PackageNotFoundError:
-        return ""
 
 
 register(
@@ -122,6 +108,6 @@ register(
         ("cpu", "gpu"),
         TorchKernel,
         builds_in_calls=builds_in_calls,
-        compiler=compiler_version,
+        compiler=partial(version_of, "torch"),
     )
 )

@@ -13,27 +13,38 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from importlib import metadata
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from campaigns.evaluator.builds.compile import version_of
 from campaigns.evaluator.builds.host_plan import python_plan
 from campaigns.evaluator.builds.kernel import CallPlan
 from campaigns.evaluator.builds.kernel_names import triton_kernels
 from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.memory_files import empty, fill, held
-from campaigns.evaluator.builds.python_entry import entry_of, load_candidate
+from campaigns.evaluator.builds.python_entry import (
+    blank_call,
+    entry_of,
+    load_candidate,
+    write_python,
+)
 from campaigns.evaluator.builds.python_error import FILE, place_of
 from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.builds.triton_cache import CACHE_FILE, facts_of, packed, unpack, warm_up
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.contract.backends import Backend, register
 from campaigns.evaluator.contract.errors import BuildFailed
-from campaigns.evaluator.contract.layout import Layout, ScalarArg
+from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.contract.stream import BuildFacts
 from campaigns.evaluator.interpreter import libdevice, stand_in
-from campaigns.evaluator.interpreter.no_gpu import install_stub, mark_blanks, refuses
-from campaigns.evaluator.interpreter.stand_in import OnlyOnGpu, host_fault
+from campaigns.evaluator.interpreter.stand_in import (
+    OnlyOnGpu,
+    host_fault,
+    install_stub,
+    mark_blanks,
+    refuses,
+)
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 FACTS_BYTES = 1 << 16
@@ -54,13 +65,19 @@ class TritonKernel:
     def build(self, example: Layout) -> None:
         """Parse; without a GPU also compile every launch for the target, in a process apart."""
         self._example = example
+        write_python(self._source, self._place.folder)
+        if self._on_gpu or not self._target.startswith(("sm_", "gfx")):
+            return
+
+        def compile_first() -> None:
+            compiled = compile_for(self._target, self._path, example)
+            names = dict.fromkeys(one.metadata.name for one in compiled)
+            listed = ", ".join(names) or "no kernel"
+            print(f"compiled for {self._target}: {listed}", file=sys.stderr)
+
+        # What needs a GPU before all is compiled is told in the log, and is no failure.
+        self._apart(compile_first, whole=False)
         write_source(self._source, self._place.folder, ".py")
-        try:
-            compile(self._source.text, self._source.name, "exec")
-        except SyntaxError as error:
-            raise BuildFailed(f"{self._source.name}:{error.lineno}: {error.msg}") from None
-        if not self._on_gpu and self._target.startswith(("sm_", "gfx")):
-            self._compile_apart(example)
 
     def build_into(self, examples: Sequence[Layout], files: Sequence[int]) -> BuildFacts:
         """Compile every launch of every case; the artefact is Triton's own cache of it."""
@@ -79,18 +96,6 @@ class TritonKernel:
     def take(self, example: Layout, files: Sequence[int]) -> None:
         self._example = example
         unpack(files[0], Path(os.environ["TRITON_CACHE_DIR"]))
-        write_source(self._source, self._place.folder, ".py")
-
-    def _compile_apart(self, example: Layout) -> None:
-        """What needs a GPU before all is compiled is told in the log, and is no failure."""
-
-        def compile_first() -> None:
-            compiled = compile_for(self._target, self._path, example)
-            names = dict.fromkeys(one.metadata.name for one in compiled)
-            listed = ", ".join(names) or "no kernel"
-            print(f"compiled for {self._target}: {listed}", file=sys.stderr)
-
-        self._apart(compile_first, whole=False)
         write_source(self._source, self._place.folder, ".py")
 
     def _apart(
@@ -146,22 +151,12 @@ def builds_in_calls(source: Source) -> bool:
     return "autotune" in source.text
 
 
-def compiler_version() -> str:
-    """The installed Triton, which compiles by itself; "" without it."""
-    try:
-        return f"triton {metadata.version('triton')}"
-    except metadata.PackageNotFoundError:
-        return ""
-
-
 def compile_for(target: str, path: Path, example: Layout) -> list[Any]:
     """Compile every kernel the candidate launches, for `target`, without launching any.
 
     Runs in a process of its own, which a compiler abort or any error ends. Returns what Triton
     compiled, in the order of the launches; a kernel launched twice is there twice.
     """
-    import torch
-
     os.environ.pop("TRITON_INTERPRET", None)
     install_stub(target)
     stand_in.put_in(target)
@@ -178,14 +173,7 @@ def compile_for(target: str, path: Path, example: Layout) -> list[Any]:
         return found[-1]
 
     JITFunction.run = only_compile
-    arguments = {
-        arg.name: arg.value
-        if isinstance(arg, ScalarArg)
-        # Integers may say what is read of other tensors, so that any would not do.
-        else torch.zeros(arg.shape, dtype=getattr(torch, arg.dtype))
-        for arg in example.args
-    }
-    entry_of(load_candidate(path), example, path.name)(**arguments)
+    blank_call(entry_of(load_candidate(path), example, path.name), example, "cpu")
     return found
 
 
@@ -198,7 +186,7 @@ register(
         triton_kernels,
         refuses,
         builds_in_calls=builds_in_calls,
-        compiler=compiler_version,
+        compiler=partial(version_of, "triton"),
         artefacts=(CACHE_FILE,),
     )
 )

@@ -76,12 +76,12 @@ class CallChain:
                 self._driver("cuStreamEndCapture", self._stream, byref(graph))
             except DriverError as error:
                 refused = error
-        if refused is not None and refused.code == UNJOINED:
+        if refused is None:
+            return graph
+        if refused.code == UNJOINED:
             words = "a call left work on another stream, and its own stream does not wait for it"
             raise Unordered(words)
-        if refused is not None:
-            raise refused
-        return graph
+        raise refused
 
     def _count(self, graph: c_void_p) -> int:
         """How many nodes of a graph do work, with those of its child graphs."""
@@ -103,14 +103,12 @@ class CallChain:
 
     def make(self, calls: int) -> None:
         """Get a burst of the first `calls` captured calls ready to be launched."""
-        firsts = range(0, calls, self._length)
-        self.bursts[calls] = [self._part(n, min(self._length, calls - n)) for n in firsts]
-
-    def _part(self, first: int, count: int) -> c_void_p:
-        if (first, count) not in self._parts:
-            graphs = self._graphs[first : first + count]
-            self._parts[first, count] = self._chained(graphs)
-        return self._parts[first, count]
+        self.bursts[calls] = []
+        for first in range(0, calls, self._length):
+            key = (first, min(self._length, calls - first))
+            if key not in self._parts:
+                self._parts[key] = self._chained(self._graphs[first : first + key[1]])
+            self.bursts[calls].append(self._parts[key])
 
     def _chained(self, graphs: Sequence[c_void_p]) -> c_void_p:
         whole, ready, before = c_void_p(), c_void_p(), c_void_p()

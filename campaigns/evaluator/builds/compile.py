@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterable
+from importlib import metadata
 
 from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
 from campaigns.evaluator.contract.programs import TUNING, is_tuning
 from campaigns.evaluator.contract.stream import BuildFacts
-from campaigns.evaluator.sandbox.workplace import Ended, Workplace
+from campaigns.evaluator.sandbox.workplace import Workplace
 
 LAST_WORDS = 300
 # GCC's, nvcc's and Clang's drivers, of a part that SIGKILL has ended.
@@ -30,6 +31,14 @@ LISTED = {
     "shared_bytes": re.compile(r"\bSHARED:(\d+)"),
     "spill_bytes": re.compile(r"\bLOCAL:(\d+)"),
 }
+
+
+def version_of(package: str) -> str:
+    """The name and version of an installed package that compiles by itself; "" without it."""
+    try:
+        return f"{package} {metadata.version(package)}"
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def check_flags(flags: tuple[str, ...]) -> None:
@@ -56,20 +65,14 @@ def compile_or_fail(command: list[str], place: Workplace) -> str:
         place.keep_log(log)
         if not ended.status:
             return log
-        if not _killed(ended):
+        # Killed by somebody, or a part of it of which its driver tells last. A source could print
+        # the same words; all that they win is a measurement that is void.
+        part_killed = not ended.stopped and _KILLED_PART.search(ended.log[-LAST_WORDS:])
+        if not ended.killed and not part_killed:
             raise BuildFailed(log)
         if again:
             break
     raise Unsupported(f"{command[0]} was killed twice, which no source makes happen")
-
-
-def _killed(ended: Ended) -> bool:
-    """Whether somebody killed the compiler, or a part of it of which its driver tells last.
-
-    A source could print the same words; all that they win is a measurement that is void.
-    """
-    part = not ended.stopped and _KILLED_PART.search(ended.log[-LAST_WORDS:])
-    return ended.killed or bool(part)
 
 
 def facts_from_ptxas(log: str) -> BuildFacts:

@@ -128,7 +128,12 @@ class DevicePlan:
             with torch.cuda.stream(self._stream), torch.cuda.use_mem_pool(self._pool):
                 self._chain.capture(self._calls[:calls])
             self._chain.make(calls)
-            if self._replay_writes(calls):
+            # Captures hold no such work where the candidate launched it on a stream of its own.
+            bits = self._bits(0, self._layout.outputs[:1])[0]
+            bits.fill_(SENTINEL)
+            self._issue(calls)
+            torch.cuda.synchronize()
+            if bool((bits != SENTINEL).any()):
                 return True
             print("timed as a plain loop: the captured calls write no output", file=sys.stderr)
         except Unordered:
@@ -137,16 +142,6 @@ class DevicePlan:
             print(f"not captured, timed as a plain loop: {error}", file=sys.stderr)
         torch.cuda.synchronize()
         return False
-
-    def _replay_writes(self, calls: int) -> bool:
-        """Captures hold no such work where the candidate launched it on a stream of its own."""
-        import torch
-
-        bits = self._bits(0, self._layout.outputs[:1])[0]
-        bits.fill_(SENTINEL)
-        self._issue(calls)
-        torch.cuda.synchronize()
-        return bool((bits != SENTINEL).any())
 
     def order(self, slots: Sequence[int]) -> None:
         raise RuntimeError("a captured burst keeps its order")
@@ -170,10 +165,35 @@ class DevicePlan:
             torch.cuda.synchronize()
 
     def profile(self, calls: int) -> tuple[float, float]:
-        """Device time of everything the driver's tracer saw, and events between bursts."""
+        """Device time of everything the driver's tracer saw, and events between bursts.
+
+        An event is that of the end of a burst, which is queued while the one before it runs: so
+        nothing that this process does stands between two. Raises what a call raises.
+        """
+        import torch
+
         # Events first: once the tracer has been attached every launch takes longer.
-        event_us = self._event_us(calls)
-        return self._traced_us(min(calls, PROFILED_CALLS)), event_us
+        ends = [torch.cuda.Event(enable_timing=True) for _ in range(1 + EVENT_BURSTS)]
+        torch.cuda.synchronize()
+        with torch.cuda.stream(self._stream):
+            for end in ends:
+                self._issue(calls)
+                end.record(self._stream)
+        torch.cuda.synchronize()
+        bursts_ms = [float(start.elapsed_time(end)) for start, end in pairwise(ends)]
+        self._seen_calls = min(calls, PROFILED_CALLS)
+        with self._tracing() as trace:
+            for call in self._calls[: self._seen_calls]:
+                call()
+        self._seen = [
+            (event.name, event.self_device_time_total)
+            for event in trace.function_events or ()
+            if event.device_type == torch.autograd.DeviceType.CUDA
+        ]
+        # The mean of all: calls of some kernels take one of two times, here as in bursts.
+        total_us = sum(us for _, us in self._seen)
+        traced_us = total_us / self._seen_calls if total_us > 0 else -1.0
+        return traced_us, median(bursts_ms) * 1e3 / calls
 
     def kernel(self, name: str) -> tuple[int, float, float]:
         if name:
@@ -191,22 +211,6 @@ class DevicePlan:
             trace.export_chrome_trace(file.name)
             return read_launch(Path(file.name).read_text())
 
-    def _traced_us(self, calls: int) -> float:
-        import torch
-
-        with self._tracing() as trace:
-            for call in self._calls[:calls]:
-                call()
-        self._seen_calls = calls
-        self._seen = [
-            (event.name, event.self_device_time_total)
-            for event in trace.function_events or ()
-            if event.device_type == torch.autograd.DeviceType.CUDA
-        ]
-        # The mean of all: calls of some kernels take one of two times, here as in bursts.
-        total_us = sum(us for _, us in self._seen)
-        return total_us / calls if total_us > 0 else -1.0
-
     @contextlib.contextmanager
     def _tracing(self) -> Iterator[profiler.profile]:
         """What is launched within is traced, until all of it is finished."""
@@ -220,23 +224,6 @@ class DevicePlan:
             with torch.cuda.stream(self._stream):
                 yield trace
             torch.cuda.synchronize()
-
-    def _event_us(self, calls: int) -> float:
-        """From the end of a burst to that of the next one, queued while the one before runs.
-
-        So nothing that this process does stands between the two. Raises what a call raises.
-        """
-        import torch
-
-        ends = [torch.cuda.Event(enable_timing=True) for _ in range(1 + EVENT_BURSTS)]
-        torch.cuda.synchronize()
-        with torch.cuda.stream(self._stream):
-            for end in ends:
-                self._issue(calls)
-                end.record(self._stream)
-        torch.cuda.synchronize()
-        bursts_ms = [float(start.elapsed_time(end)) for start, end in pairwise(ends)]
-        return median(bursts_ms) * 1e3 / calls
 
 
 def read_launch(text: str) -> KernelLaunch | None:

@@ -41,8 +41,7 @@ class HostPlan:
         self._calls[slot]()
 
     def prepare(self, calls: int, loop: bool) -> tuple[Timer, int]:
-        for call in self._calls[:calls]:
-            call()
+        self._one_by_one(range(calls))()
         return Timer.CALLS, 0
 
     def order(self, slots: Sequence[int]) -> None:

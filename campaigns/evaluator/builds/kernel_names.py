@@ -41,7 +41,14 @@ def cuda_kernels(text: str) -> tuple[str, ...]:
     """Functions marked `__global__`, also by a macro that stands for it."""
     live = _DEAD.sub(" ", text)
     marks = {"__global__", *_MARK.findall(live)}
-    behind = _behind_brackets(live)
+    # For each round bracket that opens, the place behind the one that closes it.
+    behind: dict[int, int] = {}
+    opened: list[int] = []
+    for bracket in _BRACKET.finditer(live):
+        if bracket[0] == "(":
+            opened.append(bracket.start())
+        elif opened:
+            behind[opened.pop()] = bracket.end()
     found = (word.end() for word in _WORD.finditer(live) if word[0] in marks)
     names = (_function_at(live, at, behind) for at in found)
     return tuple(dict.fromkeys(name for name in names if name))
@@ -65,20 +72,16 @@ def last_name(traced: str) -> str:
 
 
 def _jitted(tree: ast.Module) -> Iterator[str]:
-    names = {JIT, *_other_names(tree)}
+    # What `jit` is called where it is imported under a name of the candidate's own.
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    imported = (each for node in imports for each in node.names if each.name == JIT)
+    names = {JIT, *(each.asname for each in imported if each.asname)}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             if any(_name_of(decorator) in names for decorator in node.decorator_list):
                 yield node.name
         elif isinstance(node, ast.Call) and _name_of(node.func) in names:
             yield from (arg.id for arg in node.args[:1] if isinstance(arg, ast.Name))
-
-
-def _other_names(tree: ast.Module) -> Iterator[str]:
-    """What `jit` is called where it is imported under a name of the candidate's own."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            yield from (each.asname for each in node.names if each.name == JIT and each.asname)
 
 
 def _name_of(node: ast.expr) -> str:
@@ -101,14 +104,3 @@ def _function_at(text: str, at: int, behind: Mapping[int, int]) -> str:
         if not _NAME.match(text, at):
             return match[1]
     return ""
-
-
-def _behind_brackets(text: str) -> Mapping[int, int]:
-    """For each round bracket that opens, the place behind the one that closes it."""
-    found, opened = {}, []
-    for bracket in _BRACKET.finditer(text):
-        if bracket[0] == "(":
-            opened.append(bracket.start())
-        elif opened:
-            found[opened.pop()] = bracket.end()
-    return found

@@ -25,30 +25,20 @@ OF_MEMORY = frozenset({"dtype", "layout", "device", "pin_memory"})
 Shapes = tuple[tuple[torch.Size, torch.dtype], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Maker:
-    """The operation that makes an answer: which output it is for, and what it gives."""
-
-    output: int
-    shape: torch.Size
-    dtype: torch.dtype
+# By the number of an operation the answer that it makes: which output it is for, and what it gives.
+_Makers = Mapping[int, tuple[int, torch.Size, torch.dtype]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Course:
-    """A call's operations in their order, and by their numbers those that make an answer.
+    """A call's operations in their order, and those that make an answer.
 
     steady: whether two calls had the same ones. The first may have more, as when Triton compiles.
     """
 
     operations: tuple[Any, ...]
-    makers: Mapping[int, _Maker]
+    makers: _Makers
     steady: bool = False
-
-    @property
-    def is_vain(self) -> bool:
-        """Whether watching has shown that nothing can be made in its place."""
-        return self.steady and not self.makers
 
 
 class PlacedAnswers:
@@ -69,18 +59,18 @@ class PlacedAnswers:
 
         Where calls are too fast to be watched, one more is made.
         """
-        places = self._places(arguments)
-        shapes = _shapes(places)
+        places, shapes = self._places(arguments)
         if shapes not in self._copied:
             self._see(_Watching(places), shapes, arguments)
         return self._copied[shapes]
 
     def __call__(self, **arguments: Any) -> None:
-        places = self._places(arguments)
-        shapes = _shapes(places)
+        places, shapes = self._places(arguments)
         known = self._courses.get(shapes)
         is_small = sum(one.nbytes for one in places) < LEAST_BYTES
-        if (known and known.is_vain) or (is_small and places[0].device.type == "cpu"):
+        # Watching has shown that nothing can be made in its place.
+        is_vain = known is not None and known.steady and not known.makers
+        if is_vain or (is_small and places[0].device.type == "cpu"):
             self._function(**arguments)
             return
         mode = _Placing(places, known) if known and known.steady else _Watching(places)
@@ -90,14 +80,15 @@ class PlacedAnswers:
             makers = mode.makers if isinstance(mode, _Watching) else {}
             self._courses[shapes] = _Course(tuple(mode.operations), makers, steady=same)
 
+    def _places(self, arguments: Mapping[str, Any]) -> tuple[list[torch.Tensor], Shapes]:
+        places = [arguments[name] for name in self._outputs]
+        return places, tuple((place.shape, place.dtype) for place in places)
+
     def _see(self, mode: _Seeing, shapes: Shapes, arguments: Mapping[str, Any]) -> None:
         with mode:
             self._function(**arguments)
         mode.finish()
         self._copied[shapes] = frozenset(self._outputs[at] for at in mode.copied)
-
-    def _places(self, arguments: Mapping[str, Any]) -> list[torch.Tensor]:
-        return [arguments[name] for name in self._outputs]
 
 
 class _Seeing(TorchDispatchMode):  # type: ignore[misc]
@@ -155,11 +146,11 @@ class _Seeing(TorchDispatchMode):  # type: ignore[misc]
 
 
 class _Watching(_Seeing):
-    """makers: the number of an operation → the answer that it makes; none where it is not safe."""
+    """makers: none where it is not safe."""
 
     def __init__(self, places: Sequence[torch.Tensor]) -> None:
         super().__init__(places)
-        self.makers: dict[int, _Maker] = {}
+        self.makers: dict[int, tuple[int, torch.Size, torch.dtype]] = {}
         self._written: set[int] = set()
         self._is_safe = True
         # Held, so that no other result of this call is given the same memory.
@@ -174,7 +165,7 @@ class _Watching(_Seeing):
         at = self._place_of(args[0]) if func is COPY else None
         if at is not None:
             self._answered(at, args[0], args[1])
-        elif self._touched((*args, *kwargs.values())):
+        elif any(self._place_of(each) is not None for each in _each((*args, *kwargs.values()))):
             self._is_safe = False
         elif func._schema.is_mutable:
             # It may change an answer after it was copied.
@@ -183,15 +174,13 @@ class _Watching(_Seeing):
             self._made[result.data_ptr()] = (len(self.operations) - 1, result)
         return result
 
-    def _touched(self, given: Sequence[Any]) -> bool:
-        listed = [each for one in given for each in (one if isinstance(one, list) else [one])]
-        return any(self._place_of(each) is not None for each in listed)
-
     def _may_be_an_answer(self, result: Any) -> bool:
         if not isinstance(result, torch.Tensor):
             return False
+        size = result.element_size()
         # A float8 is handed over as its bits.
-        return any(_fits(result.view(p.dtype), p) for p in self._places if _is_as_wide(result, p))
+        alike = (place for place in self._places if place.element_size() == size)
+        return any(_fits(result.view(place.dtype), place) for place in alike)
 
     def _answered(self, at: int, target: torch.Tensor, source: torch.Tensor) -> None:
         self._is_safe &= at not in self._written
@@ -200,7 +189,7 @@ class _Watching(_Seeing):
             self._note_copy(at, target, source)
         number, result = self._made.get(source.data_ptr(), (-1, None))
         if result is not None and _fits(source, target) and _fits(target, self._places[at]):
-            self.makers.setdefault(number, _Maker(at, result.shape, result.dtype))
+            self.makers.setdefault(number, (at, result.shape, result.dtype))
 
 
 class _Placing(_Seeing):
@@ -237,27 +226,22 @@ class _Placing(_Seeing):
         maker = self._course.makers.get(number) if self._is_known else None
         if maker is None:
             return func(*args, **kwargs)
-        place = self._places[maker.output].view(maker.dtype).view(maker.shape)
+        output, shape, dtype = maker
+        place = self._places[output].view(dtype).view(shape)
         if func._opname in EMPTY:
             return place
         try:
-            return func.overloadpacket(*args, **_options(kwargs), out=place)
+            # Without the options that say what memory to take: that is given.
+            options = {name: value for name, value in kwargs.items() if name not in OF_MEMORY}
+            return func.overloadpacket(*args, **options, out=place)
         except (RuntimeError, TypeError):
             # Not every operation of torch can write to memory that it is given.
             return func(*args, **kwargs)
 
 
-def _shapes(places: Sequence[torch.Tensor]) -> Shapes:
-    return tuple((place.shape, place.dtype) for place in places)
-
-
-def _options(kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Without those that say what memory to take: that is given."""
-    return {name: value for name, value in kwargs.items() if name not in OF_MEMORY}
-
-
-def _is_as_wide(one: torch.Tensor, place: torch.Tensor) -> bool:
-    return bool(one.element_size() == place.element_size())
+def _each(given: Sequence[Any]) -> list[Any]:
+    """With what is in lists one by one."""
+    return [each for one in given for each in (one if isinstance(one, list) else [one])]
 
 
 def _fits(one: torch.Tensor, place: torch.Tensor) -> bool:

@@ -12,9 +12,20 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from campaigns.evaluator.builds.memory import Memory
+from campaigns.evaluator.builds.shared_object import write_source
+from campaigns.evaluator.contract import Source
 from campaigns.evaluator.contract.errors import BuildFailed
 from campaigns.evaluator.contract.layout import Layout, ScalarArg
 from campaigns.evaluator.contract.programs import ENTRY
+
+
+def write_python(source: Source, folder: Path) -> None:
+    """Write the candidate, whose name is ours. Raises BuildFailed where it is no Python."""
+    write_source(source, folder, ".py")
+    try:
+        compile(source.text, source.name, "exec")
+    except SyntaxError as error:
+        raise BuildFailed(f"{source.name}:{error.lineno}: {error.msg}") from None
 
 
 def load_candidate(path: Path) -> ModuleType:
@@ -32,18 +43,21 @@ def bound_calls(
     run: Callable[..., None], layout: Layout, memory: Memory, slots: int
 ) -> list[partial[None]]:
     """A call of `run` on each slot."""
-    return [partial(run, **_keywords(layout, memory, slot)) for slot in range(slots)]
 
+    def arguments(slot: int) -> dict[str, Any]:
+        return {
+            arg.name: arg.value if isinstance(arg, ScalarArg) else memory.tensor(layout, slot, arg)
+            for arg in layout.args
+        }
 
-def _keywords(layout: Layout, memory: Memory, slot: int) -> dict[str, Any]:
-    return {
-        arg.name: arg.value if isinstance(arg, ScalarArg) else memory.tensor(layout, slot, arg)
-        for arg in layout.args
-    }
+    return [partial(run, **arguments(slot)) for slot in range(slots)]
 
 
 def blank_call(run: Callable[..., None], example: Layout, device: str) -> None:
-    """Call `run` once on tensors of zeros, so that what compiles at a first call has done so."""
+    """Call `run` once on tensors of zeros, so that what compiles at a first call has done so.
+
+    Integers may say what is read of other tensors, so that any other values would not do.
+    """
     import torch
 
     run(
@@ -66,10 +80,18 @@ def entry_of(module: ModuleType, layout: Layout, name: str) -> Entry:
     that cannot be, copied there as a part of the call. Numbers may be left out, as sizes that a
     function reads off its tensors. name: of the source, for people. Raises BuildFailed.
     """
-    found = getattr(module, ENTRY, None)
+    found: Entry | None = getattr(module, ENTRY, None)
     if callable(found):
         fitted = _fitted(found, layout) or _fitted(found, layout, needs_numbers=False)
-        return fitted or _refuse(found, layout, name)
+        if fitted:
+            return fitted
+        signature = inspect.signature(found)
+        try:
+            signature.bind(**dict.fromkeys(arg.name for arg in layout.args))
+        except TypeError as error:
+            words = f"{ENTRY}{signature}: {error}; {_accepted(layout)}"
+            raise BuildFailed(f"{name}: {words}") from None
+        return found
     own = {
         key: value
         for key, value in vars(module).items()
@@ -77,6 +99,7 @@ def entry_of(module: ModuleType, layout: Layout, name: str) -> Entry:
         and value.__module__ == module.__name__
         and not key.startswith("_")
     }
+    missing = f"{name}: no function {ENTRY}(…) is defined"
     for needs_numbers in (True, False):
         fitting = {
             key: fitted
@@ -86,13 +109,9 @@ def entry_of(module: ModuleType, layout: Layout, name: str) -> Entry:
         if len(fitting) == 1:
             return next(iter(fitting.values()))
         if fitting:
-            raise BuildFailed(f"{_missing(name)}; {', '.join(fitting)} could each be it")
+            raise BuildFailed(f"{missing}; {', '.join(fitting)} could each be it")
     there = f"; there is {', '.join(own)}" if own else ""
-    raise BuildFailed(f"{_missing(name)}{there}; {_accepted(layout)}")
-
-
-def _missing(name: str) -> str:
-    return f"{name}: no function {ENTRY}(…) is defined"
+    raise BuildFailed(f"{missing}{there}; {_accepted(layout)}")
 
 
 def _accepted(layout: Layout) -> str:
@@ -111,52 +130,30 @@ def _answers(layout: Layout) -> list[str]:
 
 def _fitted(function: Entry, layout: Layout, *, needs_numbers: bool = True) -> Entry | None:
     """The function as one that is called with every argument; None where it takes others."""
-    kept = {
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    left_out = {
         arg.name
         for arg in layout.args
-        if needs_numbers or not isinstance(arg, ScalarArg) or _has(function, arg.name)
+        if isinstance(arg, ScalarArg) and not needs_numbers and arg.name not in signature.parameters
     }
-    names = [arg.name for arg in layout.args if arg.name in kept]
-    left_out = [arg.name for arg in layout.args if arg.name not in kept]
+    names = [arg.name for arg in layout.args if arg.name not in left_out]
     answers = _answers(layout)
-    if _takes(function, names):
-        return _without(function, left_out)
-    inputs = [name for name in names if name not in answers]
-    if not answers or not _takes(function, inputs):
+
+    def shortened(**arguments: Any) -> Any:
+        return function(**{key: arguments[key] for key in arguments.keys() - left_out})
+
+    plain = shortened if left_out else function
+    if _takes(signature, names):
+        return plain
+    if not answers or not _takes(signature, [name for name in names if name not in answers]):
         return None
-    return _copying(_without(function, left_out), answers)
 
-
-def _has(function: Entry, name: str) -> bool:
-    try:
-        return name in inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return False
-
-
-def _without(function: Entry, names: list[str]) -> Entry:
-    """The same function for calls that give these names as well."""
-    if not names:
-        return function
-
-    def call(**arguments: Any) -> Any:
-        return function(**{key: arguments[key] for key in arguments.keys() - names})
-
-    return call
-
-
-def _takes(function: Entry, names: list[str]) -> bool:
-    try:
-        inspect.signature(function).bind(**dict.fromkeys(names))
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _copying(function: Entry, answers: list[str]) -> Entry:
     def call(**arguments: Any) -> None:
         places = [arguments.pop(name) for name in answers]
-        found = function(**arguments)
+        found = plain(**arguments)
         given = found if isinstance(found, tuple | list) else (found,)
         for place, answer in zip(places, given, strict=True):
             place.copy_(answer)
@@ -167,10 +164,9 @@ def _copying(function: Entry, answers: list[str]) -> Entry:
     return PlacedAnswers(call, answers)
 
 
-def _refuse(function: Entry, layout: Layout, name: str) -> Entry:
-    signature = inspect.signature(function)
+def _takes(signature: inspect.Signature, names: list[str]) -> bool:
     try:
-        signature.bind(**dict.fromkeys(arg.name for arg in layout.args))
-    except TypeError as error:
-        raise BuildFailed(f"{name}: {ENTRY}{signature}: {error}; {_accepted(layout)}") from None
-    return function
+        signature.bind(**dict.fromkeys(names))
+    except TypeError:
+        return False
+    return True

@@ -21,7 +21,7 @@ def place_of(error: BaseException, source: Source) -> str:
     Of errors that led to others the first counts, and of frames the innermost. Where that error has
     no words of its own, those of its cause are taken.
     """
-    causes = list(reversed(list(chain(error))))
+    causes = [*chain(error)][::-1]
     for at, one in enumerate(causes):
         if line := _line(one, source.text):
             told = (words for each in reversed(causes[: at + 1]) if (words := _words(each)))

@@ -52,23 +52,20 @@ def packed(cache: Path) -> bytes:
     return data.getvalue()
 
 
-def _added(archive: tarfile.TarFile, member: tarfile.TarInfo, cache: Path) -> Path:
-    """Its file in the folder. By hand: Python has a filter of what leaves it since 3.11.4."""
-    name = os.path.normpath(member.name)
-    data = archive.extractfile(member)
-    if data is None or os.path.isabs(name) or name.startswith(".."):
-        raise tarfile.TarError(f"{member.name!r}: accepted: files of the folder")
-    file = cache / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(data.read())
-    return file
-
-
 def unpack(fd: int, cache: Path) -> None:
     """Add an archive's files to a folder. Raises OSError, tarfile.TarError."""
     cache.mkdir(parents=True, exist_ok=True)
     with os.fdopen(os.dup(fd), "rb") as file, tarfile.open(fileobj=file) as archive:
-        files = [_added(archive, member, cache) for member in archive if member.isfile()]
+        files = []
+        for member in filter(tarfile.TarInfo.isfile, archive):
+            # By hand: Python has a filter of what leaves the folder since 3.11.4.
+            name = os.path.normpath(member.name)
+            data = archive.extractfile(member)
+            if data is None or os.path.isabs(name) or name.startswith(".."):
+                raise tarfile.TarError(f"{member.name!r}: accepted: files of the folder")
+            files.append(cache / name)
+            files[-1].parent.mkdir(parents=True, exist_ok=True)
+            files[-1].write_bytes(data.read())
     for group in (file for file in files if file.name.startswith(GROUP)):
         # It names its members by where they were built, and Triton takes none that is not there.
         members = json.loads(group.read_text())["child_paths"]

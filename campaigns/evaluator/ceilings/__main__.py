@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from campaigns.evaluator.ceilings.cpu import measure_cpu
 from campaigns.evaluator.ceilings.document import shown
 from campaigns.evaluator.ceilings.result import CeilingsError, Result, dump
-from campaigns.evaluator.host import cpu_name
 
 DEVICE = re.compile(r"cpu|cuda:(?P<index>\d+)")
 
@@ -29,17 +28,7 @@ def measure(device: str) -> Result:
         "command": f"python -m campaigns.evaluator.ceilings --device {device} --json",
     }
     if found["index"] is None:
-        run = measure_cpu()
-        return Result(
-            **where,
-            name=cpu_name(),
-            versions=run.versions,
-            clocks=run.clocks,
-            samples=run.samples,
-            ceilings=run.ceilings,
-            notes=run.notes,
-            busy_share=run.busy_share,
-        )
+        return measure_cpu(where)
     # Late: a host without a card has no use for torch and may not even have it.
     from campaigns.evaluator.ceilings.gpu import measure_gpu
 

@@ -7,15 +7,13 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from campaigns.evaluator.ceilings.busy import watched
-from campaigns.evaluator.ceilings.choice import COLD_CACHES, choose
-from campaigns.evaluator.ceilings.result import CeilingsError, MeasuredCeiling, Sample
+from campaigns.evaluator.ceilings.choice import COLD_CACHES, choose, watched
+from campaigns.evaluator.ceilings.result import CeilingsError, Result, Sample
 from campaigns.evaluator.host import (
     cpu_clocks_mhz,
     cpu_name,
@@ -44,24 +42,14 @@ WINDOW_S = 0.01
 REPEATS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class CpuRun:
-    """What the probe found, before host and date are added."""
-
-    samples: tuple[Sample, ...]
-    ceilings: tuple[MeasuredCeiling, ...]
-    versions: dict[str, str]
-    clocks: dict[str, str]
-    notes: tuple[str, ...]
-    busy_share: float | None
-
-
-def measure_cpu(rounds: int = 3, repeats: int = 2, largest_mib: int | None = None) -> CpuRun:
+def measure_cpu(
+    where: Mapping[str, str], *, rounds: int = 3, repeats: int = 2, largest_mib: int | None = None
+) -> Result:
     """Compile the probe, run it and choose the ceilings. Takes about 15 s.
 
-    repeats: of every measurement in each round. largest_mib: of all arrays, from the host if None.
-
-    Raises CeilingsError when there is no compiler or the probe fails.
+    where: what the result says of the run itself. repeats: of every measurement in each round.
+    largest_mib: of all arrays, from the host if None. Raises CeilingsError when there is no
+    compiler or the probe fails.
     """
     cache_bytes = last_level_cache_bytes()
     largest = largest_mib or _largest_mib(cache_bytes, memory_available_bytes())
@@ -80,11 +68,16 @@ def measure_cpu(rounds: int = 3, repeats: int = 2, largest_mib: int | None = Non
         Path(compiler).name: first_line(compiler, "--version"),
         "flags": " ".join(FLAGS),
     }
-    return CpuRun(
-        samples,
-        ceilings,
-        versions,
-        _clocks(before, after),
+    clocks = {"cpus usable": str(cpus_usable()), "cpu": cpu_name()}
+    for when, mhz in (("before", before), ("after", after)):
+        clocks[f"cpu clock {when}"] = f"{min(mhz):g} to {max(mhz):g} MHz" if mhz else "not reported"
+    return Result(
+        **where,
+        name=cpu_name(),
+        versions=versions,
+        clocks=clocks,
+        samples=samples,
+        ceilings=ceilings,
         notes=(*watch.notes, *notes, *matmul_notes),
         busy_share=watch.others_share,
     )
@@ -140,13 +133,6 @@ def _run(command: list[str], limit_s: float) -> str:
     return done.stdout
 
 
-def _clocks(before: list[float], after: list[float]) -> dict[str, str]:
-    clocks = {"cpus usable": str(cpus_usable()), "cpu": cpu_name()}
-    for when, mhz in (("before", before), ("after", after)):
-        clocks[f"cpu clock {when}"] = f"{min(mhz):g} to {max(mhz):g} MHz" if mhz else "not reported"
-    return clocks
-
-
 def measure_matmuls() -> tuple[tuple[Sample, ...], tuple[str, ...]]:
     """The rates per dtype, and a note where torch is not installed."""
     try:
@@ -158,7 +144,8 @@ def measure_matmuls() -> tuple[tuple[Sample, ...], tuple[str, ...]]:
 
 def _sample(torch: Any, dtype: str) -> Sample:
     for size in SIZES:
-        call = _product(torch, getattr(torch, dtype), size)
+        left, right = (torch.randn(size, size).to(getattr(torch, dtype)) for _ in range(2))
+        call = partial(torch.mm, left, right, out=torch.empty_like(left))
         # The first call also builds the kernel.
         fastest_s = min(_elapsed_s(call, 1) for _ in range(3))
         if fastest_s <= LONGEST_S:
@@ -168,11 +155,6 @@ def _sample(torch: Any, dtype: str) -> Sample:
     rates = tuple(2.0 * size**3 * calls / time_s for time_s in times_s)
     threads = torch.get_num_threads()
     return Sample("matmul_throughput", dtype, f"torch.mm {size}³", threads, 0, rates)
-
-
-def _product(torch: Any, dtype: Any, size: int) -> Callable[[], Any]:
-    left, right = (torch.randn(size, size).to(dtype) for _ in range(2))
-    return partial(torch.mm, left, right, out=torch.empty_like(left))
 
 
 def _elapsed_s(call: Callable[[], Any], calls: int) -> float:

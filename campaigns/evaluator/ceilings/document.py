@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
-from campaigns.evaluator.ceilings.choice import COLD_CACHES, WARM_PARTS
-from campaigns.evaluator.ceilings.result import MeasuredCeiling, Result, Sample
+from campaigns.evaluator.ceilings.choice import BUSY_LIMIT, COLD_CACHES, WARM_PARTS
+from campaigns.evaluator.ceilings.result import Result, Sample
 
 DIGITS = 4
+SAMPLE_HEAD = ("metric", "dtype", "method", "threads", "array MiB", "best", "median", "rates")
 PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"))
 SUFFIX = {"B/s": "B/s", "op/s": "FLOPS"}
 # The spellings that a bandwidth has; petabytes per second are not one of them.
@@ -46,8 +46,7 @@ def to_markdown(result: Result, platform: str) -> str:
         "",
         "## Specs",
         "",
-        *[spec_line(ceiling, result) for ceiling in result.ceilings],
-        *_busy_line(result),
+        *_spec_lines(result),
         "",
         "## Method",
         "",
@@ -61,68 +60,47 @@ def to_markdown(result: Result, platform: str) -> str:
         "",
         "All rates in the order in which they were taken, in units of 1e9 per second.",
         "",
-        *_samples(result.samples),
+        *_rows(SAMPLE_HEAD, map(_sample_row, result.samples)),
     ]
     return "\n".join(lines) + "\n"
 
 
-def spec_line(ceiling: MeasuredCeiling, result: Result) -> str:
-    """One citable line, with how and when in its note."""
-    qualifiers = [f"{key}={value}" for key, value in ceiling.qualifiers.items()]
-    note = f"{ceiling.basis}, median {shown(ceiling.median_rate, ceiling.unit)}"
-    return _line(f"{ceiling.metric}: {shown(ceiling.rate, ceiling.unit)}", qualifiers, note, result)
-
-
-def _busy_line(result: Result) -> list[str]:
-    if result.busy_share is None:
-        return []
-    note = "CPU time of the usable CPUs that others took while the ceilings were measured"
-    return [_line(f"host_busy_share: {result.busy_share:.3f} ratio", [], note, result)]
-
-
-def _line(fact: str, qualifiers: list[str], note: str, result: Result) -> str:
-    parts = [f"- {fact}", *qualifiers]
-    parts += ["evidence=measured", "kind=measured", "rank=preferred"]
-    parts.append(f"source=measured on host {result.host} on {result.measured_at[:10]}")
-    return " | ".join([*parts, f"note={note}"])
+def _spec_lines(result: Result) -> Iterator[str]:
+    """Citable lines, with how and when in their notes."""
+    how = ["evidence=measured", "kind=measured", "rank=preferred"]
+    how.append(f"source=measured on host {result.host} on {result.measured_at[:10]}")
+    for ceiling in result.ceilings:
+        qualifiers = [f"{key}={value}" for key, value in ceiling.qualifiers.items()]
+        fact = f"- {ceiling.metric}: {shown(ceiling.rate, ceiling.unit)}"
+        note = f"note={ceiling.basis}, median {shown(ceiling.median_rate, ceiling.unit)}"
+        yield " | ".join([fact, *qualifiers, *how, note])
+    if result.busy_share is not None:
+        note = "CPU time of the usable CPUs that others took while the ceilings were measured"
+        fact = f"- host_busy_share: {result.busy_share:.3f} ratio"
+        yield " | ".join([fact, *how, f"note={note}"])
 
 
 def shown(rate: float, unit: str) -> str:
     """A rate for people, four digits: "46.71 GB/s", "128.1 GFLOPS"."""
-    scale, prefix = next(
-        (
-            (scale, prefix)
-            for scale, prefix in PREFIXES
-            if scale <= LARGEST_PREFIX[unit] and rate >= scale
-        ),
-        PREFIXES[-1],
-    )
+    known = (one for one in PREFIXES if one[0] <= min(LARGEST_PREFIX[unit], rate))
+    scale, prefix = next(known, PREFIXES[-1])
     places = max(0, DIGITS - len(str(int(rate / scale))))
     number = f"{rate / scale:.{places}f}"
     number = number.rstrip("0").rstrip(".") if "." in number else number
     return f"{number} {prefix}{SUFFIX[unit]}"
 
 
-def _samples(samples: Iterable[Sample]) -> list[str]:
-    head = ("metric", "dtype", "method", "threads", "array MiB", "best", "median", "rates")
-    rows = [
-        (
-            sample.metric,
-            sample.dtype or "–",
-            sample.method,
-            str(sample.threads or "–"),
-            f"{sample.array_bytes / 2**20:g}" if sample.array_bytes else "–",
-            _billions(sample.best),
-            _billions(sample.median),
-            " ".join(map(_billions, sample.rates)),
-        )
-        for sample in samples
-    ]
-    return _rows(head, rows)
-
-
-def _billions(rate: float) -> str:
-    return f"{rate / 1e9:.2f}"
+def _sample_row(sample: Sample) -> tuple[str, ...]:
+    return (
+        sample.metric,
+        sample.dtype or "–",
+        sample.method,
+        str(sample.threads or "–"),
+        f"{sample.array_bytes / 2**20:g}" if sample.array_bytes else "–",
+        f"{sample.best / 1e9:.2f}",
+        f"{sample.median / 1e9:.2f}",
+        " ".join(f"{rate / 1e9:.2f}" for rate in sample.rates),
+    )
 
 
 def _rows(head: Iterable[str], rows: Iterable[Iterable[str]] | Mapping[str, str]) -> list[str]:

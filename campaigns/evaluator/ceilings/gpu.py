@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from campaigns.evaluator.ceilings.choice import COLD_CACHES, choose
+from campaigns.evaluator.ceilings.choice import ARRAYS, COLD_CACHES, choose
 from campaigns.evaluator.ceilings.result import CeilingsError, Result, Sample
 from campaigns.evaluator.host import first_line
 
@@ -48,10 +48,20 @@ def measure_gpu(index: int, where: Mapping[str, str]) -> Result:
     products, refused = _matmuls(torch, properties, clocks)
     samples += products
     ceilings, notes = choose(samples, cache_bytes)
+    import triton
+
+    driver = first_line("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")
+    versions = {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "triton": triton.__version__,
+        "cuda": str(torch.version.cuda),
+        "driver": driver or "not reported",
+    }
     return Result(
         **where,
         name=properties.name,
-        versions=_versions(torch),
+        versions=versions,
         clocks=clocks.summary(),
         samples=tuple(samples),
         ceilings=ceilings,
@@ -111,28 +121,19 @@ def _traffic(torch: Any, index: int, cache_bytes: int, clocks: Clocks) -> list[S
     samples = []
     size = SMALLEST_MIB * MIB
     while size <= largest:
-        samples += _traffic_of(torch, size, clocks)
+        source = torch.rand(size // 4, device="cuda")
+        target = torch.empty_like(source)
+        methods: tuple[tuple[str, str, Callable[[], Any]], ...] = (
+            ("copy", "driver copy", partial(target.copy_, source)),
+            ("copy", "element-wise kernel", partial(torch.mul, source, 1.0, out=target)),
+            ("read", "sum", partial(torch.sum, source)),
+            ("write", "fill", partial(target.fill_, 1.0)),
+        )
+        for kind, method, call in methods:
+            metric, sampled = f"{kind}_bandwidth", partial(clocks.sample, f"{kind} of arrays")
+            rates = _rates(torch, call, float(ARRAYS[metric] * size), sampled)
+            samples.append(Sample(metric, "", method, 0, size, rates))
         size *= 2
-    return samples
-
-
-def _traffic_of(torch: Any, size: int, clocks: Clocks) -> list[Sample]:
-    source = torch.rand(size // 4, device="cuda")
-    target = torch.empty_like(source)
-    methods: dict[tuple[str, str], tuple[int, Callable[[], Any]]] = {
-        ("copy_bandwidth", "driver copy"): (2, partial(target.copy_, source)),
-        ("copy_bandwidth", "element-wise kernel"): (
-            2,
-            partial(torch.mul, source, 1.0, out=target),
-        ),
-        ("read_bandwidth", "sum"): (1, partial(torch.sum, source)),
-        ("write_bandwidth", "fill"): (1, partial(target.fill_, 1.0)),
-    }
-    samples = []
-    for (metric, method), (arrays, call) in methods.items():
-        label = f"{metric.partition('_')[0]} of arrays"
-        rates = _rates(torch, call, float(arrays * size), partial(clocks.sample, label))
-        samples.append(Sample(metric, "", method, 0, size, rates))
     return samples
 
 
@@ -146,11 +147,8 @@ def _cached(torch: Any, cache_bytes: int, clocks: Clocks) -> list[Sample]:
         return []
     x, y = (torch.rand(blocks * CACHE_BLOCK, device="cuda") for _ in range(2))
     samples = []
-    for metric, way, arrays in (
-        ("read_bandwidth", gpu_kernels.READ, 1),
-        ("write_bandwidth", gpu_kernels.WRITE, 1),
-        ("copy_bandwidth", gpu_kernels.COPY, 2),
-    ):
+    ways = {"read": gpu_kernels.READ, "write": gpu_kernels.WRITE, "copy": gpu_kernels.COPY}
+    for kind, way in ways.items():
         launch = partial(
             gpu_kernels.pass_over[(blocks,)],
             *(x, y, CACHE_PASSES),
@@ -159,9 +157,9 @@ def _cached(torch: Any, cache_bytes: int, clocks: Clocks) -> list[Sample]:
             BLOCK=CACHE_BLOCK,
             num_warps=8,
         )
-        size = 4 * blocks * CACHE_BLOCK
-        sampled = partial(clocks.sample, f"{metric.partition('_')[0]} inside the cache")
-        rates = _rates(torch, launch, float(arrays * size * CACHE_PASSES), sampled)
+        size, metric = 4 * blocks * CACHE_BLOCK, f"{kind}_bandwidth"
+        moved = float(ARRAYS[metric] * size * CACHE_PASSES)
+        rates = _rates(torch, launch, moved, partial(clocks.sample, f"{kind} inside the cache"))
         method = f"Triton kernel, {CACHE_PASSES} passes a launch"
         samples.append(Sample(metric, "", method, 0, size, rates))
     return samples
@@ -268,16 +266,3 @@ def _elapsed_ms(
         while_busy()
     end.synchronize()
     return float(start.elapsed_time(end))
-
-
-def _versions(torch: Any) -> dict[str, str]:
-    import triton
-
-    driver = first_line("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")
-    return {
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "triton": triton.__version__,
-        "cuda": str(torch.version.cuda),
-        "driver": driver or "not reported",
-    }

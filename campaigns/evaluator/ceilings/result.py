@@ -112,19 +112,18 @@ def highest(
 
 
 def ceiling_of(sample: Sample, *, cache: str = "", array_bytes: int = 0) -> MeasuredCeiling:
-    """The best rate of one sample, as the answer to the question that the qualifiers make."""
-    facts = (sample.metric, sample.dtype, sample.best, sample.median, describe(sample))
-    return MeasuredCeiling(*facts, cache, array_bytes)
+    """The best rate of one sample, as the answer to the question that the qualifiers make.
 
-
-def describe(sample: Sample) -> str:
-    """How a sample was taken, for people: "streaming, 2 threads, arrays of 512 MiB"."""
+    Its basis is how the sample was taken: "streaming, 2 threads, arrays of 512 MiB, best of 9".
+    """
     parts = [sample.method]
     if sample.threads:
         parts.append(f"{sample.threads} thread{'s' if sample.threads > 1 else ''}")
     if sample.array_bytes:
         parts.append(f"arrays of {sample.array_bytes / 2**20:g} MiB")
-    return f"{', '.join(parts)}, best of {len(sample.rates)}"
+    basis = f"{', '.join(parts)}, best of {len(sample.rates)}"
+    facts = (sample.metric, sample.dtype, sample.best, sample.median, basis)
+    return MeasuredCeiling(*facts, cache, array_bytes)
 
 
 def dump(result: Result) -> str:
@@ -136,9 +135,8 @@ def load(text: str) -> Result:
     """Read what `dump` wrote. CeilingsError says that it is something else."""
     try:
         value: dict[str, Any] = json.loads(text)
-        samples = tuple(
-            Sample(**(item | {"rates": tuple(item["rates"])})) for item in value.pop("samples")
-        )
+        taken = value.pop("samples")
+        samples = tuple(Sample(**(item | {"rates": tuple(item["rates"])})) for item in taken)
         ceilings = tuple(MeasuredCeiling(**item) for item in value.pop("ceilings"))
         notes = tuple(value.pop("notes"))
         return Result(**value, samples=samples, ceilings=ceilings, notes=notes)

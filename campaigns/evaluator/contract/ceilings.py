@@ -1,6 +1,6 @@
 """Measured ceilings of a device: what the measuring process prints, and the document of it."""
 
-from campaigns.evaluator.ceilings.busy import BUSY_LIMIT
+from campaigns.evaluator.ceilings.choice import BUSY_LIMIT
 from campaigns.evaluator.ceilings.document import to_markdown
 from campaigns.evaluator.ceilings.result import CeilingsError, Result, load
 

@@ -3,11 +3,17 @@
 With it the ways in which processes that run foreign code are kept together and ended.
 """
 
-from campaigns.evaluator.sandbox.cards import CardNode
 from campaigns.evaluator.sandbox.identity import HIGH_BLOCK, LOW_BLOCK
 from campaigns.evaluator.sandbox.layers import Layer, describe, wanted, words
 from campaigns.evaluator.sandbox.limits import with_descendants
-from campaigns.evaluator.sandbox.policy import LOG_BYTES, TABLE_BYTES, Order, Policy, Told
+from campaigns.evaluator.sandbox.policy import (
+    LOG_BYTES,
+    TABLE_BYTES,
+    CardNode,
+    Order,
+    Policy,
+    Told,
+)
 from campaigns.evaluator.sandbox.processes import (
     adopt_orphans,
     describe_status,

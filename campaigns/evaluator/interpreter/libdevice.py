@@ -11,22 +11,12 @@ FUNCTIONS = {
     **{name: name for name in ("rsqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin")},
     **{name: name for name in ("acos", "atan", "asinh", "acosh", "atanh", "erf", "erfc", "ceil")},
     **{name: name for name in ("floor", "trunc", "pow", "atan2", "fmod", "hypot", "copysign")},
-    "rint": "round",
-    "nearbyint": "round",
-    "abs": "abs",
-    "erfinv": "erfinv",
-    "fast_expf": "exp",
-    "fast_logf": "log",
+    **{name: name for name in ("abs", "erfinv", "lgamma")},
+    **dict.fromkeys(("rint", "nearbyint"), "round"),
+    **{f"fast_{name}f": name for name in ("exp", "log", "sin", "cos", "pow")},
+    **{f"{name}_rn": name for name in ("sqrt", "div", "add", "mul")},
     "fast_log2f": "log2",
-    "fast_sinf": "sin",
-    "fast_cosf": "cos",
-    "fast_powf": "pow",
     "fast_dividef": "div",
-    "sqrt_rn": "sqrt",
-    "div_rn": "div",
-    "add_rn": "add",
-    "mul_rn": "mul",
-    "lgamma": "lgamma",
 }
 
 
@@ -39,12 +29,8 @@ def put_in() -> None:
         for name, given in list(vars(module).items()):
             if name in FUNCTIONS:
                 setattr(module, name, _elementwise(getattr(torch, FUNCTIONS[name])))
-            elif _is_its_own(given, module):
+            elif callable(given) and getattr(given, "__module__", "") == module.__name__:
                 setattr(module, name, _missing(name))
-
-
-def _is_its_own(given: Any, module: Any) -> bool:
-    return callable(given) and getattr(given, "__module__", "") == module.__name__
 
 
 def _missing(name: str) -> Callable[..., Any]:
@@ -66,16 +52,14 @@ def _elementwise(compute: Callable[..., Any]) -> Callable[..., Any]:
         # A number beside a block is as large as the block.
         like = max(tensors, key=lambda one: int(one.handle.data.size))
         dtype = torch.from_numpy(like.handle.data).dtype
+        # A constexpr has the value that it stands for.
         given = [
-            torch.as_tensor(arg.handle.data if isinstance(arg, tl.tensor) else _plain(arg))
+            torch.as_tensor(
+                arg.handle.data if isinstance(arg, tl.tensor) else getattr(arg, "value", arg)
+            )
             for arg in args
         ]
         made = compute(*(one.to(dtype) for one in given)).to(dtype)
         return tl.tensor(TensorHandle(made.numpy(), like.handle.dtype), like.type)
 
     return function
-
-
-def _plain(arg: Any) -> Any:
-    """What a constexpr stands for."""
-    return getattr(arg, "value", arg)

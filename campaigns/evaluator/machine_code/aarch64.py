@@ -28,10 +28,7 @@ _KINDS = (
         OpKind.ATOMIC,
     ),
     (re.compile(r"(?:ld|st)[a-z0-9]+|prf[a-z]+"), OpKind.MEMORY),
-    (
-        re.compile(r"b?fcvt[a-z0-9]*|[su]cvtf|[su]xtl2?|(?:[su]q)?xtu?n2?"),
-        OpKind.CONVERT,
-    ),
+    (re.compile(r"b?fcvt[a-z0-9]*|[su]cvtf|[su]xtl2?|(?:[su]q)?xtu?n2?"), OpKind.CONVERT),
     (
         re.compile(
             r"dup|ins|[us]mov|zip[12q]*|uzp[12q]*|trn[12]|ext|tbl|tbx|rev(?:16|32|64)?|splice"
@@ -68,24 +65,16 @@ def kind_of(mnemonic: str, operands: str) -> OpKind:
     for pattern, kind in _KINDS:
         if pattern.fullmatch(mnemonic):
             return kind
-    if _PACKED_PRODUCT.fullmatch(mnemonic) or _is_float(mnemonic):
-        return _arithmetic(mnemonic, operands)
+    # FADD and FMLA, BFDOT and BFMLALB; not FMOV, which moves, nor BFI, which is of bits.
+    moves = mnemonic in ("fmov", "fdup", "fcpy") or _BITFIELD.fullmatch(mnemonic)
+    is_float = mnemonic.startswith(("f", "bf")) and not moves
+    if is_float or _PACKED_PRODUCT.fullmatch(mnemonic):
+        if _SCALABLE.search(operands):
+            return OpKind.VECTOR_SCALABLE
+        # "v0.2s" is half of a register of 128 bits, and counts as one.
+        if _VECTOR.search(operands):
+            return OpKind.VECTOR_128
+        return OpKind.SCALAR_FLOAT if is_float else OpKind.INTEGER
     if _INTEGER.fullmatch(mnemonic) or _BITFIELD.fullmatch(mnemonic):
         return OpKind.INTEGER
     return OpKind.OTHER
-
-
-def _is_float(mnemonic: str) -> bool:
-    """FADD and FMLA, BFDOT and BFMLALB; not FMOV, which moves, nor BFI, which is of bits."""
-    if mnemonic in ("fmov", "fdup", "fcpy") or _BITFIELD.fullmatch(mnemonic):
-        return False
-    return mnemonic.startswith(("f", "bf"))
-
-
-def _arithmetic(mnemonic: str, operands: str) -> OpKind:
-    if _SCALABLE.search(operands):
-        return OpKind.VECTOR_SCALABLE
-    # "v0.2s" is half of a register of 128 bits, and counts as one.
-    if _VECTOR.search(operands):
-        return OpKind.VECTOR_128
-    return OpKind.SCALAR_FLOAT if _is_float(mnemonic) else OpKind.INTEGER

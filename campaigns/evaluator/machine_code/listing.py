@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
+from types import ModuleType
 
 from campaigns.evaluator.contract import Function
 from campaigns.evaluator.machine_code import aarch64, sass, x86
@@ -23,13 +23,8 @@ NAME_CHARACTERS = 120
 # Of the C library and of GCC, linked into every shared object.
 LOADERS = frozenset(
     (
-        "_init",
-        "_fini",
-        "call_weak_fn",
-        "deregister_tm_clones",
-        "register_tm_clones",
-        "__do_global_dtors_aux",
-        "frame_dummy",
+        *("_init", "_fini", "call_weak_fn", "deregister_tm_clones", "register_tm_clones"),
+        *("__do_global_dtors_aux", "frame_dummy"),
     )
 )
 
@@ -41,21 +36,10 @@ _DEVICE_HEAD = re.compile(r"\s*Function : (.+)|\.text\.(.+):")
 _DEVICE_LABEL = re.compile(r"(\S+):")
 
 
-@dataclass(frozen=True, slots=True)
-class _InstructionSet:
-    """jump: the mnemonic that ends a function in another one."""
-
-    parted: Callable[[str], tuple[str, str]]
-    is_padding: Callable[[str, str], bool]
-    kind_of: Callable[[str, str], OpKind]
-    jump: str
-
-
-_AARCH64 = _InstructionSet(aarch64.parted, aarch64.is_padding, aarch64.kind_of, aarch64.JUMP)
-_FORMATS = {
-    "elf64-x86-64": _InstructionSet(x86.parted, x86.is_padding, x86.kind_of, x86.JUMP),
-    "elf64-littleaarch64": _AARCH64,
-    "elf64-bigaarch64": _AARCH64,
+_FORMATS: dict[str, ModuleType] = {
+    "elf64-x86-64": x86,
+    "elf64-littleaarch64": aarch64,
+    "elf64-bigaarch64": aarch64,
 }
 
 
@@ -90,7 +74,7 @@ def host_functions(text: str) -> tuple[Function, ...]:
     Without what every shared object has, without padding, and without a last line that was cut.
     Nothing where the listing is of no x86-64 or AArch64 code.
     """
-    machine: _InstructionSet | None = None
+    machine: ModuleType | None = None
     found: list[_Counts] = []
     current: _Counts | None = None
     stubs = False
@@ -108,16 +92,19 @@ def host_functions(text: str) -> tuple[Function, ...]:
     return _most(found)
 
 
-def _count_host(current: _Counts, machine: _InstructionSet, told: str) -> None:
+def _count_host(current: _Counts, machine: ModuleType, told: str) -> None:
     mnemonic, operands = machine.parted(told)
     # Directives are data between the code: ".word", ".inst".
     if mnemonic.startswith(".") or machine.is_padding(mnemonic, operands):
         return
     kind = machine.kind_of(mnemonic, operands)
     if kind is OpKind.CALL:
-        current.add(kind, _target(operands) or _dynamic_target(told))
+        # The name that the loader fills in: "call *0x2f8a(%rip)        # 3fd0 <expf@GLIBC_2.27>".
+        comment = told.rpartition(" # ")[2]
+        loaded = _target(comment) if "@" in comment else ""
+        current.add(kind, _target(operands) or loaded)
         return
-    called = _target(operands) if mnemonic == machine.jump else ""
+    called = _target(operands) if mnemonic == machine.JUMP else ""
     # A function's cold part is a piece of it that lies elsewhere.
     if called and called != current.name and ".cold" not in called:
         current.add(OpKind.CALL, called)
@@ -134,12 +121,6 @@ def _target(operands: str) -> str:
     if name.rpartition("+0x")[1]:
         return ""
     return name.partition("@")[0]
-
-
-def _dynamic_target(told: str) -> str:
-    """The name that the loader fills in: "call *0x2f8a(%rip)        # 3fd0 <expf@GLIBC_2.27>"."""
-    comment = told.rpartition(" # ")[2]
-    return _target(comment) if "@" in comment else ""
 
 
 def device_functions(text: str) -> tuple[Function, ...]:
@@ -159,7 +140,9 @@ def device_functions(text: str) -> tuple[Function, ...]:
             if current is None or mnemonic.startswith("."):
                 continue
             kind = sass.kind_of(mnemonic)
-            if mnemonic == "NOP" or (kind is OpKind.BRANCH and _returns(operands, told[1], label)):
+            # A branch to itself, by address (cuobjdump) or by its label (nvdisasm).
+            itself = (f"0x{told[1].lstrip('0') or '0'}", f"`({label})" if label else None)
+            if mnemonic == "NOP" or (kind is OpKind.BRANCH and operands in itself):
                 padding.append(kind)
             else:
                 for skipped in padding:
@@ -183,13 +166,6 @@ def _device_target(kind: OpKind, operands: str) -> str:
     called = operands.partition("`(")[2].rpartition(")")[0].rpartition("$")[2]
     # A label of no function's.
     return "" if called.startswith(".L_") else called
-
-
-def _returns(operands: str, address: str, label: str) -> bool:
-    """Whether a branch goes to itself, by address (cuobjdump) or by its label (nvdisasm)."""
-    if label and operands == f"`({label})":
-        return True
-    return operands == f"0x{address.lstrip('0') or '0'}"
 
 
 def _most(found: Iterable[_Counts]) -> tuple[Function, ...]:

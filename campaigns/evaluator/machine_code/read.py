@@ -78,9 +78,8 @@ def _demangled(functions: Sequence[Function], place: Workplace) -> Sequence[Func
 
 def _of_triton(job: Job, place: Workplace, example: Layout, tool: str) -> MachineCode:
     if not job.target.startswith("sm_"):
-        return MachineCode(
-            tool, note=f"only what is built for an NVIDIA GPU is read, not {job.target}"
-        )
+        note = f"only what is built for an NVIDIA GPU is read, not {job.target}"
+        return MachineCode(tool, note=note)
     path = write_source(job.candidate, place.folder, ".py")
     ended = place.apart(lambda: _list_compiled(job.target, path, example))
     if ended.status:

@@ -91,24 +91,16 @@ def kind_of(mnemonic: str, operands: str) -> OpKind:
     if arithmetic and arithmetic["scalar"]:
         return OpKind.SCALAR_FLOAT
     if arithmetic or _PACKED_PRODUCT.fullmatch(mnemonic):
-        return _vector(operands)
+        if "%zmm" in operands:
+            return OpKind.VECTOR_512
+        return OpKind.VECTOR_256 if "%ymm" in operands else OpKind.VECTOR_128
     if _STACK_OR_STRING.fullmatch(mnemonic):
         return OpKind.MEMORY
-    if _in_memory(operands):
+    # "8(%rax)" is of an address, and "%fs:0x28" of a thread's own memory.
+    if "(" in operands.replace("%st(", "") or "s:" in operands:
         # An exchange with memory locks by itself.
         if mnemonic.startswith("xchg"):
             return OpKind.ATOMIC
         if _MOVE.fullmatch(mnemonic):
             return OpKind.MEMORY
     return next((kind for pattern, kind in _LAST if pattern.fullmatch(mnemonic)), OpKind.OTHER)
-
-
-def _vector(operands: str) -> OpKind:
-    if "%zmm" in operands:
-        return OpKind.VECTOR_512
-    return OpKind.VECTOR_256 if "%ymm" in operands else OpKind.VECTOR_128
-
-
-def _in_memory(operands: str) -> bool:
-    """Whether one is "8(%rax)" of an address, or "%fs:0x28" of a thread's own memory."""
-    return "(" in operands.replace("%st(", "") or "s:" in operands

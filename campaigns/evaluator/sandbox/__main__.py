@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import sys
 
-from campaigns.evaluator.sandbox import cgroup, limits, probe
+from campaigns.evaluator.sandbox import limits, probe
 
 
 def main(kinds: list[str]) -> int:
     found = {}
     for kind in kinds:
         plan = probe.plan_for(kind)
-        groups = cgroup.make(plan.memory_bytes, limits.most_threads())
+        groups = limits.make_groups(plan.memory_bytes)
         groups.remove()
         found[kind] = {
             "root": plan.root,

@@ -13,7 +13,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,11 +26,16 @@ BYTES_A_FILE = 16 * 1024
 # Nobody becomes more by a file that was brought here: no user or group of its owner.
 RIGHTS, OWN_RIGHTS = 0o777, 0o700
 SHARED = Path("/dev/shm")
+COPIED = (stat.S_IFDIR, stat.S_IFLNK, stat.S_IFREG)
 
 
 def make(uid: int | None) -> Path:
     """A new folder of user `uid`, or of this process's; what was left long ago is removed."""
-    _sweep(Path(tempfile.gettempdir()))
+    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}-*-*"):
+        with contextlib.suppress(OSError):
+            old = time.time() - left.stat(follow_symlinks=False).st_mtime > KEPT_S
+            if old and not Path("/proc", left.name.split("-")[2]).exists():
+                remove(left)
     folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}-{os.getpid()}-"))
     if uid is not None:
         os.chown(folder, uid, uid)
@@ -48,27 +53,28 @@ def remove(folder: Path) -> None:
 
 
 def clear(folder: Path) -> None:
-    """Remove all that is in it, as `remove` does. Raises OSError."""
-    top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        _empty(top)
-    finally:
-        os.close(top)
+    """Remove all that is in it, as `remove` does. Raises OSError.
 
-
-def _empty(top: int) -> None:
-    """One level at a time, with two open folders: what lies deeper is first moved up."""
+    One level at a time, with two open folders: what lies deeper is first moved up.
+    """
     mark, moved = secrets.token_hex(8), 0
-    while names := _without_files(top):
-        for name in names:
-            handle = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=top)
-            try:
-                for inner in _without_files(handle):
-                    os.rename(inner, f"{mark}-{moved}", src_dir_fd=handle, dst_dir_fd=top)
-                    moved += 1
-            finally:
-                os.close(handle)
-            os.rmdir(name, dir_fd=top)
+    with _opened(folder) as top:
+        while names := _without_files(top):
+            for name in names:
+                with _opened(name, top) as handle:
+                    for inner in _without_files(handle):
+                        os.rename(inner, f"{mark}-{moved}", src_dir_fd=handle, dst_dir_fd=top)
+                        moved += 1
+                os.rmdir(name, dir_fd=top)
+
+
+@contextlib.contextmanager
+def _opened(folder: Path | str, within: int | None = None) -> Iterator[int]:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=within)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
 
 
 def _without_files(handle: int) -> list[str]:
@@ -82,14 +88,6 @@ def _without_files(handle: int) -> list[str]:
             else:
                 os.unlink(entry.name, dir_fd=handle)
     return found
-
-
-def _sweep(place: Path) -> None:
-    for left in place.glob(f"{PREFIX}-*-*"):
-        with contextlib.suppress(OSError):
-            old = time.time() - left.stat(follow_symlinks=False).st_mtime > KEPT_S
-            if old and not Path("/proc", left.name.split("-")[2]).exists():
-                remove(left)
 
 
 class OverRoom(Exception):
@@ -122,13 +120,22 @@ class Room:
         """
         if not stat.S_ISDIR(os.lstat(source).st_mode):
             raise OverRoom(f"{source.name} is no folder")
-        left = _Left(self.most_bytes, self.most_files)
         target.mkdir()
         _own(target, uid)
-        pending = [(source, target)]
+        pending, left_bytes, left_files = [(source, target)], self.most_bytes, self.most_files
         try:
             while pending:
-                pending += _copy_entries(*pending.pop(), uid, left)
+                outer, into = pending.pop()
+                with os.scandir(outer) as entries:
+                    for entry in entries:
+                        told = entry.stat(follow_symlinks=False)
+                        left_bytes -= told.st_size if stat.S_ISREG(told.st_mode) else 0
+                        left_files -= stat.S_IFMT(told.st_mode) in COPIED
+                        if left_bytes < 0 or left_files < 0:
+                            raise OverRoom("there is no room for it")
+                        _copy_entry(entry, told, into / entry.name, uid)
+                        if stat.S_ISDIR(told.st_mode):
+                            pending.append((Path(entry.path), into / entry.name))
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 raise OverRoom("a path is too long to be copied") from None
@@ -141,44 +148,21 @@ def is_full(folder: str) -> bool:
     return not found.f_bfree or not found.f_ffree
 
 
-@dataclass(slots=True)
-class _Left:
-    size: int
-    files: int
-
-    def take(self, size: int) -> None:
-        self.size -= size
-        self.files -= 1
-        if self.size < 0 or self.files < 0:
-            raise OverRoom("there is no room for it")
-
-
-def _copy_entries(
-    source: Path, target: Path, uid: int | None, left: _Left
-) -> list[tuple[Path, Path]]:
-    """Copy what lies in a folder itself; the folders in it, made and still to be copied."""
-    inner = []
-    with os.scandir(source) as entries:
-        for entry in entries:
-            made, told = target / entry.name, entry.stat(follow_symlinks=False)
-            if stat.S_ISDIR(told.st_mode):
-                left.take(0)
-                made.mkdir()
-                made.chmod(told.st_mode & RIGHTS | OWN_RIGHTS)
-                inner.append((source / entry.name, made))
-            elif stat.S_ISLNK(told.st_mode):
-                left.take(0)
-                made.symlink_to(os.readlink(entry.path))
-            elif stat.S_ISREG(told.st_mode):
-                left.take(told.st_size)
-                shutil.copyfile(entry.path, made, follow_symlinks=False)
-                made.chmod(told.st_mode & RIGHTS)
-                # Tools such as make go by the order of these times.
-                os.utime(made, ns=(told.st_atime_ns, told.st_mtime_ns))
-            else:
-                continue
-            _own(made, uid)
-    return inner
+def _copy_entry(entry: os.DirEntry[str], told: os.stat_result, made: Path, uid: int | None) -> None:
+    """Copy what is no socket or the like; of a folder not what lies in it."""
+    if stat.S_ISDIR(told.st_mode):
+        made.mkdir()
+        made.chmod(told.st_mode & RIGHTS | OWN_RIGHTS)
+    elif stat.S_ISLNK(told.st_mode):
+        made.symlink_to(os.readlink(entry.path))
+    elif stat.S_ISREG(told.st_mode):
+        shutil.copyfile(entry.path, made, follow_symlinks=False)
+        made.chmod(told.st_mode & RIGHTS)
+        # Tools such as make go by the order of these times.
+        os.utime(made, ns=(told.st_atime_ns, told.st_mtime_ns))
+    else:
+        return
+    _own(made, uid)
 
 
 def _own(path: Path, uid: int | None) -> None:

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from campaigns.evaluator.sandbox import identity, view
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
-from campaigns.evaluator.sandbox.linux import calls, filters
-from campaigns.evaluator.sandbox.linux import install as seccomp
+from campaigns.evaluator.sandbox.linux import calls, filters, seccomp
 
 OWN = (Layer.NETWORK, Layer.MOUNTS)
 # To stop processes of other users, and to read how their threads stand.
@@ -38,7 +37,8 @@ def close(plan: SandboxPlan, shown: Iterable[Path], kept: Iterable[Path]) -> str
     held = _held(plan)
     if Layer.MOUNTS in held:
         owner = (os.getuid(), os.getgid())
-        paths = (*plan.readable, *plan.devices, *_apart(shown, plan.readable))
+        seen = [one for one in shown if not any(map(one.is_relative_to, plan.readable))]
+        paths = (*plan.readable, *plan.devices, *seen)
         # Runners open its memory on a GPU through the host's /dev/shm.
         on_gpu = plan.kind == "cuda"
         view.build_view(paths, owner, fresh_proc=False, shared=on_gpu, kept=kept)
@@ -47,7 +47,7 @@ def close(plan: SandboxPlan, shown: Iterable[Path], kept: Iterable[Path]) -> str
         os.chdir(view.SCRATCH)
     if held:
         calls.drop_bounding_set()
-        calls.keep_capabilities(KEPT)
+        calls.drop_capabilities(but=KEPT)
     if Layer.SECCOMP in plan.holds:
         identity.no_new_privileges()
         seccomp.install(filters.program(filters.JUDGE), listen=False)
@@ -57,9 +57,3 @@ def close(plan: SandboxPlan, shown: Iterable[Path], kept: Iterable[Path]) -> str
 
 def _held(plan: SandboxPlan) -> tuple[Layer, ...]:
     return tuple(layer for layer in OWN if layer in plan.holds) if plan.root else ()
-
-
-def _apart(paths: Iterable[Path], shown: Iterable[Path]) -> list[Path]:
-    """Those that are not shown already."""
-    listed = list(shown)
-    return [path for path in paths if not any(path.is_relative_to(one) for one in listed)]

@@ -1,10 +1,18 @@
-"""What one runner may use: processes, memory, files, processor time. Only ever lowered."""
+"""What one runner may use: processes, memory, files, processor time. Only ever lowered.
+
+Memory and processes of all that a runner starts are bounded together by the kernel, but only where
+this process may make control groups: as root, version 1, or version 2 where a group with these
+controllers handed down is writable. Elsewhere the other limits and the warden's watch remain.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import resource
+import secrets
+import time
+from dataclasses import dataclass
 from pathlib import Path
 
 MIB = 1 << 20
@@ -23,6 +31,9 @@ SANITIZED_STACK_BYTES = 256 * MIB
 LEAST_MEMORY = 512 * MIB
 # In a user namespace of its own an ordinary user's count starts afresh, from this kernel on.
 COUNTS_PER_NAMESPACE = (5, 14)
+MOUNT = Path("/sys/fs/cgroup")
+MEMORY_FILES = ("memory.max", "memory.limit_in_bytes")
+PROCESS_FILE = "pids.max"
 
 
 def most_threads() -> int:
@@ -31,9 +42,8 @@ def most_threads() -> int:
 
 def memory_limit(asked_bytes: int) -> int:
     """What was asked for, else half of this host's memory."""
-    if asked_bytes:
-        return max(LEAST_MEMORY, asked_bytes)
-    return max(LEAST_MEMORY, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
+    half = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    return max(LEAST_MEMORY, asked_bytes or half)
 
 
 def limit_runner(
@@ -66,7 +76,9 @@ def limit_runner(
     others = 0 if own_count else _processes_of(os.getuid())
     _lower(resource.RLIMIT_NPROC, most_threads() + others)
     if address_bytes is not None:
-        _lower(resource.RLIMIT_AS, _mapped_bytes() + address_bytes)
+        mapped_pages = int(Path("/proc/self/statm").read_text().split()[0])
+        mapped_bytes = mapped_pages * os.sysconf("SC_PAGE_SIZE")
+        _lower(resource.RLIMIT_AS, mapped_bytes + address_bytes)
     os.umask(0o077)
 
 
@@ -95,7 +107,10 @@ def resident_below(pid: int) -> int:
 
     Pages that several share are counted for each.
     """
-    pages = sum(map(_resident_pages, with_descendants(pid)[1:]))
+    pages = 0
+    for below in with_descendants(pid)[1:]:
+        with contextlib.suppress(OSError, IndexError):  # it has just ended
+            pages += int(Path(f"/proc/{below}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -109,13 +124,6 @@ def with_descendants(pid: int) -> list[int]:
     return found
 
 
-def _resident_pages(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (OSError, IndexError):
-        return 0
-
-
 def _lower(kind: int, to: int) -> None:
     _, most = resource.getrlimit(kind)
     if most != resource.RLIM_INFINITY:
@@ -123,17 +131,111 @@ def _lower(kind: int, to: int) -> None:
     resource.setrlimit(kind, (to, to))
 
 
-def _mapped_bytes() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
 def _processes_of(uid: int) -> int:
     count = 0
     for entry in Path("/proc").iterdir():
-        try:
+        with contextlib.suppress(OSError):  # it has just ended
             if entry.name.isdigit() and entry.stat().st_uid == uid:
                 count += len(os.listdir(entry / "task"))
-        except OSError:
-            continue  # it has just ended
     return count
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The groups of one runner; version 1 has one per controller. memory: whether it is bounded."""
+
+    folders: tuple[Path, ...]
+    memory: bool
+    processes: bool
+
+    def enter(self) -> None:
+        """Put this process, and whatever it starts, into the groups. Raises OSError."""
+        for folder in self.folders:
+            (folder / "cgroup.procs").write_text("0")
+
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel ended a process here because the group was over its limit."""
+        events = ("memory.events", "memory.oom_control")
+        return any(_counter(f / name, "oom_kill") for f in self.folders for name in events)
+
+    def refused_processes(self) -> int:
+        """How often a process or thread was not started because there were too many."""
+        return sum(_counter(folder / "pids.events", "max") for folder in self.folders)
+
+    def remove(self) -> None:
+        """Remove the groups; the kernel refuses while the last process is still being ended."""
+        for folder in self.folders:
+            for _ in range(100):
+                with contextlib.suppress(FileNotFoundError):
+                    try:
+                        folder.rmdir()
+                    except OSError:
+                        time.sleep(0.01)
+                        continue
+                break
+
+
+def make_groups(memory_bytes: int) -> Groups:
+    """New groups with these limits as far as this host lets us; none of them may be left out."""
+    name = f"kopt-{os.getpid()}-{secrets.token_hex(4)}"
+    folders, memory, processes = [], False, False
+    for parent in _parents():
+        # What killed wardens left; the kernel refuses for a group that has processes.
+        for left in parent.glob("kopt-*-*"):
+            if not Path("/proc", left.name.split("-")[1]).exists():
+                with contextlib.suppress(OSError):
+                    left.rmdir()
+        folder = parent / name
+        try:
+            folder.mkdir()
+        except OSError:
+            continue
+        has_memory = _set(folder, MEMORY_FILES, memory_bytes)
+        has_processes = _set(folder, (PROCESS_FILE,), most_threads())
+        if not has_memory and not has_processes:
+            folder.rmdir()
+            continue
+        folders.append(folder)
+        memory, processes = memory or has_memory, processes or has_processes
+    return Groups(tuple(folders), memory, processes)
+
+
+def _parents() -> list[Path]:
+    """Groups in which a group with a memory or process limit could be made, own ones first."""
+    found = []
+    for line in _text(Path("/proc/self/cgroup")).splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers in ("memory", "pids"):
+            base = MOUNT / controllers
+            own = base / path.lstrip("/")
+            found.append(own if own.is_dir() else base)
+        elif not controllers:
+            own = MOUNT / path.lstrip("/")
+            for folder in (own, *own.parents):
+                handed_down = _text(folder / "cgroup.subtree_control").split()
+                if has_both := {"memory", "pids"} <= {*handed_down}:
+                    found.append(folder)
+                if has_both or folder == MOUNT:
+                    break
+    return found
+
+
+def _set(folder: Path, names: tuple[str, ...], value: int) -> bool:
+    for name in names:
+        with contextlib.suppress(OSError):
+            if (folder / name).exists():
+                (folder / name).write_text(str(value))
+                return True
+    return False
+
+
+def _counter(path: Path, name: str) -> int:
+    fields = (line.split() for line in _text(path).splitlines())
+    return next((int(line[1]) for line in fields if len(line) == 2 and line[0] == name), 0)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""

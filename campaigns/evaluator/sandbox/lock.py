@@ -25,18 +25,12 @@ from pathlib import Path
 
 from campaigns.evaluator.sandbox import identity, landlock, limits, places, view
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
-from campaigns.evaluator.sandbox.linux import calls, filters
-from campaigns.evaluator.sandbox.linux import install as seccomp
+from campaigns.evaluator.sandbox.linux import calls, filters, seccomp
 from campaigns.evaluator.sandbox.processes import die_with_parent
 
 KEPT = (
-    "PATH",
-    "LD_LIBRARY_PATH",
-    "CUDA_HOME",
-    "CUDA_PATH",
-    "CUDA_VISIBLE_DEVICES",
-    "CUDA_DEVICE_ORDER",
-    "LANG",
+    *("PATH", "LD_LIBRARY_PATH", "LANG"),
+    *("CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"),
 )
 
 
@@ -124,7 +118,14 @@ class Lock:
         try:
             if box.covers_shared:
                 view.cover_shared()
-            self._limit()
+            in_namespace = Layer.USER in box.plan.holds and limits.counts_are_per_namespace()
+            free = box.plan.kind == "cuda" or box.memory_is_bounded or self._sanitized
+            limits.limit_runner(
+                self._total_s,
+                box.plan.kind,
+                own_count=box.uid is not None or in_namespace,
+                address_bytes=None if free else box.plan.memory_bytes,
+            )
             if box.uid is not None:
                 parent = os.getppid()
                 identity.become(box.uid)
@@ -141,42 +142,25 @@ class Lock:
         os.chdir(box.scratch)
         self._tell({"holds": self._holds})
 
-    def _limit(self) -> None:
-        box = self._box
-        own_user = box.uid is not None or Layer.USER in box.plan.holds
-        free = box.plan.kind == "cuda" or box.memory_is_bounded or self._sanitized
-        address = None if free else True
-        limits.limit_runner(
-            self._total_s,
-            box.plan.kind,
-            own_count=own_user and (box.uid is not None or limits.counts_are_per_namespace()),
-            address_bytes=box.plan.memory_bytes if address else None,
-        )
-
     def _restrict(self, *, writes: bool = True) -> str:
         box = self._box
         # In a view of its own these hold what was put there; else the host's accounts and devices.
         viewed = ("/etc", "/dev") if Layer.MOUNTS in self._holds else places.ACCOUNTS
         readable = (*box.plan.readable, *map(Path, ("/proc", *viewed)), *box.writable)
-        writable = box.writable if writes else ()
-        version = landlock.restrict(readable, box.plan.devices, writable)
+        version = landlock.restrict(readable, box.plan.devices, box.writable if writes else ())
         others = identity.threads() - 1
         return f"{version} (not {others} threads of the driver)" if others else str(version)
-
-    def _can_fill_a_disk(self) -> bool:
-        """Whether its scratch folder lies on a disk of the host, where nothing bounds the number of
-        files. On a GPU the driver's tracer has to write there.
-        """
-        holds, kind = self._holds, self._box.plan.kind
-        return kind != "cuda" and Layer.MOUNTS not in holds and Layer.LANDLOCK in holds
 
     def seal(self, *, programs: bool) -> None:
         """The third step. Raises NotLocked.
 
         programs: whether what runs now may start compilers.
         """
-        box = self._box
-        if not programs and self._can_fill_a_disk():
+        box, holds = self._box, self._holds
+        on_disk = Layer.MOUNTS not in holds and Layer.LANDLOCK in holds
+        if not programs and on_disk and box.plan.kind != "cuda":
+            # Its scratch folder lies on a disk of the host, where nothing bounds the number of
+            # files. On a GPU the driver's tracer has to write there.
             self._restrict(writes=False)
         if Layer.SECCOMP in box.plan.holds:
             notify = Layer.AUDIT in box.plan.holds
@@ -243,9 +227,9 @@ class Lock:
             raise NotLocked(f"sandbox: seccomp: {error.strerror}") from error
 
     def _look_at_threads(self, *, filtered: bool) -> None:
-        if Layer.CAPABILITIES not in self._holds:
-            return
-        if found := identity.unlocked_threads(uid=self._box.uid, filtered=filtered):
+        looked_at = Layer.CAPABILITIES in self._holds
+        found = looked_at and identity.unlocked_threads(uid=self._box.uid, filtered=filtered)
+        if found:
             raise NotLocked(f"sandbox: {found[0]}")
 
     def _tell(self, message: Mapping[str, object], listener: int | None = None) -> None:
@@ -256,8 +240,7 @@ class Lock:
 
 def _clean_environment(scratch: Path) -> None:
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-    for name in list(os.environ):
-        del os.environ[name]
+    os.environ.clear()
     home = str(scratch)
     own = {"HOME": home, "TMPDIR": home, "TRITON_CACHE_DIR": f"{home}/triton-cache"}
     # torch asks for the user's name, which a fresh user id does not have.

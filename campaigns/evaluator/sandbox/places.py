@@ -48,20 +48,14 @@ def nodes(kind: str) -> list[Path]:
     """Device nodes; those of GPUs only for a runner that measures on one."""
     found = [path for name in NODES if (path := Path("/dev", name)).exists()]
     if kind == "cuda":
-        _make_nodes()
+        # Has the driver's nodes made, which else happens when a program first uses CUDA: a runner
+        # could not do that itself, as its /dev has what was there when its view was built.
+        helper = shutil.which("nvidia-modprobe")
+        if helper and Path("/dev/nvidiactl").exists() and not Path("/dev/nvidia-uvm").exists():
+            subprocess.run([helper, "-u", "-c=0"], check=False, timeout=30)
         listed = [path for pattern in CUDA_NODES for path in sorted(Path("/dev").glob(pattern))]
         found += [path for path in listed if path.is_char_device()]
     return found
-
-
-def _make_nodes() -> None:
-    """Have the driver's nodes made, which else happens when a program first uses CUDA.
-
-    A runner could not do that itself: its /dev has what was there when its view was built.
-    """
-    helper = shutil.which("nvidia-modprobe")
-    if helper and Path("/dev/nvidiactl").exists() and not Path("/dev/nvidia-uvm").exists():
-        subprocess.run([helper, "-u", "-c=0"], check=False, timeout=30)
 
 
 def _python() -> Iterator[Path]:

@@ -1,19 +1,28 @@
-"""What this host's sandbox has to be, and what it is."""
+"""What this host's sandbox has to be, and what it is.
+
+Of several GPUs a runner has the node of its own card, and CUDA shows it no other.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any, Self
 
 from campaigns.evaluator.sandbox import probe
-from campaigns.evaluator.sandbox.cards import CardNode, own_nodes, several
 from campaigns.evaluator.sandbox.layers import FOR_FOREIGN_PROBLEMS, SandboxPlan
 
 # Of what a command prints, the first and the end are kept.
 TABLE_BYTES = 4 << 20
 LOG_BYTES = 64 * 1024
+DEV = Path("/dev")
+NODE = re.compile(r"nvidia\d+")
+# What CUDA calls the first card that it is shown.
+FIRST = "cuda:0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,52 @@ class Told:
         for line in lines.splitlines():
             found |= json.loads(line)
         return cls(**found)
+
+
+@dataclass(frozen=True, slots=True)
+class CardNode:
+    """uuid: the driver's name of it. minor: its node is /dev/nvidia<minor>; None where not told."""
+
+    uuid: str
+    minor: int | None
+
+    @property
+    def node(self) -> Path | None:
+        """What opens this card; None where that is not known on this host."""
+        node = DEV / f"nvidia{self.minor}"
+        return node if node.is_char_device() else None
+
+
+def own_nodes(card: CardNode, nodes: Iterable[Path]) -> tuple[Path, ...]:
+    """Without those of other cards; all of them where the card's own is not among them.
+
+    What is common to all cards (nvidiactl, nvidia-uvm) opens none: the driver wants the card's own
+    node for that, which is how containers are kept to theirs as well.
+    """
+    listed = tuple(nodes)
+    if card.node not in listed:
+        return listed
+    return tuple(node for node in listed if node == card.node or not _opens_a_card(node))
+
+
+def several(nodes: Iterable[Path]) -> bool:
+    """Whether these nodes open more than one card."""
+    return sum(map(_opens_a_card, nodes)) > 1
+
+
+def take_card(device: str, uuid: str) -> str:
+    """Let CUDA, which has not started in this process, see one card; what to call it from now on.
+
+    uuid: "" for a device that is no card, or one that the driver does not name.
+    """
+    if not uuid:
+        return device
+    os.environ["CUDA_VISIBLE_DEVICES"] = uuid
+    return FIRST
+
+
+def _opens_a_card(node: Path) -> bool:
+    return node.parent == DEV and NODE.fullmatch(node.name) is not None
 
 
 @dataclass(slots=True)

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from campaigns.evaluator.sandbox import identity, landlock, limits, places, view
 from campaigns.evaluator.sandbox.layers import NOT_FOR_CUDA_USER, Layer, SandboxPlan, wanted
-from campaigns.evaluator.sandbox.linux import calls, filters
-from campaigns.evaluator.sandbox.linux import install as seccomp
+from campaigns.evaluator.sandbox.linux import calls, filters, seccomp
 
 KINDS = ("cpu", "cuda")
 ANSWER_S = 5.0
@@ -29,38 +28,38 @@ def plan_for(kind: str, memory_bytes: int = 0) -> SandboxPlan:
     """
     root = os.getuid() == 0
     readable, devices = places.readable(kind), places.nodes(kind)
-    trial = _Trial(kind, root, (*readable, *devices))
+    trial = _Trial(root, (*readable, *devices))
     unused = NOT_FOR_CUDA_USER if kind == "cuda" and not root else frozenset()
-    trial.lacks |= dict.fromkeys(unused, "not used with CUDA by an ordinary user")
+    lacks = dict.fromkeys(unused, "not used with CUDA by an ordinary user")
     for layer in wanted(root=root):
         if layer in unused:
             continue
         if said := trial.attempt(layer):
-            trial.lacks[layer] = said
+            lacks[layer] = said
         else:
-            trial.holds[layer] = trial.detail(layer)
+            trial.holds[layer] = str(landlock.version()) if layer is Layer.LANDLOCK else ""
     memory = limits.memory_limit(memory_bytes)
     return SandboxPlan(
-        kind, root, trial.holds, trial.lacks, tuple(readable), tuple(devices), memory_bytes=memory
+        kind, root, trial.holds, lacks, tuple(readable), tuple(devices), memory_bytes=memory
     )
 
 
 class _Trial:
     """Attempts that build upon each other: a layer is tried with those before it that worked."""
 
-    def __init__(self, kind: str, root: bool, shown: tuple[Path, ...]) -> None:
+    def __init__(self, root: bool, shown: tuple[Path, ...]) -> None:
         self.holds: dict[Layer, str] = {}
-        self.lacks: dict[Layer, str] = {}
-        self._kind = kind
         self._root = root
         self._shown = shown
-        self._attempts: Mapping[Layer, Callable[[], None]] = {
+
+    def attempt(self, layer: Layer) -> str:
+        """ "" when it worked, else why not."""
+        if layer is Layer.AUDIT and Layer.SECCOMP not in self.holds:
+            return "no system call filter"
+        attempts: Mapping[Layer, Callable[[], None]] = {
             Layer.USER: lambda: None,
-            Layer.NETWORK: lambda: view.enter_namespaces({Layer.NETWORK}),
             Layer.MOUNTS: self._mounts,
             Layer.PROC: self._proc,
-            Layer.HOSTNAME: lambda: view.enter_namespaces({Layer.HOSTNAME}),
-            Layer.IPC: lambda: view.enter_namespaces({Layer.IPC}),
             Layer.PROCESSES: self._processes,
             Layer.UID: self._uid,
             Layer.CAPABILITIES: self._capabilities,
@@ -69,19 +68,12 @@ class _Trial:
             Layer.AUDIT: self._audit,
         }
 
-    def attempt(self, layer: Layer) -> str:
-        """ "" when it worked, else why not."""
-        if layer is Layer.AUDIT and Layer.SECCOMP not in self.holds:
-            return "no system call filter"
-        return calls.in_child(lambda: self._prepared(layer))
+        def prepared() -> None:
+            if not self._root and (layer is Layer.USER or Layer.USER in self.holds):
+                view.enter_user_namespace()
+            attempts.get(layer, lambda: view.enter_namespaces({layer}))()
 
-    def detail(self, layer: Layer) -> str:
-        return str(landlock.version()) if layer is Layer.LANDLOCK else ""
-
-    def _prepared(self, layer: Layer) -> None:
-        if not self._root and (layer is Layer.USER or Layer.USER in self.holds):
-            view.enter_user_namespace()
-        self._attempts[layer]()
+        return calls.in_child(prepared)
 
     def _mounts(self) -> None:
         view.enter_namespaces({Layer.MOUNTS})
@@ -166,29 +158,27 @@ class _Trial:
             finally:
                 os._exit(status)
         theirs.close()
-        _answer_one(ours)
+        _, fds, _, _ = socket.recv_fds(ours, 16, 1)
+        if not fds:
+            raise OSError(errno.ENOSYS, "no listener")
+        try:
+            _answer_one(fds[0])
+        finally:
+            os.close(fds[0])
         _, status = os.waitpid(child, 0)
         if status:
             raise OSError(errno.EPERM, "a call that was let pass did not come back")
 
 
-def _answer_one(ours: socket.socket) -> None:
-    _, fds, _, _ = socket.recv_fds(ours, 16, 1)
-    if not fds:
-        raise OSError(errno.ENOSYS, "no listener")
-    try:
-        while select.select(fds, [], [], ANSWER_S)[0]:
-            waiting = seccomp.receive(fds[0])
-            if waiting is None:
-                continue
+def _answer_one(listener: int) -> None:
+    while select.select([listener], [], [], ANSWER_S)[0]:
+        if waiting := seccomp.receive(listener):
             at = filters.PATHS["openat"][0]
             path = seccomp.text_at(waiting.pid, waiting.arguments[at])
-            seccomp.let_pass(fds[0], waiting)
+            seccomp.let_pass(listener, waiting)
             if path == NOT_THERE:
                 return
-        raise OSError(errno.ETIMEDOUT, "no call was seen")
-    finally:
-        os.close(fds[0])
+    raise OSError(errno.ETIMEDOUT, "no call was seen")
 
 
 def _raise(said: str) -> None:

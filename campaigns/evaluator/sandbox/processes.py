@@ -12,7 +12,6 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -84,17 +83,17 @@ def fork(body: Callable[[], int], log: int, keep: tuple[int, ...] = ()) -> int:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.setpgid(child, child)
         return child
-    _become(body, log, keep, parent)
-
-
-def _become(body: Callable[[], int], log: int, keep: tuple[int, ...], parent: int) -> NoReturn:
     status = 1
     try:
         os.setpgid(0, 0)
         die_with_parent(parent)
         os.dup2(log, 1)
         os.dup2(log, 2)
-        _close_all_but({0, 1, 2, *keep})
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for name in os.listdir("/proc/self/fd"):
+            if int(name) not in {0, 1, 2, *keep}:
+                with contextlib.suppress(OSError):
+                    os.close(int(name))
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -103,15 +102,6 @@ def _become(body: Callable[[], int], log: int, keep: tuple[int, ...], parent: in
         traceback.print_exc()
     finally:
         os._exit(status)
-
-
-def _close_all_but(keep: set[int]) -> None:
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    for name in os.listdir("/proc/self/fd"):
-        if int(name) not in keep:
-            with contextlib.suppress(OSError):
-                os.close(int(name))
 
 
 def kill_group(pid: int) -> None:

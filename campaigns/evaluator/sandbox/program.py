@@ -20,13 +20,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Container
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from campaigns.evaluator.sandbox import (
-    cgroup,
     folder,
     identity,
     landlock,
@@ -73,12 +72,12 @@ class _LockedProgram:
         self._plan = plan
         self._told = told
         self._room = Room(order.disk_bytes)
+        self._allowed = f"{self._room} are allowed, the tree's among them (KOPT_HARNESS_MIB)"
+        most = f"{plan.memory_bytes // MIB:,} MiB"
+        self._over_memory = f"took more memory than the {most} that are allowed (KOPT_RUNNER_MIB)"
         self._lease = identity.lease_uid() if Layer.UID in plan.holds else None
-        self._groups = cgroup.make(plan.memory_bytes, limits.most_threads())
-
-    @property
-    def _uid(self) -> int | None:
-        return self._lease.uid if self._lease else None
+        self._uid = self._lease.uid if self._lease else None
+        self._groups = limits.make_groups(plan.memory_bytes)
 
     def run(self) -> int:
         try:
@@ -103,7 +102,12 @@ class _LockedProgram:
         self._groups.enter()
         holds, uid = self._plan.holds, self._uid
         shown = _shown(self._order, self._plan)
-        work, *folders = map(_kept_open, (Path(self._order.folder), *self._groups.folders))
+        # By names that hold when the host's files are taken out of sight.
+        flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+        work, *folders = (
+            Path(f"/proc/self/fd/{os.open(path, flags)}")
+            for path in (Path(self._order.folder), *self._groups.folders)
+        )
         self._groups = replace(self._groups, folders=tuple(folders))
         view.enter_namespaces(holds)
         view.build_view(
@@ -115,30 +119,39 @@ class _LockedProgram:
         )
         if Layer.CAPABILITIES in holds:
             calls.drop_bounding_set()
-        if not self._brought(work):
-            return 1
-        said = _Said(uid)
-        child = self._fork(partial(self._become, shown, said))
-        status, ended = self._watched(child)
-        _end_all_others()
-        said.hand_on()
-        if not ended and not (ended := self._amiss(status, said)):
-            ended = self._taken_back(work)
-        if ended:
-            _tell(self._told, **ended)
-        return status
-
-    def _brought(self, work: Path) -> bool:
-        """Copy the folder to where the command finds it."""
         try:
             for name in (TREE, HOME):
-                self._room.copy(work / Path(name).name, Path(name), self._uid)
+                self._room.copy(work / Path(name).name, Path(name), uid)
         except (OverRoom, OSError) as error:
             if isinstance(error, OSError) and error.errno != errno.ENOSPC:
                 raise
             _tell(self._told, locked=True, over=f"has too large a tree: {self._allowed}")
-            return False
-        return True
+            return 1
+        return self._ended(work, shown)
+
+    def _ended(self, work: Path, shown: tuple[Path, ...]) -> int:
+        """The command's exit status, when nothing of it runs any more and all is told."""
+        said = _Said(self._uid)
+        child = self._fork(partial(self._become, shown, said))
+        status, ended = self._watched(child)
+        # Every other process of this PID namespace, of which this one is the first.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.wait()
+        said.hand_on()
+        over = "" if ended else self._over()
+        # A tool that removes what it could not complete leaves room behind.
+        if not ended and not over and status and NO_ROOM in said.end():
+            over = f"had no room to write: {self._allowed}"
+        if over:
+            ended = {"over": over}
+        elif not ended:
+            ended = self._taken_back(work)
+        if ended:
+            _tell(self._told, **ended)
+        return status
 
     def _taken_back(self, work: Path) -> dict[str, str | bool]:
         """Copy what the command left to where the folder came from; what to tell if it failed."""
@@ -168,14 +181,6 @@ class _LockedProgram:
             if not ended:
                 signal.sigtimedwait({signal.SIGCHLD}, LOOK_S)
 
-    def _amiss(self, status: int, said: _Said) -> dict[str, str | bool]:
-        """What to tell of a command that has ended by itself."""
-        over = self._over()
-        # A tool that removes what it could not complete leaves room behind.
-        if not over and status and NO_ROOM in said.end():
-            over = f"had no room to write: {self._allowed}"
-        return {"over": over} if over else {}
-
     def _over(self) -> str:
         """Which limit of the whole is met; "" for none."""
         if is_full(view.WORK):
@@ -183,32 +188,21 @@ class _LockedProgram:
         for place, size in ((view.TEMPORARY, view.SCRATCH_BYTES), (view.SHARED, view.SHARED_BYTES)):
             if is_full(place):
                 return f"filled {place}: {size // MIB:,} MiB and {view.FILES:,} files are allowed"
-        return self._over_memory if self._out_of_memory() else ""
-
-    def _out_of_memory(self) -> bool:
         if self._groups.memory:
-            return self._groups.ran_out_of_memory()
+            return self._over_memory if self._groups.ran_out_of_memory() else ""
         # The number that /proc gives this process, be it that of the host.
         taken = limits.resident_below(int(os.readlink("/proc/self")))
         found = [os.statvfs(place) for place in (view.WORK, view.TEMPORARY, view.SHARED)]
         taken += sum((one.f_blocks - one.f_bfree) * one.f_frsize for one in found)
-        return taken > self._plan.memory_bytes
-
-    @property
-    def _allowed(self) -> str:
-        return f"{self._room} are allowed, the tree's among them (KOPT_HARNESS_MIB)"
-
-    @property
-    def _over_memory(self) -> str:
-        most = self._plan.memory_bytes // MIB
-        return f"took more memory than the {most:,} MiB that are allowed (KOPT_RUNNER_MIB)"
+        return self._over_memory if taken > self._plan.memory_bytes else ""
 
     def _become(self, shown: tuple[Path, ...], said: _Said) -> int:
         """Lock this process and become the command."""
         order, uid = self._order, self._uid
         # Where a kernel shares time out by session, those that watch get theirs.
         os.setsid()
-        said.take()
+        for number, file in enumerate(said.files, 1):
+            os.dup2(file, number)
         bounded = self._groups.memory or order.kind == "cuda"
         limits.limit_runner(
             order.total_s,
@@ -223,8 +217,10 @@ class _LockedProgram:
         else:
             identity.become(uid)
         identity.no_new_privileges()
-        if order.kind == "cpu":
-            _restrict(self._plan.holds, shown)
+        if order.kind == "cpu" and Layer.LANDLOCK in self._plan.holds:
+            writable = [Path(view.WORK), Path(view.TEMPORARY), Path(view.SHARED)]
+            readable = [*shown, Path("/proc"), Path("/etc"), Path("/dev"), *writable]
+            landlock.restrict(readable, [path for path in shown if path.is_char_device()], writable)
         os.chdir(TREE)
         _tell(self._told, locked=True)
         os.execve("/bin/sh", ["sh", "-c", order.command], _environment(order))
@@ -246,27 +242,18 @@ class _LockedProgram:
         return 1
 
 
-@dataclass(slots=True)
 class _Said:
     """What the command prints: files without a name, bounded with its temporary ones.
 
     Not with those of its tree: a tool could not say that there is no more room.
     """
 
-    uid: int | None
-    files: tuple[int, int] = field(init=False)
-
-    def __post_init__(self) -> None:
+    def __init__(self, uid: int | None) -> None:
         flags = os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC
-        self.files = os.open(view.TEMPORARY, flags, 0o600), os.open(view.TEMPORARY, flags, 0o600)
-        if self.uid is not None:
+        self.files = [os.open(view.TEMPORARY, flags, 0o600) for _ in range(2)]
+        if uid is not None:
             for file in self.files:
-                os.fchown(file, self.uid, self.uid)
-
-    def take(self) -> None:
-        """Have this process print there."""
-        for number, file in enumerate(self.files, 1):
-            os.dup2(file, number)
+                os.fchown(file, uid, uid)
 
     def hand_on(self) -> None:
         """Print the first `TABLE_BYTES` to where this process prints, and the end."""
@@ -279,23 +266,9 @@ class _Said:
                     out.write(data)
 
     def end(self) -> bytes:
-        sizes = [os.fstat(file).st_size for file in self.files]
-        ends = zip(self.files, sizes, strict=True)
-        return b"".join(os.pread(file, LOG_BYTES, max(0, size - LOG_BYTES)) for file, size in ends)
-
-
-def _kept_open(path: Path) -> Path:
-    """The folder by a name that holds when the host's files are taken out of sight."""
-    return Path(f"/proc/self/fd/{os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)}")
-
-
-def _end_all_others() -> None:
-    """End every other process of this PID namespace, of which this one is the first."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(-1, signal.SIGKILL)
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            os.wait()
+        starts = [max(0, os.fstat(file).st_size - LOG_BYTES) for file in self.files]
+        ends = zip(self.files, starts, strict=True)
+        return b"".join(os.pread(file, LOG_BYTES, start) for file, start in ends)
 
 
 def _exit_status(status: int) -> int:
@@ -314,22 +287,11 @@ def _shown(order: Order, plan: SandboxPlan) -> tuple[Path, ...]:
     return (*own, *added, *nodes)
 
 
-def _restrict(holds: Container[Layer], shown: tuple[Path, ...]) -> None:
-    if Layer.LANDLOCK in holds:
-        writable = [Path(view.WORK), Path(view.TEMPORARY), Path(view.SHARED)]
-        readable = [*shown, Path("/proc"), Path("/etc"), Path("/dev"), *writable]
-        landlock.restrict(readable, [path for path in shown if path.is_char_device()], writable)
-
-
 def _environment(order: Order) -> dict[str, str]:
     programs = [Path(name, "bin") for name in order.extra] + [Path(sys.executable).parent]
     usual = os.environ.get("PATH", os.defpath)
-    kept = {
-        name: os.environ[name]
-        for name in ("LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "LANG")
-        if name in os.environ
-    }
-    return kept | {
+    names = ("LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "LANG")
+    return {name: os.environ[name] for name in names if name in os.environ} | {
         "PATH": ":".join([*map(str, programs), usual]),
         "HOME": HOME,
         "TMPDIR": view.TEMPORARY,

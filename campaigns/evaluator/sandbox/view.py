@@ -65,8 +65,9 @@ def build_view(
     """
     calls.mount("", "/", flags=MS_REC | MS_PRIVATE)
     # Held open before anything is covered: the new root is built upon /tmp, which may hold some.
-    sources = [(path, _handle(path)) for path in paths]
-    kept_sources = [(path, _handle(path)) for path in kept]
+    flags = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+    sources = [(path, os.open(path, flags)) for path in paths]
+    kept_sources = [(path, os.open(path, flags)) for path in kept]
     _private_folder(TEMPORARY, "mode=755,size=1m")
     root = TEMPORARY
     for folder in ("tmp", "dev/shm", "proc", "etc"):
@@ -83,19 +84,23 @@ def build_view(
         os.mkdir(root + WORK)
         _private_folder(root + WORK, work)
     for path, handle in kept_sources:
-        _bind_kept(handle, root + str(path))
+        target = root + str(path)
+        os.makedirs(target, exist_ok=True)
+        calls.mount(f"/proc/self/fd/{handle}", target, flags=MS_BIND)
+        calls.set_mount_attributes(target, ATTR_NOSUID | ATTR_NODEV, recursive=False)
+        os.close(handle)
     mount_proc(f"{root}/proc", fresh=fresh_proc)
     for name, target in LINKS.items():
         os.symlink(target, f"{root}/dev/{name}")
-    _accounts(Path(root, "etc"), owner)
+    # Names for the few ids that occur; the host's lists of users stay outside.
+    (uid, gid), home = owner, f"{SCRATCH}:/bin/false"
+    passwd = f"root:x:0:0::/:/bin/false\nrunner:x:{uid}:{gid}::{home}\n"
+    Path(root, "etc/passwd").write_text(passwd)
+    Path(root, "etc/group").write_text(f"root:x:0:\nrunner:x:{gid}:\n")
     os.mkdir(root + str(SCRATCH), mode=0o700)
     os.chown(root + str(SCRATCH), *owner)
     calls.set_mount_attributes(root, ATTR_RDONLY | ATTR_NOSUID, recursive=False)
     calls.make_root(root)
-
-
-def _handle(path: Path) -> int:
-    return os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
 def cover_shared() -> None:
@@ -120,18 +125,8 @@ def _bind(handle: int, path: Path, root: str) -> None:
     else:
         target.touch()
     calls.mount(f"/proc/self/fd/{handle}", str(target), flags=MS_BIND | MS_REC)
-    if stat.S_ISCHR(mode):
-        calls.set_mount_attributes(str(target), ATTR_NOSUID | ATTR_NOEXEC, recursive=True)
-    else:
-        attributes = ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV
-        calls.set_mount_attributes(str(target), attributes, recursive=True)
-
-
-def _bind_kept(handle: int, target: str) -> None:
-    os.makedirs(target, exist_ok=True)
-    calls.mount(f"/proc/self/fd/{handle}", target, flags=MS_BIND)
-    calls.set_mount_attributes(target, ATTR_NOSUID | ATTR_NODEV, recursive=False)
-    os.close(handle)
+    own = ATTR_NOEXEC if stat.S_ISCHR(mode) else ATTR_RDONLY | ATTR_NODEV
+    calls.set_mount_attributes(str(target), own | ATTR_NOSUID, recursive=True)
 
 
 def mount_proc(target: str, *, fresh: bool) -> None:
@@ -140,14 +135,6 @@ def mount_proc(target: str, *, fresh: bool) -> None:
     else:
         calls.mount("/proc", target, flags=MS_BIND | MS_REC)
         calls.set_mount_attributes(target, ATTR_NOSUID | ATTR_NOEXEC, recursive=True)
-
-
-def _accounts(etc: Path, owner: tuple[int, int]) -> None:
-    """Names for the few ids that occur; the host's lists of users stay outside."""
-    uid, gid = owner
-    home = f"{SCRATCH}:/bin/false"
-    (etc / "passwd").write_text(f"root:x:0:0::/:/bin/false\nrunner:x:{uid}:{gid}::{home}\n")
-    (etc / "group").write_text(f"root:x:0:\nrunner:x:{gid}:\n")
 
 
 def enter_user_namespace() -> None:
@@ -170,11 +157,7 @@ def enter_process_namespace() -> None:
 
 def enter_namespaces(layers: Container[Layer]) -> None:
     """Network without an interface, own mounts, host name and System V objects, as planned."""
-    flags = 0
-    for layer, flag in FLAGS.items():
-        if layer in layers:
-            flags |= flag
-    if flags:
+    if flags := sum(flag for layer, flag in FLAGS.items() if layer in layers):
         calls.unshare(flags)
     if Layer.HOSTNAME in layers:
         calls.set_host_name(HOST_NAME)

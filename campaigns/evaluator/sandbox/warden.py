@@ -19,11 +19,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from campaigns.evaluator.sandbox import cgroup, folder, limits, lock, view
-from campaigns.evaluator.sandbox.folder import remove_shared_files
+from campaigns.evaluator.sandbox import folder, limits, lock, view
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.linux import calls
-from campaigns.evaluator.sandbox.linux.audit import SystemCallAudit
+from campaigns.evaluator.sandbox.linux.seccomp import SystemCallAudit
 from campaigns.evaluator.sandbox.lock import RunnerBox
 from campaigns.evaluator.sandbox.processes import adopt_orphans, end_descendants, fork
 from campaigns.evaluator.sandbox.view import SCRATCH, SHARED
@@ -69,9 +68,13 @@ class Record:
 
 def watch(plan: SandboxPlan, uid: int | None, ends: Ends, body: Callable[[RunnerBox], int]) -> int:
     """Run `body` in a box of its own until it ends or this process is told to (SIGTERM)."""
-    wake = _wake_on(signal.SIGCHLD, signal.SIGTERM)
+    # The numbers of the signals that come, and handlers so that they wake and do nothing else.
+    wake, wake_end = os.pipe2(os.O_NONBLOCK)
+    signal.set_wakeup_fd(wake_end)
+    for number in (signal.SIGCHLD, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
     adopt_orphans()
-    groups = cgroup.make(plan.memory_bytes, limits.most_threads())
+    groups = limits.make_groups(plan.memory_bytes)
     scratch = SCRATCH if Layer.MOUNTS in plan.holds else folder.make(uid)
     log, log_end = os.pipe()
     control, control_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -100,7 +103,7 @@ def watch(plan: SandboxPlan, uid: int | None, ends: Ends, body: Callable[[Runner
         warden.serve(log, control, wake)
     finally:
         end_descendants()
-        remove_shared_files([child])
+        folder.remove_shared_files([child])
     warden.finish(log, status)
     # First of all, so that nothing that a candidate left behind can keep it from being written.
     os.pwrite(ends.record, json.dumps(warden.record.__dict__).encode(), 0)
@@ -110,20 +113,9 @@ def watch(plan: SandboxPlan, uid: int | None, ends: Ends, body: Callable[[Runner
     return 0
 
 
-def _wake_on(*numbers: signal.Signals) -> int:
-    """A pipe from which the numbers of these signals can be read as they come."""
-    read_end, write_end = os.pipe()
-    for fd in (read_end, write_end):
-        os.set_blocking(fd, False)
-    signal.set_wakeup_fd(write_end)
-    for number in numbers:
-        signal.signal(number, _nothing)
-    return read_end
-
-
 def _inside(
     box: RunnerBox,
-    groups: cgroup.Groups,
+    groups: limits.Groups,
     body: Callable[[RunnerBox], int],
     runner: tuple[int, ...],
     status: int,
@@ -152,7 +144,7 @@ def _inside(
 class Warden:
     """Reads the runner's output, answers its refused calls, looks at its memory."""
 
-    def __init__(self, box: RunnerBox, child: int, groups: cgroup.Groups) -> None:
+    def __init__(self, box: RunnerBox, child: int, groups: limits.Groups) -> None:
         self.record = Record()
         self._box = box
         self._child = child
@@ -173,7 +165,11 @@ class Warden:
         for fd in (woken, log, control.fileno()):
             poll.register(fd, select.POLLIN)
         every_ms = None if self._groups.memory else LOOK_S * 1000
-        while not self._has_ended():
+        while True:
+            ended, code = os.waitpid(self._child, os.WNOHANG)
+            if ended:
+                self._waited = code
+                return
             for fd, event in poll.poll(every_ms):
                 if fd == woken:
                     if signal.SIGTERM in os.read(woken, 512):
@@ -190,25 +186,16 @@ class Warden:
         if fd == log:
             return self._printed.read(log)
         if fd == control.fileno():
-            return self._hear(control, poll)
+            data, fds, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 1)
+            if data:
+                self.record.locked = True
+                self.record.holds.update(json.loads(data)["holds"])
+            for listener in fds:
+                poll.register(listener, select.POLLIN)
+            return bool(data)
         if event & select.POLLIN:
             self._audit.answer(fd)
         return bool(event & select.POLLIN)
-
-    def _has_ended(self) -> bool:
-        ended, code = os.waitpid(self._child, os.WNOHANG)
-        if ended:
-            self._waited = code
-        return bool(ended)
-
-    def _hear(self, control: socket.socket, poll: select.poll) -> bool:
-        data, fds, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 1)
-        if data:
-            self.record.locked = True
-            self.record.holds.update(json.loads(data)["holds"])
-        for listener in fds:
-            poll.register(listener, select.POLLIN)
-        return bool(data)
 
     def _is_over_memory(self) -> bool:
         """The watch where no control group bounds the memory: what lies in memory, four times a s.
@@ -262,7 +249,3 @@ class Printed:
 
 def _over(memory_bytes: int) -> str:
     return f"over its memory limit of {memory_bytes >> 20:,} MiB"
-
-
-def _nothing(number: int, frame: object) -> None:
-    """A handler, so that the signal wakes the poll and does nothing else."""

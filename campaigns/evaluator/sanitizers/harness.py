@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from campaigns.evaluator.builds.shared_object import NAMES
 from campaigns.evaluator.contract.layout import Layout, TensorArg
 
 INPUTS, OUTPUTS = "case.bin", "outputs.bin"
@@ -17,19 +17,6 @@ ENOUGH_S = 10
 ALIGN = 256
 # What it exits with when something of its own goes wrong.
 TROUBLE = 3
-
-_NAMES: Mapping[Any, str] = {
-    ctypes.c_void_p: "void *",
-    ctypes.c_bool: "bool",
-    ctypes.c_short: "short",
-    ctypes.c_ushort: "unsigned short",
-    ctypes.c_int: "int",
-    ctypes.c_uint: "unsigned",
-    ctypes.c_long: "long",
-    ctypes.c_ulong: "unsigned long",
-    ctypes.c_float: "float",
-    ctypes.c_double: "double",
-}
 
 _HOST_MEMORY = """
 static char *reserve(size_t bytes) {
@@ -128,7 +115,7 @@ def program(layout: Layout, types: Sequence[Any], *, on_gpu: bool) -> str:
     return _TEMPLATE.format(
         includes="#include <cuda_runtime.h>" if on_gpu else "",
         memory=_DEVICE_MEMORY if on_gpu else _HOST_MEMORY,
-        types=", ".join(_NAMES[kind] for kind in types),
+        types=", ".join(NAMES[kind] for kind in types),
         sizes=", ".join(str(tensor.nbytes) for tensor in tensors),
         outputs=", ".join(str(tensor.output).lower() for tensor in tensors),
         arguments=", ".join(arguments),
@@ -140,11 +127,6 @@ def program(layout: Layout, types: Sequence[Any], *, on_gpu: bool) -> str:
         inputs_file=INPUTS,
         outputs_file=OUTPUTS,
     )
-
-
-def output_bytes(layout: Layout) -> int:
-    """How large the file of outputs is after a call."""
-    return sum(tensor.nbytes for tensor in layout.outputs)
 
 
 def _literal(value: int | float) -> str:

@@ -10,7 +10,7 @@ Formats: compiler-rt's report printers, which GCC and Clang share; for compute-s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import zip_longest
 
 from campaigns.evaluator.contract import Fault
@@ -44,24 +44,23 @@ _SUMMARY = re.compile(
 
 def address_faults(text: str, file: str) -> tuple[Fault, ...]:
     """Of AddressSanitizer, which ends at its first."""
-    return _faults(text, file, _ADDRESS, lambda head, block: _around(block))
 
+    def details(head: re.Match[str], block: str) -> str:
+        access, located = _ACCESS.search(block), _LOCATED.search(block)
+        said = [f"{access[1].lower()} of {access[2]} bytes"] if access else []
+        said += [f"{kind.lower()} of a bad address" for kind in _SIGNAL.findall(block)[:1]]
+        return ", ".join([*said, *([located[1].strip()] if located else [])])
 
-def _around(block: str) -> str:
-    access, located = _ACCESS.search(block), _LOCATED.search(block)
-    said = [f"{access[1].lower()} of {access[2]} bytes"] if access else []
-    said += [f"{kind.lower()} of a bad address" for kind in _SIGNAL.findall(block)[:1]]
-    return ", ".join([*said, *([located[1].strip()] if located else [])])
+    return _faults(text, file, _ADDRESS, details)
 
 
 def thread_faults(text: str, file: str) -> tuple[Fault, ...]:
     """Of ThreadSanitizer."""
-    return _faults(
-        text,
-        file,
-        _THREAD,
-        lambda head, block: ", ".join(found.lower() for found in _RACERS.findall(block)[:2]),
-    )
+
+    def details(head: re.Match[str], block: str) -> str:
+        return ", ".join(found.lower() for found in _RACERS.findall(block)[:2])
+
+    return _faults(text, file, _THREAD, details)
 
 
 def undefined_faults(text: str, file: str) -> tuple[Fault, ...]:
@@ -104,20 +103,13 @@ def _faults(
     text: str, file: str, heads: re.Pattern[str], details: Callable[[re.Match[str], str], str]
 ) -> tuple[Fault, ...]:
     """One fault for each head; `details` reads the text from there to the next head."""
-    found = []
-    for head, block in _blocks(text[:LOG_CHARACTERS], heads):
+    found, text = [], text[:LOG_CHARACTERS]
+    started = list(heads.finditer(text))
+    for head, following in zip_longest(started[:MOST], started[1 : MOST + 1]):
+        block = text[head.start() : following.start() if following else len(text)]
         place = PLACE.search(block)
         told = PLACE.sub(lambda place: f"{file}:{place[1]}", details(head, block))
         said = " ".join(told.split())
         line = int(place[1]) if place else 0
         found.append(Fault(head[1].strip()[:WORDS], said[:WORDS], file, line))
-        if len(found) == MOST:
-            break
     return tuple(found)
-
-
-def _blocks(text: str, heads: re.Pattern[str]) -> Iterator[tuple[re.Match[str], str]]:
-    found = list(heads.finditer(text))
-    for head, following in zip_longest(found, found[1:]):
-        end = following.start() if following else len(text)
-        yield head, text[head.start() : end]

@@ -87,8 +87,14 @@ def sanitize(subject: Subject, memory: Memory) -> tuple[Sanitized, ...]:
     if backend not in NAMES:
         return (Sanitized("sanitizers", False, note=f"there is none for {backend}"),)
     if backend == "triton":
-        return (Sanitized(MEMCHECK, False, note=_triton_words(subject.job.device)),)
-    if off := turned_off(subject.source) or subject.place.no_sanitizers:
+        why = "not built in: compute-sanitizer is run on CUDA C++ only, not on an interpreter"
+        if subject.job.device == "cpu":
+            why = "not applicable: Triton's interpreter runs Python, not the kernel's own accesses"
+        return (Sanitized(MEMCHECK, False, note=why),)
+    off, turned_off = subject.place.no_sanitizers, _TURNED_OFF.search(subject.source.text)
+    if turned_off:
+        off = f"the source turns sanitizers off ({turned_off[0]})"
+    if off:
         return tuple(Sanitized(tool, False, note=off) for tool in NAMES[backend])
     try:
         _write(subject, memory)
@@ -96,12 +102,6 @@ def sanitize(subject: Subject, memory: Memory) -> tuple[Sanitized, ...]:
     except (BuildFailed, Unsupported) as error:
         why = f"it could not be built: {headline(str(error))}"
         return tuple(Sanitized(tool, False, note=why) for tool in NAMES[backend])
-
-
-def _triton_words(device: str) -> str:
-    if device == "cpu":
-        return "not applicable: Triton's interpreter runs Python, not the kernel's own accesses"
-    return "not built in: compute-sanitizer is run on CUDA C++ only, not on an interpreter"
 
 
 def _write(subject: Subject, memory: Memory) -> None:
@@ -123,7 +123,7 @@ def _write(subject: Subject, memory: Memory) -> None:
 def _on_host(subject: Subject) -> tuple[Sanitized, ...]:
     program = _build_host(subject, ADDRESS)
     # Before it is run: after that its own file may be anything, also a pipe that never ends.
-    has_threads = starts_threads(program)
+    has_threads = _THREADS.search(program.read_bytes())
     first = _run_host(subject, ADDRESS, program)
     if not has_threads:
         idle = Sanitized(THREAD, True, note="it starts no threads, so nothing can race")
@@ -147,7 +147,7 @@ def _build_host(subject: Subject, tool: str) -> Path:
 
 def _run_host(subject: Subject, tool: str, program: Path) -> Sanitized:
     file, place = subject.source.name, subject.place
-    _forget_outputs(place)
+    (place.folder / harness.OUTPUTS).unlink(missing_ok=True)
     ended = place.run_sanitized([str(program)], OPTIONS[tool], MOST_S)
     if tool == ADDRESS:
         # Where undefined behaviour was told first, both speak on standard error.
@@ -176,7 +176,7 @@ def _on_device(subject: Subject) -> tuple[Sanitized, ...]:
 
 def _run_device(subject: Subject, checker: str, tool: str) -> Sanitized:
     place, log = subject.place, f"{tool}.log"
-    _forget_outputs(place)
+    (place.folder / harness.OUTPUTS).unlink(missing_ok=True)
     options = ["--log-file", log, "--show-backtrace", "no", "--print-limit", str(logs.MOST)]
     command = [checker, "--tool", tool, *options, *DEVICE_OPTIONS[tool], "./program"]
     ended = place.run_sanitized(command, {}, MOST_S)
@@ -195,11 +195,7 @@ def _came_to_the_end(subject: Subject) -> bool:
         size = (subject.place.folder / harness.OUTPUTS).stat().st_size
     except FileNotFoundError:
         return False
-    return size == harness.output_bytes(subject.layout)
-
-
-def _forget_outputs(place: Workplace) -> None:
-    (place.folder / harness.OUTPUTS).unlink(missing_ok=True)
+    return size == sum(tensor.nbytes for tensor in subject.layout.outputs)
 
 
 def _ended_early(words: str, log: str) -> str:
@@ -224,12 +220,6 @@ def _log(place: Workplace, name: str) -> str:
     return said.decode("utf-8", "replace")
 
 
-def turned_off(source: Source) -> str:
-    """Why no sanitizer could say anything; "" where it can."""
-    found = _TURNED_OFF.search(source.text)
-    return f"the source turns sanitizers off ({found[0]})" if found else ""
-
-
 def no_thread_verdict(source: Source) -> str:
     """Why ThreadSanitizer would see races that are none; "" where it would not."""
     text = "\n".join([*source.flags, source.text])
@@ -244,8 +234,3 @@ def no_race_verdict(source: Source) -> str:
     if _BULK_COPIES.search(source.text):
         return "the source uses bulk copies, whose barriers racecheck does not follow"
     return ""
-
-
-def starts_threads(program: Path) -> bool:
-    """Whether a built program may start threads, by the names that it holds."""
-    return bool(_THREADS.search(program.read_bytes()))

@@ -48,7 +48,13 @@ class ScreenBench:
         except CandidateError as error:
             words = one_line(memory_files.held(said, 4096).decode("utf-8", "replace"))
             reason = f"{error.reason}: {words}" if words else error.reason
-            return ScreenResult(order.number, error.outcome, reason[:500]), self._broken(error)
+            broken = None
+            try:
+                self._runner.look_alive(ALIVE_S)
+            except CandidateError:
+                # The runner, or its device, does nothing any more.
+                broken = error
+            return ScreenResult(order.number, error.outcome, reason[:500]), broken
         finally:
             os.close(said)
 
@@ -81,8 +87,7 @@ class ScreenBench:
 
         Orders are sent ahead, so that one may not know of the last result.
         """
-        name = case.case.name
-        known = (self._best_us.get(name), order.best_us.get(name))
+        known = (best_us.get(case.case.name) for best_us in (self._best_us, order.best_us))
         return min(filter(None, known), default=0.0)
 
     def _load(self, order: VariantOrder, said: int) -> None:
@@ -99,14 +104,6 @@ class ScreenBench:
             for fd in files:
                 os.close(fd)
         channel.phase = Phase.CHECK
-
-    def _broken(self, error: CandidateError) -> CandidateError | None:
-        """The error where the runner, or its device, does nothing any more."""
-        try:
-            self._runner.look_alive(ALIVE_S)
-        except CandidateError:
-            return error
-        return None
 
     def stop(self) -> None:
         self._runner.stop()

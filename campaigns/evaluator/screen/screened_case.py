@@ -42,20 +42,23 @@ class ScreenedCase:
 
     def lay(self) -> None:
         """Have the runner work on this case."""
-        count = max(self._calls, 1)
-        slots = self._slots.part(0, count)
+        slots = self._slots.part(0, max(self._calls, 1))
         self._runner.arenas.tell(self._channel, self.case, slots)
 
     def check(self) -> str:
         """What is wrong with one call, or ""."""
         context, one = self._context, self._slots.part(0, 1)
-        truth, want = self._example()
+        # Now and then new inputs, for a reference takes time.
+        if self._given is None or self._uses >= USES:
+            self._given, self._uses = SeparateInputs([context.supply.example()]), 0
+            self._want = context.expect(self._given, 0, torch.float64)
+        self._uses += 1
         poison = Poison(one, context.supply.noise)
-        fill(one, truth)
+        fill(one, self._given)
         context.wait()
         self._channel.ask(Ask.CALL, 0, context.limit_s)
         context.wait()
-        found = context.closer_look(one, want, 0)
+        found = context.closer_look(one, self._want, 0)
         if found.ok:
             return ""
         never = " (the output, or part of it, was never written)" if poison.left_in(0, 1) else ""
@@ -69,14 +72,6 @@ class ScreenedCase:
         if self._updates:
             self._fill()
         return min(self._burst_s(1) for _ in range(ROUGH_BURSTS)) * 1e6 - self._idle_s * 1e6
-
-    def _example(self) -> tuple[SeparateInputs, Answers]:
-        """Inputs and what they should give; now and then new ones, for a reference takes time."""
-        if self._given is None or self._uses >= USES:
-            self._given, self._uses = SeparateInputs([self._context.supply.example()]), 0
-            self._want = self._context.expect(self._given, 0, torch.float64)
-        self._uses += 1
-        return self._given, self._want
 
     def prepare(self, *, again: bool) -> None:
         """Get ready for bursts of a length that suits this variant, or is the last one's."""

@@ -32,12 +32,12 @@ from campaigns.evaluator.judge.progress import JudgeProgress, JudgeTask
 from campaigns.evaluator.problem_code import serve
 from campaigns.evaluator.reference.messages import NAME as REFERENCE
 from campaigns.evaluator.runner import main as runner
-from campaigns.evaluator.sandbox import cards, judge_lock, warden
+from campaigns.evaluator.sandbox import judge_lock, warden
 from campaigns.evaluator.sandbox.folder import remove_shared_files
 from campaigns.evaluator.sandbox.identity import Lease, lease_uid
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.lock import RunnerBox
-from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.evaluator.sandbox.policy import Policy, take_card
 from campaigns.evaluator.sandbox.processes import (
     draw_apart,
     end_descendants,
@@ -237,8 +237,8 @@ def start_device(device: str) -> str:
 
 
 def _run(place: tuple[str, str], sock: socket.socket, orders: int, box: RunnerBox) -> int:
-    """place: the device and the UUID of its card, as for `cards.take`."""
-    device = cards.take(*place)
+    """place: the device and the UUID of its card, as for `take_card`."""
+    device = take_card(*place)
     trouble = start_device(device)
     with os.fdopen(orders) as pipe:
         job = _await(pipe)
@@ -250,7 +250,7 @@ def _run(place: tuple[str, str], sock: socket.socket, orders: int, box: RunnerBo
 
 def _refer(place: tuple[str, str], sock: socket.socket, orders: int, box: RunnerBox) -> int:
     """The problem's reference. place: as for `_run`."""
-    device = cards.take(*place)
+    device = take_card(*place)
     trouble = start_device(device)
     with os.fdopen(orders) as pipe:
         job = _await(pipe)
@@ -271,7 +271,7 @@ def _judge(
 ) -> int:
     """place: the device; memory is handed over under the number that all give it."""
     judge_lock.enter(plan)
-    device = cards.take(place, plan.card)
+    device = take_card(place, plan.card)
     start_device(device)
     if device.startswith("cuda"):
         # Triton takes as long to import as a device to start, and a crew in reserve has the time.

@@ -16,6 +16,7 @@ from campaigns.syntax.findings.names import C_CONTAINERS, C_NAMES
 
 DEVICE = ("__device__", "__shared__", "__constant__")
 QUOTE = 200
+TOP = ("translation_unit", "namespace_definition", "declaration_list", "linkage_specification")
 
 
 def find_in_c(text: str, *, cuda: bool) -> tuple[Finding, ...]:
@@ -25,11 +26,14 @@ def find_in_c(text: str, *, cuda: bool) -> tuple[Finding, ...]:
     variables, functions = set(_variables(root)), set(_functions(root))
     found = set()
     for node in walk(root):
-        name = text_of(node)
-        own = name in functions or (name in variables and not _is_called(node))
-        if own and not _is_global(node):
+        name, parent = text_of(node), node.parent
+        around = parent.type if parent is not None else ""
+        is_called = around == "call_expression" and _field(parent, "function") == node
+        is_global = around == "qualified_identifier" and _field(parent, "scope") is None
+        if (name in functions or (name in variables and not is_called)) and not is_global:
             continue  # `float system` is a name of the candidate's own, `::system` is not
-        for kind, what in _look(node):
+        look = _LOOKS.get(node.type)
+        for kind, what in look(node) if look is not None else ():
             line = node.start_point[0] + 1
             found.add(Finding(kind, line, what, lines[line - 1].strip()[:QUOTE]))
     return tuple(sorted(found, key=lambda each: (each.line, each.kind, each.what)))
@@ -53,28 +57,8 @@ def _functions(root: Node) -> Iterator[str]:
             yield declared_name(node.child_by_field_name("declarator"))
 
 
-def _is_global(node: Node) -> bool:
-    """Whether it is looked up outside of every namespace: `::name`."""
-    parent = node.parent
-    return (
-        parent is not None
-        and parent.type == "qualified_identifier"
-        and parent.child_by_field_name("scope") is None
-    )
-
-
-def _is_called(node: Node) -> bool:
-    parent = node.parent
-    return (
-        parent is not None
-        and parent.type == "call_expression"
-        and parent.child_by_field_name("function") == node
-    )
-
-
-def _look(node: Node) -> Iterator[tuple[FindingKind, str]]:
-    look = _LOOKS.get(node.type)
-    return look(node) if look is not None else iter(())
+def _field(node: Node | None, name: str) -> Node | None:
+    return node.child_by_field_name(name) if node is not None else None
 
 
 def _named(node: Node) -> Iterator[tuple[FindingKind, str]]:
@@ -89,32 +73,17 @@ def _included(node: Node) -> Iterator[tuple[FindingKind, str]]:
         yield FindingKind.HIDDEN_CODE, f"{path} lies outside the candidate"
 
 
-def _macro(node: Node) -> Iterator[tuple[FindingKind, str]]:
-    if "##" in text_of(node):
-        yield FindingKind.HIDDEN_CODE, "a macro pastes names together"
-
-
 def _caught(node: Node) -> Iterator[tuple[FindingKind, str]]:
     if "..." in text_of(node.child_by_field_name("parameters")):
         yield FindingKind.FALLBACK, "catch (...) goes on after any error"
-
-
-def _attribute(node: Node) -> Iterator[tuple[FindingKind, str]]:
-    if "constructor" in text_of(node):
-        yield FindingKind.DETECTION, "a constructor runs when the file is loaded"
 
 
 def _declared(node: Node) -> Iterator[tuple[FindingKind, str]]:
     """State that outlives a call: static locals and file-level variables that can change."""
     words = [text_of(child) for child in node.children]
     static = "static" in words or "thread_local" in words
-    top = node.parent is not None and node.parent.type in (
-        "translation_unit",
-        "namespace_definition",
-        "declaration_list",
-        "linkage_specification",
-    )
-    constant = any(word in ("const", "constexpr", "extern", "constinit") for word in words)
+    top = node.parent is not None and node.parent.type in TOP
+    constant = not {"const", "constexpr", "extern", "constinit"}.isdisjoint(words)
     declarator = node.child_by_field_name("declarator")
     is_function = declarator is not None and any(walk(declarator, "function_declarator"))
     if constant or is_function or declarator is None or not (static or top):
@@ -134,16 +103,26 @@ def _container(node: Node) -> Iterator[tuple[FindingKind, str]]:
         yield FindingKind.IDENTITY_KEY, f"{name} with a pointer as its key"
 
 
-def _assembler(node: Node) -> Iterator[tuple[FindingKind, str]]:
+def _marked(node: Node) -> Iterator[tuple[FindingKind, str]]:
     text = text_of(node)
-    if ".incbin" in text or ".include" in text:
-        yield FindingKind.HIDDEN_CODE, "assembler takes in another file"
-    if "syscall" in text or "svc " in text:
-        yield FindingKind.NATIVE_ACCESS, "assembler calls the system"
-    if "globaltimer" in text or "rdtsc" in text:
-        yield FindingKind.DETECTION, "assembler reads a clock"
+    for marks, kind, what in _MARKS[node.type]:
+        if any(mark in text for mark in marks):
+            yield kind, what
 
 
+_ASSEMBLER = (
+    ((".incbin", ".include"), FindingKind.HIDDEN_CODE, "assembler takes in another file"),
+    (("syscall", "svc "), FindingKind.NATIVE_ACCESS, "assembler calls the system"),
+    (("globaltimer", "rdtsc"), FindingKind.DETECTION, "assembler reads a clock"),
+)
+_LOADED = "a constructor runs when the file is loaded"
+# By the kind of a node what its text may hold, and what that is.
+_MARKS: Mapping[str, tuple[tuple[tuple[str, ...], FindingKind, str], ...]] = {
+    "preproc_function_def": ((("##",), FindingKind.HIDDEN_CODE, "a macro pastes names together"),),
+    "attribute_specifier": ((("constructor",), FindingKind.DETECTION, _LOADED),),
+    "gnu_asm_expression": _ASSEMBLER,
+    "asm_statement": _ASSEMBLER,
+}
 _LOOKS: Mapping[str, Callable[[Node], Iterator[tuple[FindingKind, str]]]] = {
     "identifier": _named,
     "type_identifier": _named,
@@ -154,9 +133,6 @@ _LOOKS: Mapping[str, Callable[[Node], Iterator[tuple[FindingKind, str]]]] = {
     "template_type": _container,
     "preproc_include": _included,
     "preproc_embed": _included,
-    "preproc_function_def": _macro,
-    "gnu_asm_expression": _assembler,
-    "asm_statement": _assembler,
     "catch_clause": _caught,
-    "attribute_specifier": _attribute,
+    **dict.fromkeys(_MARKS, _marked),
 }

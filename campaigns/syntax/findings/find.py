@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from campaigns.evaluator.contract import Source
@@ -34,12 +32,8 @@ def findings_of(source: Source) -> tuple[Finding, ...]:
         return (Finding(FindingKind.HIDDEN_CODE, 1, "nested too deeply to be read", ""),)
     except TooSlow as error:
         return (Finding(FindingKind.HIDDEN_CODE, 1, str(error), ""),)
-    return tuple(_few_of_each(found))
-
-
-def _few_of_each(found: tuple[Finding, ...]) -> Iterator[Finding]:
-    seen: Counter[FindingKind] = Counter()
+    kept: dict[FindingKind, list[Finding]] = {}
     for finding in found:
-        seen[finding.kind] += 1
-        if seen[finding.kind] <= MOST_OF_A_KIND:
-            yield finding
+        kept.setdefault(finding.kind, []).append(finding)
+    few = {each for kind in kept.values() for each in kind[:MOST_OF_A_KIND]}
+    return tuple(finding for finding in found if finding in few)

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from campaigns.rules.verdict.finding_kinds import Finding, FindingKind
 from campaigns.syntax.findings.names import PYTHON, PYTHON_METHODS, PYTHON_PREFIXES
 
-ENTRY = "run_kernel"
 JIT = ("jit", "autotune", "heuristics")
 BROAD = ("Exception", "BaseException", "RuntimeError")
 TENSOR_BASES = ("torch.Tensor", "torch.nn.Parameter")
@@ -42,7 +41,7 @@ def find_in_python(text: str) -> tuple[Finding, ...]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return ()
-    return tuple(_Reader(text, tree).read())
+    return _Reader(text, tree).read()
 
 
 class _Reader:
@@ -59,14 +58,17 @@ class _Reader:
         self._heads = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
         self._selves = {id(node) for node in self._own_attributes()}
 
-    def read(self) -> list[Finding]:
-        found = [
-            self._finding(kind, node, what)
+    def read(self) -> tuple[Finding, ...]:
+        found = {
+            (getattr(node, "lineno", 1), kind, what)
             for node, on_host in self._nodes()
             for kind, what in self._look(node, on_host)
-        ]
-        found += [self._finding(FindingKind.CACHE, node, what) for node, what in self._kept()]
-        return sorted(set(found), key=lambda each: (each.line, each.kind, each.what))
+        }
+        found |= {(getattr(node, "lineno", 1), FindingKind.CACHE, w) for node, w in self._kept()}
+        quotes = [line.strip()[:QUOTE] for line in self._lines]
+        return tuple(
+            Finding(kind, line, what, quotes[line - 1]) for line, kind, what in sorted(found)
+        )
 
     def _nodes(self) -> Iterator[tuple[ast.AST, bool]]:
         """Every node, and whether it is outside of all functions that run on the device."""
@@ -86,7 +88,11 @@ class _Reader:
 
     def _look(self, node: ast.AST, on_host: bool) -> Iterator[tuple[FindingKind, str]]:
         if not on_host:
-            yield from self._named(node)
+            # A name alone counts, anywhere in the source.
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                yield from self._imported(node)
+            elif isinstance(node, ast.Call) and (kind := self._kind_of(self._full(node.func))):
+                yield kind, f"{self._full(node.func)}()"
             return
         look = {
             ast.Import: self._imported,
@@ -103,13 +109,6 @@ class _Reader:
         }.get(type(node))
         if look is not None:
             yield from look(node)  # type: ignore[operator]
-
-    def _named(self, node: ast.AST) -> Iterator[tuple[FindingKind, str]]:
-        """The finding of a name alone, anywhere in the source."""
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield from self._imported(node)
-        elif isinstance(node, ast.Call) and (kind := self._kind_of(self._full(node.func))):
-            yield kind, f"{self._full(node.func)}()"
 
     def _kind_of(self, name: str) -> FindingKind | None:
         if name.split(".")[0] in self._own:
@@ -131,9 +130,11 @@ class _Reader:
                 yield FindingKind.CACHE, f"{name} keeps what {node.name} returns"
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[tuple[FindingKind, str]]:
-        for name in _modules(node):
-            kind = _by_prefix(name)
-            if kind is not None:
+        names = [alias.name for alias in node.names]
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{name}" for name in names]
+        for name in names:
+            if kind := _by_prefix(name):
                 yield kind, f"{name} is imported"
 
     def _called(self, node: ast.Call) -> Iterator[tuple[FindingKind, str]]:
@@ -223,7 +224,11 @@ class _Reader:
                 if isinstance(node, ast.Global | ast.Nonlocal)
                 for name in node.names
             }
-            local = _bound_in(function, nodes) - declared
+            args = function.args
+            own = {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+            stored = (one for one in nodes if isinstance(one, ast.Name))
+            own |= {one.id for one in stored if isinstance(one.ctx, ast.Store)}
+            local = own - declared
             for node in nodes:
                 name = _written(node)
                 module = name not in local and (name in self._globals or name in self._own)
@@ -247,14 +252,18 @@ class _Reader:
             return ""
         return ".".join((self._names.get(first, first), *rest))
 
-    def _finding(self, kind: FindingKind, node: ast.AST, what: str) -> Finding:
-        line = getattr(node, "lineno", 1)
-        return Finding(kind, line, what, self._lines[line - 1].strip()[:QUOTE])
-
 
 def _meanings(tree: ast.Module) -> dict[str, str]:
     """Local name → what it stands for, imports anywhere and plain aliases at module level."""
-    found = dict(_imports(tree))
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for each in node.names:
+                top = each.name.split(".")[0]
+                found[each.asname or top] = each.name if each.asname else top
+        elif isinstance(node, ast.ImportFrom):
+            for each in node.names:
+                found[each.asname or each.name] = f"{node.module}.{each.name}"
     for node in tree.body:
         match node:
             case ast.Assign(targets=[ast.Name(id=alias)], value=ast.Attribute() | ast.Name()):
@@ -273,25 +282,6 @@ def _dotted(node: ast.AST | None) -> list[str]:
     return [node.id, *reversed(parts)] if isinstance(node, ast.Name) else []
 
 
-def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield (
-                    alias.asname or alias.name.split(".")[0],
-                    (alias.name if alias.asname else alias.name.split(".")[0]),
-                )
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
-
-
-def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    return [f"{node.module}.{alias.name}" for alias in node.names]
-
-
 def _module_names(tree: ast.Module) -> Iterator[str]:
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else []
@@ -301,10 +291,8 @@ def _module_names(tree: ast.Module) -> Iterator[str]:
 
 
 def _by_prefix(name: str) -> FindingKind | None:
-    for prefix, kind in PYTHON_PREFIXES.items():
-        if name == prefix or name.startswith(f"{prefix}."):
-            return kind
-    return None
+    kinds = (k for prefix, k in PYTHON_PREFIXES.items() if f"{name}.".startswith(f"{prefix}."))
+    return next(kinds, None)
 
 
 def _hung_on(function: Function, nodes: Iterable[ast.AST]) -> Iterator[ast.Attribute]:
@@ -314,16 +302,6 @@ def _hung_on(function: Function, nodes: Iterable[ast.AST]) -> Iterator[ast.Attri
         match node:
             case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store()) if name in given:
                 yield node
-
-
-def _bound_in(function: Function, nodes: Iterable[ast.AST]) -> set[str]:
-    """Names that are the function's own: parameters and what it assigns."""
-    args = function.args
-    own = {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
-    for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            own.add(node.id)
-    return own
 
 
 def _written(node: ast.AST) -> str | None:

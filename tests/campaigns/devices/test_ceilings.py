@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from campaigns.evaluator import host
-from campaigns.evaluator.ceilings import busy, cpu, gpu
+from campaigns.evaluator.ceilings import choice, cpu, gpu
 from campaigns.evaluator.ceilings import cpu as cpu_matmul
 from campaigns.evaluator.ceilings.choice import choose
 from campaigns.evaluator.ceilings.document import shown, to_markdown
@@ -18,6 +18,7 @@ from campaigns.evaluator.ceilings.result import CeilingsError, MeasuredCeiling, 
 from knowledge.specs.reader import read_page
 
 MIB = 1 << 20
+WHERE = {"device": "cpu", "host": "h", "measured_at": "t", "command": "c"}
 PROBE = """\
 copy_bandwidth - plain 2 4194304 9e10 8e10
 copy_bandwidth - streaming 2 134217728 4e10 5e10
@@ -129,7 +130,7 @@ def test_it_sweeps_as_far_as_cache_and_memory_ask(cache_mib, available_mib, larg
 def test_it_measures_this_cpu(monkeypatch):
     # The largest of them takes seconds for what this CPU has no unit for.
     monkeypatch.setattr(cpu_matmul, "SIZES", cpu_matmul.SIZES[1:])
-    run = cpu.measure_cpu(rounds=1, repeats=1, largest_mib=4)
+    run = cpu.measure_cpu(WHERE, rounds=1, repeats=1, largest_mib=4)
     assert {c.metric for c in run.ceilings} == {
         "copy_bandwidth",
         "read_bandwidth",
@@ -161,14 +162,14 @@ def test_it_says_that_products_were_not_measured_without_torch(monkeypatch):
 
 def _times(monkeypatch, *values):
     times = iter(values)
-    monkeypatch.setattr(busy, "cpu_time", lambda: next(times))
+    monkeypatch.setattr(choice, "cpu_time", lambda: next(times))
 
 
 def test_it_takes_its_own_work_from_the_time_of_the_host(monkeypatch):
-    _times(monkeypatch, busy.CpuTime(100, 1000), busy.CpuTime(108, 1020))
+    _times(monkeypatch, choice.CpuTime(100, 1000), choice.CpuTime(108, 1020))
     own = iter((1.0, 4.0))
-    monkeypatch.setattr(busy, "_own_s", lambda: next(own))
-    with busy.watched() as watch:
+    monkeypatch.setattr(choice, "_own_s", lambda: next(own))
+    with choice.watched() as watch:
         assert watch.others_share is None
     assert watch.others_share == pytest.approx((8 - 3) / 20)
     (note,) = watch.notes
@@ -176,17 +177,17 @@ def test_it_takes_its_own_work_from_the_time_of_the_host(monkeypatch):
 
 
 def test_it_does_not_warn_on_a_quiet_host(monkeypatch):
-    _times(monkeypatch, busy.CpuTime(100, 1000), busy.CpuTime(101, 1020))
-    monkeypatch.setattr(busy, "_own_s", lambda: 0.0)
-    with busy.watched() as watch:
+    _times(monkeypatch, choice.CpuTime(100, 1000), choice.CpuTime(101, 1020))
+    monkeypatch.setattr(choice, "_own_s", lambda: 0.0)
+    with choice.watched() as watch:
         pass
     assert (watch.others_share, watch.notes) == (pytest.approx(0.05), ())
 
 
-@pytest.mark.parametrize("answers", [(None, None), (busy.CpuTime(1, 2), busy.CpuTime(1, 2))])
+@pytest.mark.parametrize("answers", [(None, None), (choice.CpuTime(1, 2), choice.CpuTime(1, 2))])
 def test_it_says_when_nobody_knows_how_busy_the_host_was(monkeypatch, answers):
     _times(monkeypatch, *answers)
-    with busy.watched() as watch:
+    with choice.watched() as watch:
         pass
     assert watch.others_share is None
     assert "does not say how busy" in watch.notes[0]
@@ -196,7 +197,7 @@ def test_it_sees_a_neighbour_that_keeps_a_cpu_busy():
     loop = [sys.executable, "-c", "while True: pass"]
     neighbour = subprocess.Popen(loop)
     try:
-        with busy.watched() as watch:
+        with choice.watched() as watch:
             time.sleep(1.0)
     finally:
         neighbour.kill()
@@ -210,12 +211,12 @@ def test_it_reads_the_time_of_the_usable_cpus_only(monkeypatch, tmp_path):
     stat.write_text(
         "cpu  999 9 9 9 9 9 9 9 9 9\ncpu0 100 0 50 800 20 5 5 20 7 0\ncpu1 1 1 1 1 1 1 1 1 0 0\n"
     )
-    monkeypatch.setattr(busy, "STAT", stat)
-    monkeypatch.setattr(busy.os, "sched_getaffinity", lambda pid: {0})
-    monkeypatch.setattr(busy.os, "sysconf", lambda name: 100)
-    assert busy.cpu_time() == busy.CpuTime(busy_s=1.8, total_s=10.0)
-    monkeypatch.setattr(busy, "STAT", tmp_path / "none")
-    assert busy.cpu_time() is None
+    monkeypatch.setattr(choice, "STAT", stat)
+    monkeypatch.setattr(choice.os, "sched_getaffinity", lambda pid: {0})
+    monkeypatch.setattr(choice.os, "sysconf", lambda name: 100)
+    assert choice.cpu_time() == choice.CpuTime(busy_s=1.8, total_s=10.0)
+    monkeypatch.setattr(choice, "STAT", tmp_path / "none")
+    assert choice.cpu_time() is None
 
 
 @pytest.fixture
@@ -228,7 +229,7 @@ def no_products(monkeypatch):
 def test_it_says_which_compiler_is_missing(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(CeilingsError, match=r"install one of: g\+\+, clang\+\+"):
-        cpu.measure_cpu()
+        cpu.measure_cpu(WHERE)
 
 
 @pytest.mark.usefixtures("no_products")
@@ -237,7 +238,7 @@ def test_it_passes_on_what_the_compiler_said(monkeypatch, tmp_path):
     broken.write_text("int main() { return nothing; }")
     monkeypatch.setattr(cpu, "PROBE", broken)
     with pytest.raises(CeilingsError, match=r"exit 1: .*probe\.cpp"):
-        cpu.measure_cpu()
+        cpu.measure_cpu(WHERE)
 
 
 def test_it_takes_the_best_of_every_kind_on_a_gpu():
@@ -348,7 +349,7 @@ def test_it_reads_cache_sizes_of_the_highest_level(monkeypatch, tmp_path):
 
 @pytest.mark.gpu
 def test_it_measures_a_gpu():
-    run = gpu.measure_gpu(0, {"device": "cuda:0", "host": "h", "measured_at": "t", "command": "c"})
+    run = gpu.measure_gpu(0, WHERE)
     assert {c.metric for c in run.ceilings} == {
         "copy_bandwidth",
         "read_bandwidth",

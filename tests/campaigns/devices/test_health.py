@@ -20,7 +20,7 @@ from campaigns.devices.host_software import (
     version_numbers,
 )
 from campaigns.devices.launch import InterpreterFailed
-from campaigns.evaluator.sandbox import cards
+from campaigns.evaluator.sandbox import policy
 from tests.campaigns.devices.conftest import H100, H200
 
 CPU = Device("cpu", "cpu", "Some CPU", "cpu-1", "native", 1 << 33, "cpu-1")
@@ -189,7 +189,7 @@ def test_it_says_what_an_ordinary_users_gpu_is_exposed_to(monkeypatch, settings)
 def test_it_says_whether_a_runner_has_its_own_card_alone(
     monkeypatch, settings, tmp_path, minors, require, state
 ):
-    monkeypatch.setattr(cards, "DEV", tmp_path)
+    monkeypatch.setattr(policy, "DEV", tmp_path)
     for number in (0, 2):
         (tmp_path / f"nvidia{number}").symlink_to("/dev/null")
     listed = [replace(H200, minor=minors[0]), replace(H100, minor=minors[1])]

@@ -17,7 +17,7 @@ from pathlib import Path
 from campaigns.evaluator.backends.triton import compile_for
 from campaigns.evaluator.builds.python_entry import load_candidate
 from campaigns.evaluator.contract.layout import Plain, ScalarArg, lay_out
-from campaigns.evaluator.interpreter.no_gpu import install_stub
+from campaigns.evaluator.interpreter.stand_in import install_stub
 from campaigns.evaluator.sandbox.processes import describe_status, fork
 from tests.campaigns.problems.test_problems import SMALL, reference_module, worst_margin
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from campaigns.evaluator.builds.native_loop import NAMES, NativeLoop
+from campaigns.evaluator.builds.shared_object import NAMES, NativeLoop
 from campaigns.evaluator.contract.errors import Unsupported
 from campaigns.evaluator.contract.programs import cpp_compiler as compiler
 from campaigns.evaluator.contract.signature import FLOATS, INTEGERS

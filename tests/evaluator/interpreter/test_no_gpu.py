@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.evaluator.interpreter.no_gpu import refuses
+from campaigns.evaluator.interpreter.stand_in import refuses
 
 
 @pytest.mark.parametrize(

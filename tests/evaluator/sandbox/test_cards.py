@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.evaluator.sandbox import cards
-from campaigns.evaluator.sandbox.cards import CardNode, own_nodes, several, take
-from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.evaluator.sandbox import policy
+from campaigns.evaluator.sandbox.policy import CardNode, Policy, own_nodes, several, take_card
 
 COMMON = ("null", "nvidiactl", "nvidia-uvm", "nvidia-caps/nvidia-cap1")
 
@@ -18,7 +17,7 @@ COMMON = ("null", "nvidiactl", "nvidia-uvm", "nvidia-caps/nvidia-cap1")
 @pytest.fixture
 def nodes(tmp_path, monkeypatch):
     """Those of a host with three cards."""
-    monkeypatch.setattr(cards, "DEV", tmp_path)
+    monkeypatch.setattr(policy, "DEV", tmp_path)
     listed = tuple(tmp_path / name for name in (*COMMON, "nvidia0", "nvidia1", "nvidia10"))
     for node in listed:
         node.parent.mkdir(exist_ok=True)
@@ -40,9 +39,9 @@ def test_it_takes_nothing_away_where_the_own_node_is_not_known(nodes, minor):
 
 def test_it_shows_cuda_the_own_card_alone(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1,2")
-    assert take("cuda:1", "") == "cuda:1"
+    assert take_card("cuda:1", "") == "cuda:1"
     assert os.environ["CUDA_VISIBLE_DEVICES"] == "1,2"
-    assert take("cuda:1", "GPU-b") == "cuda:0"
+    assert take_card("cuda:1", "GPU-b") == "cuda:0"
     assert os.environ["CUDA_VISIBLE_DEVICES"] == "GPU-b"
 
 

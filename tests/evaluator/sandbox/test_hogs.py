@@ -14,7 +14,7 @@ from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome, Phase, Report, Source
 from campaigns.evaluator.sandbox import limits, view
 from campaigns.evaluator.sandbox.limits import with_descendants
-from campaigns.evaluator.sandbox.linux import audit
+from campaigns.evaluator.sandbox.linux import seccomp
 from campaigns.evaluator.sandbox.policy import Policy
 from tests.evaluator import small
 from tests.evaluator.small import LOOP, source
@@ -160,8 +160,8 @@ def test_it_hides_no_refused_call_behind_many_others(hog):
     assert report.outcome is Outcome.PASSED, report.reason
     refused = report.environment["refused"].split(", ")
     assert "kill ×1" in refused
-    assert f"other paths ×{201 - audit.DISTINCT_PATHS}" in refused
-    assert len(refused) <= audit.DISTINCT_PATHS + 2
+    assert f"other paths ×{201 - seccomp.DISTINCT_PATHS}" in refused
+    assert len(refused) <= seccomp.DISTINCT_PATHS + 2
 
 
 def test_it_keeps_one_note_apart_from_the_next(hog):

@@ -18,10 +18,9 @@ from typing import Any
 
 import pytest
 
-from campaigns.evaluator.sandbox import cgroup, identity, landlock, view, warden
+from campaigns.evaluator.sandbox import identity, landlock, limits, view, warden
 from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
-from campaigns.evaluator.sandbox.linux import calls, filters, numbers
-from campaigns.evaluator.sandbox.linux import install as seccomp
+from campaigns.evaluator.sandbox.linux import calls, filters, numbers, seccomp
 from campaigns.evaluator.sandbox.lock import RunnerBox
 from campaigns.evaluator.sandbox.processes import fork, wait_status
 
@@ -262,7 +261,8 @@ def watched(plan: SandboxPlan, body: Callable[[RunnerBox], int], *kept: int) -> 
 def test_it_counts_the_memory_of_processes_that_lost_their_parent(plan, monkeypatch):
     """Where no control group does, and no PID namespace keeps them together."""
     taken = 256 << 20
-    monkeypatch.setattr(cgroup, "make", lambda *limits: cgroup.Groups((), False, False))
+    nothing = limits.Groups((), False, False)
+    monkeypatch.setattr(limits, "make_groups", lambda memory_bytes: nothing)
     own = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def hide(box: RunnerBox) -> int:

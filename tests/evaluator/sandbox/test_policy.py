@@ -11,7 +11,6 @@ import pytest
 from campaigns.devices import launch
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.sandbox import identity, landlock, lock
-from campaigns.evaluator.sandbox.cards import CardNode
 from campaigns.evaluator.sandbox.layers import (
     NOT_FOR_CUDA_USER,
     Layer,
@@ -19,7 +18,7 @@ from campaigns.evaluator.sandbox.layers import (
     wanted,
     words,
 )
-from campaigns.evaluator.sandbox.policy import Policy
+from campaigns.evaluator.sandbox.policy import CardNode, Policy
 from tests.campaigns.devices.conftest import H100, H200
 from tests.evaluator.sandbox.hosts import without
 

@@ -109,19 +109,14 @@ def drop_bounding_set() -> None:
             return  # past the last capability of this kernel
 
 
-def drop_capabilities() -> None:
-    """Give up all capabilities of this thread, and of every thread that it starts."""
-    keep_capabilities(())
+def drop_capabilities(but: Iterable[int] = ()) -> None:
+    """Give up all capabilities of this thread, and of every thread that it starts.
 
-
-def keep_capabilities(kept: Iterable[int]) -> None:
-    """Give up all capabilities of this thread, and of every thread that it starts, but these.
-
-    They have to be below 32.
+    but: those to keep, below 32.
     """
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
-    bits = sum(1 << number for number in kept)
+    bits = sum(1 << number for number in but)
     # Effective, permitted and inheritable, first of the lower and then of the upper 32.
     sets = (ctypes.c_uint32 * 6)(bits, bits, 0, 0, 0, 0)
     system_call("capset", ctypes.byref(header), ctypes.byref(sets))

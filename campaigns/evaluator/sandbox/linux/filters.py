@@ -3,17 +3,19 @@
 Everything that computes stays: memory, threads, files by path (other layers bound those), the
 devices' ioctl. What a kernel never needs fails with EPERM, so that code which tries and goes on
 does go on. Calls younger than our tables do not exist.
+
+A filter is a classic BPF program that seccomp runs before each call: a row of blocks, each of which
+looks for one call and ends in a verdict or falls through, so no jump is longer than its block.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from campaigns.evaluator.sandbox.linux import bpf
-from campaigns.evaluator.sandbox.linux.bpf import ALLOW, NOTIFY, Rule, Test, errno_verdict
 from campaigns.evaluator.sandbox.linux.numbers import (
     LAST_KNOWN,
     X32_BIT,
@@ -21,6 +23,46 @@ from campaigns.evaluator.sandbox.linux.numbers import (
     has,
     number,
 )
+
+ALLOW = 0x7FFF0000
+NOTIFY = 0x7FC00000
+ERRNO = 0x00050000
+REFUSED, MISSING = ERRNO | errno.EPERM, ERRNO | errno.ENOSYS
+
+# Offsets in struct seccomp_data: number, architecture, instruction pointer, six 64-bit arguments.
+NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
+
+_LOAD, _AND, _EQUAL, _GREATER, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x25, 0x45, 0x06
+_Instruction = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """Whether one 32-bit word of an argument equals `value`, or has any bit of it.
+
+    mask: the bits that are compared; None for all.
+    """
+
+    argument: int
+    value: int
+    high: bool = False
+    mask: int | None = None
+    any_bit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A verdict on one call. With tests, `verdict` where all of them hold, else `otherwise`.
+
+    Any of `tests` is enough where `any_of` is set.
+    """
+
+    call: str
+    verdict: int
+    tests: tuple[Test, ...] = ()
+    otherwise: int = ALLOW
+    any_of: bool = False
+
 
 # Made all the time; answered first on kernels that keep no list of calls that always pass.
 OFTEN = ("futex", "read", "write", "sched_yield", "recvmsg", "sendto", "clock_gettime")
@@ -98,10 +140,10 @@ QUERY_PERSONALITY = 0xFFFFFFFF
 FCNTL = (8, 10, 15, 1024, 1026)
 # madvise: holes in a shared file, and huge pages made of what lies in it. The file is the judge's:
 # it would be read faster, for having been changed, than memory that a caller brings along.
-ADVICE = tuple(Test(2, "equal", advice) for advice in (9, 25))
+ADVICE = tuple(Test(2, advice) for advice in (9, 25))
 # ioctl by the kind in its second byte: of sockets (the runner's own was made outside of its network
 # namespace, and tells of the network there), and of files' flags, by a descriptor that may read.
-IOCTL = (Test(1, "equal", 0x8900, mask=0xFFFFFF00), Test(1, "equal", 0x6600, mask=0xFF00))
+IOCTL = (Test(1, 0x8900, mask=0xFFFFFF00), Test(1, 0x6600, mask=0xFF00))
 # An open that shortens a file though it may only read: Landlock asks for nothing more before its
 # third version, nor of `truncate`.
 CUTS = os.O_TRUNC
@@ -127,87 +169,92 @@ class Permissions:
 
 # It compiles loops of its own, hands memory over, and stops runners.
 JUDGE = Permissions(
-    programs=True,
-    on_gpu=True,
-    shares_uid=False,
-    notify=False,
-    changes_files=True,
-    signals=True,
+    programs=True, on_gpu=True, shares_uid=False, notify=False, changes_files=True, signals=True
 )
 
 
 def program(allowed: Permissions) -> bytes:
     """The BPF program for this process. Raises OSError on an architecture without tables."""
-    refused = NOTIFY if allowed.notify else errno_verdict(errno.EPERM)
-    never: list[str] = [
-        *OTHER_PROCESSES,
-        *NETWORK,
-        *FILE_SYSTEMS,
-        *THE_SYSTEM,
-        *RIGHTS,
-        *SHARED_OBJECTS,
-    ]
+    refused = NOTIFY if allowed.notify else REFUSED
+    never = [*OTHER_PROCESSES, *NETWORK, *FILE_SYSTEMS, *THE_SYSTEM, *RIGHTS, *SHARED_OBJECTS]
     if not allowed.on_gpu:
         never += HOST_ONLY
     if not allowed.programs:
         never += PROGRAMS
     if not allowed.changes_files:
         never += ATTRIBUTES
-    rules = [Rule(number(name), ALLOW) for name in OFTEN]
-    rules.append(Rule(number("ioctl"), refused, IOCTL, any_of=True))
-    rules += [Rule(number(name), refused) for name in never if has(name)]
+    rules = [Rule(name, ALLOW) for name in OFTEN]
+    rules.append(Rule("ioctl", refused, IOCTL, any_of=True))
+    rules += [Rule(name, refused) for name in never if has(name)]
     rules += _conditional(allowed, refused)
     if allowed.notify:
-        rules += [Rule(number(name), NOTIFY) for name in PATHS if has(name)]
-    return bpf.assemble(
-        audit_architecture(), rules, refused=refused, unknown_from=LAST_KNOWN + 1, x32_bit=X32_BIT
-    )
+        rules += [Rule(name, NOTIFY) for name in PATHS if has(name)]
+    # What is of a foreign architecture or of the x32 ABI is refused, and what is younger than the
+    # rules does not exist.
+    program: list[_Instruction] = [
+        (_LOAD, 0, 0, ARCHITECTURE),
+        (_EQUAL, 1, 0, audit_architecture()),
+        (_RETURN, 0, 0, refused),
+        (_LOAD, 0, 0, NUMBER),
+        (_ANY_BIT, 0, 1, X32_BIT),
+        (_RETURN, 0, 0, refused),
+        (_GREATER, 0, 1, LAST_KNOWN),
+        (_RETURN, 0, 0, MISSING),
+    ]
+    for rule in rules:
+        program += _block(rule)
+    program.append((_RETURN, 0, 0, ALLOW))
+    return b"".join(struct.pack("<HBBI", *instruction) for instruction in program)
 
 
 def _conditional(allowed: Permissions, refused: int) -> list[Rule]:
-    own = os.getpid()
+    own = (Test(0, os.getpid()),)
     # Its flags lie in memory, where a filter cannot look; libc then uses clone.
-    rules = [Rule(number("clone3"), errno_verdict(errno.ENOSYS))]
-    namespaces = Test(0, "any bit", NEW_NAMESPACE)
-    thread = Test(0, "equal", CLONE_THREAD, mask=CLONE_THREAD)
+    rules = [Rule("clone3", MISSING)]
     if allowed.programs:
-        rules.append(Rule(number("clone"), refused, (namespaces,)))
+        rules.append(Rule("clone", refused, (Test(0, NEW_NAMESPACE, any_bit=True),)))
     else:
-        rules.append(Rule(number("clone"), ALLOW, (thread,), refused))
-    for name in () if allowed.signals else SIGNALS:
-        rules.append(Rule(number(name), ALLOW, (Test(0, "equal", own),), refused))
-    options = tuple(Test(0, "equal", option) for option in PRCTL)
-    rules.append(Rule(number("prctl"), refused, options, any_of=True))
-    rules.append(Rule(number("madvise"), refused, ADVICE, any_of=True))
-    signals = tuple(Test(1, "equal", command) for command in FCNTL)
-    rules.append(Rule(number("fcntl"), refused, signals, any_of=True))
+        rules.append(Rule("clone", ALLOW, (Test(0, CLONE_THREAD, mask=CLONE_THREAD),), refused))
+    rules += [Rule(name, ALLOW, own, refused) for name in SIGNALS if not allowed.signals]
+    rules.append(Rule("prctl", refused, tuple(Test(0, option) for option in PRCTL), any_of=True))
+    rules.append(Rule("madvise", refused, ADVICE, any_of=True))
+    rules.append(Rule("fcntl", refused, tuple(Test(1, command) for command in FCNTL), any_of=True))
     if allowed.programs and not allowed.notify:
         # A compiler takes more stack. Nobody's limits but its own: one of none ends a process.
-        rules.append(Rule(number("prlimit64"), ALLOW, (Test(0, "equal", 0),), refused))
+        rules.append(Rule("prlimit64", ALLOW, (Test(0, 0),), refused))
     else:
         # The kernel itself refuses to raise a limit; here the attempt is counted. To ask is free.
-        nothing = (Test(2, "equal", 0), Test(2, "equal", 0, high=True))
-        rules.append(Rule(number("prlimit64"), ALLOW, nothing, refused))
+        rules.append(Rule("prlimit64", ALLOW, (Test(2, 0), Test(2, 0, high=True)), refused))
     if not allowed.changes_files:
-        rules += _cutting(allowed)
-    query = (Test(0, "equal", QUERY_PERSONALITY),)
-    rules.append(Rule(number("personality"), ALLOW, query, refused))
-    rules.append(Rule(number("move_pages"), ALLOW, (Test(0, "equal", 0),), refused))
+        # Refused is what shortens a file without a right to write it; or the warden looks and does.
+        rules.append(Rule("openat2", MISSING))
+    if not allowed.changes_files and not allowed.notify:
+        for name in filter(has, ("open", "openat")):
+            cut = Test(PATHS[name][1] or 0, CUTS, mask=ACCESS)
+            rules.append(Rule(name, REFUSED, (cut,)))
+        rules.append(Rule("truncate", REFUSED))
+    rules.append(Rule("personality", ALLOW, (Test(0, QUERY_PERSONALITY),), refused))
+    rules.append(Rule("move_pages", ALLOW, (Test(0, 0),), refused))
     if allowed.shares_uid:
-        rules.append(Rule(number("sched_setaffinity"), ALLOW, (Test(0, "equal", 0),), refused))
+        rules.append(Rule("sched_setaffinity", ALLOW, (Test(0, 0),), refused))
     return rules
 
 
-def _cutting(allowed: Permissions) -> list[Rule]:
-    """Refuse what shortens a file without a right to write it; where the warden looks, it does."""
-    rules = [Rule(number("openat2"), errno_verdict(errno.ENOSYS))]
-    if allowed.notify:
-        return rules
-    never = errno_verdict(errno.EPERM)
-    for name in filter(has, ("open", "openat")):
-        cuts = Test(PATHS[name][1] or 0, "equal", CUTS, mask=ACCESS)
-        rules.append(Rule(number(name), never, (cuts,)))
-    return [*rules, Rule(number("truncate"), never)]
+def _block(rule: Rule) -> list[_Instruction]:
+    """`if number == …`, the tests, the two verdicts; a mismatch falls through to the next block."""
+    body: list[_Instruction] = []
+    for test in reversed(rule.tests):
+        # Behind the later tests lie `verdict` and then `otherwise`.
+        later = len(body)
+        jumps = (later, int(later == 0)) if rule.any_of else (0, later + 1)
+        word = ARGUMENTS + 8 * test.argument + (4 if test.high else 0)
+        masked = [] if test.mask is None else [(_AND, 0, 0, test.mask)]
+        compared = (_ANY_BIT if test.any_bit else _EQUAL, *jumps, test.value)
+        body[:0] = [(_LOAD, 0, 0, word), *masked, compared]
+    body.append((_RETURN, 0, 0, rule.verdict))
+    if rule.tests:
+        body.append((_RETURN, 0, 0, rule.otherwise))
+    return [(_EQUAL, 0, len(body), number(rule.call)), *body]
 
 
 def cuts(name: str, arguments: Sequence[int]) -> bool:

@@ -5,7 +5,7 @@ import tomllib
 import pytest
 import torch
 
-from campaigns.evaluator.interpreter import no_gpu
+from campaigns.evaluator.interpreter import stand_in
 from campaigns.problems.import_.draft import DraftError, Given
 from campaigns.problems.import_.propose import propose
 from campaigns.steps.propose_problem import propose_problem
@@ -68,7 +68,7 @@ def test_a_dtype_that_the_call_gives_may_be_a_float8():
 def test_what_is_added_leaves_it_to_a_gpu_to_judge(call, reference):
     """Triton's interpreter computes a float8 wrongly, whichever way it is handed over."""
     text = found(call, reference).files["v0.py"]
-    assert "computes float8_e" in no_gpu.refuses((), text, "cpu")
+    assert "computes float8_e" in stand_in.refuses((), text, "cpu")
     compile(text, "v0.py", "exec")
 
 
