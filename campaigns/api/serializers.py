@@ -14,7 +14,13 @@ from campaigns.records.campaigns import intake_of, result_of, target_of
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.findings import FoundLine, found_lines, policy_of, stored_policy
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
-from campaigns.records.values import CandidateValue, RoundCandidates, candidates_by_round
+from campaigns.records.values import (
+    CandidateValue,
+    RoundCandidates,
+    StandingValue,
+    candidates_by_round,
+    standing_value,
+)
 from campaigns.records.verdicts import (
     CaseResult,
     ClassResult,
@@ -25,7 +31,7 @@ from campaigns.records.verdicts import (
     results_of,
 )
 from campaigns.reports.baselines import BaselineCase, BaselineRow, baseline_rows
-from campaigns.reports.rows import StandingFacts, standing_facts, standing_of
+from campaigns.reports.rows import standing_of
 from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.decision import Gate
 from knowledge.api.records import Read
@@ -53,7 +59,7 @@ HypothesisSerializer = shape_of(
 )
 StandingSerializer = shape_of(
     "Standing",
-    StandingFacts,
+    StandingValue,
     "word sentence gain gain_low gain_high pairs evaluation at",
     at=datetime,
 )
@@ -146,7 +152,9 @@ class RoundSerializer(fields.ModelSerializer):
 
 class WholeRoundSerializer(RoundSerializer):
     hypothesis = Read(HypothesisSerializer(allow_null=True), hypothesis_of)
-    standings = Read(StandingSerializer(many=True), lambda row: standing_facts(row.standings.all()))
+    standings = Read(
+        StandingSerializer(many=True), lambda row: list(map(standing_value, row.standings.all()))
+    )
 
     class Meta(RoundSerializer.Meta):
         fields = (*RoundSerializer.Meta.fields, "hypothesis", "standings")

@@ -33,6 +33,7 @@ from campaigns.records.values import (
     evaluation_value,
     picked,
     round_value,
+    standing_value,
     verdict_value,
 )
 from campaigns.records.verdicts import borne_of
@@ -45,7 +46,6 @@ from campaigns.reports.rows import (
     doubts_of,
     sessions_by_round,
     sessions_of,
-    standing_facts,
     standing_of,
     standing_words,
     with_standing,
@@ -108,7 +108,7 @@ def _standings(campaign: Campaign) -> Iterator[tuple[int, dict[str, Any]]]:
     numbers = dict(campaign.rounds.order_by("number").values_list("pk", "number"))
     sessions = sessions_by_round(campaign)
     for key, number in numbers.items():
-        found = msgspec.to_builtins(standing_facts(sessions.get(key, ())))
+        found = msgspec.to_builtins(list(map(standing_value, sessions.get(key, ()))))
         yield from ((number, facts) for facts in found)
 
 
@@ -203,7 +203,7 @@ def round_facts(round_: Round) -> dict[str, Any]:
         "dispatch": {**dispatch_of(round_).facts, "no_split": no_split(round_)},
         "expectation": str(borne_of(round_, verdict) or "") if verdict else "",
         "standing": standing_words(standing_of(round_)),
-        "standings": msgspec.to_builtins(standing_facts(sessions_of(round_))),
+        "standings": [msgspec.to_builtins(standing_value(step)) for step in sessions_of(round_)],
         "against_round": value.against,
         "candidates": [
             {

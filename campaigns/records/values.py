@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from campaigns.models import Campaign, Candidate, Evaluation, Round, Verdict
+from campaigns.models import Campaign, Candidate, Evaluation, Round, Standing, Verdict
 from campaigns.records.campaigns import CampaignResult, intake_of, stored_result
 from campaigns.records.findings import FoundLine, found_lines
 from campaigns.records.rounds import proposed_by
@@ -111,6 +111,29 @@ class CampaignValue(msgspec.Struct, frozen=True):
     finished_at: str | None
 
 
+class AnswerValue(msgspec.Struct, frozen=True):
+    """What a person said of a gain that another device did not show."""
+
+    answer: str
+    why: str
+    by: str
+    at: str
+
+
+class StandingValue(msgspec.Struct, frozen=True):
+    """One step of the standing, with what its own session showed."""
+
+    word: str
+    sentence: str
+    gain: float | None
+    gain_low: float | None
+    gain_high: float | None
+    pairs: int
+    evaluation: int
+    at: str
+    answer: AnswerValue | None
+
+
 def picked(row: object, names: str) -> dict[str, Any]:
     """These attributes of a row by their names; times as text."""
     found = {name: getattr(row, name) for name in names.split()}
@@ -175,4 +198,16 @@ def campaign_value(campaign: Campaign) -> CampaignValue:
         intake=intake_of(campaign).stored,
         result=stored_result(campaign),
         incumbent=campaign.incumbent.round.number if campaign.incumbent else None,
+    )
+
+
+def standing_value(step: Standing) -> StandingValue:
+    """One step of a round's standing; its answer and who gave it should have been read with it."""
+    said = getattr(step, "answer", None)
+    return StandingValue(
+        **picked(step, "sentence gain gain_low gain_high pairs at"),
+        word=step.words,
+        evaluation=step.evaluation_id,
+        answer=said
+        and AnswerValue(said.words, said.why, said.by.get_username(), said.at.isoformat()),
     )
