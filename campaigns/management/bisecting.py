@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from campaigns.records.values import gain_facts
 from campaigns.rules.noise.bisect import BisectAnswer, BisectProbe, BisectResult
 from campaigns.rules.wording import share
 from campaigns.steps.rounds.bisect import BisectQuestion, BisectRefused
@@ -51,10 +52,7 @@ def found_facts(found: BisectResult, question: BisectQuestion) -> dict[str, Any]
             {
                 "round": look.round,
                 "answer": look.answer.value,
-                "gain": look.gain.gain if look.gain else None,
-                "gain_low": look.gain.low if look.gain else None,
-                "gain_high": look.gain.high if look.gain else None,
-                "pairs": look.gain.pairs if look.gain else 0,
+                **gain_facts(look.gain),
                 "why": look.why,
             }
             for look in found.probes
