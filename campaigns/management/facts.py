@@ -1,7 +1,8 @@
-"""Campaigns, rounds and events as the commands print them: plain values and lines of text."""
+"""Campaigns, rounds, events and a bisection as commands print them: plain values and lines."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -30,6 +31,7 @@ from campaigns.records.values import (
     campaign_value,
     candidate_value,
     evaluation_value,
+    gain_facts,
     picked,
     repair_value,
     round_value,
@@ -52,8 +54,11 @@ from campaigns.reports.rows import (
 )
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.sweeps import lead_of, sweep_facts
+from campaigns.rules.noise.bisect import BisectAnswer, BisectProbe, BisectResult
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.verdict.report_words import notes_of
+from campaigns.rules.wording import share
+from campaigns.steps.rounds.bisect import BisectQuestion, BisectRefused
 
 
 def campaign_facts(campaign: Campaign) -> dict[str, Any]:
@@ -263,3 +268,53 @@ def _result(campaign: Campaign) -> str:
     """The gain over v0 with its interval and count; empty where nothing was compared."""
     gain = result_of(campaign)
     return f"{gain.words} against v0 ({gain.kind}, n={gain.pairs} pairs)" if gain else ""
+
+
+def percentage(text: str) -> float:
+    """ "3%", "3 %" or "3" as a fraction. Raises BisectRefused."""
+    found = re.fullmatch(r"(\d{1,2}(?:\.\d{1,6})?)\s*%?", text.strip(), re.ASCII)
+    if found is None:
+        raise BisectRefused(f"slower-than: {text!r}; accepted: 0% to 99%")
+    return float(found[1]) / 100
+
+
+def look_line(look: BisectProbe, good: int) -> str:
+    """One measured round; the ratio names its baseline, interval and count (law 9)."""
+    text = look.why
+    if look.gain:
+        text = look.gain.against(f"round {good}")
+    return f"round {look.round}: {look.answer}: {text}"
+
+
+def found_words(found: BisectResult, question: BisectQuestion) -> str:
+    """What was found, in one sentence."""
+    slower = f"slower than round {question.good} by more than {share(question.limit)}"
+    if not found.suspects:
+        last = found.probes[0]
+        shown = "is not" if last.answer is BisectAnswer.BETTER else "could not be shown to be"
+        return f"Round {last.round} {shown} {slower}, so there is nothing to find."
+    if len(found.suspects) == 1:
+        return f"Round {found.suspects[0]} is the first that is {slower}; {found.good} is not."
+    listed = ", ".join(map(str, found.suspects))
+    return f"One of the rounds {listed} is the first that is {slower}; {found.good} is not."
+
+
+def found_facts(found: BisectResult, question: BisectQuestion) -> dict[str, Any]:
+    """The same as data."""
+    return {
+        "campaign": question.campaign.pk,
+        "good": question.good,
+        "slower_than": question.limit,
+        "suspects": list(found.suspects),
+        "last_good": found.good,
+        "looks": [
+            {
+                "round": look.round,
+                "answer": look.answer.value,
+                **gain_facts(look.gain),
+                "why": look.why,
+            }
+            for look in found.probes
+        ],
+        "sentence": found_words(found, question),
+    }
