@@ -24,8 +24,13 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from campaigns.records.campaigns import stored_target, target_fraction
-from campaigns.records.target.ceilings import ceilings_of, missing_spec_of, unknown_target
-from campaigns.records.target.target_warnings import TargetWarning, target_warnings_of
+from campaigns.records.target.ceilings import (
+    TargetWarning,
+    ceilings_of,
+    missing_spec_of,
+    target_warnings_of,
+    unknown_target,
+)
 from campaigns.rules.target.ceilings import (
     PLACEHOLDER,
     QUESTIONS,
@@ -72,7 +77,7 @@ def set_target(campaign: Campaign) -> Next:
     ceilings = ceilings_of(campaign)
     busy = host_busy_share(campaign.platform)
     target = _target(campaign, works, ceilings, busy)
-    cautions = target_warnings_of(campaign.platform, ceilings, busy)
+    cautions = list(target_warnings_of(campaign.platform, ceilings, busy))
     prepared = Campaign.objects.filter(pk=campaign.pk, state=CampaignState.PREPARE, target={})
     with transaction.atomic():
         if not claim(prepared, target=stored_target(target)):
