@@ -133,7 +133,7 @@ class BaseCommand(base.BaseCommand):
         run = next((verb.run for verb in self.verbs() if verb.name == name), self.run)
         exits = {**EXITS, **self.exits}
         try:
-            with connection.execute_wrapper(_PreparedBefore()):
+            with connection.execute_wrapper(_prepared_before()):
                 run(**wanted)
         except tuple(exits) as error:
             code = next(exits[each] for each in type(error).__mro__ if each in exits)
@@ -141,7 +141,14 @@ class BaseCommand(base.BaseCommand):
         except MissingMigrations as error:
             self.fail(ExitCode.USAGE, str(error))
         except (DatabaseError, OSError) as error:
-            self._fail_for(error)
+            # The disk or the database; our own mistake keeps its traceback.
+            if full := full_disk(error):
+                self.fail(ExitCode.USAGE, full)
+            # The plain class is what SQLite says of a file that is no database, or a damaged one.
+            if not isinstance(error, OperationalError) and type(error) is not DatabaseError:
+                raise
+            said = str(error).strip().partition("\n")[0]
+            self.fail(ExitCode.USAGE, f"database {connection.settings_dict['NAME']}: {said}")
         except Conflict as error:
             # A command may import the wiki first, and another process may hold the wiki.
             self.fail(ExitCode.USAGE, f"wiki: {error}")
@@ -192,16 +199,6 @@ class BaseCommand(base.BaseCommand):
         """End the command with one line on stderr and this exit status."""
         raise CommandError(message, returncode=int(code))
 
-    def _fail_for(self, error: DatabaseError | OSError) -> NoReturn:
-        """End with what the database or the disk said; our own mistake keeps its traceback."""
-        if full := full_disk(error):
-            self.fail(ExitCode.USAGE, full)
-        said = str(error).strip().partition("\n")[0]
-        # The plain base class is what SQLite says of a file that is no database, or a damaged one.
-        if not (isinstance(error, OperationalError) or type(error) is DatabaseError):
-            raise error
-        self.fail(ExitCode.USAGE, f"database {connection.settings_dict['NAME']}: {said}")
-
     def run_from_argv(self, argv: list[str]) -> None:
         """As Django's, but a usage error exits with 1, since 2 means "not found" here."""
         try:
@@ -224,21 +221,21 @@ _DJANGO_OPTIONS = frozenset(
 )
 
 
-class _PreparedBefore:
-    """Lets no query of a command through while migrations are missing; not each makes one."""
+def _prepared_before() -> Callable[..., Any]:
+    """What lets no query through while migrations are missing; not each command makes one."""
+    looking = False
 
-    def __init__(self) -> None:
-        self._looking = False
-
-    def __call__(self, execute: Callable[..., Any], *statement: Any) -> Any:
-        """Raises MissingMigrations."""
-        if not self._looking:
-            self._looking = True  # the look makes queries itself
+    def look(execute: Callable[..., Any], *statement: Any) -> Any:
+        nonlocal looking
+        if not looking:
+            looking = True  # the look makes queries itself
             try:
                 require_migrations()
             finally:
-                self._looking = False
+                looking = False
         return execute(*statement)
+
+    return look
 
 
 BY = argument("--by", metavar="USER", help="the user who does it; default: this installation")
