@@ -13,7 +13,7 @@ import msgspec
 from campaigns.evaluator.contract import CaseReport, CopiedOutput, Report, Timing
 from campaigns.evaluator.contract.problem import SKEWED, distribution_of
 from campaigns.models import Campaign, Case, Event, Round
-from campaigns.records.values import gain_facts
+from campaigns.records.values import gain_facts, picked
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.case_limits import Level, representative
 from campaigns.rules.verdict.dispatch import class_of
@@ -123,23 +123,17 @@ def spread(samples_us: Sequence[float]) -> TimeSpread:
 def measured_case(case: CaseReport, gain: Gain | None = None) -> MeasuredCase:
     """One case of a report."""
     arm, other = case.candidate, case.incumbent
+    compared = gain_facts(gain)
+    del compared["pairs"]
     return MeasuredCase(
-        case=case.case,
-        correct=case.correct,
-        checked_calls=case.checked_calls,
-        max_abs_error=case.max_abs_error,
-        max_rel_error=case.max_rel_error,
-        margin=case.margin,
-        message=case.message,
+        **picked(case, "case correct checked_calls max_abs_error max_rel_error margin message"),
+        **compared,
         time_us=_timed(case, arm),
         incumbent_us=_timed(case, other),
         timer=arm.timer.value if arm else None,
         device_us=arm.device_us if arm else None,
         copied=arm.copied if arm else (),
         incumbent_copied=other.copied if other else (),
-        gain=gain.gain if gain else None,
-        gain_low=gain.low if gain else None,
-        gain_high=gain.high if gain else None,
     )
 
 

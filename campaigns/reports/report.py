@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,7 @@ from django.utils.safestring import mark_safe
 from campaigns.models import Campaign, Candidate, Event, Standing
 from campaigns.records.campaigns import intake_of
 from campaigns.records.evaluations import machine_code_of, report_of
-from campaigns.records.findings import FoundLine, found_lines
-from campaigns.records.rounds import StoredHypothesis
+from campaigns.records.findings import found_lines
 from campaigns.records.target.target_drift import drift_of
 from campaigns.reports.baselines import baseline_rows
 from campaigns.reports.diff import Diff, diff
@@ -29,21 +28,6 @@ from campaigns.rules.verdict.attribution import attributions_of
 
 STYLES = ("css/app.css", "css/charts.css")
 FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-
-
-@dataclass(frozen=True, slots=True)
-class Chapter:
-    """One round of the report: its row, what it tried, its gates, its diff where it was kept.
-
-    findings: of the judged source, with what the campaign makes of each.
-    """
-
-    row: RoundRow
-    hypothesis: StoredHypothesis | None
-    gates: tuple[dict[str, Any], ...]
-    sessions: tuple[Standing, ...]
-    findings: tuple[FoundLine, ...]
-    diff: Diff | None
 
 
 def render_report(campaign: Campaign) -> str:
@@ -103,17 +87,20 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
     }
 
 
-def _chapter(row: RoundRow, sessions: dict[int, tuple[Standing, ...]]) -> Chapter:
-    round_ = row.round
-    found = found_lines(round_.chosen, round_.campaign) if round_.chosen else None
-    return Chapter(
-        row=row,
-        hypothesis=row.hypothesis,
-        gates=tuple(row.verdict.gates) if row.verdict else (),
-        sessions=sessions.get(round_.pk, ()),
-        findings=tuple(found or ()),
-        diff=_between(round_.against, round_.chosen) if row.is_kept and row.number > 1 else None,
-    )
+def _chapter(row: RoundRow, sessions: dict[int, tuple[Standing, ...]]) -> dict[str, Any]:
+    """One round of the report: its row, what it tried, its gates, its diff where it was kept.
+
+    findings: of the judged source, with what the campaign makes of each.
+    """
+    old, new = row.round.against, row.round.chosen
+    return {
+        "row": row,
+        "hypothesis": row.hypothesis,
+        "gates": row.verdict.gates if row.verdict else (),
+        "sessions": sessions.get(row.round.pk, ()),
+        "findings": (found_lines(new, row.round.campaign) if new else None) or (),
+        "diff": _between(old, new) if row.is_kept and row.number > 1 else None,
+    }
 
 
 def _between(old: Candidate | None, new: Candidate | None) -> Diff | None:

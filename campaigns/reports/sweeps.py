@@ -11,14 +11,13 @@ from urllib.parse import urlencode
 
 from campaigns.charts import sweep_course, sweep_strips
 from campaigns.charts.marks import GLYPHS
-from campaigns.charts.sweep_course import CourseChart, Finalist
-from campaigns.charts.sweep_strips import StripsChart
+from campaigns.charts.sweep_course import Finalist
 from campaigns.charts.swept import SweptPoint
 from campaigns.evaluator.contract import Outcome, Param
 from campaigns.models import EvaluationState
 from campaigns.records.sweeps import ScreenedPoint, SweepRecord, reasons_of
 from campaigns.reports.progress import spoken
-from campaigns.reports.sheet import WorkerHeartbeat, heartbeat_of
+from campaigns.reports.sheet import heartbeat_of
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import counted, digits, duration, faster
 
@@ -219,28 +218,12 @@ KNOB = "knob."
 TIME_STEP = timedelta(seconds=10)
 
 
-@dataclass(frozen=True, slots=True)
-class SweepSheet:
-    """pace, heartbeat: while the search is under way. broken: why it broke off, if it did."""
+def sweep_sheet(record: SweepRecord, now: datetime, table: str) -> dict[str, Any]:
+    """What its panel shows. table: the address of all points.
 
-    record: SweepRecord
-    lead: str
-    coverage: str
-    pace: SweepPace | None
-    heartbeat: WorkerHeartbeat | None
-    best_words: str
-    ended: str
-    broken: str
-    counts: tuple[tuple[str, int], ...]
-    strips: StripsChart | None
-    course: CourseChart | None
-    failures: tuple[FailureGroup, ...]
-    more_failures: int
-    version: str
-
-
-def sweep_sheet(record: SweepRecord, now: datetime, table: str) -> SweepSheet:
-    """Read it once more for the reasons of what failed. table: the address of all points."""
+    pace, heartbeat: while the search is under way. broken: why it broke off, if it did. It is read
+    once more for the reasons of what failed.
+    """
     points = [
         SweptPoint(
             point.number,
@@ -265,22 +248,22 @@ def sweep_sheet(record: SweepRecord, now: datetime, table: str) -> SweepSheet:
     def of_point(number: int) -> str:
         return f"{table}?number={number}"
 
-    return SweepSheet(
-        record=record,
-        lead=lead_of(record),
-        coverage=coverage_of(record),
-        pace=pace_of(record, now),
-        heartbeat=heartbeat_of(record.round.campaign, now) if record.is_running else None,
-        best_words=changed_words(record, record.best) if record.best else "",
-        ended="" if broken else reason or waiting,
-        broken=reason if broken else "",
-        counts=tuple(outcome_counts(record)),
-        strips=sweep_strips.build(points, knobs, of_value, by_cost=not is_open),
-        course=sweep_course.build(points, _finalists(record), of_point),
-        failures=tuple(groups[:SHOWN_GROUPS]),
-        more_failures=max(0, len(groups) - SHOWN_GROUPS),
-        version=sweep_version(record, now),
-    )
+    return {
+        "record": record,
+        "lead": lead_of(record),
+        "coverage": coverage_of(record),
+        "pace": pace_of(record, now),
+        "heartbeat": heartbeat_of(record.round.campaign, now) if record.is_running else None,
+        "best_words": changed_words(record, record.best) if record.best else "",
+        "ended": "" if broken else reason or waiting,
+        "broken": reason if broken else "",
+        "counts": outcome_counts(record),
+        "strips": sweep_strips.build(points, knobs, of_value, by_cost=not is_open),
+        "course": sweep_course.build(points, _finalists(record), of_point),
+        "failures": groups[:SHOWN_GROUPS],
+        "more_failures": max(0, len(groups) - SHOWN_GROUPS),
+        "version": sweep_version(record, now),
+    }
 
 
 def sweep_version(record: SweepRecord, now: datetime) -> str:

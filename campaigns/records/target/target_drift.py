@@ -186,16 +186,27 @@ class TargetDrift:
 
 def drift_of(campaign: Campaign) -> TargetDrift:
     """Compare each pin with the wiki now. Three queries; none before the target is set."""
-    target = target_of(campaign)
+    target, platform = target_of(campaign), campaign.platform_id
     used = [(role, found) for role in ROLES for found in target.cited(role)]
     if not used:
         return TargetDrift((), ())
-    pins = _pins(campaign, used)
-    swaps = {
-        pin.used: cited(pin.successor) if pin.successor else None
-        for pin in pins
-        if not pin.holds and pin.swapped
-    }
+    metrics = {found.metric for _, found in used}
+    rows = Spec.objects.filter(platform=platform, metric__in=metrics).order_by("pk")
+    specs = list(rows.for_sheet())
+    open_flags = Flag.objects.open().filter(spec__in=specs, kind__in=DRIFT)
+    flagged = dict(open_flags.values_list("spec_id", "kind"))
+    pinned: dict[Key | None, Spec] = {}
+    for spec in specs:
+        pinned |= {key_of_citation(spec, citation): spec for citation in spec.cited}
+    pins = []
+    for role, used_then in used:
+        source = pinned.get(key_of(platform, used_then))
+        if source is None:
+            pins.append(PinnedSpec(role, used_then, None, PinnedState.SOURCE_MISSING))
+        else:
+            pins.append(_pin(role, used_then, source, specs, flagged.get(source.pk)))
+    moved = [pin for pin in pins if not pin.holds and pin.swapped]
+    swaps = {pin.used: cited(pin.successor) if pin.successor else None for pin in moved}
     return TargetDrift(tuple(pins), case_moves(target, swaps))
 
 
@@ -239,25 +250,6 @@ def key_of_citation(spec: Spec, citation: Citation) -> Key:
     revision = citation.revision
     place = (revision.document.path, citation.first_line, citation.last_line, revision.short)
     return (spec.platform_id, spec.metric, spec.shown, *place)
-
-
-def _pins(campaign: Campaign, used: Sequence[tuple[str, Cited]]) -> list[PinnedSpec]:
-    metrics = {found.metric for _, found in used}
-    platform = campaign.platform_id
-    rows = Spec.objects.filter(platform=platform, metric__in=metrics).order_by("pk")
-    specs = list(rows.for_sheet())
-    open_flags = Flag.objects.open().filter(spec__in=specs, kind__in=DRIFT)
-    flagged = dict(open_flags.values_list("spec_id", "kind"))
-    pinned = {key_of_citation(spec, c): spec for spec in specs for c in spec.cited}
-    pins = []
-    for role, found in used:
-        key = key_of(platform, found)
-        spec = pinned.get(key) if key else None
-        if spec is None:
-            pins.append(PinnedSpec(role, found, None, PinnedState.SOURCE_MISSING))
-        else:
-            pins.append(_pin(role, found, spec, specs, flagged.get(spec.pk)))
-    return pins
 
 
 def _pin(role: str, used: Cited, spec: Spec, specs: Sequence[Spec], flag: str | None) -> PinnedSpec:
