@@ -78,7 +78,8 @@ def columns_of(
     rows: the model, or the serializer that it goes on from. declared: the fields of those columns
     that are written otherwise than the model says.
     """
-    before: Any = getattr(rows, "Meta", None)
+    # A model may have a Meta too, that of an abstract one.
+    before: Any = getattr(rows, "Meta", None) if issubclass(rows, fields.Serializer) else None
     base = rows if before else fields.ModelSerializer
     model, known = (before.model, before.fields) if before else (rows, ())
     meta = type("Meta", (), {"model": model, "fields": (*known, *columns.split())})
