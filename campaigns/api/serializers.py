@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from rest_framework import serializers as fields
 
-from campaigns.api.shapes import GainSerializer, shape_of
+from campaigns.api.shapes import GainSerializer, columns_of, shape_of
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Candidate, Event, Round, Verdict
 from campaigns.records.campaigns import intake_of, result_of, target_of
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.findings import FoundLine, found_lines, policy_of, stored_policy
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
-from campaigns.records.values import CandidateValue, RoundCandidates, candidates_by_round
+from campaigns.records.values import (
+    CandidateValue,
+    RoundCandidates,
+    StandingValue,
+    candidates_by_round,
+    standing_value,
+)
 from campaigns.records.verdicts import (
     CaseResult,
     ClassResult,
@@ -25,7 +30,7 @@ from campaigns.records.verdicts import (
     results_of,
 )
 from campaigns.reports.baselines import BaselineCase, BaselineRow, baseline_rows
-from campaigns.reports.rows import StandingFacts, standing_facts, standing_of
+from campaigns.reports.rows import standing_of
 from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.decision import Gate
 from knowledge.api.records import Read
@@ -53,7 +58,7 @@ HypothesisSerializer = shape_of(
 )
 StandingSerializer = shape_of(
     "Standing",
-    StandingFacts,
+    StandingValue,
     "word sentence gain gain_low gain_high pairs evaluation at",
     at=datetime,
 )
@@ -64,152 +69,121 @@ CaseResultSerializer = shape_of(
 ClassResultSerializer = shape_of("ClassResult", ClassResult)
 
 
-class CampaignSerializer(fields.ModelSerializer):
-    problem = fields.CharField(source="problem.slug")
-    op = fields.CharField(source="problem.op")
-    platform = fields.CharField(source="platform.slug")
-    cases = fields.ListField(child=fields.CharField())
-    result = Read(GainSerializer(allow_null=True), result_of)
-    incumbent = fields.IntegerField(source="incumbent_id", allow_null=True)
-    incumbent_round = fields.IntegerField(source="incumbent.round.number", allow_null=True)
-    created_by = fields.CharField(source="created_by.username", allow_null=True)
-
-    class Meta:
-        model = Campaign
-        fields: tuple[str, ...] = (
-            *("id", "title", "problem", "problem_id", "op", "platform", "backend"),
-            *("cases", "proposer", "state", "doing", "pause_requested", "stop_requested"),
-            *("stop_reason", "stop_sentence", "result", "incumbent", "incumbent_round", "seed"),
-            *("created_by", "created_at", "finished_at"),
-        )
-
-
-class WholeCampaignSerializer(CampaignSerializer):
+CampaignSerializer = columns_of(
+    "Campaign",
+    Campaign,
+    "id title problem problem_id op platform backend cases proposer state doing pause_requested "
+    "stop_requested stop_reason stop_sentence result incumbent incumbent_round seed created_by "
+    "created_at finished_at",
+    problem=fields.CharField(source="problem.slug"),
+    op=fields.CharField(source="problem.op"),
+    platform=fields.CharField(source="platform.slug"),
+    cases=fields.ListField(child=fields.CharField()),
+    result=Read(GainSerializer(allow_null=True), result_of),
+    incumbent=fields.IntegerField(source="incumbent_id", allow_null=True),
+    incumbent_round=fields.IntegerField(source="incumbent.round.number", allow_null=True),
+    created_by=fields.CharField(source="created_by.username", allow_null=True),
+)
+WholeCampaignSerializer = columns_of(
+    "WholeCampaign",
+    CampaignSerializer,
+    "target missing findings_policy own_kernels require_sanitizers intake baselines no_worker",
     """With its target and what was agreed on at its beginning.
 
     no_worker: that no worker of its platform is alive, and how one is started; "" where one is.
-    """
-
-    target = Read(CaseTargetSerializer(many=True), lambda c: target_of(c).cases.values())
-    missing = Read(fields.CharField(), lambda c: target_of(c).missing)
-    findings_policy = Read(
+    """,
+    target=Read(CaseTargetSerializer(many=True), lambda c: target_of(c).cases.values()),
+    missing=Read(fields.CharField(), lambda c: target_of(c).missing),
+    findings_policy=Read(
         fields.DictField(child=fields.CharField()), lambda c: stored_policy(policy_of(c))
-    )
-    own_kernels = Read(fields.ListField(child=fields.CharField()), lambda c: c.own_kernels or [])
-    require_sanitizers = Read(
+    ),
+    own_kernels=Read(fields.ListField(child=fields.CharField()), lambda c: c.own_kernels or []),
+    require_sanitizers=Read(
         fields.BooleanField(), lambda c: protocol_from(c.protocol.rules).require_sanitizers
-    )
-    intake = Read(fields.DictField(child=fields.CharField()), lambda c: intake_of(c).stored)
-
-    baselines = Read(BaselineSerializer(many=True), baseline_rows)
-    no_worker = Read(fields.CharField(), no_worker_of)
-
-    class Meta(CampaignSerializer.Meta):
-        fields = (
-            *CampaignSerializer.Meta.fields,
-            *("target", "missing", "findings_policy", "own_kernels"),
-            *("require_sanitizers", "intake", "baselines", "no_worker"),
-        )
-
-
-class CampaignFindingsSerializer(WholeCampaignSerializer):
-    """The campaign, and the findings of every candidate by round."""
-
-    rounds = Read(FoundInRoundSerializer(many=True), candidates_by_round)
-
-    class Meta(WholeCampaignSerializer.Meta):
-        fields = (*WholeCampaignSerializer.Meta.fields, "rounds")
-
-
-class RoundSerializer(fields.ModelSerializer):
-    """verdict: its word, "" while there is none. standing: how far a gain is confirmed."""
-
-    campaign = fields.IntegerField(source="campaign_id")
-    title = fields.CharField()
-    against = fields.IntegerField(source="against_id", allow_null=True)
-    chosen = fields.IntegerField(source="chosen_id", allow_null=True)
-    verdict = fields.CharField(source="verdict.word", default="")
-    reason = fields.CharField(source="verdict.reason", default="")
-    gain = Read(
+    ),
+    intake=Read(fields.DictField(child=fields.CharField()), lambda c: intake_of(c).stored),
+    baselines=Read(BaselineSerializer(many=True), baseline_rows),
+    no_worker=Read(fields.CharField(), no_worker_of),
+)
+CampaignFindingsSerializer = columns_of(
+    "CampaignFindings",
+    WholeCampaignSerializer,
+    "rounds",
+    "The campaign, and the findings of every candidate by round.",
+    rounds=Read(FoundInRoundSerializer(many=True), candidates_by_round),
+)
+RoundSerializer = columns_of(
+    "Round",
+    Round,
+    "id campaign number kind state title against chosen verdict reason gain standing opened_at "
+    "closed_at",
+    """verdict: its word, "" while there is none. standing: how far a gain is confirmed.""",
+    campaign=fields.IntegerField(source="campaign_id"),
+    title=fields.CharField(),
+    against=fields.IntegerField(source="against_id", allow_null=True),
+    chosen=fields.IntegerField(source="chosen_id", allow_null=True),
+    verdict=fields.CharField(source="verdict.word", default=""),
+    reason=fields.CharField(source="verdict.reason", default=""),
+    gain=Read(
         GainSerializer(allow_null=True),
         lambda row: gain_of(row.verdict) if hasattr(row, "verdict") else None,
-    )
-    standing = Read(fields.CharField(), standing_of)
-
-    class Meta:
-        model = Round
-        fields: tuple[str, ...] = (
-            *("id", "campaign", "number", "kind", "state", "title", "against", "chosen"),
-            *("verdict", "reason", "gain", "standing", "opened_at", "closed_at"),
-        )
-
-
-class WholeRoundSerializer(RoundSerializer):
-    hypothesis = Read(HypothesisSerializer(allow_null=True), hypothesis_of)
-    standings = Read(StandingSerializer(many=True), lambda row: standing_facts(row.standings.all()))
-
-    class Meta(RoundSerializer.Meta):
-        fields = (*RoundSerializer.Meta.fields, "hypothesis", "standings")
-
-
-class CandidateSerializer(fields.ModelSerializer):
-    campaign = fields.IntegerField(source="round.campaign_id")
-    round = fields.IntegerField(source="round_id")
-    round_number = fields.IntegerField(source="round.number")
-    flags = fields.ListField(child=fields.CharField())
-    params = fields.DictField()
-
-    class Meta:
-        model = Candidate
-        fields: tuple[str, ...] = (
-            *("id", "campaign", "round", "round_number", "ordinal", "label", "file_name"),
-            *("flags", "params", "digest", "created_at"),
-        )
-
-
-class WholeCandidateSerializer(CandidateSerializer):
-    """With its source, as it was handed in, and what is to be checked in it."""
-
-    source = fields.CharField(source="text")
-    findings = Read(
+    ),
+    standing=Read(fields.CharField(), standing_of),
+)
+WholeRoundSerializer = columns_of(
+    "WholeRound",
+    RoundSerializer,
+    "hypothesis standings",
+    hypothesis=Read(HypothesisSerializer(allow_null=True), hypothesis_of),
+    standings=Read(
+        StandingSerializer(many=True), lambda row: list(map(standing_value, row.standings.all()))
+    ),
+)
+CandidateSerializer = columns_of(
+    "Candidate",
+    Candidate,
+    "id campaign round round_number ordinal label file_name flags params digest created_at",
+    campaign=fields.IntegerField(source="round.campaign_id"),
+    round=fields.IntegerField(source="round_id"),
+    round_number=fields.IntegerField(source="round.number"),
+    flags=fields.ListField(child=fields.CharField()),
+    params=fields.DictField(),
+)
+WholeCandidateSerializer = columns_of(
+    "WholeCandidate",
+    CandidateSerializer,
+    "source findings",
+    "With its source, as it was handed in, and what is to be checked in it.",
+    source=fields.CharField(source="text"),
+    findings=Read(
         FindingSerializer(many=True, allow_null=True),
         lambda row: found_lines(row, row.round.campaign),
-    )
-
-    class Meta(CandidateSerializer.Meta):
-        fields = (*CandidateSerializer.Meta.fields, "source", "findings")
-
-
-class VerdictSerializer(fields.ModelSerializer):
-    campaign = fields.IntegerField(source="round.campaign_id")
-    round = fields.IntegerField(source="round_id")
-    round_number = fields.IntegerField(source="round.number")
-    evaluation = fields.IntegerField(source="evaluation_id")
-    gain = Read(GainSerializer(allow_null=True), gain_of)
-    noise_floor = Read(fields.FloatField(), noise_of)
-
-    class Meta:
-        model = Verdict
-        fields: tuple[str, ...] = (
-            *("id", "campaign", "round", "round_number", "evaluation", "word", "reason"),
-            *("sentence", "gain", "noise_floor", "decided_at"),
-        )
-
-
-class WholeVerdictSerializer(VerdictSerializer):
-    gates = Read(GateSerializer(many=True), gates_of)
-    cases = Read(CaseResultSerializer(many=True), results_of)
-    classes = Read(ClassResultSerializer(many=True), classes_of)
-
-    class Meta(VerdictSerializer.Meta):
-        fields = (*VerdictSerializer.Meta.fields, "gates", "cases", "classes")
-
-
-class EventSerializer(fields.ModelSerializer):
-    campaign = fields.IntegerField(source="campaign_id")
-    round = fields.IntegerField(source="round_id", allow_null=True)
-    data: Any = fields.DictField()
-
-    class Meta:
-        model = Event
-        fields: tuple[str, ...] = ("id", "campaign", "round", "kind", "message", "data", "at")
+    ),
+)
+VerdictSerializer = columns_of(
+    "Verdict",
+    Verdict,
+    "id campaign round round_number evaluation word reason sentence gain noise_floor decided_at",
+    campaign=fields.IntegerField(source="round.campaign_id"),
+    round=fields.IntegerField(source="round_id"),
+    round_number=fields.IntegerField(source="round.number"),
+    evaluation=fields.IntegerField(source="evaluation_id"),
+    gain=Read(GainSerializer(allow_null=True), gain_of),
+    noise_floor=Read(fields.FloatField(), noise_of),
+)
+WholeVerdictSerializer = columns_of(
+    "WholeVerdict",
+    VerdictSerializer,
+    "gates cases classes",
+    gates=Read(GateSerializer(many=True), gates_of),
+    cases=Read(CaseResultSerializer(many=True), results_of),
+    classes=Read(ClassResultSerializer(many=True), classes_of),
+)
+EventSerializer = columns_of(
+    "Event",
+    Event,
+    "id campaign round kind message data at",
+    campaign=fields.IntegerField(source="campaign_id"),
+    round=fields.IntegerField(source="round_id", allow_null=True),
+    data=fields.DictField(),
+)

@@ -39,15 +39,13 @@ def shape_of(
         shown, _, attribute = each.partition("=")
         source = {"source": attribute} if attribute else {}
         hint = types.get(shown) or hints.get(attribute or shown)
-        made[shown] = _field(hint or _returned(record, attribute or shown), **source)
+        if not hint:
+            hint = get_type_hints(getattr(record, attribute or shown).fget)["return"]
+        made[shown] = _field(hint, **source)
     about = (record.__doc__ or "").partition("\n\n")[0]
     shape = type(f"{name}Serializer", (fields.Serializer,), {**made, "__doc__": about})
     _SHAPES[record] = shape
     return shape
-
-
-def _returned(record: type, attribute: str) -> Any:
-    return get_type_hints(getattr(record, attribute).fget)["return"]
 
 
 def _field(hint: Any, **options: Any) -> fields.Field:
@@ -70,6 +68,22 @@ def _field(hint: Any, **options: Any) -> fields.Field:
     if issubclass(kind, Sequence):
         return fields.ListField(child=_field(parts[0]), **options)
     raise TypeError(f"{hint}: accepted: plain types and records that have a shape")
+
+
+def columns_of(
+    name: str, rows: type, columns: str, about: str = "", **declared: fields.Field
+) -> type[fields.ModelSerializer]:
+    """The serializer of a model's rows, or another one with further columns.
+
+    rows: the model, or the serializer that it goes on from. declared: the fields of those columns
+    that are written otherwise than the model says.
+    """
+    # A model may have a Meta too, that of an abstract one.
+    before: Any = getattr(rows, "Meta", None) if issubclass(rows, fields.Serializer) else None
+    base = rows if before else fields.ModelSerializer
+    model, known = (before.model, before.fields) if before else (rows, ())
+    meta = type("Meta", (), {"model": model, "fields": (*known, *columns.split())})
+    return type(f"{name}Serializer", (base,), {**declared, "Meta": meta, "__doc__": about or None})
 
 
 # Parts of many records.

@@ -1,4 +1,4 @@
-"""What every command shares: verbs, `--json`, exit codes, data on stdout, progress on stderr."""
+"""What commands share: verbs, `--json`, exit codes, data on stdout, progress on stderr; imports."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.models import IllegalTransition
 from campaigns.problems.shipped import UnknownProblem
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.exchange.batches import drop, undo
 from knowledge.exchange.readers.files import ImportRefused
 from knowledge.lookup.full_disk import full_disk
 from knowledge.lookup.listing import FilterError, NotKnown
 from knowledge.lookup.migrations import MissingMigrations, require_migrations
+from knowledge.models import Batch, BatchKind
 
 Row = TypeVar("Row", bound=Model)
 Exits = Mapping[type[Exception], "ExitCode"]
@@ -110,31 +112,43 @@ class BaseCommand(base.BaseCommand):
         raise NotImplementedError(f"{type(self).__module__}: neither verbs nor run are defined")
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        found = self.verbs()
-        if not found:
-            _add(parser, (*self.arguments(), JSON))
-            return
-        nested = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-        for verb in found:
-            _add(
-                nested.add_parser(verb.name, help=verb.help, description=verb.help),
-                (*verb.arguments, JSON),
-            )
+        own = [(parser, self.arguments())]
+        if verbs := self.verbs():
+            nested = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+            own = [
+                (
+                    nested.add_parser(verb.name, help=verb.help, description=verb.help),
+                    verb.arguments,
+                )
+                for verb in verbs
+            ]
+        for each, arguments in own:
+            for item in (*arguments, JSON):
+                each.add_argument(*item.flags, **item.options)
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.as_json = bool(options.pop("as_json", False))
         wanted = {k: v for k, v in options.items() if k not in _DJANGO_OPTIONS}
         name = wanted.pop("verb", None)
         run = next((verb.run for verb in self.verbs() if verb.name == name), self.run)
+        exits = {**EXITS, **self.exits}
         try:
-            with connection.execute_wrapper(_PreparedBefore()):
+            with connection.execute_wrapper(_prepared_before()):
                 run(**wanted)
-        except tuple({**EXITS, **self.exits}) as error:
-            self.fail(self._exit_of(error), self.said_of(error))
+        except tuple(exits) as error:
+            code = next(exits[each] for each in type(error).__mro__ if each in exits)
+            self.fail(code, self.said_of(error))
         except MissingMigrations as error:
             self.fail(ExitCode.USAGE, str(error))
         except (DatabaseError, OSError) as error:
-            self._fail_for(error)
+            # The disk or the database; our own mistake keeps its traceback.
+            if full := full_disk(error):
+                self.fail(ExitCode.USAGE, full)
+            # The plain class is what SQLite says of a file that is no database, or a damaged one.
+            if not isinstance(error, OperationalError) and type(error) is not DatabaseError:
+                raise
+            said = str(error).strip().partition("\n")[0]
+            self.fail(ExitCode.USAGE, f"database {connection.settings_dict['NAME']}: {said}")
         except Conflict as error:
             # A command may import the wiki first, and another process may hold the wiki.
             self.fail(ExitCode.USAGE, f"wiki: {error}")
@@ -144,10 +158,6 @@ class BaseCommand(base.BaseCommand):
     def said_of(self, error: Exception) -> str:
         """What the command says of an error that ends it."""
         return str(error)
-
-    def _exit_of(self, error: Exception) -> ExitCode:
-        exits = {**EXITS, **self.exits}
-        return next(exits[each] for each in type(error).__mro__ if each in exits)
 
     def user(self, name: str | None) -> Any:
         """The user of this name; None without a name. Ends the command for an unknown one."""
@@ -189,16 +199,6 @@ class BaseCommand(base.BaseCommand):
         """End the command with one line on stderr and this exit status."""
         raise CommandError(message, returncode=int(code))
 
-    def _fail_for(self, error: DatabaseError | OSError) -> NoReturn:
-        """End with what the database or the disk said; our own mistake keeps its traceback."""
-        if full := full_disk(error):
-            self.fail(ExitCode.USAGE, full)
-        said = str(error).strip().partition("\n")[0]
-        # The plain base class is what SQLite says of a file that is no database, or a damaged one.
-        if not (isinstance(error, OperationalError) or type(error) is DatabaseError):
-            raise error
-        self.fail(ExitCode.USAGE, f"database {connection.settings_dict['NAME']}: {said}")
-
     def run_from_argv(self, argv: list[str]) -> None:
         """As Django's, but a usage error exits with 1, since 2 means "not found" here."""
         try:
@@ -221,23 +221,82 @@ _DJANGO_OPTIONS = frozenset(
 )
 
 
-def _add(parser: argparse.ArgumentParser, arguments: tuple[Argument, ...]) -> None:
-    for item in arguments:
-        parser.add_argument(*item.flags, **item.options)
+def _prepared_before() -> Callable[..., Any]:
+    """What lets no query through while migrations are missing; not each command makes one."""
+    looking = False
 
-
-class _PreparedBefore:
-    """Lets no query of a command through while migrations are missing; not each makes one."""
-
-    def __init__(self) -> None:
-        self._looking = False
-
-    def __call__(self, execute: Callable[..., Any], *statement: Any) -> Any:
-        """Raises MissingMigrations."""
-        if not self._looking:
-            self._looking = True  # the look makes queries itself
+    def look(execute: Callable[..., Any], *statement: Any) -> Any:
+        nonlocal looking
+        if not looking:
+            looking = True  # the look makes queries itself
             try:
                 require_migrations()
             finally:
-                self._looking = False
+                looking = False
         return execute(*statement)
+
+    return look
+
+
+BY = argument("--by", metavar="USER", help="the user who does it; default: this installation")
+
+
+class ImportCommand(BaseCommand):
+    """kind: of its imports."""
+
+    kind: ClassVar[BatchKind]
+
+    def import_verbs(
+        self, carry_out: Callable[..., None], *confirming: Argument
+    ) -> tuple[Verb, ...]:
+        """The verbs. carry_out: what `confirm` does; confirming: further arguments of it."""
+        number = argument("number", type=int, help=f"as `{self.kind} imports` lists it")
+        why = argument("--why", required=True, help="the reason, which is kept in the history")
+        because = argument("--why", default="", help="an optional reason")
+        confirm = (number, *confirming, BY)
+        return (
+            Verb("imports", "list imports, newest first", self.imports),
+            Verb("confirm", "carry out a planned import", carry_out, confirm),
+            Verb("drop", "discard a planned import", self.drop, (number, because, BY)),
+            Verb("undo", "undo an import as a whole", self.undo, (number, why, BY)),
+        )
+
+    def imports(self, **_: Any) -> None:
+        rows = Batch.objects.filter(kind=self.kind).select_related("author").defer("files")
+        batches = [batch_record(batch) for batch in rows]
+        lines = [f"{b['import']:>4}  {b['state']:<9}  {b['origin']}  {b['why']}" for b in batches]
+        self.emit(batches, "\n".join(line.rstrip() for line in lines))
+        if not batches:
+            self.progress(f"no import yet; `{self.kind} import` makes one")
+
+    def drop(self, number: int, why: str, by: str | None, **_: Any) -> None:
+        batch = self.batch(number)
+        drop(batch, self.user(by), why)
+        self.emit(batch_record(batch), f"{batch} was dropped")
+
+    def undo(self, number: int, why: str, by: str | None, **_: Any) -> None:
+        batch = self.batch(number)
+        undo(batch, self.user(by), why)
+        self.emit(batch_record(batch), f"{batch} was undone")
+
+    def batch(self, number: int) -> Batch:
+        """The import of this kind with this number."""
+        found = Batch.objects.numbered(self.kind, number).first()
+        if found is None:
+            said = f"no import {number}; `{self.kind} imports` lists them"
+            self.fail(ExitCode.NOT_FOUND, said)
+        return found
+
+
+def batch_record(batch: Batch) -> dict[str, Any]:
+    """One import, without its plan."""
+    return {
+        "import": batch.number,
+        "origin": batch.origin,
+        "state": batch.state,
+        "author": batch.author.get_username() if batch.author else None,
+        "created_at": batch.created_at.isoformat(timespec="seconds"),
+        "at": batch.created_at.isoformat(),
+        "why": batch.why,
+        "done": batch.plan.get("done", batch.plan.get("made", {})),
+    }

@@ -156,13 +156,6 @@ def goal_share(percent: float) -> float:
     return percent / 100
 
 
-def manifest_choices() -> ManifestChoices:
-    """What a manifest can choose from."""
-    problems = {p.name: (p.op, tuple(c.name for c in p.cases)) for p in known_problems()}
-    platforms = {p.slug: (p.name, *p.aliases) for p in Platform.objects.all()}
-    return ManifestChoices(problems, platforms)
-
-
 def offered_in(manifest: Path) -> ManifestDefaults:
     """The defaults of a manifest. Raises TrailRefused, FileNotFoundError."""
     try:
@@ -171,7 +164,9 @@ def offered_in(manifest: Path) -> ManifestDefaults:
         raise
     except (OSError, UnicodeDecodeError) as error:
         raise TrailRefused(f"{manifest}: {error}; accepted: a manifest in UTF-8") from None
-    return read_manifest(manifest.name, text, manifest_choices())
+    problems = {p.name: (p.op, tuple(c.name for c in p.cases)) for p in known_problems()}
+    platforms = {p.slug: (p.name, *p.aliases) for p in Platform.objects.all()}
+    return read_manifest(manifest.name, text, ManifestChoices(problems, platforms))
 
 
 def filled(wish: dict[str, Any], found: ManifestDefaults) -> dict[str, Any]:

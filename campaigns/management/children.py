@@ -54,10 +54,6 @@ class Child:
             tell(f"{self.name} ended with status {status}; starting it again")
             self.start()
 
-    def ask_to_end(self) -> None:
-        if self.process is not None and self.process.poll() is None:
-            os.kill(self.process.pid, signal.SIGTERM)
-
     def end(self, deadline: float) -> None:
         """Wait until the deadline, then kill it with everything in its group."""
         if self.process is None:
@@ -94,7 +90,8 @@ def worker(name: str, queue: str, threads: int, folder: Path) -> Child:
 def end_all(children: list[Child]) -> None:
     """End all of them, politely first."""
     for child in children:
-        child.ask_to_end()
+        if child.process is not None and child.process.poll() is None:
+            os.kill(child.process.pid, signal.SIGTERM)
     deadline = time.monotonic() + STOP_LIMIT_S
     for child in children:
         child.end(deadline)

@@ -1,8 +1,8 @@
-"""Campaigns, rounds and events as the commands print them: plain values and lines of text."""
+"""Campaigns, rounds, events and a bisection as commands print them: plain values and lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.evaluator.contract.files import protocol_from
-from campaigns.models import Campaign, Evaluation, Event, Repair, Round, Standing, Verdict
+from campaigns.models import Campaign, Evaluation, Event, Repair, Round, Verdict
 from campaigns.records.campaigns import intake_of, result_of, target_of
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
@@ -26,14 +26,17 @@ from campaigns.records.findings import (
 )
 from campaigns.records.rounds import declared_of, proposed_by
 from campaigns.records.sweeps import sweep_of
-from campaigns.records.target.target_drift import PinnedSpec, drift_of
-from campaigns.records.target.target_warnings import pitfalls_of
+from campaigns.records.target.ceilings import pitfalls_of
+from campaigns.records.target.target_drift import drift_of, spec_value
 from campaigns.records.values import (
     campaign_value,
     candidate_value,
     evaluation_value,
+    gain_facts,
     picked,
+    repair_value,
     round_value,
+    standing_value,
     verdict_value,
 )
 from campaigns.records.verdicts import borne_of
@@ -46,15 +49,17 @@ from campaigns.reports.rows import (
     doubts_of,
     sessions_by_round,
     sessions_of,
-    standing_facts,
     standing_of,
     standing_words,
     with_standing,
 )
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.sweeps import lead_of, sweep_facts
+from campaigns.rules.noise.bisect import BisectAnswer, BisectProbe, BisectResult
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.verdict.report_words import notes_of
+from campaigns.rules.wording import share
+from campaigns.steps.rounds.bisect import BisectQuestion, BisectRefused
 
 
 def campaign_facts(campaign: Campaign) -> dict[str, Any]:
@@ -72,7 +77,7 @@ def campaign_facts(campaign: Campaign) -> dict[str, Any]:
 def campaign_details(campaign: Campaign) -> dict[str, Any]:
     """What `campaign show` answers beyond that: wait, pitfalls, assumptions, pins as they are."""
     drift, sheet = drift_of(campaign), campaign_sheet(campaign, timezone.now())
-    progress = progress_of(campaign, timezone.now())
+    progress, sessions = progress_of(campaign, timezone.now()), sessions_by_round(campaign)
     return {
         **campaign_facts(campaign),
         "wait": sheet.wait.facts if sheet.wait else None,
@@ -88,51 +93,23 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
         "own_kernels": campaign.own_kernels or [],
         "require_sanitizers": protocol_from(campaign.protocol.rules).require_sanitizers,
         "goal_words": sheet.goal_words,
-        "standings": [{"round": number, **facts} for number, facts in _standings(campaign)],
+        "standings": [
+            {"round": number, **msgspec.to_builtins(standing_value(step))}
+            for key, number in campaign.rounds.order_by("number").values_list("pk", "number")
+            for step in sessions.get(key, ())
+        ],
         "commits": [commit_facts(commit) for commit in lineage_of(campaign).commits],
         "pitfalls": [
             picked(pitfall, "kind message how_to_obtain at") for pitfall in pitfalls_of(campaign)
         ],
         "placeholders": msgspec.to_builtins(target_of(campaign).assumed),
-        "pins": [_pin_facts(pin) for pin in drift.pins],
+        "pins": [msgspec.to_builtins(spec_value(pin)) for pin in drift.pins],
         "would_be": {
             "words": drift.words,
             "target": drift.target,
             "would_be": drift.would_be,
             "cases": [asdict(move) for move in drift.moving],
         },
-    }
-
-
-def _standings(campaign: Campaign) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Round number and facts of every step of every round's standing."""
-    numbers = dict(campaign.rounds.order_by("number").values_list("pk", "number"))
-    sessions = sessions_by_round(campaign)
-    for key, number in numbers.items():
-        found = msgspec.to_builtins(standing_facts(sessions.get(key, ())))
-        yield from ((number, facts) for facts in found)
-
-
-def _doubt_line(doubt: Standing) -> str:
-    """A gain that another device did not show, with what a person says to it."""
-    answer = doubt.answer
-    command = f"`round answer {doubt.round.campaign_id} {doubt.round.number}` answers"
-    said = f"{answer.words}, says {answer.by}: {answer.why}" if answer else command
-    return f"caution: round {doubt.round.number} was not reproduced. {doubt.sentence} ({said})"
-
-
-def _pin_facts(pin: PinnedSpec) -> dict[str, Any]:
-    successor = pin.successor
-    return {
-        "role": pin.role,
-        "citation": pin.used.citation,
-        "href": pin.used.href,
-        "state": pin.state,
-        "words": pin.words,
-        "spec": pin.spec.pk if pin.spec else None,
-        "successor": successor.pk if successor else None,
-        "now": successor.shown if successor else None,
-        "decided": pin.decided,
     }
 
 
@@ -174,7 +151,11 @@ def campaign_text(campaign: Campaign) -> str:
         lines.append(f"result: {result}")
     lines += baseline_lines(campaign)
     drift = drift_of(campaign)
-    lines += [_doubt_line(doubt) for doubt in doubts_of(campaign)]
+    for doubt in doubts_of(campaign):
+        answer, number = doubt.answer, doubt.round.number
+        said = f"`round answer {campaign.pk} {number}` answers"
+        said = f"{answer.words}, says {answer.by}: {answer.why}" if answer else said
+        lines.append(f"caution: round {number} was not reproduced. {doubt.sentence} ({said})")
     lines += [f"caution: {sheet.excess}"] if sheet.excess else []
     lines += [f"drift: {pin.words}" for pin in drift.revised]
     lines += [f"drift: {drift.words}"] if drift.words else []
@@ -198,13 +179,15 @@ def round_facts(round_: Round) -> dict[str, Any]:
     """Everything about one round: candidates with every sample that was taken, and the verdict."""
     verdict: Verdict | None = getattr(round_, "verdict", None)
     value, sweep = round_value(round_), sweep_of(round_)
+    # Where every point of its search is, as CSV.
+    points = reverse("sweep", args=[value.campaign, value.number])
     return {
         **msgspec.to_builtins(value),
         "round": value.number,
         "dispatch": {**dispatch_of(round_).facts, "no_split": no_split(round_)},
         "expectation": str(borne_of(round_, verdict) or "") if verdict else "",
         "standing": standing_words(standing_of(round_)),
-        "standings": msgspec.to_builtins(standing_facts(sessions_of(round_))),
+        "standings": [msgspec.to_builtins(standing_value(step)) for step in sessions_of(round_)],
         "against_round": value.against,
         "candidates": [
             {
@@ -217,16 +200,16 @@ def round_facts(round_: Round) -> dict[str, Any]:
             }
             for candidate in round_.candidates.prefetch_related("evaluations")
         ],
-        "sweep": sweep_facts(sweep) | {"points": _points_address(round_)} if sweep else None,
-        "repairs": [repair_facts(repair) for repair in _repairs(round_)],
+        "sweep": sweep_facts(sweep) | {"points": f"{points}?format=csv"} if sweep else None,
+        "repairs": [msgspec.to_builtins(repair_value(repair)) for repair in _repairs(round_)],
         "commit": commit_facts(getattr(round_, "commit", None)),
-        "verdict": _verdict_facts(verdict) if verdict else None,
+        "verdict": verdict
+        and {
+            **msgspec.to_builtins(verdict_value(verdict)),
+            "verdict": Word(verdict.word).words,
+            "interval": verdict.interval_kind,
+        },
     }
-
-
-def _points_address(round_: Round) -> str:
-    """Where every point of its search is, as CSV."""
-    return f"{reverse('sweep', args=[round_.campaign_id, round_.number])}?format=csv"
 
 
 def round_text(round_: Round) -> str:
@@ -240,13 +223,20 @@ def round_text(round_: Round) -> str:
     if declared := declared_of(round_):
         lines.append(f"  bucket: {declared.words}")
     lines += [f"  {step.words}: {step.sentence}" for step in sessions_of(round_)]
-    lines += [f"  {lead_of(found)}"] if (found := sweep_of(round_)) else []
-    lines += [f"  void and repeated: {one.void}" for one in _voids(round_)]
+    lines += [f"  {lead_of(sweep)}"] if (sweep := sweep_of(round_)) else []
+    voids = Evaluation.objects.filter(candidate__round=round_).exclude(void="").order_by("pk")
+    lines += [f"  void and repeated: {one.void}" for one in voids]
     lines += [f"  {repair.words}" for repair in _repairs(round_)]
     for gate in verdict.gates:
         mark = {True: "passed", False: "failed", None: "–"}[gate["passed"]]
         lines.append(f"  {gate['name']:14} {mark:7} {gate['found']}  (limit: {gate['limit']})")
-    lines += [f"  {line}" for line in _finding_lines(round_)]
+    # What was found in the judged source; what is allowed last.
+    chosen = round_.chosen
+    found = (found_lines(chosen, round_.campaign) if chosen else None) or []
+    lines += [
+        f"  {row.stance}: line {row.line}, {row.what} ({row.kind}): {row.meaning}"
+        for row in sorted(found, key=lambda row: (row.stance == "allowed", row.line))
+    ]
     lines += ["", *(case_line(case) for case in verdict.cases)]
     report = report_of(verdict.evaluation)
     lines += [f"  note: {note}" for note in (notes_of(report) if report else ())]
@@ -257,34 +247,8 @@ def round_text(round_: Round) -> str:
     return "\n".join(lines)
 
 
-def _finding_lines(round_: Round) -> list[str]:
-    """What was found in the judged source, a line each; what is allowed last."""
-    chosen = round_.chosen
-    found = (found_lines(chosen, round_.campaign) if chosen else None) or []
-    return [
-        f"{row.stance}: line {row.line}, {row.what} ({row.kind}): {row.meaning}"
-        for row in sorted(found, key=lambda row: (row.stance == "allowed", row.line))
-    ]
-
-
 def _repairs(round_: Round) -> QuerySet[Repair]:
     return round_.repairs.select_related("candidate", "failed__candidate")
-
-
-def repair_facts(repair: Repair) -> dict[str, Any]:
-    """One repair as data; its candidate is None where there was none."""
-    return {
-        "number": repair.number,
-        "of": repair.failed.candidate.ordinal,
-        "outcome": repair.failed.outcome,
-        "reason": repair.failed.reason,
-        "candidate": repair.candidate.ordinal if repair.candidate else None,
-        "why": repair.why,
-    }
-
-
-def _voids(round_: Round) -> QuerySet[Evaluation]:
-    return Evaluation.objects.filter(candidate__round=round_).exclude(void="").order_by("pk")
 
 
 def case_line(case: dict[str, Any]) -> str:
@@ -307,7 +271,51 @@ def _result(campaign: Campaign) -> str:
     return f"{gain.words} against v0 ({gain.kind}, n={gain.pairs} pairs)" if gain else ""
 
 
-def _verdict_facts(verdict: Verdict) -> dict[str, Any]:
-    value = verdict_value(verdict)
-    known: dict[str, Any] = msgspec.to_builtins(value)
-    return known | {"verdict": Word(value.word).words, "interval": value.interval_kind}
+def percentage(text: str) -> float:
+    """ "3%", "3 %" or "3" as a fraction. Raises BisectRefused."""
+    found = re.fullmatch(r"(\d{1,2}(?:\.\d{1,6})?)\s*%?", text.strip(), re.ASCII)
+    if found is None:
+        raise BisectRefused(f"slower-than: {text!r}; accepted: 0% to 99%")
+    return float(found[1]) / 100
+
+
+def look_line(look: BisectProbe, good: int) -> str:
+    """One measured round; the ratio names its baseline, interval and count (law 9)."""
+    text = look.why
+    if look.gain:
+        text = look.gain.against(f"round {good}")
+    return f"round {look.round}: {look.answer}: {text}"
+
+
+def found_words(found: BisectResult, question: BisectQuestion) -> str:
+    """What was found, in one sentence."""
+    slower = f"slower than round {question.good} by more than {share(question.limit)}"
+    if not found.suspects:
+        last = found.probes[0]
+        shown = "is not" if last.answer is BisectAnswer.BETTER else "could not be shown to be"
+        return f"Round {last.round} {shown} {slower}, so there is nothing to find."
+    if len(found.suspects) == 1:
+        return f"Round {found.suspects[0]} is the first that is {slower}; {found.good} is not."
+    listed = ", ".join(map(str, found.suspects))
+    return f"One of the rounds {listed} is the first that is {slower}; {found.good} is not."
+
+
+def found_facts(found: BisectResult, question: BisectQuestion) -> dict[str, Any]:
+    """The same as data."""
+    return {
+        "campaign": question.campaign.pk,
+        "good": question.good,
+        "slower_than": question.limit,
+        "suspects": list(found.suspects),
+        "last_good": found.good,
+        "looks": [
+            {
+                "round": look.round,
+                "answer": look.answer.value,
+                **gain_facts(look.gain),
+                "why": look.why,
+            }
+            for look in found.probes
+        ],
+        "sentence": found_words(found, question),
+    }

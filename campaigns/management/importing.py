@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from campaigns.management.base_command import BaseCommand, ExitCode, argument
-from campaigns.models import ImportedCampaign, ImportedRound
+from campaigns.models import ImportedCampaign
+from campaigns.records.values import picked
 from campaigns.rules.wording import as_claimed
 from campaigns.steps.lifecycle.import_trail import PlannedImport, import_trail, plan_import
 from campaigns.trails.exporters.archive import packed
-from campaigns.trails.importers.claims import ClaimedRound, System, TrailRefused
+from campaigns.trails.importers.claims import System, TrailRefused
 from campaigns.trails.importers.trail import read_path
 
 IMPORT = (
@@ -76,7 +77,7 @@ def planned_facts(planned: PlannedImport) -> dict[str, Any]:
         "figures": [claim.stored for claim in found.figures],
         "claims": [
             {
-                **{name: getattr(one, name) for name in ("name", "status", "figure", "unit")},
+                **picked(one, "name status figure unit"),
                 "gain": one.gain.value if one.gain else None,
                 "place": f"{one.path}:L{one.line}",
             }
@@ -94,8 +95,11 @@ def planned_text(planned: PlannedImport) -> str:
         *(f"left out: {name}" for name in planned.trail.left_out),
         *(f"missing: {name}" for name in found.missing),
         *(f"{claim.words} ({claim.path}:L{claim.line})" for claim in found.figures),
-        *(_planned_line(one) for one in found.rounds),
     ]
+    for one in found.rounds:
+        gain = f", claims {one.gain.value}× faster" if one.gain else ""
+        claim = f"{as_claimed(one.figure, one.unit)}{gain}, {one.status or 'no status'}"
+        lines.append(f"{one.name}: {claim} ({one.path}:L{one.line})")
     if planned.there:
         lines.append(f"the same content is there already, as imported campaign {planned.there.pk}")
     return "\n".join(lines)
@@ -105,20 +109,10 @@ def _counted(items: Sized, noun: str) -> str:
     return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"
 
 
-def _planned_line(one: ClaimedRound) -> str:
-    gain = f", claims {one.gain.value}× faster" if one.gain else ""
-    claim = f"{as_claimed(one.figure, one.unit)}{gain}, {one.status or 'no status'}"
-    return f"{one.name}: {claim} ({one.path}:L{one.line})"
-
-
 def imported_facts(row: ImportedCampaign) -> dict[str, Any]:
     """One import, without its rounds."""
-    names = ("system", "name", "title", "operator", "platform", "backend", "incumbent")
-    return {
-        "imported": row.pk,
-        **{name: getattr(row, name) for name in (*names, "stop_reason", "missing", "left_out")},
-        "imported_at": row.imported_at.isoformat(),
-    }
+    names = "system name title operator platform backend incumbent stop_reason missing left_out"
+    return {"imported": row.pk, **picked(row, f"{names} imported_at")}
 
 
 def imported_line(row: ImportedCampaign) -> str:
@@ -129,12 +123,11 @@ def imported_line(row: ImportedCampaign) -> str:
 def imported_details(row: ImportedCampaign) -> dict[str, Any]:
     """One import with its claims and rounds."""
     names = (
-        *("ordinal", "number", "name", "title", "hypothesis", "rationale", "status", "kept"),
-        *("masked", "figure", "unit", "metric", "convention", "amends", "path", "line", "kernel"),
-        *("at", "claims", "missing"),
+        "ordinal number name title hypothesis rationale status kept masked figure unit metric "
+        "convention amends path line kernel at claims missing"
     )
-    rounds = [{name: getattr(one, name) for name in names} for one in row.rounds.all()]
-    return {**imported_facts(row), "facts": row.facts, "tips": row.tips, "rounds": rounds}
+    rounds = [picked(one, names) for one in row.rounds.all()]
+    return {**imported_facts(row), **picked(row, "facts tips"), "rounds": rounds}
 
 
 def imported_text(row: ImportedCampaign) -> str:
@@ -142,13 +135,11 @@ def imported_text(row: ImportedCampaign) -> str:
     lines = [imported_line(row)]
     lines += [f"best, as it says: {row.incumbent}"] if row.incumbent else []
     lines += [f"ended, as it says: {row.stop_reason}"] if row.stop_reason else []
-    lines += [_round_line(one) for one in row.rounds.all()]
+    for one in row.rounds.all():
+        marks = " hidden" if one.masked else ""
+        amends = f", amends {one.amends}" if one.amends else ""
+        claim = f"claims {one.claimed}, {one.status or 'no status'}"
+        place = f"{one.path}:L{one.line}"
+        lines.append(f"{one.name}{marks}: {claim}{amends}: {one.title or '–'} ({place})")
     lines += [f"missing: {name}" for name in row.missing]
     return "\n".join(lines)
-
-
-def _round_line(one: ImportedRound) -> str:
-    marks = " hidden" if one.masked else ""
-    amends = f", amends {one.amends}" if one.amends else ""
-    claim = f"claims {one.claimed}, {one.status or 'no status'}"
-    return f"{one.name}{marks}: {claim}{amends}: {one.title or '–'} ({one.path}:L{one.line})"

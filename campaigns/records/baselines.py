@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from django.db.models import QuerySet
+
 from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign, Evaluation, EvaluationKind, EvaluationState, Problem
 from campaigns.models.kinds import TORCH
@@ -25,20 +27,23 @@ def may_be_measured(evaluation: Evaluation) -> bool:
     return campaign.state in REPRODUCED_IN and not campaign.pause_requested
 
 
+def _beside(campaign: Campaign) -> QuerySet[Evaluation]:
+    return Evaluation.objects.filter(candidate__round__campaign=campaign, kind__in=TORCH)
+
+
 def is_over(campaign: Campaign) -> bool:
     """Whether nothing about it changes by itself any more: finished, and torch measured."""
     if not (campaign.is_finished and wants_baselines(campaign)):
         return campaign.is_finished
-    rows = Evaluation.objects.filter(candidate__round__campaign=campaign, kind__in=TORCH)
-    return not rows.exclude(state=EvaluationState.DONE).exists()
+    return not _beside(campaign).exclude(state=EvaluationState.DONE).exists()
 
 
 def waiting_beside(campaign: Campaign) -> tuple[int, ...]:
     """The keys of what a finished campaign has yet to be compared with."""
     if not campaign.is_finished:
         return ()
-    rows = Evaluation.objects.filter(candidate__round__campaign=campaign, kind__in=TORCH)
-    return tuple(rows.filter(state=EvaluationState.QUEUED).values_list("pk", flat=True))
+    waiting = _beside(campaign).filter(state=EvaluationState.QUEUED)
+    return tuple(waiting.values_list("pk", flat=True))
 
 
 # By kind: the source from the problem, and from the text of its reference.
@@ -58,16 +63,11 @@ def source_of(evaluation: Evaluation) -> Source:
 
 def evaluations_of(campaign: Campaign) -> dict[str, Evaluation]:
     """By kind the newest beside the incumbent, else the newest beside an earlier one. One query."""
-    rows = Evaluation.objects.filter(candidate__round__campaign=campaign, kind__in=TORCH)
     found: dict[str, Evaluation] = {}
-    for one in rows.select_related("candidate__round").order_by("pk"):
+    best = campaign.incumbent_id
+    for one in _beside(campaign).select_related("candidate__round").order_by("pk"):
         before = found.get(one.kind)
-        if before is None or not _is_better(before, one, campaign):
+        # An earlier row tells more, of a candidate that is still the incumbent.
+        if before is None or before.candidate_id != best or one.candidate_id == best:
             found[one.kind] = one
     return {kind: found[kind] for kind in TORCH if kind in found}
-
-
-def _is_better(before: Evaluation, one: Evaluation, campaign: Campaign) -> bool:
-    """Whether the earlier row tells more: of a candidate that is still the incumbent."""
-    best = campaign.incumbent_id
-    return before.candidate_id == best and one.candidate_id != best

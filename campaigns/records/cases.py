@@ -13,6 +13,7 @@ import msgspec
 from campaigns.evaluator.contract import CaseReport, CopiedOutput, Report, Timing
 from campaigns.evaluator.contract.problem_words import SKEWED, distribution_of
 from campaigns.models import Campaign, Case, Event, Round
+from campaigns.records.values import gain_facts, picked
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.case_limits import Level, representative
 from campaigns.rules.verdict.dispatch import class_of
@@ -53,12 +54,8 @@ def cases_of(campaign: Campaign, level: Level) -> tuple[str, ...]:
 
 def shapes_of(cases: Iterable[Case]) -> list[dict[str, int]]:
     """The sizes of each case; what describes its values, such as a distribution, is left out."""
-    found = ({k: v for k, v in case.params.items() if _is_size(v)} for case in cases)
+    found = ({k: v for k, v in case.params.items() if type(v) is int} for case in cases)
     return [sizes for sizes in found if sizes]
-
-
-def _is_size(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 CONFIDENCE = 0.95
@@ -113,31 +110,30 @@ def spread(samples_us: Sequence[float]) -> TimeSpread:
     Under six samples no such interval exists; low and high are then the extremes.
     """
     ordered = sorted(samples_us)
-    n = len(ordered)
-    outside = _ranks_outside(n)
+    n, outside, tail = len(ordered), 0, 0.0
+    # How many may be left off at each end.
+    for k in range(n // 2):
+        tail += math.comb(n, k) / 2**n
+        if 2 * tail > 1 - CONFIDENCE:
+            break
+        outside = k
     return TimeSpread(statistics.median(ordered), ordered[outside], ordered[n - 1 - outside], n)
 
 
 def measured_case(case: CaseReport, gain: Gain | None = None) -> MeasuredCase:
     """One case of a report."""
     arm, other = case.candidate, case.incumbent
+    compared = gain_facts(gain)
+    del compared["pairs"]
     return MeasuredCase(
-        case=case.case,
-        correct=case.correct,
-        checked_calls=case.checked_calls,
-        max_abs_error=case.max_abs_error,
-        max_rel_error=case.max_rel_error,
-        margin=case.margin,
-        message=case.message,
+        **picked(case, "case correct checked_calls max_abs_error max_rel_error margin message"),
+        **compared,
         time_us=_timed(case, arm),
         incumbent_us=_timed(case, other),
         timer=arm.timer.value if arm else None,
         device_us=arm.device_us if arm else None,
         copied=arm.copied if arm else (),
         incumbent_copied=other.copied if other else (),
-        gain=gain.gain if gain else None,
-        gain_low=gain.low if gain else None,
-        gain_high=gain.high if gain else None,
     )
 
 
@@ -154,10 +150,7 @@ def class_rows(gains: Mapping[str, Gain], classes: Mapping[str, str]) -> list[di
         {
             "class": name,
             "cases": [case for case, own in classes.items() if own == name],
-            "gain": gain.gain,
-            "gain_low": gain.low,
-            "gain_high": gain.high,
-            "pairs": gain.pairs,
+            **gain_facts(gain),
         }
         for name, gain in gains.items()
     ]
@@ -165,17 +158,6 @@ def class_rows(gains: Mapping[str, Gain], classes: Mapping[str, str]) -> list[di
 
 def _timed(case: CaseReport, timing: Timing | None) -> TimeSpread | None:
     return spread(decisive_samples(case, timing)) if timing and timing.samples_us else None
-
-
-def _ranks_outside(n: int) -> int:
-    """How many of n ordered samples may be left off at each end at 95 % confidence."""
-    tail, outside = 0.0, 0
-    for k in range(n // 2):
-        tail += math.comb(n, k) / 2**n
-        if 2 * tail > 1 - CONFIDENCE:
-            break
-        outside = k
-    return outside
 
 
 def sample_rows(report: Report | None) -> list[dict[str, Any]]:

@@ -75,8 +75,7 @@ def measured_on(evaluation: Evaluation) -> MeasuredOn:
 def second_session(candidate: Candidate) -> Evaluation | None:
     """The last attempt at the candidate's second session; None before it is done."""
     again = candidate.evaluations.filter(kind=EvaluationKind.REMEASURE, state=EvaluationState.DONE)
-    found: Evaluation | None = again.order_by("attempt").last()
-    return found
+    return again.order_by("attempt").last()
 
 
 def is_elsewhere(card: str, claim: Evaluation) -> bool:
@@ -86,8 +85,7 @@ def is_elsewhere(card: str, claim: Evaluation) -> bool:
 
 def judged_candidate(round_: Round) -> Candidate:
     """The candidate that the round's verdict is about: the chosen one, or the only one."""
-    chosen: Candidate = round_.chosen or round_.candidates.get(ordinal=1)
-    return chosen
+    return round_.chosen or round_.candidates.get(ordinal=1)
 
 
 def deciding_evaluation(candidate: Candidate) -> Evaluation:
@@ -96,8 +94,7 @@ def deciding_evaluation(candidate: Candidate) -> Evaluation:
     It is a screening only where nothing passed that.
     """
     done = candidate.evaluations.filter(state=EvaluationState.DONE, kind__in=DECIDING)
-    last: Evaluation = max(done, key=lambda e: (e.traits.weight, e.attempt))
-    return last
+    return max(done, key=lambda e: (e.traits.weight, e.attempt))
 
 
 def deciding_report(candidate: Candidate) -> Report | None:
@@ -123,14 +120,9 @@ def may_reproduce(evaluation: Evaluation, card: str) -> bool:
     """Whether a worker with this device may take this reproduction now."""
     campaign = evaluation.campaign
     held = campaign.state not in REPRODUCED_IN or campaign.pause_requested
-    claim = _claim_of(evaluation)
-    return not held and claim is not None and is_elsewhere(card, claim)
-
-
-def _claim_of(evaluation: Evaluation) -> Evaluation | None:
     claims = Standing.objects.filter(word=StandingWord.CLAIMED, round=evaluation.candidate.round_id)
     claim = claims.select_related("evaluation").first()
-    return claim.evaluation if claim else None
+    return not held and claim is not None and is_elsewhere(card, claim.evaluation)
 
 
 def may_rely(campaign: Campaign, person: Any) -> bool:

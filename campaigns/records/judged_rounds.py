@@ -49,25 +49,13 @@ def load_judged_round(round_: Round) -> JudgedRound:
         level=level,
         cases=frozenset(cases_of(campaign, level)),
     )
-    return JudgedRound(
-        candidate=candidate,
-        evaluations=tuple(evaluations),
-        reports=_reports(*evaluations),
-        standard=standard,
-        floor=floor,
-    )
-
-
-def _reports(first: Evaluation, again: Evaluation | None = None) -> tuple[Report, ...]:
-    deciding = first.facts
-    if deciding is None:
-        return ()
-    if again is None:
-        return (deciding,)
-    repeat = again.facts
-    if repeat is None:
-        raise ValueError(f"{again}: has no report to judge")
-    return deciding, repeat
+    reports: list[Report] = []
+    if evaluations[0].facts is not None:
+        for evaluation in evaluations:
+            if (report := evaluation.facts) is None:
+                raise ValueError(f"{evaluation}: has no report to judge")
+            reports.append(report)
+    return JudgedRound(candidate, tuple(evaluations), tuple(reports), standard, floor)
 
 
 def standard_of_round(round_: Round, floor: NoiseFloor) -> Standard:

@@ -11,10 +11,10 @@ from campaigns.models import Campaign, Evaluation
 from campaigns.models.transitions import PAUSABLE
 from campaigns.records.campaigns import baseline_noise
 from campaigns.records.evaluations import is_elsewhere
-from campaigns.records.passports import PassportState, state_of
+from campaigns.records.passports import state_of
 from campaigns.rules.noise.drift import Allowance, Disturbance, allowance, drifts
 from campaigns.rules.noise.gain import LEAST_FLOOR, noise_floor
-from campaigns.rules.noise.passport import Fit, allowed_by, fit, told, typical_us
+from campaigns.rules.noise.passport import allowed_by, fit, told, typical_us
 from campaigns.rules.wording import share
 
 
@@ -38,8 +38,11 @@ def floor_for(campaign: Campaign, evaluation: Evaluation) -> NoiseFloor:
     state = state_of(worker, evaluation.started_at) if worker else None
     if state is None or state.passport is None:
         return _fallback(campaign, evaluation, "the worker has no noise passport")
-    fits = _fits(evaluation.facts, state)
-    if fits is None:
+    report = evaluation.facts
+    # One fit for each case that was timed; no floor where one is missing.
+    arms = [case.incumbent or case.candidate for case in report.cases] if report else []
+    fits = [found for arm in arms if arm and (found := fit(state.lengths, typical_us(arm)))]
+    if not fits or len(fits) < len(arms):
         unknown = f"noise passport {state.passport.pk} knows no kernel of such a length"
         return _fallback(campaign, evaluation, state.words if state.doubts else unknown)
     worst = max(fits, key=lambda found: found.sigma)
@@ -52,15 +55,6 @@ def floor_for(campaign: Campaign, evaluation: Evaluation) -> NoiseFloor:
         return instead
     more = f"though it fails, as that is more than the {share(instead.value)} of {instead.words}"
     return replace(own, words=f"{own.words}, {more}")
-
-
-def _fits(report: Report | None, state: PassportState) -> list[Fit] | None:
-    """One fit for each case that was timed; None where one is missing."""
-    cases = report.cases if report else ()
-    arms = [case.incumbent or case.candidate for case in cases]
-    found = [fit(state.lengths, typical_us(arm)) if arm else None for arm in arms]
-    fits = [one for one in found if one is not None]
-    return fits if fits and len(fits) == len(arms) else None
 
 
 def _fallback(campaign: Campaign, evaluation: Evaluation, why: str) -> NoiseFloor:
@@ -83,7 +77,9 @@ def drift_under(evaluation: Evaluation, report: Report) -> tuple[Disturbance, ..
         return ()
     worker = evaluation.worker
     state = state_of(worker, evaluation.started_at) if worker else None
-    fallback = _by_baseline(evaluation.campaign)
+    # From the noise of v0's estimate on so many pairs to the spread of one sample.
+    noise = baseline_noise(evaluation.campaign)
+    fallback = allowance(noise.sigma * noise.pairs**0.5 if noise else 0.0)
 
     def allowed(case: CaseReport) -> Allowance:
         if state is None or state.doubts or case.incumbent is None:
@@ -103,12 +99,6 @@ def as_host_failure(report: Report, found: tuple[Disturbance, ...]) -> Report:
 def sentence_of(found: tuple[Disturbance, ...]) -> str:
     """What made a measurement void, in one sentence."""
     return f"Device or host did not stay the same: {'; '.join(map(str, found))}"
-
-
-def _by_baseline(campaign: Campaign) -> Allowance:
-    """From the noise of an estimate on so many pairs to the spread of one sample."""
-    noise = baseline_noise(campaign)
-    return allowance(noise.sigma * noise.pairs**0.5 if noise else 0.0)
 
 
 # One stationary but noisy evaluation in ten is void by chance (a few of a hundred cases); so many

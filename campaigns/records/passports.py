@@ -82,11 +82,6 @@ class PassportState:
         return f"{holds}, and is noisy: {'; '.join(self.noisy)}" if self.noisy else holds
 
 
-def most_age() -> timedelta:
-    """How old a passport may be. With scheduling off (0 days) the usual age counts."""
-    return timedelta(days=settings.KOPT_PASSPORT_DAYS) or USUAL_AGE
-
-
 def state_of(worker: Worker, at: datetime | None = None) -> PassportState:
     """The state of a worker's passport. One of the same device counts, whichever worker took it.
 
@@ -101,7 +96,9 @@ def state_of(worker: Worker, at: datetime | None = None) -> PassportState:
         known = {name: worker.versions[name] for name in passport.host if name in worker.versions}
         then = {name: passport.host[name] for name in known}
         changed = differences(then, known)
-        stale = (*changed, *age_words(passport.taken_at, at or timezone.now(), most_age()))
+        # With scheduling off (0 days) the usual age counts.
+        most_age = timedelta(days=settings.KOPT_PASSPORT_DAYS) or USUAL_AGE
+        stale = (*changed, *age_words(passport.taken_at, at or timezone.now(), most_age))
     return PassportState(
         passport=passport,
         lengths=lengths_in(passport) if passport else (),
@@ -294,18 +291,17 @@ def examine_passports() -> list[HealthFinding]:
     try:
         workers = list(Worker.objects.filter(host=platform.node()).order_by("heartbeat_at"))
         newest = {worker.card or worker.device: worker for worker in workers}
-        found = [_finding(worker, state_of(worker)) for worker in newest.values()]
+        states = [(f"noise passport of {one.device}", state_of(one)) for one in newest.values()]
     except DatabaseError:
         # The database has a finding of its own.
         return []
+    found = []
+    for name, state in states:
+        if state.word == "good":
+            floors = ", ".join(map(told_floor, state.lengths))
+            found.append(HealthFinding(name, State.OK, f"{state.words}: {floors}"))
+        else:
+            noisy = state.word == "noisy"
+            costs, remedy = (NOISY_COSTS, NOISY_REMEDY) if noisy else (COSTS, REMEDY)
+            found.append(HealthFinding(name, State.MISSING, state.words, costs, remedy))
     return found or [HealthFinding("noise passport", State.NOTE, NONE)]
-
-
-def _finding(worker: Worker, state: PassportState) -> HealthFinding:
-    name = f"noise passport of {worker.device}"
-    if state.word == "good":
-        floors = ", ".join(map(told_floor, state.lengths))
-        return HealthFinding(name, State.OK, f"{state.words}: {floors}")
-    if state.word == "noisy":
-        return HealthFinding(name, State.MISSING, state.words, NOISY_COSTS, NOISY_REMEDY)
-    return HealthFinding(name, State.MISSING, state.words, COSTS, REMEDY)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import hashlib
 from pathlib import Path
-from typing import Any
 
-from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
+from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.models import Case, Problem
 
@@ -19,33 +18,27 @@ NEEDED = ("setup", "reference")
 
 def read_problem(folder: Path) -> tuple[Problem, list[Case]]:
     """What would be stored, for a page; nothing is. Raises ProblemError."""
-    spec, files = _load(folder)
-    problem = Problem(slug=spec.name, digest=_digest(files), **_fields(spec, files))
-    return problem, _cases(problem, spec)
-
-
-def _load(folder: Path) -> tuple[ProblemSpec, dict[str, str]]:
     spec = load_problem(folder)
     files = _read_files(spec.folder)
     _require_functions(f"{spec.folder.name}/ref.py", files["ref.py"])
-    return spec, files
-
-
-def _fields(spec: ProblemSpec, files: dict[str, str]) -> dict[str, Any]:
-    return {
-        "title": spec.title,
-        "op": spec.op,
-        "dtype": spec.dtype,
-        "summary": spec.summary,
-        "files": files,
-        "backends": dict(spec.files),
-        "tolerance": {"atol": spec.atol, "rtol": spec.rtol},
-        "config_class": list(spec.config_class),
-    }
-
-
-def _cases(problem: Problem, spec: ProblemSpec) -> list[Case]:
-    return [
+    digest = hashlib.sha256()
+    for name, text in sorted(files.items()):
+        data = text.encode()
+        digest.update(f"{name}\0{len(data)}\0".encode())
+        digest.update(data)
+    problem = Problem(
+        slug=spec.name,
+        digest=digest.hexdigest(),
+        title=spec.title,
+        op=spec.op,
+        dtype=spec.dtype,
+        summary=spec.summary,
+        files=files,
+        backends=dict(spec.files),
+        tolerance={"atol": spec.atol, "rtol": spec.rtol},
+        config_class=list(spec.config_class),
+    )
+    cases = [
         Case(
             problem=problem,
             name=case.name,
@@ -56,6 +49,7 @@ def _cases(problem: Problem, spec: ProblemSpec) -> list[Case]:
         )
         for ordinal, case in enumerate(spec.cases)
     ]
+    return problem, cases
 
 
 def _read_files(root: Path) -> dict[str, str]:
@@ -94,12 +88,3 @@ def _require_functions(where: str, text: str) -> None:
     for name in NEEDED:
         if name not in defined:
             raise ProblemError(f"{where}: {name}: no such function; needed: {', '.join(NEEDED)}")
-
-
-def _digest(files: dict[str, str]) -> str:
-    digest = hashlib.sha256()
-    for name, text in sorted(files.items()):
-        data = text.encode()
-        digest.update(f"{name}\0{len(data)}\0".encode())
-        digest.update(data)
-    return digest.hexdigest()

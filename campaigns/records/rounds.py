@@ -91,5 +91,4 @@ def proposed_by(round_: Round) -> ProposedBy:
 
 def evidence_of(campaign: Campaign) -> Evidence | None:
     """The newest facts about the present incumbent; None before they were gathered."""
-    found: Evidence | None = campaign.evidence.filter(incumbent=campaign.incumbent_id).last()
-    return found
+    return campaign.evidence.filter(incumbent=campaign.incumbent_id).last()

@@ -11,7 +11,6 @@ from campaigns.records.verdicts import decisions_of, paired_times_of, verdicts_o
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.stop.policy import History, count_streaks
 from campaigns.rules.target.goal import GoalKind, Reached, measured_by
-from campaigns.rules.verdict.chained import Times
 
 
 def restart_of(campaign: Campaign) -> Restart | None:
@@ -46,27 +45,23 @@ def history_of(campaign: Campaign, *, answered: bool = False, taken: bool = Fals
     restart = restart_of(campaign)
     streaks = count_streaks(decisions, len(decisions) if taken else restarted_after(restart))
     spent = time_spent(campaign, timezone.now())
+    # The incumbent against a target that is no share of the ceilings.
+    goal, ceilings, reached = goal_of(campaign), target_of(campaign), None
+    if goal.kind is not GoalKind.CEILING and times.get(1) and best:
+        works = {name: case.work for name, case in ceilings.cases.items()}
+        target = goal.target(geomean(times[1].values()))
+        measured = measured_by(goal.metric, best, works)
+        if target is not None and measured is not None:
+            reached = Reached(target, measured)
     return History(
         rounds=len(decisions),
         accepts=streaks.accepts,
         consecutive_regressions=streaks.consecutive_regressions,
         consecutive_non_accepts=streaks.consecutive_non_accepts,
-        share_of_floor=share_of(best, target_of(campaign)),
-        reached=_reached(campaign, times.get(1, {}), best),
+        share_of_floor=share_of(best, ceilings),
+        reached=reached,
         user_stopped=campaign.stop_requested,
         wall_h=spent.wall_h,
         device_h=spent.device_h,
         restart_settled=answered or restart is not None,
     )
-
-
-def _reached(campaign: Campaign, v0: Times, best: Times) -> Reached | None:
-    """The incumbent against a target that is no share of the ceilings; None without one."""
-    goal = goal_of(campaign)
-    if goal.kind is GoalKind.CEILING or not v0 or not best:
-        return None
-    target = goal.target(geomean(v0.values()))
-    cases = target_of(campaign).cases
-    works = {name: case.work for name, case in cases.items()}
-    measured = measured_by(goal.metric, best, works)
-    return Reached(target, measured) if target is not None and measured is not None else None

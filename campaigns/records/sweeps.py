@@ -91,9 +91,8 @@ class SweepRecord:
     @cached_property
     def finalists(self) -> tuple[ScreenedPoint, ...]:
         """The points that became candidates, in the order of their trial."""
-        return tuple(
-            sorted((p for p in self.points if p.candidate), key=lambda p: p.candidate or 0)
-        )
+        tried = (point for point in self.points if point.candidate)
+        return tuple(sorted(tried, key=lambda point: point.candidate or 0))
 
     @property
     def is_running(self) -> bool:
@@ -116,7 +115,9 @@ def sweep_of(round_: Round) -> SweepRecord | None:
     plan: Sweep | None = getattr(round_, "sweep", None) if round_.traits.is_screened else None
     if plan is None:
         return None
-    tried = dict(_tried(round_))
+    # Candidate 1 is the source as it is, which the later ones are made of.
+    later = round_.candidates.filter(ordinal__gt=1).values_list("params", "ordinal")
+    tried = {_key(params): ordinal for params, ordinal in later}
     rows = SweepPoint.objects.filter(sweep=plan).order_by("number").values(*_COLUMNS)
     return SweepRecord(
         round=round_,
@@ -139,13 +140,8 @@ def knobs_of(plan: Sweep) -> tuple[SweptKnob, ...]:
 
 def search_of(round_: Round) -> Evaluation | None:
     """The evaluation that searches, without its report."""
-    found: Evaluation | None = (
-        Evaluation.objects.filter(candidate__round=round_, kind=EvaluationKind.SWEEP)
-        .defer("report")
-        .order_by("attempt")
-        .last()
-    )
-    return found
+    rows = Evaluation.objects.filter(candidate__round=round_, kind=EvaluationKind.SWEEP)
+    return rows.defer("report").order_by("attempt").last()
 
 
 def is_live(campaign: Campaign, round_: Round) -> bool:
@@ -156,9 +152,8 @@ def is_live(campaign: Campaign, round_: Round) -> bool:
 def reasons_of(record: SweepRecord, numbers: Iterable[int] | None = None) -> dict[int, str]:
     """Number → why the point has no time. numbers: of these alone, else of each that failed."""
     rows = SweepPoint.objects.filter(sweep=record.plan)
-    rows = (
-        rows.exclude(outcome=Outcome.PASSED) if numbers is None else rows.filter(number__in=numbers)
-    )
+    failed = rows.exclude(outcome=Outcome.PASSED)
+    rows = failed if numbers is None else rows.filter(number__in=numbers)
     return dict(rows.order_by("number").values_list("number", "reason"))
 
 
@@ -166,12 +161,6 @@ def case_times_of(record: SweepRecord) -> dict[int, dict[str, float]]:
     """Number → case → µs, of the screen."""
     rows = SweepPoint.objects.filter(sweep=record.plan)
     return dict(rows.values_list("number", "times_us"))
-
-
-def _tried(round_: Round) -> Iterable[tuple[object, int]]:
-    """Candidate 1 is the source as it is, which the later ones are made of."""
-    rows = round_.candidates.filter(ordinal__gt=1).values_list("params", "ordinal")
-    return ((_key(params), ordinal) for params, ordinal in rows)
 
 
 def _key(params: Mapping[str, Any]) -> frozenset[tuple[str, Any]]:

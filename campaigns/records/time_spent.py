@@ -34,18 +34,17 @@ class Spent:
 def time_spent(campaign: Campaign, now: datetime) -> Spent:
     """Both so far; what is going on counts up to `now`, or to the campaign's end. Two queries."""
     until = min(now, campaign.finished_at) if campaign.finished_at else now
-    return Spent(_wall(campaign, until) / HOUR, _device(campaign, until) / HOUR)
-
-
-def _wall(campaign: Campaign, until: datetime) -> timedelta:
-    spent, since = timedelta(), None
+    wall, since = timedelta(), None
     marks = campaign.events.filter(kind__in=(*BEGINS, *ENDS)).order_by("pk")
     for kind, at in marks.values_list("kind", "at"):
         if kind in BEGINS and since is None:
             since = at
         elif kind in ENDS and since is not None:
-            spent, since = spent + (at - since), None
-    return spent + (max(until - since, timedelta()) if since else timedelta())
+            wall, since = wall + (at - since), None
+    wall += _between(since, None, until)
+    times = _on_a_device(campaign).values_list("started_at", "finished_at")
+    device = sum((_between(begun, ended, until) for begun, ended in times), timedelta())
+    return Spent(wall / HOUR, device / HOUR)
 
 
 def device_s_by_round(campaign: Campaign, now: datetime) -> dict[int, float]:
@@ -57,11 +56,6 @@ def device_s_by_round(campaign: Campaign, now: datetime) -> dict[int, float]:
     for key, begun, ended in times:
         found[key] += _between(begun, ended, until).total_seconds()
     return found
-
-
-def _device(campaign: Campaign, until: datetime) -> timedelta:
-    times = _on_a_device(campaign).values_list("started_at", "finished_at")
-    return sum((_between(begun, ended, until) for begun, ended in times), timedelta())
 
 
 def _on_a_device(campaign: Campaign) -> QuerySet[Evaluation]:
@@ -91,9 +85,14 @@ def clock_of(campaign: Campaign, now: datetime) -> Clock | None:
     phase = present_phase(campaign)
     if phase is None:
         return None
-    measured, life = _measured(campaign, phase.at, now)
+    # The time of measuring in this phase, and the last signs of life.
+    measured, life = timedelta(), [phase.at]
+    rows = awaited_by(campaign).filter(started_at__gte=phase.at)
+    for begun, ended, beat in rows.values_list("started_at", "finished_at", "heartbeat_at"):
+        life.append(ended or beat or begun or phase.at)
+        measured += _between(begun, life[-1], now)
     event = campaign.events.aggregate(at=Max("at"))["at"]
-    latest = max(at for at in (phase.at, event, life) if at is not None)
+    latest = max(life if event is None else [*life, event])
     spent = measured if campaign.state in MEASURING else now - phase.at
     spent_s, silent_s = spent.total_seconds(), (now - latest).total_seconds()
     return Clock(campaign.state, max(spent_s, 0.0), max(silent_s, 0.0))
@@ -103,22 +102,6 @@ def is_waiting(campaign: Campaign) -> bool:
     """Whether a measurement is queued or running; its own row shows life."""
     open_ones = awaited_by(campaign).exclude(state=EvaluationState.DONE)
     return open_ones.exists()
-
-
-def _measured(
-    campaign: Campaign, since: datetime, now: datetime
-) -> tuple[timedelta, datetime | None]:
-    """The time of measuring in this phase, and its last sign of life."""
-    rows = awaited_by(campaign).filter(started_at__gte=since)
-    spent = timedelta()
-    life: datetime | None = None
-    for begun, ended, beat in rows.values_list("started_at", "finished_at", "heartbeat_at"):
-        if begun is None:
-            continue
-        until = ended or beat or begun
-        spent += max(min(until, now) - begun, timedelta())
-        life = max(until, life) if life else until
-    return spent, life
 
 
 def used_words(clock: Clock) -> str:

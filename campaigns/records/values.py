@@ -12,11 +12,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from campaigns.models import Campaign, Candidate, Evaluation, Round, Verdict
+from campaigns.models import Campaign, Candidate, Evaluation, Repair, Round, Standing, Verdict
 from campaigns.records.campaigns import CampaignResult, intake_of, stored_result
 from campaigns.records.findings import FoundLine, found_lines
 from campaigns.records.rounds import proposed_by
 from campaigns.records.submissions import budgets_of
+from campaigns.rules.noise.gain import Gain
 
 
 class VerdictValue(msgspec.Struct, frozen=True):
@@ -111,10 +112,53 @@ class CampaignValue(msgspec.Struct, frozen=True):
     finished_at: str | None
 
 
+class RepairValue(msgspec.Struct, frozen=True):
+    """A failure that was repaired. of, candidate: ordinals; None where nothing came of it."""
+
+    number: int
+    of: int
+    outcome: str
+    reason: str
+    candidate: int | None
+    why: str
+
+
+class AnswerValue(msgspec.Struct, frozen=True):
+    """What a person said of a gain that another device did not show."""
+
+    answer: str
+    why: str
+    by: str
+    at: str
+
+
+class StandingValue(msgspec.Struct, frozen=True):
+    """One step of the standing, with what its own session showed."""
+
+    word: str
+    sentence: str
+    gain: float | None
+    gain_low: float | None
+    gain_high: float | None
+    pairs: int
+    evaluation: int
+    at: str
+    answer: AnswerValue | None
+
+
 def picked(row: object, names: str) -> dict[str, Any]:
     """These attributes of a row by their names; times as text."""
     found = {name: getattr(row, name) for name in names.split()}
     return {n: v.isoformat() if isinstance(v, datetime) else v for n, v in found.items()}
+
+
+def gain_facts(gain: Gain | None) -> dict[str, Any]:
+    """A gain as data, in fractions; None, and no pairs, where nothing was compared."""
+    if gain is None:
+        return {"gain": None, "gain_low": None, "gain_high": None, "pairs": 0}
+    return {
+        "gain": gain.gain, "gain_low": gain.low, "gain_high": gain.high, "pairs": gain.pairs
+    }  # fmt: skip
 
 
 def verdict_value(verdict: Verdict) -> VerdictValue:
@@ -175,4 +219,27 @@ def campaign_value(campaign: Campaign) -> CampaignValue:
         intake=intake_of(campaign).stored,
         result=stored_result(campaign),
         incumbent=campaign.incumbent.round.number if campaign.incumbent else None,
+    )
+
+
+def repair_value(repair: Repair) -> RepairValue:
+    """One repair; its candidate and what failed should have been read with it."""
+    failed, fixed = repair.failed, repair.candidate
+    return RepairValue(
+        **picked(failed, "outcome reason"),
+        **picked(repair, "number why"),
+        of=failed.candidate.ordinal,
+        candidate=fixed.ordinal if fixed else None,
+    )
+
+
+def standing_value(step: Standing) -> StandingValue:
+    """One step of a round's standing; its answer and who gave it should have been read with it."""
+    said = step.answer
+    return StandingValue(
+        **picked(step, "sentence gain gain_low gain_high pairs at"),
+        word=step.words,
+        evaluation=step.evaluation_id,
+        answer=said
+        and AnswerValue(said.words, said.why, said.by.get_username(), said.at.isoformat()),
     )

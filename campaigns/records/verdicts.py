@@ -101,15 +101,10 @@ def classes_of(verdict: Verdict) -> tuple[ClassResult, ...]:
 def gates_of(verdict: Verdict) -> tuple[Gate, ...]:
     """The verdict's gates in reading order."""
     return tuple(
-        Gate(
-            gate["name"],
-            gate["passed"],
-            str(gate["found"]),
-            str(gate["limit"]),
-            str(gate.get("citation") or ""),
-        )
-        for gate in verdict.gates
-    )
+        Gate(one["name"], one["passed"], str(one["found"]), str(one["limit"]),
+             str(one.get("citation") or ""))
+        for one in verdict.gates
+    )  # fmt: skip
 
 
 def sanitizer_result(verdict: Verdict) -> SanitizerResult | None:

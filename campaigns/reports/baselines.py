@@ -6,12 +6,13 @@ import statistics
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from campaigns.evaluator.contract import CaseReport, CopiedOutput, Outcome, Report, Timing
+from campaigns.evaluator.contract import CopiedOutput, Outcome, Report
 from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.kinds import EVALUATION_KINDS
 from campaigns.records.baselines import evaluations_of, wants_baselines
 from campaigns.records.evaluations import report_of
 from campaigns.records.judged_rounds import standard_of
+from campaigns.records.values import gain_facts
 from campaigns.rules.noise.gain import Gain, geomean
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.rules.verdict.one_session import compare
@@ -86,30 +87,27 @@ class BaselineRow:
     @property
     def facts(self) -> dict[str, Any]:
         """As data; gains are fractions, of the kernel over torch."""
+        times = ("time_us", "kernel_us")
+        cases = [
+            {name: getattr(case, name) for name in ("case", *times)} | _gain_facts(case.gain)
+            for case in self.cases
+        ]
         return {
             "baseline": self.kind,
             "name": self.name,
             "evaluation": self.evaluation,
             "beside_round": self.beside,
             "beside_best": self.is_best,
-            "outcome": self.outcome,
-            "why": self.why,
-            "timer": self.timer,
-            "time_us": self.time_us,
-            "kernel_us": self.kernel_us,
+            **{name: getattr(self, name) for name in ("outcome", "why", "timer", *times)},
             **_gain_facts(self.gain),
-            "cases": [
-                {
-                    "case": case.case,
-                    "time_us": case.time_us,
-                    "kernel_us": case.kernel_us,
-                    **_gain_facts(case.gain),
-                }
-                for case in self.cases
-            ],
+            "cases": cases,
             "copied": [asdict(one) for one in self.copied],
             "note": self.note,
         }
+
+
+def _gain_facts(gain: Gain | None) -> dict[str, Any]:
+    return {**gain_facts(gain), "interval": gain.kind if gain else ""}
 
 
 def baseline_rows(campaign: Campaign) -> tuple[BaselineRow, ...]:
@@ -125,77 +123,58 @@ def baseline_lines(campaign: Campaign) -> list[str]:
 
 
 def _row(campaign: Campaign, evaluation: Evaluation) -> BaselineRow:
+    reason = " ".join(evaluation.reason.split()).rstrip(".")
+    if evaluation.state != EvaluationState.DONE:
+        why = evaluation.doing
+    elif not evaluation.outcome:
+        why = f"not measured: {reason}"
+    elif evaluation.outcome != Outcome.PASSED:
+        outcome = Outcome(evaluation.outcome)
+        why = f"not measured: {WHY.get(outcome, outcome.words)}: {reason}"
+    else:
+        why = ""
     row = BaselineRow(
         kind=evaluation.kind,
         evaluation=evaluation.pk,
         beside=evaluation.candidate.round.number,
         is_best=evaluation.candidate_id == campaign.incumbent_id,
         outcome=evaluation.outcome,
-        why=_why(evaluation),
+        why=why,
     )
     report = report_of(evaluation)
     if row.why or report is None:
         return row
-    timed = [(case, case.candidate, case.incumbent) for case in report.cases]
-    if not timed or any(torch is None or kernel is None for _, torch, kernel in timed):
+    if not report.cases or not all(case.candidate and case.incumbent for case in report.cases):
         return replace(row, why="correct, but its times mean nothing on this device")
     return _compared(campaign, row, report)
-
-
-def _why(evaluation: Evaluation) -> str:
-    """Why there are no times, in one line; "" where it has passed."""
-    if evaluation.state != EvaluationState.DONE:
-        return evaluation.doing
-    if evaluation.outcome == Outcome.PASSED:
-        return ""
-    reason = " ".join(evaluation.reason.split()).rstrip(".")
-    if not evaluation.outcome:
-        return f"not measured: {reason}"
-    outcome = Outcome(evaluation.outcome)
-    return f"not measured: {WHY.get(outcome, outcome.words)}: {reason}"
 
 
 def _compared(campaign: Campaign, row: BaselineRow, report: Report) -> BaselineRow:
     """The gains of the kernel over torch, so that its arm stands where a candidate's does.
 
-    Of two clocks the one that shows the lesser gain counts, as in a verdict.
+    Of two clocks the one that shows the lesser gain counts, as in a verdict. report: its cases have
+    both arms timed.
     """
     turned = tuple(
         replace(case, candidate=case.incumbent, incumbent=case.candidate) for case in report.cases
     )
     standard = standard_of(campaign, has_incumbent=True)
     found = compare(replace(report, cases=turned), standard).credited
-    cases = tuple(
-        BaselineCase(
-            case=case.case,
-            time_us=_median(case, case.incumbent),
-            kernel_us=_median(case, case.candidate),
-            gain=found.cases[case.case],
+    cases, timers = [], set()
+    for case in turned:
+        assert case.candidate
+        assert case.incumbent
+        torch, kernel = (
+            statistics.median(decisive_samples(case, arm))
+            for arm in (case.incumbent, case.candidate)
         )
-        for case in turned
-    )
-    timers = {case.candidate.timer.value for case in turned if case.candidate}
+        cases.append(BaselineCase(case.case, torch, kernel, found.cases[case.case]))
+        timers.add(case.candidate.timer.value)
     return replace(
         row,
         gain=found.gain,
-        cases=cases,
+        cases=tuple(cases),
         timer=", ".join(sorted(timers)),
         copied=copied_by(report),
         note=copied_words(report, whose=row.name),
     )
-
-
-def _median(case: CaseReport, timing: Timing | None) -> float:
-    if timing is None:
-        raise ValueError(f"{case.case}: accepted: cases with both arms timed")
-    return statistics.median(decisive_samples(case, timing))
-
-
-def _gain_facts(gain: Gain | None) -> dict[str, Any]:
-    return {
-        "gain": gain.gain if gain else None,
-        "gain_low": gain.low if gain else None,
-        "gain_high": gain.high if gain else None,
-        "pairs": gain.pairs if gain else 0,
-        "interval": gain.kind if gain else "",
-    }

@@ -49,30 +49,14 @@ def case_rows(
     """
     by_result = {result.case: result for result in row.results}
     by_fact = {fact.case: fact for fact in report.cases} if report else {}
-    rows = [
-        CaseRow(
-            name=name,
-            result=by_result.get(name),
-            facts=by_fact.get(name),
-            target=target.cases.get(name),
-            effect=_effect(by_result.get(name), floor, guard),
-            time_us=row.times.get(name),
-        )
-        for name in dict.fromkeys([*by_result, *by_fact])
-    ]
-    return tuple(sorted(rows, key=_worst_first))
-
-
-def _effect(result: CaseResult | None, floor: float, guard: GuardPolicy) -> CaseEffect | None:
-    if result is None or result.gain is None:
-        return None
-    return case_effect(result.gain, floor, guard)
-
-
-def _worst_first(row: CaseRow) -> tuple[bool, float]:
-    wrong = row.facts is not None and not row.facts.correct
-    gain = row.result.gain.gain if row.result and row.result.gain else 0.0
-    return (not wrong, gain)
+    rows: list[tuple[bool, float, CaseRow]] = []
+    for name in dict.fromkeys([*by_result, *by_fact]):
+        result, fact, known = by_result.get(name), by_fact.get(name), target.cases.get(name)
+        gain = result.gain if result else None
+        effect = case_effect(gain, floor, guard) if gain else None
+        case = CaseRow(name, result, fact, known, effect, row.times.get(name))
+        rows.append((fact is None or fact.correct, gain.gain if gain else 0.0, case))
+    return tuple(case for _, _, case in sorted(rows, key=lambda one: one[:2]))
 
 
 UNTOLD = "–"
@@ -88,29 +72,37 @@ class SeenTable:
 
 def seen_table(report: Report | None) -> SeenTable | None:
     """Every moment of a report as a row; columns that the host does not report are left out."""
-    moments = report.surroundings if report else ()
-    if report is None or not moments:
+    if report is None or not report.surroundings:
         return None
-    shown = [
-        (title, write)
-        for title, write in _columns(gpu=any(map(on_gpu, report.cases)))
-        if any(write(moment) != UNTOLD for moment in moments)
-    ]
-    return SeenTable(
-        columns=("Case", "After block", *(title for title, _ in shown)),
-        rows=tuple(
-            (moment.case, _when(moment), *(write(moment) for _, write in shown))
-            for moment in moments
-        ),
-    )
+    gpu = any(map(on_gpu, report.cases))
+    others = "Other processes" if gpu else "CPUs used by others"
+
+    def cells(moment: Moment) -> dict[str, str]:
+        return {
+            "Case": moment.case,
+            "After block": str(moment.block) if moment.block else "none yet",
+            "Clock, MHz": _number(moment.clock_mhz, "{:,.0f}".format),
+            "Temperature, °C": _number(moment.temperature_c, "{:.0f}".format),
+            "Power, W": _number(moment.power_w, "{:.0f}".format),
+            "Held down by": ", ".join(moment.throttled) or UNTOLD,
+            others: _number(moment.others, "{:.0f}".format if gpu else "{:.1f}".format),
+            "Load": _number(moment.load, "{:.1f}".format),
+            "Tasks waited": _number(moment.pressure, share),
+            "Stolen": _number(moment.stolen, share),
+        }
+
+    rows = list(map(cells, report.surroundings))
+    always = ("Case", "After block")
+    shown = [n for n in rows[0] if n in always or any(row[n] != UNTOLD for row in rows)]
+    return SeenTable(tuple(shown), tuple(tuple(row[name] for name in shown) for row in rows))
 
 
 def conditions_words(seen: Conditions) -> list[tuple[str, str]]:
     """What was seen while a passport was taken: a name and a range with its unit."""
     told = [
-        ("clock", _range(seen.clock_mhz, lambda v: f"{v:,.0f}", " MHz")),
-        ("temperature", _range(seen.temperature_c, lambda v: f"{v:.0f}", " °C")),
-        ("power", _range(seen.power_w, lambda v: f"{v:.0f}", " W")),
+        ("clock", _range(seen.clock_mhz, "{:,.0f}".format, " MHz")),
+        ("temperature", _range(seen.temperature_c, "{:.0f}".format, " °C")),
+        ("power", _range(seen.power_w, "{:.0f}".format, " W")),
         ("held down by", ", ".join(seen.throttled) or "nothing seen"),
         ("others on the device", _range(seen.others, lambda v: digits(v, 2), "")),
         ("load average", _range(seen.load, lambda v: digits(v, 2), "")),
@@ -127,42 +119,23 @@ def floors_words(lengths: Sequence[Length]) -> str:
 
 def busy_words(report: Report | None) -> str:
     """That others used the host during a measurement, in one line; "" where they hardly did."""
-    moments = report.surroundings if report else ()
-    if report is None or not moments:
+    if report is None or not report.surroundings:
         return ""
     gpu = any(map(on_gpu, report.cases))
-    worst = {
-        name: max((getattr(moment, name) or 0.0 for moment in moments), default=0.0)
+    others, pressure, stolen = (
+        max(getattr(moment, name) or 0.0 for moment in report.surroundings)
         for name in ("others", "pressure", "stolen")
-    }
+    )
     found = []
-    if gpu and worst["others"] >= 1:
-        found.append(f"others ran up to {counted(round(worst['others']), 'task')} on the device")
-    if not gpu and worst["others"] >= LEAST_OTHERS:
-        found.append(f"others used up to {worst['others']:.1f} CPUs")
-    if worst["pressure"] >= LEAST_PRESSURE:
-        found.append(f"tasks waited for a CPU up to {share(worst['pressure'])} of the time")
-    if worst["stolen"] >= LEAST_STOLEN:
-        found.append(f"the hypervisor took up to {share(worst['stolen'])} of the time")
+    if gpu and others >= 1:
+        found.append(f"others ran up to {counted(round(others), 'task')} on the device")
+    if not gpu and others >= LEAST_OTHERS:
+        found.append(f"others used up to {others:.1f} CPUs")
+    if pressure >= LEAST_PRESSURE:
+        found.append(f"tasks waited for a CPU up to {share(pressure)} of the time")
+    if stolen >= LEAST_STOLEN:
+        found.append(f"the hypervisor took up to {share(stolen)} of the time")
     return f"Busy host while this was measured: {', '.join(found)}." if found else ""
-
-
-def _columns(*, gpu: bool) -> list[tuple[str, Callable[[Moment], str]]]:
-    others = "Other processes" if gpu else "CPUs used by others"
-    return [
-        ("Clock, MHz", lambda m: _number(m.clock_mhz, lambda v: f"{v:,.0f}")),
-        ("Temperature, °C", lambda m: _number(m.temperature_c, lambda v: f"{v:.0f}")),
-        ("Power, W", lambda m: _number(m.power_w, lambda v: f"{v:.0f}")),
-        ("Held down by", lambda m: ", ".join(m.throttled) or UNTOLD),
-        (others, lambda m: _number(m.others, lambda v: f"{v:.0f}" if gpu else f"{v:.1f}")),
-        ("Load", lambda m: _number(m.load, lambda v: f"{v:.1f}")),
-        ("Tasks waited", lambda m: _number(m.pressure, share)),
-        ("Stolen", lambda m: _number(m.stolen, share)),
-    ]
-
-
-def _when(moment: Moment) -> str:
-    return str(moment.block) if moment.block else "none yet"
 
 
 def _number(value: float | None, write: Callable[[float], str]) -> str:

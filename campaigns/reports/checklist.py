@@ -43,47 +43,47 @@ def checklist(campaign: Campaign) -> list[ChecklistItem]:
     """The questions, in the order in which a campaign depends on them."""
     workers = list(Worker.objects.filter(platform=campaign.platform).order_by("-heartbeat_at"))
     worker = next((one for one in workers if one.is_alive), None) or next(iter(workers), None)
+    # The free space of this host now; records do not hold it.
+    free = shutil.disk_usage(settings.DATA_DIR).free / GB
     return [
-        _device(campaign, worker),
-        _passport(worker),
+        *_device(campaign, worker),
         *_ceilings(campaign),
         _problem(campaign),
         _tools(campaign),
-        _disk(),
+        ChecklistItem(
+            "Is there enough disk space?",
+            free >= LEAST_FREE_GB,
+            f"{free:.1f} GB free; at least {LEAST_FREE_GB:g} GB",
+            "the data folder, checked now",
+        ),
     ]
 
 
-def _device(campaign: Campaign, worker: Worker | None) -> ChecklistItem:
-    question, source = "Is there a device of this platform?", "workers"
+def _device(campaign: Campaign, worker: Worker | None) -> Iterator[ChecklistItem]:
+    """Whether there is one, and whether its noise is known."""
+    there, quiet = "Is there a device of this platform?", "Is the noise of the device known?"
     href = reverse("workers")
     if worker is None:
-        return ChecklistItem(
-            question, None, f"no {campaign.platform.name} was ever seen", source, href
-        )
+        found = f"no {campaign.platform.name} was ever seen"
+        yield ChecklistItem(there, None, found, "workers", href)
+        yield ChecklistItem(quiet, None, "no worker, so no noise passport", "workers")
+        return
+    href = f"{href}#worker-{worker.pk}"
     seen = "is alive" if worker.is_alive else "was last seen"
     at = f"{worker.heartbeat_at:%Y-%m-%d %H:%M} UTC"
     found = f"{worker.device} of {worker.name} {seen} ({at})"
-    return ChecklistItem(question, worker.is_alive, found, source, f"{href}#worker-{worker.pk}")
-
-
-def _passport(worker: Worker | None) -> ChecklistItem:
-    question = "Is the noise of the device known?"
-    if worker is None:
-        return ChecklistItem(question, None, "no worker, so no noise passport", "workers")
+    yield ChecklistItem(there, worker.is_alive, found, "workers", href)
     state = state_of(worker)
     known = None if state.passport is None else not state.doubts
     source = f"noise passport {state.passport.pk}" if state.passport else "workers"
-    return ChecklistItem(
-        question, known, state.words, source, f"{reverse('workers')}#worker-{worker.pk}"
-    )
+    yield ChecklistItem(quiet, known, state.words, source, href)
 
 
 def _ceilings(campaign: Campaign) -> Iterator[ChecklistItem]:
     known = ceilings_of(campaign)
     for name, found in (("bandwidth", known.bandwidths), ("compute", known.computes)):
         question = f"Is the ceiling of {name} cited?"
-        cited = choose_ceiling(found)
-        assumed = known.assumed.get(name)
+        cited, assumed = choose_ceiling(found), known.assumed.get(name)
         if cited is not None:
             text = f"{cited.display}, {cited.evidence}"
             yield ChecklistItem(question, True, text, cited.citation, cited.href)
@@ -91,8 +91,8 @@ def _ceilings(campaign: Campaign) -> Iterator[ChecklistItem]:
             text = f"{assumed.display}: {assumed.evidence}, without a citation"
             yield ChecklistItem(question, False, text, "placeholder", "#gaps")
         else:
-            yield ChecklistItem(question, False, UNKNOWN, "the platform's page",
-                         campaign.platform.get_absolute_url())  # fmt: skip
+            href = campaign.platform.get_absolute_url()
+            yield ChecklistItem(question, False, UNKNOWN, "the platform's page", href)
 
 
 def _problem(campaign: Campaign) -> ChecklistItem:
@@ -107,43 +107,32 @@ def _problem(campaign: Campaign) -> ChecklistItem:
     )
     last = rounds.select_related("verdict").order_by("-pk").first()
     if last is None:
-        return ChecklistItem(
-            question, None, "it was never judged here; round 1 does that", "no record"
-        )
-    href = reverse("round", args=[last.campaign_id, last.number])
+        found = "it was never judged here; round 1 does that"
+        return ChecklistItem(question, None, found, "no record")
     passed = last.verdict.word == VerdictWord.ACCEPTED
-    source = f"round 1 of campaign {last.campaign_id}"
-    return ChecklistItem(question, passed, last.verdict.sentence, source, href)
+    return ChecklistItem(question, passed, last.verdict.sentence, *_source(last))
 
 
 def _tools(campaign: Campaign) -> ChecklistItem:
     """Whether the last evaluation of this backend on the platform found its tools."""
     question = "Do the tools work on that device?"
-    done = (
-        Evaluation.objects.filter(
-            state=EvaluationState.DONE,
-            candidate__round__campaign__platform=campaign.platform,
-            candidate__round__campaign__backend=campaign.backend,
-        )
-        .exclude(outcome="")
-        .exclude(kind__in=TORCH)
+    done = Evaluation.objects.filter(
+        state=EvaluationState.DONE,
+        candidate__round__campaign__platform=campaign.platform,
+        candidate__round__campaign__backend=campaign.backend,
     )
+    done = done.exclude(outcome="").exclude(kind__in=TORCH)
     last = done.select_related("candidate__round").order_by("-pk").first()
     report = report_of(last) if last else None
     if last is None or report is None:
         found = f"no {campaign.backend} candidate was evaluated there; `doctor` checks a host"
         return ChecklistItem(question, None, found, "no record")
-    round_ = last.candidate.round
-    href = reverse("round", args=[round_.campaign_id, round_.number])
     tools = ", ".join(f"{name} {value}" for name, value in sorted(report.environment.items()))
-    works = report.outcome != "broken_host"
-    source = f"round {round_.number} of campaign {round_.campaign_id}"
-    return ChecklistItem(question, works, tools or str(report.outcome), source, href)
+    works, found = report.outcome != "broken_host", tools or str(report.outcome)
+    return ChecklistItem(question, works, found, *_source(last.candidate.round))
 
 
-def _disk() -> ChecklistItem:
-    """The free space of this host now; records do not hold it."""
-    free = shutil.disk_usage(settings.DATA_DIR).free / GB
-    found = f"{free:.1f} GB free; at least {LEAST_FREE_GB:g} GB"
-    question = "Is there enough disk space?"
-    return ChecklistItem(question, free >= LEAST_FREE_GB, found, "the data folder, checked now")
+def _source(round_: Round) -> tuple[str, str]:
+    """A round as a source, and its address."""
+    href = reverse("round", args=[round_.campaign_id, round_.number])
+    return f"round {round_.number} of campaign {round_.campaign_id}", href

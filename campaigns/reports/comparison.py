@@ -6,14 +6,12 @@ of the first over the second.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from campaigns.models import Campaign, Round
 from campaigns.records.campaigns import result_of, target_of
 from campaigns.records.evaluations import report_of
-from campaigns.records.rounds import hypothesis_of
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.rows import RoundRow, some_rows
 from campaigns.rules.noise.gain import Gain
@@ -24,6 +22,7 @@ SAME = "a round compared with itself"
 DIRECT = "measured against each other in pairs"
 AT_THE_END = "measured side by side at the end of the campaign"
 THROUGH = "not measured against each other; chained from paired gains through round {}"
+Ways = tuple[list[RoundRow], list[RoundRow]]
 UNPAIRED = "no paired gains lead from one to the other, so no gain is shown"
 
 
@@ -89,31 +88,39 @@ class RoundComparison:
 def compare_rounds(campaign: Campaign, first: Round, second: Round) -> RoundComparison:
     """Compare two rounds of one campaign; the protocol is the same by construction."""
     known = some_rows(campaign, [first.number, second.number], target_of(campaign))
-    rows = known[first.number], known[second.number]
-    old, new = first.chosen, second.chosen
-    ways = _ways(known, *rows)
-    gain, basis = _gain(campaign, known, rows, ways)
+    old, new = known[first.number], known[second.number]
+    sources = old.round.chosen, new.round.chosen
+    # From the round that both rest on to either of them, each step held against the one before.
+    down, up = _way(known, old), _way(known, new)
+    while down and up and down[0] is up[0]:
+        down, up = down[1:], up[1:]
+    gain, basis = _gain(campaign, (old, new), (down, up))
+    environments: list[dict[str, str]] = []
+    for row in (old, new):
+        report = report_of(row.verdict.evaluation) if row.verdict else None
+        environments.append(dict(report.environment) if report else {})
+    names = dict.fromkeys([*environments[0], *environments[1]])
+    cases = dict.fromkeys([*old.medians, *new.medians])
     return RoundComparison(
-        first=rows[0],
-        second=rows[1],
+        first=old,
+        second=new,
         gain=gain,
         basis=basis,
-        texts=tuple(_texts(*rows)),
-        settings=_merged(_environment(first), _environment(second)),
-        times=_times(*rows, ways),
-        code=diff(old.text, new.text, new.file_name) if old and new else None,
+        texts=tuple(_texts(old, new)),
+        settings=tuple(TextRow(name, *(e.get(name, "") for e in environments)) for name in names),
+        times=tuple(
+            TimeRow(
+                case,
+                old.medians.get(case),
+                new.medians.get(case),
+                None if old.number == new.number else _between((down, up), case),
+            )
+            for case in cases
+        ),
+        code=diff(sources[0].text, sources[1].text, sources[1].file_name)
+        if sources[0] and sources[1]
+        else None,
     )
-
-
-# From the round that both rest on to either of them, each step held against the one before.
-Ways = tuple[list[RoundRow], list[RoundRow]]
-
-
-def _ways(known: Mapping[int, RoundRow], first: RoundRow, second: RoundRow) -> Ways:
-    one, other = _way(known, first), _way(known, second)
-    while one and other and one[0] is other[0]:
-        one, other = one[1:], other[1:]
-    return one, other
 
 
 def _way(known: Mapping[int, RoundRow], row: RoundRow | None) -> list[RoundRow]:
@@ -126,7 +133,7 @@ def _way(known: Mapping[int, RoundRow], row: RoundRow | None) -> list[RoundRow]:
 
 
 def _gain(
-    campaign: Campaign, known: Mapping[int, RoundRow], rows: tuple[RoundRow, RoundRow], ways: Ways
+    campaign: Campaign, rows: tuple[RoundRow, RoundRow], ways: Ways
 ) -> tuple[Gain | None, str]:
     """The gain of the second over the first, and what it rests on."""
     numbers = tuple(row.number for row in rows)
@@ -135,58 +142,34 @@ def _gain(
     total, best = result_of(campaign), campaign.incumbent and campaign.incumbent.round.number
     if total and set(numbers) == {1, best}:
         return (total if numbers[0] == 1 else inverse(total)), AT_THE_END
-    gain = _between(ways, lambda row: row.gain)
+    gain = _between(ways)
     if gain is None:
         return None, UNPAIRED
     through = sorted({row.against for way in ways for row in way if row.against} - set(numbers))
     return gain, THROUGH.format(", ".join(map(str, through))) if through else DIRECT
 
 
-def _between(ways: Ways, gain_of: Callable[[RoundRow], Gain | None]) -> Gain | None:
-    """Down one way and up the other; None where a step has no gain."""
+def _between(ways: Ways, case: str = "") -> Gain | None:
+    """Down one way and up the other, on one case or on all; None where a step has no gain."""
     if any(row.number == 1 or row.against is None for way in ways for row in way):
         return None
-    down, up = ([gain_of(row) for row in way] for way in ways)
+    down, up = (
+        [
+            next((r.gain for r in row.results if r.case == case), None) if case else row.gain
+            for row in way
+        ]
+        for way in ways
+    )
     steps = [gain and inverse(gain) for gain in down] + up
     known = [gain for gain in steps if gain]
     return chained(known) if len(known) == len(steps) else None
 
 
 def _texts(first: RoundRow, second: RoundRow) -> Iterator[TextRow]:
-    ideas = hypothesis_of(first.round), hypothesis_of(second.round)
-    names = ("title", "strategy", "change", "rationale", "risks")
-    for name in names:
+    ideas = first.hypothesis, second.hypothesis
+    for name in ("title", "strategy", "change", "rationale", "risks"):
         yield TextRow(name, *(str(getattr(idea, name, "")) for idea in ideas))
     yield TextRow("verdict", first.word.words, second.word.words)
     yield TextRow("reason", first.reason, second.reason)
     flags = [" ".join(r.round.chosen.flags) if r.round.chosen else "" for r in (first, second)]
     yield TextRow("compiler flags", *flags)
-
-
-def _environment(round_: Round) -> dict[str, str]:
-    verdict = getattr(round_, "verdict", None)
-    report = report_of(verdict.evaluation) if verdict else None
-    return dict(report.environment) if report else {}
-
-
-def _merged(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[TextRow, ...]:
-    names = dict.fromkeys([*first, *second])
-    return tuple(TextRow(name, first.get(name, ""), second.get(name, "")) for name in names)
-
-
-def _times(first: RoundRow, second: RoundRow, ways: Ways) -> tuple[TimeRow, ...]:
-    names: Sequence[str] = list(dict.fromkeys([*first.medians, *second.medians]))
-    same = first.number == second.number
-    return tuple(
-        TimeRow(
-            name,
-            first.medians.get(name),
-            second.medians.get(name),
-            None if same else _between(ways, partial(_case_gain, name)),
-        )
-        for name in names
-    )
-
-
-def _case_gain(case: str, row: RoundRow) -> Gain | None:
-    return next((result.gain for result in row.results if result.case == case), None)

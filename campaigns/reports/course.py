@@ -50,8 +50,7 @@ def course_facts(campaign: Campaign) -> dict[str, Any]:
     restart = course.restart
     return {
         "reviews": [
-            picked(review, "after streak failures directions note")
-            for review in course.reviews[::-1]
+            picked(one, "after streak failures directions note") for one in course.reviews[::-1]
         ],
         "restart": picked(restart, "after answer why seed masked") if restart else None,
         "masked": list(course.masked),
@@ -61,17 +60,13 @@ def course_facts(campaign: Campaign) -> dict[str, Any]:
 def course_lines(campaign: Campaign) -> list[str]:
     """The same for a terminal."""
     course = course_of(campaign)
-    lines = [
-        f"review after round {review.after}: "
-        + ("; ".join(Way(**way).named for way in review.directions) or review.note)
-        for review in course.reviews[::-1]
-    ]
-    if course.restart:
-        row = course.restart
-        masked = ", ".join(map(str, course.masked)) or "none"
-        lines.append(
-            f"restart after round {row.after}: {row.answer} {row.why}; masked rounds: {masked}"
-        )
+    lines = []
+    for review in course.reviews[::-1]:
+        found = "; ".join(Way(**way).named for way in review.directions) or review.note
+        lines.append(f"review after round {review.after}: {found}")
+    if row := course.restart:
+        hidden = f"masked rounds: {', '.join(map(str, course.masked)) or 'none'}"
+        lines.append(f"restart after round {row.after}: {row.answer} {row.why}; {hidden}")
     if course.is_offered:
         lines.append(f"a restart is offered: `campaign restart {campaign.pk}` takes it")
     return lines

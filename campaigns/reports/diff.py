@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from html import escape
+from itertools import zip_longest
 
 from django.utils.safestring import SafeString, mark_safe
 from pygments.lexer import Lexer
 from pygments.lexers import CppLexer, CudaLexer, PythonLexer
 from pygments.lexers.special import TextLexer
-from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
+from pygments.token import (
+    Comment,
+    Keyword,
+    Name,
+    Number,
+    Operator,
+    String,
+    _TokenType,
+    is_token_subtype,
+)
 
 from knowledge.specs.tracking.linediff import DiffMark, DiffRow, unified
 
@@ -73,16 +82,9 @@ def highlighted(text: str, file_name: str) -> list[SafeString]:
 
 
 def _span(token: _TokenType, piece: str) -> str:
-    name = next((css for kind, css in CLASSES if _within(token, kind)), "")
+    name = next((css for kind, css in CLASSES if is_token_subtype(token, kind)), "")
     text = escape(piece)
     return f'<span class="tok-{name}">{text}</span>' if name else text
-
-
-def _within(token: _TokenType | None, kind: _TokenType) -> bool:
-    """Say whether a token type is `kind` or one of its kinds."""
-    while token is not None and token is not kind:
-        token = token.parent
-    return token is kind
 
 
 # Pairs of equal lines up to which lines that occur often are matched like any other. Beyond it, as
@@ -116,44 +118,34 @@ class Diff:
     @property
     def split(self) -> tuple[SplitRow, ...]:
         """The rows side by side: a removed line is beside the line that replaced it."""
-        return tuple(_split(self.rows))
+        found: list[SplitRow] = []
+        removed: list[DiffRow] = []
+        added: list[DiffRow] = []
+        for row in (*self.rows, None):
+            if row is not None and row.mark is DiffMark.REMOVED:
+                removed.append(row)
+            elif row is not None and row.mark is DiffMark.ADDED:
+                added.append(row)
+            else:
+                found += (SplitRow(*sides) for sides in zip_longest(removed, added))
+                removed, added = [], []
+                if row is not None:
+                    found.append(SplitRow(row, row, row.hidden))
+        return tuple(found)
 
 
 def diff(old: str, new: str, file_name: str, *, context: int = 3, space: bool = True) -> Diff:
     """Compare two sources line by line; without `space`, blanks make no difference."""
     before, after = highlighted(old, file_name), highlighted(new, file_name)
-    keys, others = _keys(old, space=space), _keys(new, space=space)
-    matcher = SequenceMatcher(None, keys, others, autojunk=_pairs(keys, others) > MOST_PAIRS)
+    keys, others = source_lines(old), source_lines(new)
+    if not space:
+        keys, others = (["".join(line.split()) for line in lines] for lines in (keys, others))
+    there = Counter(others)
+    pairs = sum(count * there[key] for key, count in Counter(keys).items())
+    matcher = SequenceMatcher(None, keys, others, autojunk=pairs > MOST_PAIRS)
     rows = tuple(unified(matcher, before, after, context))
     return Diff(
         rows=rows,
         added=sum(row.mark is DiffMark.ADDED for row in rows),
         removed=sum(row.mark is DiffMark.REMOVED for row in rows),
     )
-
-
-def _keys(text: str, *, space: bool) -> list[str]:
-    lines = source_lines(text)
-    return lines if space else ["".join(line.split()) for line in lines]
-
-
-def _pairs(keys: Sequence[str], others: Sequence[str]) -> int:
-    there = Counter(others)
-    return sum(count * there[key] for key, count in Counter(keys).items())
-
-
-def _split(rows: Sequence[DiffRow]) -> Iterator[SplitRow]:
-    removed: list[DiffRow] = []
-    added: list[DiffRow] = []
-    for row in (*rows, None):
-        if row is not None and row.mark is DiffMark.REMOVED:
-            removed.append(row)
-        elif row is not None and row.mark is DiffMark.ADDED:
-            added.append(row)
-        else:
-            for place in range(max(len(removed), len(added))):
-                left = removed[place] if place < len(removed) else None
-                yield SplitRow(left, added[place] if place < len(added) else None)
-            removed, added = [], []
-            if row is not None:
-                yield SplitRow(row, row, row.hidden)

@@ -29,18 +29,15 @@ def lineage_of(campaign: Campaign) -> Lineage:
     rounds = list(accepted_rounds(campaign).select_related("commit"))
     commits = tuple(round_.commit for round_ in rounds if hasattr(round_, "commit"))
     missing = tuple(round_.number for round_ in rounds if not hasattr(round_, "commit"))
-    why = _why(campaign) if missing else ""
+    why = ""
+    if missing and (last := campaign.events.filter(kind=FAILED).last()):
+        why = last.message
+    elif missing and campaign.is_finished:
+        why = f"`campaign lineage {campaign.pk}` commits what was accepted before kopt did so."
+    elif missing:
+        why = "It follows after the next accepted round, or at the end."
     branch = commits[0].branch if commits else branch_of(campaign)
     return Lineage(branch, commits, missing, why)
-
-
-def _why(campaign: Campaign) -> str:
-    last = campaign.events.filter(kind=FAILED).last()
-    if last is not None:
-        return last.message
-    if campaign.is_finished:
-        return f"`campaign lineage {campaign.pk}` commits what was accepted before kopt did so."
-    return "It follows after the next accepted round, or at the end."
 
 
 def commit_facts(commit: Commit | None) -> dict[str, Any] | None:
@@ -60,8 +57,8 @@ def reproduce_commands(
 ) -> tuple[tuple[str, str], ...]:
     """Pairs of what a command does and the command itself."""
     name = _file_name(round_.number, candidate)
-    evaluate = [".venv/bin/python", "manage.py", "evaluate", name]
-    evaluate += ["--problem", campaign.problem.slug]
+    manage = [".venv/bin/python", "manage.py"]
+    evaluate = [*manage, "evaluate", name, "--problem", campaign.problem.slug]
     evaluate += ["--backend", campaign.backend]
     evaluate += [f"--flag={flag}" for flag in candidate.flags]
     if round_.against and round_.number > 1:
@@ -69,15 +66,7 @@ def reproduce_commands(
         evaluate += [f"--against-flag={flag}" for flag in round_.against.flags]
     for case in campaign.cases:
         evaluate += ["--case", str(case)]
-    shown = [
-        ".venv/bin/python",
-        "manage.py",
-        "round",
-        "show",
-        str(campaign.pk),
-        str(round_.number),
-        "--json",
-    ]
+    shown = [*manage, "round", "show", str(campaign.pk), str(round_.number), "--json"]
     return (
         ("Measure the downloaded source again", shlex.join(evaluate)),
         ("The same facts as data", shlex.join(shown)),

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from campaigns.charts import deltas, progress, roofline
 from campaigns.charts.marks import NoChart
 from campaigns.records.campaigns import baseline_floor
-from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.decision import VerdictWord
@@ -35,21 +34,22 @@ def pictures(sheet: CampaignSheet, link: Link, case: str = "") -> Pictures:
     """Draw a campaign. link: round number → address. case: for the roofline, else the first."""
     known = tuple(sheet.target.cases)
     shown = case if case in known else next(iter(known), "")
-    return Pictures(
-        progress=_progress(sheet, link),
-        roofline=_roofline(sheet, link, shown),
-        deltas=_deltas(sheet, link),
-        case=shown,
-        cases=known,
-    )
-
-
-def _progress(sheet: CampaignSheet, link: Link) -> progress.ProgressChart | NoChart:
-    points = [
+    times = [
         progress.ProgressPoint(row.number, row.word, link(row.number), row.time_us)
         for row in sheet.rows
     ]
-    return progress.build(points, _target(sheet))
+    gains = [
+        deltas.DeltaPoint(row.number, row.word, link(row.number), row.gain)
+        for row in sheet.rows
+        if row.gain and row.number > 1
+    ]
+    return Pictures(
+        progress=progress.build(times, _target(sheet)),
+        roofline=_roofline(sheet, link, shown),
+        deltas=deltas.build(gains, baseline_floor(sheet.campaign)),
+        case=shown,
+        cases=known,
+    )
 
 
 def _target(sheet: CampaignSheet) -> progress.TargetLine | None:
@@ -57,12 +57,9 @@ def _target(sheet: CampaignSheet) -> progress.TargetLine | None:
     if not times or len(times) < len(sheet.target.cases):
         return None
     sources = tuple(progress.SourceLink(c.citation, c.href) for c in sheet.target.citations)
-    only = next(iter(sheet.target.cases.values()))
-    formula = (
-        only.formula
-        if len(times) == 1
-        else f"geometric mean of {len(times)} cases' floors ÷ {share(sheet.target.fraction)}"
-    )
+    formula = f"geometric mean of {len(times)} cases' floors ÷ {share(sheet.target.fraction)}"
+    if len(times) == 1:
+        formula = next(iter(sheet.target.cases.values())).formula
     return progress.TargetLine(geomean(times), formula, sources)
 
 
@@ -72,7 +69,9 @@ def _roofline(sheet: CampaignSheet, link: Link, case: str) -> roofline.RooflineC
     known = sheet.target.cases.get(case)
     points = []
     for row in sheet.rows:
-        time_us = _time_of(row, case)
+        # Of an invalid round its own median, to be seen above the roof.
+        unpaired = row.medians.get(case) if row.word is VerdictWord.INVALID else None
+        time_us = row.times.get(case) or unpaired
         if known and time_us:
             reached = known.flops / time_us * _MICROSECONDS
             number, href = row.number, link(row.number)
@@ -84,18 +83,3 @@ def _roofline(sheet: CampaignSheet, link: Link, case: str) -> roofline.RooflineC
         sheet.target.fraction,
         case,
     )
-
-
-def _time_of(row: RoundRow, case: str) -> float | None:
-    """Of an invalid round its own median, to be seen above the roof."""
-    unpaired = row.medians.get(case) if row.word is VerdictWord.INVALID else None
-    return row.times.get(case) or unpaired
-
-
-def _deltas(sheet: CampaignSheet, link: Link) -> deltas.DeltaChart | NoChart:
-    points = [
-        deltas.DeltaPoint(row.number, row.word, link(row.number), row.gain)
-        for row in sheet.rows
-        if row.gain and row.number > 1
-    ]
-    return deltas.build(points, baseline_floor(sheet.campaign))

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from campaigns.models import Campaign, CampaignState, EvaluationState, Phase
+from campaigns.models import Campaign, CampaignState, EvaluationState
 from campaigns.records.time_spent import if_present
 from campaigns.rules.stop.phases import LIMITS, MEASURING
 from campaigns.rules.wording import minutes
@@ -144,7 +144,12 @@ def progress_of(campaign: Campaign, now: datetime) -> Progress | None:
         return None
     rows = list(campaign.phases.order_by("pk"))
     present = if_present(rows[-1] if rows else None, campaign)
-    earlier = _durations(rows, campaign.state)
+    # Of each finished phase in this state, oldest first; one that was paused does not count.
+    earlier = [
+        (after.at - before.at).total_seconds()
+        for before, after in pairwise(rows)
+        if before.state == campaign.state and after.state != CampaignState.PAUSED
+    ]
     age = max((now - present.at).total_seconds(), 0.0) if present else 0.0
     left = estimate([max(0.0, took - age) for took in earlier], 1)
     held = campaign.state in WAITS_FOR_PEOPLE
@@ -158,35 +163,20 @@ def progress_of(campaign: Campaign, now: datetime) -> Progress | None:
     )
 
 
-def _durations(rows: Sequence[Phase], state: str) -> list[float]:
-    """Of each finished phase in this state, oldest first; one that was paused does not count."""
-    return [
-        (after.at - before.at).total_seconds()
-        for before, after in pairwise(rows)
-        if before.state == state and after.state != CampaignState.PAUSED
-    ]
-
-
 def _waits_for(campaign: Campaign) -> str:
     if campaign.state in WAITS_FOR_PEOPLE:
         return WAITS_FOR_PEOPLE[campaign.state]
     if campaign.state == CampaignState.CONFIRMED:
         return "a worker"
-    if campaign.state in MEASURING:
-        return _measurements(campaign)
-    return OWN_STEP
-
-
-def _measurements(campaign: Campaign) -> str:
+    if campaign.state not in MEASURING:
+        return OWN_STEP
     if campaign.state == CampaignState.REPORT:
         return "the last comparison with v0"
-    last = campaign.rounds.order_by("number").annotate(
-        all=Count("candidates__evaluations"),
-        done=Count(
-            "candidates__evaluations", filter=Q(candidates__evaluations__state=EvaluationState.DONE)
-        ),
+    done = Q(candidates__evaluations__state=EvaluationState.DONE)
+    rounds = campaign.rounds.order_by("number").annotate(
+        all=Count("candidates__evaluations"), done=Count("candidates__evaluations", filter=done)
     )
-    found = last.last()
+    found = rounds.last()
     if found is None or found.all == found.done:
         return OWN_STEP
     return f"measurement {found.done + 1} of {found.all} of round {found.number} so far"

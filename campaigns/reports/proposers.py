@@ -10,12 +10,11 @@ from typing import Any
 from campaigns.models import Campaign, Round, RoundState, StandingWord, Submission
 from campaigns.records.submissions import budgets_of, waiting_in
 from campaigns.records.time_spent import device_s_by_round
-from campaigns.reports.rows import RoundRow
+from campaigns.records.values import gain_facts
 from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.chained import chained
-from campaigns.rules.verdict.decision import VerdictWord
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,9 @@ class ProposerRow:
         """Such as "0.42 % [0.40, 0.44]"; "–" where nothing was gained."""
         if self.per_s is None:
             return "–"
-        gain, low, high = (_percent(value) for value in self.per_s)
+        # Three digits, and all of them before the point: a short round gains a lot a second.
+        percents = [100 * share for share in self.per_s]
+        gain, low, high = (f"{p:,.0f}" if abs(p) >= 100 else f"{p:.3g}" for p in percents)
         return f"{gain} % [{low}, {high}]"
 
     @property
@@ -144,7 +145,7 @@ class ProposerRow:
     @property
     def facts(self) -> dict[str, Any]:
         """As data; gains are fractions."""
-        gain, per_s = self.gain, self.per_s or (None, None, None)
+        per_s = self.per_s or (None, None, None)
         return {
             "kind": self.kind,
             "may_propose": self.may_propose,
@@ -153,10 +154,7 @@ class ProposerRow:
             "accepted": self.accepted,
             "device_s": round(self.device_s, 3),
             "verified_rounds": self.counted,
-            "gain": gain.gain if gain else None,
-            "gain_low": gain.low if gain else None,
-            "gain_high": gain.high if gain else None,
-            "pairs": gain.pairs if gain else 0,
+            **gain_facts(self.gain),
             **dict(zip(("gain_per_s", "gain_per_s_low", "gain_per_s_high"), per_s, strict=True)),
         }
 
@@ -168,30 +166,20 @@ def proposer_rows(sheet: CampaignSheet, now: datetime) -> tuple[ProposerRow, ...
     found = []
     for kind in ProposerKind:
         rows = [row for row in sheet.rows if row.proposed_by.kind is kind]
-        if kind in budgets or rows:
-            device_s = sum(spent.get(row.round.pk, 0.0) for row in rows)
-            found.append(_row(kind, rows, kind in budgets, budgets.get(kind), device_s))
+        if kind not in budgets and not rows:
+            continue
+        accepted = [row for row in rows if row.is_kept]
+        gains = [row.gain for row in accepted if row.gain and row.standing in VERIFIED]
+        found.append(
+            ProposerRow(
+                kind=kind,
+                may_propose=kind in budgets,
+                most=budgets.get(kind),
+                rounds=len(rows),
+                accepted=len(accepted),
+                device_s=sum(spent.get(row.round.pk, 0.0) for row in rows),
+                gain=chained(gains),
+                counted=len(gains),
+            )
+        )
     return tuple(found)
-
-
-def _percent(share: float) -> str:
-    """Three digits, and all of them before the point: a short round gains a lot a second."""
-    percent = 100 * share
-    return f"{percent:,.0f}" if abs(percent) >= 100 else f"{percent:.3g}"
-
-
-def _row(
-    kind: ProposerKind, rows: Sequence[RoundRow], may: bool, most: int | None, device_s: float
-) -> ProposerRow:
-    accepted = [row for row in rows if row.word is VerdictWord.ACCEPTED]
-    gains = [row.gain for row in accepted if row.gain and row.standing in VERIFIED]
-    return ProposerRow(
-        kind=kind,
-        may_propose=may,
-        most=most,
-        rounds=len(rows),
-        accepted=len(accepted),
-        device_s=device_s,
-        gain=chained(gains),
-        counted=len(gains),
-    )

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 
-import msgspec
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
-from campaigns.models import Campaign, Round, RoundState, Standing, StandingAnswer, StandingWord
+from campaigns.models import Campaign, Round, RoundState, Standing, StandingWord, Verdict
 from campaigns.models.verdict import MEANINGS
 from campaigns.records.campaigns import share_of
 from campaigns.records.findings import finding_counts
-from campaigns.records.rounds import ProposedBy, proposed_by
-from campaigns.records.values import picked
+from campaigns.records.rounds import ProposedBy, StoredHypothesis, hypothesis_of, proposed_by
 from campaigns.records.verdicts import CaseResult, borne_of, gain_of, paired_times_of, results_of
 from campaigns.rules.noise.gain import Gain, geomean
 from campaigns.rules.target.ceilings import CampaignTarget
@@ -64,56 +62,11 @@ def meanings() -> list[tuple[str, str]]:
     return [(word.value, MEANINGS[word]) for word in StandingWord]
 
 
-class AnswerFacts(msgspec.Struct, frozen=True):
-    """What a person said of a gain that another device did not show."""
-
-    answer: str
-    why: str
-    by: str
-    at: str
-
-
-class StandingFacts(msgspec.Struct, frozen=True):
-    """One step of the standing, with what its own session showed."""
-
-    word: str
-    sentence: str
-    gain: float | None
-    gain_low: float | None
-    gain_high: float | None
-    pairs: int
-    evaluation: int
-    at: str
-    answer: AnswerFacts | None
-
-
-def standing_facts(standings: Iterable[Standing]) -> list[StandingFacts]:
-    """Standings as data."""
-    return [
-        StandingFacts(
-            **picked(standing, "sentence gain gain_low gain_high pairs at"),
-            word=standing.words,
-            evaluation=standing.evaluation_id,
-            answer=_answer_facts(standing.answer),
-        )
-        for standing in standings
-    ]
-
-
-def _answer_facts(answer: StandingAnswer | None) -> AnswerFacts | None:
-    if answer is None:
-        return None
-    return AnswerFacts(answer.words, answer.why, str(answer.by), answer.at.isoformat())
-
-
-LOADED = ("verdict", "against__round", "chosen", "submission")
-
-
 @dataclass(frozen=True, slots=True)
 class RoundRow:
     """One round as every table shows it.
 
-    times: of each case in µs, by `reports.rounds.basis`; empty where none is proven. results: hold
+    times: of each case in µs, by the gains since v0; empty where none is proven. results: hold
     the unpaired medians. masked: a restart hides it from the proposer only (R40).
     """
 
@@ -159,14 +112,34 @@ class RoundRow:
         return self.round.number
 
     @property
+    def title(self) -> str:
+        return self.round.title
+
+    @property
+    def verdict(self) -> Verdict | None:
+        return getattr(self.round, "verdict", None)
+
+    @property
+    def hypothesis(self) -> StoredHypothesis | None:
+        """What it tried; None of the baseline."""
+        return hypothesis_of(self.round)
+
+    @property
+    def is_baseline(self) -> bool:
+        return self.number == 1
+
+    @property
+    def is_kept(self) -> bool:
+        return self.word is Word.ACCEPTED
+
+    @property
     def is_closed(self) -> bool:
         return self.round.state == RoundState.CLOSED
 
     @property
     def borne(self) -> str:
         """What became of its expectation; empty before a verdict and for the baseline."""
-        verdict = getattr(self.round, "verdict", None)
-        return str(borne_of(self.round, verdict) or "") if verdict else ""
+        return str(borne_of(self.round, self.verdict) or "") if self.verdict else ""
 
     @property
     def findings(self) -> str:
@@ -178,15 +151,34 @@ class RoundRow:
 def rows_of(
     campaign: Campaign, rounds: Iterable[Round], target: CampaignTarget
 ) -> tuple[RoundRow, ...]:
-    """Read rounds, ordered by number; times need round 1 and every accepted one among them."""
-    rows = [_row(round_) for round_ in rounds]
-    verdicts = [row.round.verdict for row in rows if hasattr(row.round, "verdict")]
+    """Read rounds, ordered by number; times need round 1 and every accepted one among them.
+
+    Their verdicts, rivals and numbers of candidates should be loaded already.
+    """
+    rounds = list(rounds)
+    verdicts = [round_.verdict for round_ in rounds if hasattr(round_, "verdict")]
     known = paired_times_of(campaign, verdicts)
-    return tuple(
-        replace(row, times=times, share=share_of(times, target))
-        for row in rows
-        for times in [known.get(row.number, {})]
-    )
+    rows = []
+    for round_ in rounds:
+        verdict: Verdict | None = getattr(round_, "verdict", None)
+        reason = verdict.reason.replace("_", " ") if verdict else RoundState(round_.state).words
+        ended, times = round_.closed_at, known.get(round_.number, {})
+        rows.append(
+            RoundRow(
+                round=round_,
+                word=Word(verdict.word) if verdict else Word.RUNNING,
+                reason=reason,
+                sentence=verdict.sentence if verdict else "",
+                gain=gain_of(verdict) if verdict else None,
+                results=results_of(verdict) if verdict else (),
+                against=round_.against.round.number if round_.against else None,
+                candidates=getattr(round_, "candidate_count", 0),
+                duration_s=(ended - round_.opened_at) / timedelta(seconds=1) if ended else None,
+                times=times,
+                share=share_of(times, target),
+            )
+        )
+    return tuple(rows)
 
 
 def some_rows(
@@ -201,23 +193,7 @@ def some_rows(
 def rounds_of(campaign: Campaign, which: Q | None = None) -> Sequence[Round]:
     """The rounds with verdict, rival and number of candidates, in one query."""
     found = campaign.rounds.filter(which or Q())
-    rounds = with_standing(found.select_related(*LOADED))
-    return list(rounds.annotate(candidate_count=Count("candidates")).order_by("number"))
-
-
-def _row(round_: Round) -> RoundRow:
-    """Read one round; its verdict, rival and number of candidates should be loaded already."""
-    verdict = getattr(round_, "verdict", None)
-    results = results_of(verdict) if verdict else ()
-    ended = round_.closed_at
-    return RoundRow(
-        round=round_,
-        word=Word(verdict.word) if verdict else Word.RUNNING,
-        reason=verdict.reason.replace("_", " ") if verdict else RoundState(round_.state).words,
-        sentence=verdict.sentence if verdict else "",
-        gain=gain_of(verdict) if verdict else None,
-        results=results,
-        against=round_.against.round.number if round_.against else None,
-        candidates=getattr(round_, "candidate_count", 0),
-        duration_s=(ended - round_.opened_at) / timedelta(seconds=1) if ended else None,
+    rounds = with_standing(
+        found.select_related("verdict", "against__round", "chosen", "submission")
     )
+    return list(rounds.annotate(candidate_count=Count("candidates")).order_by("number"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -148,11 +148,16 @@ class CampaignSheet:
     def low_ceilings(self) -> tuple[LowCeiling, ...]:
         """Measured ceilings that a proven kernel exceeded, each with the largest excess."""
         found: dict[str, LowCeiling] = {}
-        for row in self.rows:
-            for low in _above_measured(row, self.target):
-                other = found.get(low.ceiling.citation)
-                if other is None or low.share > other.share:
-                    found[low.ceiling.citation] = low
+        timed = ((row, r) for row in self.rows if row.word in PROVEN for r in row.results)
+        for row, result in timed:
+            known = self.target.cases.get(result.case)
+            if known is None or known.limit is None or not known.floor_us or not result.time:
+                continue
+            share, other = known.floor_us / result.time.median, found.get(known.limit.citation)
+            is_measured = known.limit.evidence == EvidenceClass.MEASURED
+            if share > 1 and is_measured and (other is None or share > other.share):
+                low = LowCeiling(known.limit, row.number, result.case, share)
+                found[known.limit.citation] = low
         return tuple(found.values())
 
     @property
@@ -192,49 +197,35 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
         replace(row, masked=row.number in hidden)
         for row in rows_of(campaign, rounds_of(campaign), target)
     )
-    accepted = [row for row in rows if row.word is Word.ACCEPTED]
+    accepted = [row for row in rows if row.is_kept]
     gains = [row.gain for row in accepted if row.gain and row.number > 1]
-    baseline = accepted[0] if accepted and accepted[0].number == 1 else None
     heartbeat = heartbeat_of(campaign, now)
     measuring = heartbeat is None or heartbeat.measuring
     wait = None if measuring else shown_wait(campaign)
     at_work = campaign.state in WORKING
     queue = queue_for(campaign, now) if at_work and not (measuring or wait) else None
+    phase = campaign.doing
+    if wait and at_work:
+        phase = "waiting for a device"
+    elif rows and rows[-1].round.state == RoundState.CLAIMED:
+        phase = f"measuring round {rows[-1].number} again"
+    elif rows and campaign.state in (CampaignState.VALIDATE, CampaignState.DECIDE):
+        phase = f"{campaign.doing} round {rows[-1].number}"
     return CampaignSheet(
         campaign=campaign,
         target=target,
         rows=rows,
-        baseline=baseline,
+        baseline=accepted[0] if accepted and accepted[0].is_baseline else None,
         best=accepted[-1] if accepted else None,
         total=result_of(campaign) or chained(gains),
         excess=excess(result_of(campaign), gains),
-        phase="waiting for a device" if wait and at_work else _phase(campaign, rows),
+        phase=phase,
         heartbeat=heartbeat,
         eta=_eta(campaign, rows, now),
         wait=wait,
         wait_is_late=wait is not None and now - wait.look_at > SHOWN_AFTER,
         queue=queue,
     )
-
-
-def _above_measured(row: RoundRow, target: CampaignTarget) -> Iterator[LowCeiling]:
-    if row.word not in PROVEN:
-        return
-    for result in row.results:
-        known = target.cases.get(result.case)
-        if known is None or known.limit is None or not known.floor_us or not result.time:
-            continue
-        reached = known.floor_us / result.time.median
-        if reached > 1 and known.limit.evidence == EvidenceClass.MEASURED:
-            yield LowCeiling(known.limit, row.number, result.case, reached)
-
-
-def _phase(campaign: Campaign, rows: Sequence[RoundRow]) -> str:
-    if rows and rows[-1].round.state == RoundState.CLAIMED:
-        return f"measuring round {rows[-1].number} again"
-    if campaign.state in (CampaignState.VALIDATE, CampaignState.DECIDE) and rows:
-        return f"{campaign.doing} round {rows[-1].number}"
-    return campaign.doing
 
 
 def heartbeat_of(campaign: Campaign, now: datetime) -> WorkerHeartbeat | None:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from campaigns.evaluator.contract import CaseReport, KernelLaunch, Param, Report, Source
+from campaigns.evaluator.contract import KernelLaunch, Param, Report, Source
 from campaigns.models import Campaign
 from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.target.tiles import Waves, matmul_tile
@@ -18,7 +18,6 @@ from campaigns.rules.verdict.report_words import launch_words
 from campaigns.rules.wording import digits, duration
 from campaigns.syntax.tunables import find_tunables
 from knowledge.lookup.value import cited_or_none, unit_count
-from knowledge.models import Platform
 from knowledge.specs.cited import UNKNOWN, Cited
 
 NOT = "N/A: "
@@ -56,91 +55,63 @@ class Splits:
         return tuple(text.removeprefix(NOT) for text in dict.fromkeys(said))
 
 
-@dataclass(frozen=True, slots=True)
-class UnitLimits:
-    """What a platform can hold at once. threads: of one unit, at the most; None is UNKNOWN."""
-
-    units: Cited | None
-    threads: Cited | None
-
-
 def splits_of(
     campaign: Campaign, report: Report | None, source: Source, target: CampaignTarget
 ) -> Splits:
     """The splits of one evaluation of `source`; empty without a timed case."""
-    timed = [case for case in (report.cases if report else ()) if case.candidate]
-    if not timed:
-        return Splits((), None)
-    launched = any(case.candidate and case.candidate.launch for case in timed)
-    device = _device(campaign.platform) if launched else UnitLimits(None, None)
-    is_product = campaign.problem.op == "matmul"
-    sides = _sides(source, campaign.backend) if is_product else None
-    rows = campaign.problem.cases.all() if is_product else ()
-    params = {row.name: row.params for row in rows}
+    timed = [(case.case, case.candidate) for case in report.cases] if report else []
+    arms = {name: arm.launch for name, arm in timed if arm}
+    units = threads = sides = None
+    if any(arms.values()):
+        units = unit_count(campaign.platform)
+        threads = cited_or_none(campaign.platform, "max_threads_per_sm")
+    is_product = bool(arms) and campaign.problem.op == "matmul"
+    params: dict[str, Mapping[str, Param]] = {}
+    if is_product:
+        sides = _sides(source, campaign.backend)
+        params = {row.name: row.params for row in campaign.problem.cases.all()}
     found = []
-    for case in timed:
-        launch = case.candidate.launch if case.candidate else None
-        waves = _waves(launch, device)
+    for name, launch in arms.items():
         tile = NO_TILE
         if is_product:
-            tile = _tile(sides, params.get(case.case, {}), launch, campaign.problem.dtype)
-        found.append(
-            CaseSplit(
-                case=case.case,
-                launch=_launch_words(launch),
-                waves=_waves_words(waves, launch, device),
-                time=_time(case, waves, target),
-                tile=tile,
-            )
-        )
-    return Splits(tuple(found), device.units)
+            tile = _tile(sides, params.get(name, {}), launch, campaign.problem.dtype)
+        if launch is None:
+            found.append(CaseSplit(name, NO_LAUNCH, NO_LAUNCH, "", tile))
+            continue
+        waves = _waves(launch, units, threads)
+        case, time = target.cases.get(name), ""
+        if waves and case and case.floor_us:
+            bound = duration(case.floor_us * waves.quantisation)
+            time = f"{duration(case.floor_us)} × {digits(waves.quantisation)} = {bound}"
+        if waves is None or units is None:
+            told = f"{math.prod(launch.grid):,} blocks; number of units: {UNKNOWN}"
+        else:
+            told = waves.words(UNIT_NAMES.get(units.metric, "unit"))
+            told += "" if waves.waves else f"; how many run at once: {UNKNOWN}"
+        found.append(CaseSplit(name, _launch_words(launch), told, time, tile))
+    return Splits(tuple(found), units)
 
 
-def _device(platform: Platform) -> UnitLimits:
-    threads = cited_or_none(platform, "max_threads_per_sm")
-    return UnitLimits(unit_count(platform), threads)
+def _waves(launch: KernelLaunch, units: Cited | None, threads: Cited | None) -> Waves | None:
+    """Blocks of a unit at the same time are from the tracer's estimate of occupancy.
 
-
-def _waves(launch: KernelLaunch | None, device: UnitLimits) -> Waves | None:
-    if launch is None or device.units is None:
+    threads: of one unit, at the most. None where the number of units is not known.
+    """
+    if units is None:
         return None
-    blocks, units = math.prod(launch.grid), int(device.units.value)
-    return Waves(blocks, units, _at_once(launch, device, blocks / units))
-
-
-def _at_once(launch: KernelLaunch, device: UnitLimits, even: float) -> int | None:
-    """Blocks of a unit at the same time, from the tracer's estimate of occupancy."""
-    if launch.occupancy_percent is None or device.threads is None:
-        return None
-    threads = launch.occupancy_percent / 100 * device.threads.value
+    blocks, count = math.prod(launch.grid), int(units.value)
+    if launch.occupancy_percent is None or threads is None:
+        return Waves(blocks, count, None)
+    at_once = round(launch.occupancy_percent / 100 * threads.value / math.prod(launch.block))
     # The estimate knows of no more blocks than there are, which says nothing of how many would fit.
-    return max(1, min(round(threads / math.prod(launch.block)), math.ceil(even)))
+    return Waves(blocks, count, max(1, min(at_once, math.ceil(blocks / count))))
 
 
-def _launch_words(launch: KernelLaunch | None) -> str:
-    if launch is None:
-        return NO_LAUNCH
+def _launch_words(launch: KernelLaunch) -> str:
     grid, block = (" × ".join(map(str, sizes)) for sizes in (launch.grid, launch.block))
     words = f"grid {grid}, block {block}, {launch_words(launch)}"
     more = launch.kernels - 1
     return f"{words}; the longest of {launch.kernels} kernels in a call" if more else words
-
-
-def _waves_words(waves: Waves | None, launch: KernelLaunch | None, device: UnitLimits) -> str:
-    if launch is None:
-        return NO_LAUNCH
-    if waves is None or device.units is None:
-        return f"{math.prod(launch.grid):,} blocks; number of units: {UNKNOWN}"
-    words = waves.words(UNIT_NAMES.get(device.units.metric, "unit"))
-    return words if waves.waves else f"{words}; how many run at once: {UNKNOWN}"
-
-
-def _time(case: CaseReport, waves: Waves | None, target: CampaignTarget) -> str:
-    known = target.cases.get(case.case)
-    if waves is None or known is None or not known.floor_us:
-        return ""
-    bound = duration(known.floor_us * waves.quantisation)
-    return f"{duration(known.floor_us)} × {digits(waves.quantisation)} = {bound}"
 
 
 def _sides(source: Source, backend: str) -> tuple[int, int] | None:
@@ -160,24 +131,17 @@ def _tile(
     dtype: str,
 ) -> str:
     sizes = [params.get(name) for name in ("M", "N", "K")]
+    whole = [n for n in sizes if isinstance(n, int) and not isinstance(n, bool) and n > 0]
     width = re.search(r"\d+", dtype)
     if sides is None:
-        return f"N/A: the source names no tile ({_names()})"
-    if not _counts(sizes) or width is None:
-        return "N/A: the case has no whole numbers M, N and K"
-    m, n, k = (int(size) for size in sizes if size is not None)
-    rows, columns = sides
+        names = " or ".join("/".join(dict.fromkeys(pair)) for pair in SIDES)
+        return f"{NOT}the source names no tile ({names})"
+    if len(whole) < len(sizes) or width is None:
+        return f"{NOT}the case has no whole numbers M, N and K"
+    (m, n, k), (rows, columns) = whole, sides
     tiles = -(-m // rows) * -(-n // columns)
     if launch is not None and math.prod(launch.grid) != tiles:
         blocks = math.prod(launch.grid)
-        return f"N/A: {rows} × {columns} makes {tiles:,} tiles, and {blocks:,} blocks were launched"
+        return f"{NOT}{rows} × {columns} makes {tiles:,} tiles, and {blocks:,} blocks were launched"
     tile = matmul_tile(rows, columns, k, int(width.group()) // 8)
     return f"{rows} × {columns} outputs: {digits(tile.intensity)} op/B in one tile"
-
-
-def _counts(sizes: Iterable[object]) -> bool:
-    return all(isinstance(size, int) and not isinstance(size, bool) and size > 0 for size in sizes)
-
-
-def _names() -> str:
-    return " or ".join("/".join(dict.fromkeys(pair)) for pair in SIDES)

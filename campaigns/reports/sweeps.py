@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,14 +11,13 @@ from urllib.parse import urlencode
 
 from campaigns.charts import sweep_course, sweep_strips
 from campaigns.charts.marks import GLYPHS
-from campaigns.charts.sweep_course import CourseChart, Finalist
-from campaigns.charts.sweep_strips import StripsChart
+from campaigns.charts.sweep_course import Finalist
 from campaigns.charts.swept import SweptPoint
 from campaigns.evaluator.contract import Outcome, Param
 from campaigns.models import EvaluationState
 from campaigns.records.sweeps import ScreenedPoint, SweepRecord, reasons_of
 from campaigns.reports.progress import spoken
-from campaigns.reports.sheet import WorkerHeartbeat, heartbeat_of
+from campaigns.reports.sheet import heartbeat_of
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import counted, digits, duration, faster
 
@@ -103,9 +101,13 @@ def gain_over_source(record: SweepRecord, point: ScreenedPoint | None) -> float 
 def lead_of(record: SweepRecord) -> str:
     """The one sentence that a page begins with."""
     tried, best = len(record.points), record.best
+    run = record.evaluation
     if not tried:
-        return f"Nothing has been screened yet: the search {_doing(record)}."
-    took = _took(record)
+        doing = run.doing if run else "is not queued yet"
+        return f"Nothing has been screened yet: the search {doing}."
+    took = ""
+    if run and run.state == EvaluationState.DONE and run.started_at and run.finished_at:
+        took = spoken((run.finished_at - run.started_at) / timedelta(seconds=1))
     head = f"{counted(tried, 'variant')} screened" + (f" in {took}" if took else " so far")
     if best is None:
         return f"{head}: none has a time."
@@ -116,17 +118,6 @@ def lead_of(record: SweepRecord) -> str:
     if best is record.source:
         return f"{head}: none is faster than {AS_IT_IS}, {time}."
     return f"{head}: the best takes {time}, {faster(gain)} than {AS_IT_IS}."
-
-
-def _doing(record: SweepRecord) -> str:
-    return record.evaluation.doing if record.evaluation else "is not queued yet"
-
-
-def _took(record: SweepRecord) -> str:
-    run = record.evaluation
-    if run is None or run.state != EvaluationState.DONE or not (run.started_at and run.finished_at):
-        return ""
-    return spoken((run.finished_at - run.started_at) / timedelta(seconds=1))
 
 
 def pace_of(record: SweepRecord, now: datetime) -> SweepPace | None:
@@ -149,7 +140,9 @@ def pace_of(record: SweepRecord, now: datetime) -> SweepPace | None:
 def coverage_of(record: SweepRecord) -> str:
     """How much of the space was tried, and which values never."""
     tried, size = len(record.points), record.size
-    told = f"{tried:,} of {size_words(size)} points, {_percent(tried, size)}"
+    part = 100 * tried / size if size else 0.0
+    percent = "less than 0.1 %" if 0 < part < 0.1 else f"{digits(part, 2)} %"
+    told = f"{tried:,} of {size_words(size)} points, {percent}"
     counts = {
         f"{knob.name} {value_words(value)}": sum(
             1 for point in record.points if point.params.get(knob.name) == value
@@ -173,11 +166,6 @@ def size_words(size: int) -> str:
     """A number of points: "22,500", "1.00 × 10^12"."""
     power = len(str(size)) - 1
     return f"{size:,}" if power < MOST_DIGITS else f"{digits(size / 10**power)} × 10^{power}"
-
-
-def _percent(tried: int, size: int) -> str:
-    part = 100 * tried / size if size else 0.0
-    return "less than 0.1 %" if 0 < part < 0.1 else f"{digits(part, 2)} %"
 
 
 def failure_groups(record: SweepRecord, reasons: dict[int, str]) -> list[FailureGroup]:
@@ -230,33 +218,28 @@ KNOB = "knob."
 TIME_STEP = timedelta(seconds=10)
 
 
-@dataclass(frozen=True, slots=True)
-class SweepSheet:
-    """pace, heartbeat: while the search is under way. broken: why it broke off, if it did."""
+def sweep_sheet(record: SweepRecord, now: datetime, table: str) -> dict[str, Any]:
+    """What its panel shows. table: the address of all points.
 
-    record: SweepRecord
-    lead: str
-    coverage: str
-    pace: SweepPace | None
-    heartbeat: WorkerHeartbeat | None
-    best_words: str
-    ended: str
-    broken: str
-    counts: tuple[tuple[str, int], ...]
-    strips: StripsChart | None
-    course: CourseChart | None
-    failures: tuple[FailureGroup, ...]
-    more_failures: int
-    version: str
-
-
-def sweep_sheet(record: SweepRecord, now: datetime, table: str) -> SweepSheet:
-    """Read it once more for the reasons of what failed. table: the address of all points."""
-    points = [_charted(record, point) for point in record.points]
+    pace, heartbeat: while the search is under way. broken: why it broke off, if it did. It is read
+    once more for the reasons of what failed.
+    """
+    points = [
+        SweptPoint(
+            point.number,
+            {name: value_words(value) for name, value in point.params.items()},
+            point.time_us,
+            point.ended_early,
+        )
+        for point in record.points
+    ]
+    knobs = {knob.name: [value_words(v) for v in knob.values] for knob in record.knobs}
     groups = failure_groups(record, reasons_of(record))
     run = record.evaluation
     broken = run is not None and run.outcome not in ("", Outcome.PASSED)
     reason = run.reason if run else ""
+    # One that was broken off goes on with the points it has.
+    waiting = f"not yet: it {run.doing}" if run and run.state == EvaluationState.QUEUED else ""
     is_open = run is None or run.state != EvaluationState.DONE
 
     def of_value(knob: str, value: str) -> str:
@@ -265,28 +248,22 @@ def sweep_sheet(record: SweepRecord, now: datetime, table: str) -> SweepSheet:
     def of_point(number: int) -> str:
         return f"{table}?number={number}"
 
-    return SweepSheet(
-        record=record,
-        lead=lead_of(record),
-        coverage=coverage_of(record),
-        pace=pace_of(record, now),
-        heartbeat=heartbeat_of(record.round.campaign, now) if record.is_running else None,
-        best_words=changed_words(record, record.best) if record.best else "",
-        ended="" if broken else reason or _waiting(record),
-        broken=reason if broken else "",
-        counts=tuple(outcome_counts(record)),
-        strips=sweep_strips.build(points, _knobs(record), of_value, by_cost=not is_open),
-        course=sweep_course.build(points, _finalists(record), of_point),
-        failures=tuple(groups[:SHOWN_GROUPS]),
-        more_failures=max(0, len(groups) - SHOWN_GROUPS),
-        version=sweep_version(record, now),
-    )
-
-
-def _waiting(record: SweepRecord) -> str:
-    """Of a search that was broken off, and goes on with the points it has."""
-    run = record.evaluation
-    return f"not yet: it {run.doing}" if run and run.state == EvaluationState.QUEUED else ""
+    return {
+        "record": record,
+        "lead": lead_of(record),
+        "coverage": coverage_of(record),
+        "pace": pace_of(record, now),
+        "heartbeat": heartbeat_of(record.round.campaign, now) if record.is_running else None,
+        "best_words": changed_words(record, record.best) if record.best else "",
+        "ended": "" if broken else reason or waiting,
+        "broken": reason if broken else "",
+        "counts": outcome_counts(record),
+        "strips": sweep_strips.build(points, knobs, of_value, by_cost=not is_open),
+        "course": sweep_course.build(points, _finalists(record), of_point),
+        "failures": groups[:SHOWN_GROUPS],
+        "more_failures": max(0, len(groups) - SHOWN_GROUPS),
+        "version": sweep_version(record, now),
+    }
 
 
 def sweep_version(record: SweepRecord, now: datetime) -> str:
@@ -296,15 +273,6 @@ def sweep_version(record: SweepRecord, now: datetime) -> str:
     spent = now - run.started_at if run and run.started_at and record.is_running else timedelta()
     step = spent // TIME_STEP
     return f"{record.round.state}.{state}.{len(record.points)}.{step}"
-
-
-def _charted(record: SweepRecord, point: ScreenedPoint) -> SweptPoint:
-    values = {name: value_words(value) for name, value in point.params.items()}
-    return SweptPoint(point.number, values, point.time_us, point.ended_early)
-
-
-def _knobs(record: SweepRecord) -> Mapping[str, list[str]]:
-    return {knob.name: [value_words(v) for v in knob.values] for knob in record.knobs}
 
 
 def _finalists(record: SweepRecord) -> list[Finalist]:

@@ -118,7 +118,11 @@ def campaigns_table(lines: Iterable[tuple[Any, RoundRow | None, int]]) -> DataFr
 
 def as_csv(table: DataFrame) -> str:
     """With all digits; whole numbers stay whole, and no text is a formula."""
-    text: str = table.convert_dtypes().map(_plain).to_csv(index=False, lineterminator="\n")
+
+    def plain(value: Any) -> Any:
+        return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+    text: str = table.convert_dtypes().map(plain).to_csv(index=False, lineterminator="\n")
     return text
 
 
@@ -127,10 +131,6 @@ def _table(rows: Iterable[dict[str, Any]]) -> DataFrame:
     from pandas import DataFrame
 
     return DataFrame(list(rows))
-
-
-def _plain(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _gain(gain: Gain | None) -> dict[str, Any]:

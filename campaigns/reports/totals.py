@@ -87,15 +87,9 @@ def trend_of(sheet: CampaignSheet) -> Trend:
         times = _times(row, halves)
         if times is None or row.word is Word.INVALID:
             continue
-        is_gain = first is not None and row.word is Word.ACCEPTED and row is not sheet.baseline
-        rows.append(
-            TrendRow(
-                row,
-                *_rates(times, work, halves),
-                change=versus(times, first) if first and is_gain else "",
-                n=row.gain.pairs if row.gain else 0,
-            )
-        )
+        change = versus(times, first) if first and row.is_kept and row is not sheet.baseline else ""
+        pairs = row.gain.pairs if row.gain else 0
+        rows.append(TrendRow(row, *_rates(times, work, halves), change=change, n=pairs))
     has_backward = any(row.backward is not None for row in rows)
     return Trend("GB/s" if by_bytes else "TFLOPS", has_backward, tuple(rows))
 
@@ -121,26 +115,20 @@ def _rates(
             backward.append(work[other] / times.backward[name] * 1e6)
             halves_of = (work[case], forward[-1]), (work[other], backward[-1])
             step.append(combined_rate(*halves_of))
-    whole = _over_all(forward)
-    return whole, _over_all(backward), _over_all(step) or whole
-
-
-def _over_all(rates: list[float]) -> Rates | None:
-    return Rates(geomean(rates), max(rates)) if rates else None
+    whole, back, both = (
+        Rates(geomean(rates), max(rates)) if rates else None for rates in (forward, backward, step)
+    )
+    return whole, back, both or whole
 
 
 def copies_of(sheet: CampaignSheet) -> tuple[str, ...]:
     """A sentence for the best, and one for v0; none where nothing is copied."""
-    told = [_copy_words(sheet.best, "the best")] if sheet.best else []
-    if sheet.baseline is not None and sheet.baseline is not sheet.best:
-        told.append(_copy_words(sheet.baseline, "v0"))
+    first = sheet.baseline if sheet.baseline is not sheet.best else None
+    told = []
+    for row, whose in ((sheet.best, "the best"), (first, "v0")):
+        report = report_of(row.verdict.evaluation) if row and row.verdict else None
+        told.append(copied_words(report, whose=whose) if report else "")
     return tuple(filter(None, told))
-
-
-def _copy_words(row: RoundRow, whose: str) -> str:
-    verdict = getattr(row.round, "verdict", None)
-    report = report_of(verdict.evaluation) if verdict else None
-    return copied_words(report, whose=whose) if report else ""
 
 
 def limits_of(sheet: CampaignSheet, now: datetime) -> tuple[Counter, ...]:
@@ -148,14 +136,11 @@ def limits_of(sheet: CampaignSheet, now: datetime) -> tuple[Counter, ...]:
     campaign = sheet.campaign
     if not campaign.stop_policy:
         return ()
-    judged = [row for row in sheet.rows if hasattr(row.round, "verdict")]
-    restart = restart_of(campaign)
-    streaks = count_streaks(
-        ((row.word, Reason(row.round.verdict.reason)) for row in judged), restarted_after(restart)
-    )
-    spent = time_spent(campaign, now)
+    restart, spent = restart_of(campaign), time_spent(campaign, now)
+    decisions = [(row.word, Reason(row.verdict.reason)) for row in sheet.rows if row.verdict]
+    streaks = count_streaks(decisions, restarted_after(restart))
     history = History(
-        rounds=len(judged),
+        rounds=len(decisions),
         consecutive_regressions=streaks.consecutive_regressions,
         consecutive_non_accepts=streaks.consecutive_non_accepts,
         wall_h=spent.wall_h,
@@ -170,7 +155,7 @@ def audit_of(sheet: CampaignSheet) -> Audit | None:
     kept = [
         AcceptedRound(row.number, row.gain.gain, declared_of(row.round) or Declared(None))
         for row in sheet.rows
-        if row.word is Word.ACCEPTED and row.number > 1 and row.gain is not None
+        if row.is_kept and row.number > 1 and row.gain is not None
     ]
     if not kept:
         return None

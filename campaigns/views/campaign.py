@@ -21,9 +21,8 @@ from campaigns.records.campaigns import intake_of, stop_policy_of
 from campaigns.records.cases import dispatch_of
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.submissions import takes_candidates, takes_later
-from campaigns.records.target.ceilings import ceilings_of, missing_spec_of
+from campaigns.records.target.ceilings import ceilings_of, missing_spec_of, pitfalls_of
 from campaigns.records.target.target_drift import drift_of
-from campaigns.records.target.target_warnings import pitfalls_of
 from campaigns.reports.baselines import baseline_rows
 from campaigns.reports.checklist import checklist
 from campaigns.reports.course import course_of

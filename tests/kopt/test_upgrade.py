@@ -28,7 +28,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from campaigns.models import Evaluation, ImportedCampaign, Placeholder, Restart, Review
 from campaigns.models import Campaign, StandingAnswer, Unmasking, Worker
-from campaigns.records.target.target_warnings import pitfalls_of
+from campaigns.records.target.ceilings import pitfalls_of
 from knowledge.exchange.batches import undo
 from knowledge.experience.exchange.plan import plan_import
 from knowledge.models import Batch, Experience

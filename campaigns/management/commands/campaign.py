@@ -19,7 +19,6 @@ from campaigns.lineage.git import LineageError
 from campaigns.lineage.records import branch_of
 from campaigns.lineage.repository import repository_of
 from campaigns.management.base_command import ExitCode, Exits, Verb, argument
-from campaigns.management.bisecting import found_facts, found_words, look_line, percentage
 from campaigns.management.campaign_options import (
     ASSUMED,
     BISECT,
@@ -44,6 +43,10 @@ from campaigns.management.facts import (
     campaign_line,
     campaign_text,
     event_facts,
+    found_facts,
+    found_words,
+    look_line,
+    percentage,
 )
 from campaigns.management.importing import IMPORT, IMPORTED, ImportVerbs
 from campaigns.management.prepare import prepare_database, prepare_platform

@@ -6,26 +6,23 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from campaigns.management import experience_options as options
-from campaigns.management.base_command import ExitCode, Verb
-from campaigns.management.experience_steps import (
+from campaigns.management import experience_verbs as options
+from campaigns.management.base_command import ExitCode, ImportCommand, Verb
+from campaigns.management.experience_verbs import (
     WRITERS,
     answers_of,
     asked,
     entry_at,
-    merge_groups,
-    sync,
-    told_attempt,
-)
-from campaigns.management.experience_words import (
     entry_line,
     lesson_lines,
+    merge_groups,
     plan_text,
     recommendation_record,
     recommendation_text,
     statistics_text,
+    sync,
+    told_attempt,
 )
-from campaigns.management.import_command import ImportCommand
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.exchange.batches import confirm
 from knowledge.experience.attempts.merging import MergeGroup, candidates, unmerge

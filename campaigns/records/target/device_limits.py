@@ -27,9 +27,10 @@ METRICS = {
 
 def device_limits(platform: Platform) -> DeviceLimits:
     """The limits of one chip, in bytes, registers and threads."""
-    found = {field: cited_or_none(platform, metric) for field, metric in METRICS.items()}
     known: dict[str, Any] = {
-        field: int(cited.value) for field, cited in found.items() if cited is not None
+        field: int(cited.value)
+        for field, metric in METRICS.items()
+        if (cited := cited_or_none(platform, metric))
     }
     return DeviceLimits(**known)
 

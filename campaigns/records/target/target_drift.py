@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import parse_qs, urlsplit
 
+import msgspec
 from django.urls import reverse
 
 from campaigns.models import Campaign
 from campaigns.records.campaigns import target_of
+from campaigns.records.values import picked
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.target.ceilings import CampaignTarget, Ceilings, target_under
 from campaigns.rules.target.roofline import choose_ceiling
@@ -87,6 +89,35 @@ class PinnedSpec:
         return f"{sentence} {new} is proposed in its place." if new else sentence
 
 
+class SpecValue(msgspec.Struct, frozen=True):
+    """A cited value that a target rests on, and what stands in its place now.
+
+    spec, successor: keys. now: the successor's value as shown.
+    """
+
+    role: str
+    citation: str
+    href: str
+    state: PinnedState
+    words: str
+    spec: int | None
+    successor: int | None
+    now: str | None
+    decided: bool
+
+
+def spec_value(pin: PinnedSpec) -> SpecValue:
+    """One pin as plain data has it."""
+    spec, successor = pin.spec, pin.successor
+    return SpecValue(
+        **picked(pin, "role state words decided"),
+        **picked(pin.used, "citation href"),
+        spec=spec.pk if spec else None,
+        successor=successor.pk if successor else None,
+        now=successor.shown if successor else None,
+    )
+
+
 _SENTENCES = {
     PinnedState.OK: "{name} {old} is unchanged.",
     PinnedState.MOVED: "{name} {old} is unchanged; its citation moved to other lines.",
@@ -155,22 +186,37 @@ class TargetDrift:
 
 def drift_of(campaign: Campaign) -> TargetDrift:
     """Compare each pin with the wiki now. Three queries; none before the target is set."""
-    target = target_of(campaign)
+    target, platform = target_of(campaign), campaign.platform_id
     used = [(role, found) for role in ROLES for found in target.cited(role)]
     if not used:
         return TargetDrift((), ())
-    pins = _pins(campaign, used)
-    swaps = {pin.used: _cited(pin.successor) for pin in pins if not pin.holds and pin.swapped}
+    metrics = {found.metric for _, found in used}
+    rows = Spec.objects.filter(platform=platform, metric__in=metrics).order_by("pk")
+    specs = list(rows.for_sheet())
+    open_flags = Flag.objects.open().filter(spec__in=specs, kind__in=DRIFT)
+    flagged = dict(open_flags.values_list("spec_id", "kind"))
+    pinned: dict[Key | None, Spec] = {}
+    for spec in specs:
+        pinned |= {key_of_citation(spec, citation): spec for citation in spec.cited}
+    pins = []
+    for role, used_then in used:
+        source = pinned.get(key_of(platform, used_then))
+        if source is None:
+            pins.append(PinnedSpec(role, used_then, None, PinnedState.SOURCE_MISSING))
+        else:
+            pins.append(_pin(role, used_then, source, specs, flagged.get(source.pk)))
+    moved = [pin for pin in pins if not pin.holds and pin.swapped]
+    swaps = {pin.used: cited(pin.successor) if pin.successor else None for pin in moved}
     return TargetDrift(tuple(pins), case_moves(target, swaps))
 
 
 def case_moves(target: CampaignTarget, swaps: Mapping[Cited, Cited | None]) -> tuple[CaseMove, ...]:
     """Each case of a stored target with these values exchanged, by the arithmetic of step 0."""
-    ceilings = Ceilings(
-        bandwidths=_swapped(target.bandwidths, swaps),
-        computes=_swapped(target.computes, swaps),
-        assumed={},
+    bandwidths, computes = (
+        tuple(found for one in ceilings if (found := swaps.get(one, one)) is not None)
+        for ceilings in (target.bandwidths, target.computes)
     )
+    ceilings = Ceilings(bandwidths=bandwidths, computes=computes, assumed={})
     works = {name: case.work for name, case in target.cases.items()}
     would = target_under(ceilings, works, target.fraction).cases
     return tuple(
@@ -206,27 +252,17 @@ def key_of_citation(spec: Spec, citation: Citation) -> Key:
     return (spec.platform_id, spec.metric, spec.shown, *place)
 
 
-def _pins(campaign: Campaign, used: Sequence[tuple[str, Cited]]) -> list[PinnedSpec]:
-    metrics = {found.metric for _, found in used}
-    platform = campaign.platform_id
-    rows = Spec.objects.filter(platform=platform, metric__in=metrics).order_by("pk")
-    specs = list(rows.for_sheet())
-    open_flags = Flag.objects.open().filter(spec__in=specs, kind__in=DRIFT)
-    flagged = dict(open_flags.values_list("spec_id", "kind"))
-    pinned = {key_of_citation(spec, c): spec for spec in specs for c in spec.cited}
-    pins = []
-    for role, found in used:
-        key = key_of(platform, found)
-        spec = pinned.get(key) if key else None
-        if spec is None:
-            pins.append(PinnedSpec(role, found, None, PinnedState.SOURCE_MISSING))
-        else:
-            pins.append(_pin(role, found, spec, specs, flagged.get(spec.pk)))
-    return pins
-
-
 def _pin(role: str, used: Cited, spec: Spec, specs: Sequence[Spec], flag: str | None) -> PinnedSpec:
-    answer = next((other for other in specs if _answers(other, spec)), None)
+    numbers = [other for other in specs if other.value is not None]
+    # What a look-up of the spec's question finds now.
+    answers = (
+        other
+        for other in numbers
+        if other.state == SpecState.APPROVED
+        and other.rank == Rank.PREFERRED
+        and (other.metric, other.qualifiers) == (spec.metric, spec.qualifiers)
+    )
+    answer = next(answers, None)
     if answer is None:
         return PinnedSpec(role, used, spec, PinnedState.RETIRED)
     if answer.value != used.value:
@@ -234,45 +270,19 @@ def _pin(role: str, used: Cited, spec: Spec, specs: Sequence[Spec], flag: str | 
     if answer.pk != spec.pk:
         return PinnedSpec(role, used, spec, PinnedState.MOVED)
     if flag is not None:
-        return PinnedSpec(
-            role, used, spec, PinnedState(flag), _proposed(spec, specs), decided=False
-        )
-    newest = spec.citation
-    key = key_of_citation(spec, newest) if newest else None
+        # The newest proposal in place of a flagged value.
+        proposed = [
+            other
+            for other in numbers
+            if other.replaces_id == spec.pk and other.state == SpecState.PROPOSED
+        ]
+        newest = proposed[-1] if proposed else None
+        return PinnedSpec(role, used, spec, PinnedState(flag), newest, decided=False)
+    cited_now = spec.citation
+    key = key_of_citation(spec, cited_now) if cited_now else None
     # A new revision alone is no move: only another place is.
     moved = key is not None and key[:6] != (key_of(spec.platform_id, used) or ())[:6]
     return PinnedSpec(role, used, spec, PinnedState.MOVED if moved else PinnedState.OK)
-
-
-def _answers(other: Spec, spec: Spec) -> bool:
-    """Whether a look-up of the spec's question finds `other` now."""
-    return (
-        other.state == SpecState.APPROVED
-        and other.rank == Rank.PREFERRED
-        and other.value is not None
-        and (other.metric, other.qualifiers) == (spec.metric, spec.qualifiers)
-    )
-
-
-def _proposed(spec: Spec, specs: Sequence[Spec]) -> Spec | None:
-    """The newest proposal in place of a flagged value."""
-    waiting = [
-        other
-        for other in specs
-        if other.replaces_id == spec.pk
-        and other.state == SpecState.PROPOSED
-        and other.value is not None
-    ]
-    return waiting[-1] if waiting else None
-
-
-def _swapped(ceilings: Sequence[Cited], swaps: Mapping[Cited, Cited | None]) -> tuple[Cited, ...]:
-    exchanged = (swaps.get(found, found) for found in ceilings)
-    return tuple(found for found in exchanged if found is not None)
-
-
-def _cited(spec: Spec | None) -> Cited | None:
-    return cited(spec) if spec is not None else None
 
 
 # A campaign, its target, the role of a value in it, the value as pinned.
@@ -281,7 +291,12 @@ Found = tuple[Campaign, CampaignTarget, str, Cited]
 
 def uses_in_campaigns(swaps: Sequence[Replacement]) -> list[list[SpecUse]]:
     """For each swap the campaigns whose target cites its value, newest first; two queries."""
-    keys = _keys([swap.spec for swap in swaps])
+    by_spec = {swap.spec.pk: swap.spec for swap in swaps}
+    # Every place that each spec was ever cited from: a campaign holds the one of its time.
+    keys: dict[int, set[Key]] = defaultdict(set)
+    places = Citation.objects.filter(spec__in=by_spec).select_related("revision__document")
+    for citation in places.defer("revision__text"):
+        keys[citation.spec_id].add(key_of_citation(by_spec[citation.spec_id], citation))
     pinned: dict[Key, list[Found]] = defaultdict(list)
     platforms = {swap.spec.platform_id for swap in swaps}
     rows = Campaign.objects.filter(platform__in=platforms).exclude(target={}).order_by("-pk")
@@ -297,46 +312,27 @@ def uses_in_campaigns(swaps: Sequence[Replacement]) -> list[list[SpecUse]]:
     ]
 
 
-def _keys(specs: Sequence[Spec]) -> dict[int, set[Key]]:
-    """Every place that each spec was ever cited from: a campaign holds the one of its time."""
-    by_spec = {spec.pk: spec for spec in specs}
-    found: dict[int, set[Key]] = defaultdict(set)
-    cited_places = Citation.objects.filter(spec__in=by_spec).select_related("revision__document")
-    for citation in cited_places.defer("revision__text"):
-        found[citation.spec_id].add(key_of_citation(by_spec[citation.spec_id], citation))
-    return found
-
-
 def _use(found: Found, swap: Replacement) -> SpecUse:
-    campaign, target, role, pinned = found
-    now = target_words([case.target_us for case in target.cases.values()])
-    would_be, reason = _would_be(target, role, pinned, swap.replacement)
+    """The target with the replacement, and why there is none."""
+    (campaign, target, role, pinned), new = found, swap.replacement
+    would_be = reason = ""
+    if new is not None and (new.value is None or new.citation is None):
+        reason = f"{new.shown} is no number with a citation"
+    elif new is not None:
+        moves = case_moves(target, {pinned: cited(new)})
+        would_be = target_words([move.target_would_us for move in moves])
+        if would_be == UNKNOWN:
+            would_be, reason = "", "another ceiling of this target is unknown"
+    purpose = f"{role} limit of the physical floor"
+    if role == "busy_share":
+        purpose = "slack of the physical floor"
+    elif choose_ceiling(target.cited(role)) == pinned:
+        purpose = f"{role} of the roof"
     return SpecUse(
         title=campaign.title,
         url=reverse("campaign", args=[campaign.pk]),
-        purpose=_purpose(target, role, pinned),
-        target=now,
+        purpose=purpose,
+        target=target_words([case.target_us for case in target.cases.values()]),
         would_be=would_be,
         reason=reason,
     )
-
-
-def _would_be(
-    target: CampaignTarget, role: str, pinned: Cited, replacement: Spec | None
-) -> tuple[str, str]:
-    """The target with the replacement, and why there is none."""
-    if replacement is None:
-        return "", ""
-    if replacement.value is None or replacement.citation is None:
-        return "", f"{replacement.shown} is no number with a citation"
-    moves = case_moves(target, {pinned: cited(replacement)})
-    words = target_words([move.target_would_us for move in moves])
-    return ("", "another ceiling of this target is unknown") if words == UNKNOWN else (words, "")
-
-
-def _purpose(target: CampaignTarget, role: str, pinned: Cited) -> str:
-    if role == "busy_share":
-        return "slack of the physical floor"
-    if choose_ceiling(target.cited(role)) == pinned:
-        return f"{role} of the roof"
-    return f"{role} limit of the physical floor"

@@ -23,11 +23,13 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from campaigns.records.campaigns import stored_target, target_fraction
-from campaigns.records.target.ceilings import ceilings_of, missing_spec_of, unknown_target
-from campaigns.records.target.target_warnings import (
+from campaigns.records.target.ceilings import (
     TARGET_SET,
     TargetWarning,
+    ceilings_of,
+    missing_spec_of,
     target_warnings_of,
+    unknown_target,
 )
 from campaigns.rules.target.ceilings import (
     PLACEHOLDER,
@@ -78,7 +80,7 @@ def set_target(campaign: Campaign) -> Next:
     busy = host_busy_share(campaign.platform)
     works = {name: Work(flops, moved) for name, (flops, moved) in found.items()}
     target = _target(campaign, works, ceilings, busy)
-    cautions = target_warnings_of(campaign.platform, ceilings, busy)
+    cautions = list(target_warnings_of(campaign.platform, ceilings, busy))
     prepared = Campaign.objects.filter(pk=campaign.pk, state=CampaignState.PREPARE, target={})
     with transaction.atomic():
         if not claim(prepared, target=stored_target(target)):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from campaigns.models import Campaign
 from campaigns.trails.exporters.atrex import memory_files
-from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound, trail_of
+from campaigns.trails.exporters.judged_rounds import ExportedCampaign, trail_of
 from campaigns.trails.exporters.kernel_opt import performance_files
 from campaigns.trails.exporters.kernel_opt_skill import version_files
 from campaigns.trails.exporters.kernel_optimize import round_files, verdict_text
@@ -76,13 +76,31 @@ def reproducer_files(trail: ExportedCampaign, number: int) -> Iterator[tuple[str
     if number not in found:
         known = ", ".join(map(str, found)) or "none yet"
         raise LookupError(f"round {number}: no closed round with a source; accepted: {known}")
-    one = found[number]
-    rival = found.get(one.row.against or 0)
-    rival = rival if rival is not one else None
-    shown = [one, rival] if rival else [one]
-    yield "README.md", _readme(trail, one, rival)
+    one, code = found[number], found[number].candidate
+    rival = found.get(one.against or 0) if one.against != number else None
+    assert code is not None
+    facts_then = {
+        "Verdict then": one.word.told(one.sentence),
+        "Measured on": trail.campaign.platform.name,
+        "Flags": " ".join(code.flags) or "none of its own",
+        "Incumbent then": f"round {rival.number}: {rival.title}" if rival else "none",
+    }
+    beside = f" in turn with round {rival.number}, its incumbent then" if rival else ""
+    yield (
+        "README.md",
+        page(
+            f"# Round {number}: {said(one.title)}",
+            f"Of {said(trail.campaign.title)}. `python {BENCH.name}` builds, checks and times "
+            f"it{beside}. It needs torch and a compiler, not kopt, and locks nothing up: a kernel "
+            "runs as you.",
+            facts(facts_then.items()),
+            "The bench's times are a quick look by the host's clock on one seed. They prove "
+            "nothing, and do not compare with the campaign's own.",
+        ),
+    )
     for name, text in sorted(trail.campaign.problem.files.items()):
         yield f"problem/{name}", text
+    shown = [one, rival] if rival else [one]
     for each in shown:
         assert each.candidate is not None
         yield each.snapshot, each.candidate.text
@@ -90,24 +108,3 @@ def reproducer_files(trail: ExportedCampaign, number: int) -> Iterator[tuple[str
     yield BENCH.name, BENCH.read_text()
     against = rival.number if rival else None
     yield "bench.json", bench_text(trail, shown, round=number, against=against)
-
-
-def _readme(trail: ExportedCampaign, one: ExportedRound, rival: ExportedRound | None) -> str:
-    code = one.candidate
-    assert code is not None
-    return page(
-        f"# Round {one.number}: {said(one.title)}",
-        f"Of {said(trail.campaign.title)}. `python {BENCH.name}` builds, checks and times it"
-        + (f" in turn with round {rival.number}, its incumbent then" if rival else "")
-        + ". It needs torch and a compiler, not kopt, and locks nothing up: a kernel runs as you.",
-        facts(
-            [
-                ("Verdict then", one.row.word.told(one.row.sentence)),
-                ("Measured on", trail.campaign.platform.name),
-                ("Flags", " ".join(code.flags) or "none of its own"),
-                ("Incumbent then", f"round {rival.number}: {rival.title}" if rival else "none"),
-            ]
-        ),
-        "The bench's times are a quick look by the host's clock on one seed. They prove nothing, "
-        "and do not compare with the campaign's own.",
-    )

@@ -2,86 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, fields
 from datetime import datetime
-from itertools import groupby
 from typing import Any
 
 from campaigns.evaluator.contract import Report
-from campaigns.models import (
-    Campaign,
-    Candidate,
-    Commit,
-    Evaluation,
-    Event,
-    Repair,
-    RoundState,
-    Verdict,
-)
+from campaigns.models import Campaign, Candidate, Commit, Evaluation, Event, Repair, Verdict
 from campaigns.records.evaluations import report_of
-from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet
-from campaigns.rules.noise.gain import Gain, geomean
-from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import share
 
 
-@dataclass(frozen=True, slots=True)
-class WorkRates:
-    """What a round reached per second: the geometric mean over its cases, 0 where one has no work.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedRound(RoundRow):
+    """One closed round, with the evaluation that its verdict rests on.
 
-    flops in op/s, bytes in B/s, as the problem's own work model counts them.
+    A trail is raw data: what it calls a round's time is `median_us`, of its own session.
     """
 
-    flops: float
-    bytes: float
-
-
-@dataclass(frozen=True, slots=True)
-class ExportedRound:
-    """One closed round. stored: the report as it is kept.
-
-    rates: None where it was not timed, and where its time can be none of the work (invalid).
-    """
-
-    row: RoundRow
-    hypothesis: StoredHypothesis | None
-    candidate: Candidate | None
-    verdict: Verdict | None
     evaluation: Evaluation | None
     report: Report | None
-    stored: dict[str, Any]
-    rates: WorkRates | None
-    commit: Commit | None
-    repairs: tuple[Repair, ...] = ()
+    repairs: tuple[Repair, ...]
 
     @property
-    def number(self) -> int:
-        return self.row.number
+    def candidate(self) -> Candidate | None:
+        return self.round.chosen or (self.evaluation.candidate if self.evaluation else None)
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """The report as it is kept."""
+        return dict(self.evaluation.report) if self.evaluation else {}
+
+    @property
+    def commit(self) -> Commit | None:
+        return getattr(self.round, "commit", None)
+
+    @property
+    def closed(self) -> str:
+        """When it was closed, in UTC; "" where that is not known."""
+        return f"{self.round.closed_at:%Y-%m-%d %H:%M}" if self.round.closed_at else ""
 
     @property
     def version(self) -> str:
         """The name under which systems that count from the baseline know it."""
         return f"v{self.number - 1}"
-
-    @property
-    def title(self) -> str:
-        return self.row.round.title
-
-    @property
-    def is_baseline(self) -> bool:
-        return self.number == 1
-
-    @property
-    def is_kept(self) -> bool:
-        return self.row.word is Word.ACCEPTED
-
-    @property
-    def time_us(self) -> float | None:
-        """The unpaired median of its own session: a trail is raw data."""
-        return self.row.median_us
 
     @property
     def file_name(self) -> str:
@@ -116,11 +82,6 @@ class ExportedRound:
         same = idea.change.startswith(idea.title)
         return idea.change if same else f"{idea.title}. {idea.change}".strip()
 
-    @property
-    def gain(self) -> Gain | None:
-        """Over the incumbent of its time."""
-        return self.row.gain
-
 
 @dataclass(frozen=True, slots=True)
 class ExportedCampaign:
@@ -145,11 +106,6 @@ class ExportedCampaign:
     def best(self) -> ExportedRound | None:
         return self.kept[-1] if self.kept else None
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """Of the evaluation that the best round rests on."""
-        return dict(self.best.stored.get("environment", {})) if self.best else {}
-
     def kept_before(self, one: ExportedRound) -> ExportedRound | None:
         """The last accepted round before it."""
         return next((each for each in self.kept[::-1] if each.number < one.number), None)
@@ -160,58 +116,23 @@ def trail_of(campaign: Campaign) -> ExportedCampaign:
     events = tuple(Event.objects.filter(campaign=campaign).order_by("pk"))
     at = max((event.at for event in events), default=campaign.created_at)
     sheet = campaign_sheet(campaign, at)
-    closed = [row for row in sheet.rows if row.round.state == RoundState.CLOSED]
-    judged = _evaluations(row.round.pk for row in closed)
-    mended = _repairs(campaign)
-    rounds = tuple(
-        _round(row, sheet, judged.get(row.round.pk), mended.get(row.round.pk, ())) for row in closed
-    )
-    return ExportedCampaign(campaign, sheet, rounds, events, at)
-
-
-def _evaluations(rounds: Iterable[int]) -> dict[int, Evaluation]:
-    """Round key → the evaluation that its verdict rests on; one query."""
-    verdicts = Verdict.objects.filter(round__in=list(rounds))
-    found = verdicts.select_related("evaluation__candidate", "evaluation__worker")
-    return {verdict.round_id: verdict.evaluation for verdict in found}
-
-
-def _repairs(campaign: Campaign) -> dict[int, tuple[Repair, ...]]:
-    """Round key → its repairs in order; one query."""
+    closed = [row for row in sheet.rows if row.is_closed]
+    verdicts = Verdict.objects.filter(round__in=[row.round.pk for row in closed])
+    loaded = verdicts.select_related("evaluation__candidate", "evaluation__worker")
+    judged = {verdict.round_id: verdict.evaluation for verdict in loaded}
+    repairs: dict[int, list[Repair]] = defaultdict(list)
     rows = Repair.objects.filter(round__campaign=campaign).order_by("round", "number")
-    found = list(rows.select_related("candidate", "failed__candidate"))
-    return {key: tuple(own) for key, own in groupby(found, key=lambda repair: repair.round_id)}
-
-
-def _round(
-    row: RoundRow, sheet: CampaignSheet, evaluation: Evaluation | None, repairs: tuple[Repair, ...]
-) -> ExportedRound:
-    return ExportedRound(
-        row=row,
-        hypothesis=hypothesis_of(row.round),
-        candidate=row.round.chosen or (evaluation.candidate if evaluation else None),
-        verdict=getattr(row.round, "verdict", None),
-        evaluation=evaluation,
-        report=report_of(evaluation) if evaluation else None,
-        stored=dict(evaluation.report) if evaluation else {},
-        commit=getattr(row.round, "commit", None),
-        rates=_rates(row, sheet),
-        repairs=repairs,
-    )
-
-
-def _rates(row: RoundRow, sheet: CampaignSheet) -> WorkRates | None:
-    cases = sheet.target.cases
-    if row.word is Word.INVALID:
-        return None
-    timed = [
-        (cases[r.case], r.time.median / 1e6) for r in row.results if r.time and r.case in cases
-    ]
-    if not timed or len(timed) < len(row.results):
-        return None
-    flops = [case.flops / seconds for case, seconds in timed]
-    moved = [case.bytes / seconds for case, seconds in timed]
-    return WorkRates(
-        flops=geomean(flops) if min(flops) > 0 else 0.0,
-        bytes=geomean(moved) if min(moved) > 0 else 0.0,
-    )
+    for repair in rows.select_related("candidate", "failed__candidate"):
+        repairs[repair.round_id].append(repair)
+    rounds = []
+    for row in closed:
+        evaluation = judged.get(row.round.pk)
+        rounds.append(
+            ExportedRound(
+                **{field.name: getattr(row, field.name) for field in fields(RoundRow)},
+                evaluation=evaluation,
+                report=report_of(evaluation) if evaluation else None,
+                repairs=tuple(repairs[row.round.pk]),
+            )
+        )
+    return ExportedCampaign(campaign, sheet, tuple(rounds), events, at)

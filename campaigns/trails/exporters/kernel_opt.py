@@ -17,51 +17,39 @@ LOST = ("Attempt", "Hypothesis", "Changed files", "us best → candidate", "Delt
 
 def performance_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
     """(path, text) of the one file."""
-    lost = [one for one in trail.rounds if not one.is_kept]
-    campaign, best = trail.campaign, trail.best
+    campaign, best, ended = trail.campaign, trail.best, trail.campaign.finished_at
+    stop = {
+        "Time": f"{ended:%Y-%m-%d %H:%M} UTC" if ended else "",
+        "Reason": campaign.stop_sentence or f"not ended: {trail.sheet.phase}",
+        "Best": f"round {best.number}: {best.title}" if best else "",
+    }
     yield (
         "performance.md",
         page(
             f"# Performance: {said(campaign.title)}",
-            table(HEAD, [_row(trail, one) for one in trail.kept]),
+            table(HEAD, map(_row, trail.kept)),
             "## Stop summary",
-            facts(
-                [
-                    (
-                        "Time",
-                        f"{campaign.finished_at:%Y-%m-%d %H:%M} UTC"
-                        if campaign.finished_at
-                        else "",
-                    ),
-                    ("Reason", campaign.stop_sentence or f"not ended: {trail.sheet.phase}"),
-                    ("Best", f"round {best.number}: {best.title}" if best else ""),
-                ]
-            ),
-            table(LOST, [_lost(trail, one) for one in lost]),
+            facts(stop.items()),
+            table(LOST, [_lost(trail, one) for one in trail.rounds if not one.is_kept]),
         ),
     )
 
 
-def _row(trail: ExportedCampaign, one: ExportedRound) -> tuple[object, ...]:
-    closed = one.row.round.closed_at
+def _row(one: ExportedRound) -> tuple[object, ...]:
+    arms = [case.candidate for case in one.report.cases] if one.report else []
+    device = [duration(arm.device_us) for arm in arms if arm and arm.device_us]
     return (
-        f"{closed:%Y-%m-%d}" if closed else NOTHING,
+        one.closed.partition(" ")[0] or NOTHING,
         one.commit.short if one.commit else "N/A — not committed",
         "baseline" if one.is_baseline else "keep",
         "python quick_test_bench.py",
         "all cases",
         one.file_name or NOTHING,
-        f"{one.time_us:.3f}" if one.time_us else NOTHING,
-        _device(one),
+        f"{one.median_us:.3f}" if one.median_us else NOTHING,
+        ", ".join(device) or NOTHING,
         _change(one),
         one.title,
     )
-
-
-def _device(one: ExportedRound) -> str:
-    arms = [case.candidate for case in one.report.cases] if one.report else []
-    times = [arm.device_us for arm in arms if arm and arm.device_us]
-    return ", ".join(map(duration, times)) or NOTHING
 
 
 def _change(one: ExportedRound) -> str:
@@ -75,12 +63,12 @@ def _change(one: ExportedRound) -> str:
 
 def _lost(trail: ExportedCampaign, one: ExportedRound) -> tuple[object, ...]:
     before = trail.kept_before(one)
-    old, new = before.time_us if before else None, one.time_us
+    old, new = before.median_us if before else None, one.median_us
     return (
         f"round {one.number}",
         one.title,
         one.file_name or NOTHING,
         f"{duration(old)} → {duration(new)}" if old and new else "N/A — not timed",
         _change(one) if one.gain else "not compared",
-        one.row.sentence,
+        one.sentence,
     )

@@ -13,9 +13,11 @@ from campaigns.rules.verdict.report_words import function_words
 from campaigns.rules.wording import change, digits, duration, share
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.kernel_optimize import gain_words
-from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table
+from campaigns.trails.exporters.markdown import NOTHING, Part, facts, page, said, table
 
 NOT_PROFILED = "N/A — this round was timed, not profiled with hardware counters"
+CORRECTNESS = ("case", "correct", "calls checked", "largest |error|", "norm error")
+PROFILE = ("case", "device time", "kernels", "grid", "block", "registers", "shared bytes")
 
 
 def version_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
@@ -23,110 +25,86 @@ def version_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
     for one in trail.rounds:
         yield f"{one.version}/correctness.md", _correctness(one)
         yield f"{one.version}/ncu_summary.md", _profile(one)
-        if one.hypothesis:
-            yield f"{one.version}/hypothesis.txt", _hypothesis(one)
+        if idea := one.hypothesis:
+            told = {"Hypothesis": one.what, "Rationale": idea.rationale, "Expected": one.expected}
+            lines = [
+                f"{name}: {' '.join(text.split()) or NOTHING}\n" for name, text in told.items()
+            ]
+            yield f"{one.version}/hypothesis.txt", "".join(lines)
         if one.candidate:
             yield f"{one.version}/{one.file_name}", one.candidate.text
-    yield "env_check.md", page("# Environment", _environment(trail))
+    # Of the evaluation that the best round rests on.
+    found = trail.best.stored.get("environment", {}) if trail.best else {}
+    environment = facts(sorted(found.items())) or [NOTHING]
+    yield "env_check.md", page("# Environment", environment)
     yield "benchmark.md", _benchmark(trail)
-    yield "final_report.md", _final(trail)
-
-
-def _environment(trail: ExportedCampaign) -> list[str]:
-    found = trail.environment
-    return facts(sorted(found.items())) if found else [NOTHING]
+    yield "final_report.md", _final(trail, environment)
 
 
 def _correctness(one: ExportedRound) -> str:
-    head = ("case", "correct", "calls checked", "largest |error|", "norm error", "of the tolerance")
-    rows = [
-        (
-            case.case,
-            "yes" if case.correct else "no",
-            case.checked_calls,
-            _number(case.max_abs_error),
-            _number(case.norm_error),
-            _number(case.margin),
-        )
-        for case in (one.report.cases if one.report else ())
-    ]
+    rows = []
+    for case in one.report.cases if one.report else ():
+        sizes = (case.max_abs_error, case.norm_error, case.margin)
+        errors = (NOTHING if size is None else f"{size:.3g}" for size in sizes)
+        rows.append((case.case, "yes" if case.correct else "no", case.checked_calls, *errors))
     outcome = one.evaluation.outcome if one.evaluation else ""
-    reason = one.evaluation.reason if one.evaluation else one.row.sentence
+    reason = one.evaluation.reason if one.evaluation else one.sentence
     return page(
         f"# Correctness of {one.version}",
         f"Status: {'PASS' if outcome == 'passed' else 'FAIL'}. {said(outcome or 'not run')}"
         f"{f': {said(reason)}' if reason else ''}",
-        table(head, rows),
+        table((*CORRECTNESS, "of the tolerance"), rows),
     )
 
 
-def _number(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.3g}"
-
-
 def _profile(one: ExportedRound) -> str:
-    """What a tracer of the driver told; hardware counters were not read."""
+    """What a tracer of the driver told; hardware counters were not read.
+
+    Where they were read, of what was measured to be the incumbent, also what its instructions do.
+    """
     rows = []
     for case in one.report.cases if one.report else ():
         timing = case.candidate
         launch = timing.launch if timing else None
         if timing is None or (timing.device_us is None and launch is None):
             continue
-        rows.append(
-            (
-                case.case,
-                duration(timing.device_us) if timing.device_us else NOTHING,
-                launch.kernels if launch else NOTHING,
-                "×".join(map(str, launch.grid)) if launch else NOTHING,
-                "×".join(map(str, launch.block)) if launch else NOTHING,
-                launch.registers if launch else NOTHING,
-                launch.shared_bytes if launch else NOTHING,
-                f"{launch.occupancy_percent} %"
-                if launch and launch.occupancy_percent is not None
-                else NOTHING,
+        told: tuple[object, ...] = (NOTHING,) * 6
+        if launch:
+            known = launch.occupancy_percent is not None
+            told = (
+                launch.kernels,
+                *("×".join(map(str, sizes)) for sizes in (launch.grid, launch.block)),
+                *(launch.registers, launch.shared_bytes),
+                f"{launch.occupancy_percent} %" if known else NOTHING,
             )
-        )
-    head = (
-        *("case", "device time", "kernels", "grid", "block", "registers", "shared bytes"),
-        "occupancy (estimate)",
-    )
-    return page(
-        f"# Profile of {one.version}", NOT_PROFILED + ".", table(head, rows), *_machine_code(one)
-    )
-
-
-def _machine_code(one: ExportedRound) -> list[list[str] | str]:
-    """What its instructions do, where they were read: of what was measured to be the incumbent."""
+        time = duration(timing.device_us) if timing.device_us else NOTHING
+        rows.append((case.case, time, *told))
+    parts: list[Part] = [table((*PROFILE, "occupancy (estimate)"), rows)]
     code = machine_code_of(one.candidate) if one.candidate else None
-    if code is None:
-        return []
-    rows = [(function.name, function_words(function)) for function in code.functions]
-    listed = table(("function", "instructions"), rows, f"{NOTHING}: {said(code.note)}")
-    return ["## Machine code", f"As listed by {said(code.tool)}.", listed]
-
-
-def _hypothesis(one: ExportedRound) -> str:
-    idea = one.hypothesis
-    assert idea is not None
-    lines = {"Hypothesis": one.what, "Rationale": idea.rationale, "Expected": one.expected}
-    return "".join(f"{name}: {' '.join(text.split()) or NOTHING}\n" for name, text in lines.items())
+    if code is not None:
+        listed = [(function.name, function_words(function)) for function in code.functions]
+        none = f"{NOTHING}: {said(code.note)}"
+        parts += ["## Machine code", f"As listed by {said(code.tool)}."]
+        parts.append(table(("function", "instructions"), listed, none))
+    return page(f"# Profile of {one.version}", NOT_PROFILED + ".", *parts)
 
 
 def _benchmark(trail: ExportedCampaign) -> str:
     first, best = trail.baseline, trail.best
     rows = []
-    then = {r.case: r.time for r in first.row.results} if first else {}
-    now = {r.case: r.time for r in best.row.results} if best else {}
-    for case, time in now.items():
-        before = then.get(case)
+    then = {r.case: r.time for r in first.results} if first else {}
+    for result in best.results if best else ():
+        before, time = then.get(result.case), result.time
         rows.append(
             (
-                case,
+                result.case,
                 f"{duration(before.median)} (n={before.n})" if before else NOTHING,
                 f"{duration(time.median)} (n={time.n})" if time else NOTHING,
                 f"{before.median / time.median:.3f}×" if before and time else NOTHING,
             )
         )
+    # torch beside the kernel of a round: what was measured, and why the rest was not.
+    beside = [f"- {said(line)}." for line in baseline_lines(trail.campaign)]
     return page(
         "# Benchmark",
         "Unpaired medians per call on the judge's clock; the two columns are of different "
@@ -135,14 +113,8 @@ def _benchmark(trail: ExportedCampaign) -> str:
             ("case", "v0", f"best ({best.version if best else 'none'})", "ratio of the two"), rows
         ),
         [f"- {said(line)}" for line in copies_of(trail.sheet)],
-        _baselines(trail),
+        beside or [f"PyTorch eager and torch.compile: N/A — {NO_TORCH}."],
     )
-
-
-def _baselines(trail: ExportedCampaign) -> list[str]:
-    """torch beside the kernel of a round: what was measured, and why the rest was not."""
-    lines = [f"- {said(line)}." for line in baseline_lines(trail.campaign)]
-    return lines or [f"PyTorch eager and torch.compile: N/A — {NO_TORCH}."]
 
 
 def _total(trail: ExportedCampaign) -> str:
@@ -152,63 +124,49 @@ def _total(trail: ExportedCampaign) -> str:
     return f"{total.against(BASELINE)}. {trail.sheet.excess}".rstrip()
 
 
-def _final(trail: ExportedCampaign) -> str:
-    campaign, best = trail.campaign, trail.best
+def _final(trail: ExportedCampaign, environment: list[str]) -> str:
+    best, rounds = trail.best, trail.rounds
+    compared = [
+        (
+            one.version,
+            duration(one.time_us) if one.time_us else "N/A — no proven time",
+            gain_words(one.gain, f"round {one.against}"),
+            share(one.share) if one.share else "N/A — floor UNKNOWN or not timed",
+            one.word.words,
+        )
+        for one in rounds
+    ]
+    ideas = {one.version: one.hypothesis for one in rounds}
+    strategies = [
+        (
+            name,
+            *(
+                ("✓" if one.is_kept else "✗") if idea and idea.strategy == name else ""
+                for one, idea in zip(rounds, ideas.values(), strict=True)
+            ),
+        )
+        for name in dict.fromkeys(idea.strategy for idea in ideas.values() if idea)
+    ]
+    reached = best.share if best else None
+    left = "N/A — the floor is UNKNOWN"
+    if reached:
+        left = f"{change(1 / reached - 1)} of speed ({digits(reached)} of it is reached)"
+    if reached and reached >= 1:
+        left = "nothing: it is at the ceilings that are known"
+    conclusion = {
+        "Version": f"{best.version} (round {best.number}): {best.title}" if best else "",
+        "Result": _total(trail),
+        "Stopped because": trail.campaign.stop_sentence,
+        "Left to the floor": left,
+    }
     return page(
-        f"# Final report: {said(campaign.title)}",
-        "## Environment",
-        _environment(trail),
+        f"# Final report: {said(trail.campaign.title)}",
+        *("## Environment", environment),
         "## Version iteration comparison",
-        table(
-            ("version", "time", "gain over the incumbent", "of the floor", "verdict"),
-            [
-                (
-                    one.version,
-                    duration(one.row.time_us) if one.row.time_us else "N/A — no proven time",
-                    gain_words(one.gain, f"round {one.row.against}"),
-                    share(one.row.share) if one.row.share else "N/A — floor UNKNOWN or not timed",
-                    one.row.word.words,
-                )
-                for one in trail.rounds
-            ],
-        ),
+        table(("version", "time", "gain over the incumbent", "of the floor", "verdict"), compared),
         "## Strategies",
-        table(
-            ("strategy", *(one.version for one in trail.rounds)),
-            [
-                (name, *(_cell(one, name) for one in trail.rounds))
-                for name in dict.fromkeys(
-                    one.hypothesis.strategy for one in trail.rounds if one.hypothesis
-                )
-            ],
-        ),
+        table(("strategy", *ideas), strategies),
         "## Why each version",
-        facts([(one.version, _why(one)) for one in trail.rounds]),
-        "## Best version",
-        facts(
-            [
-                ("Version", f"{best.version} (round {best.number}): {best.title}" if best else ""),
-                ("Result", _total(trail)),
-                ("Stopped because", campaign.stop_sentence),
-                ("Left to the floor", _left(best)),
-            ]
-        ),
+        facts((name, idea.rationale if idea else "the baseline") for name, idea in ideas.items()),
+        *("## Best version", facts(conclusion.items())),
     )
-
-
-def _why(one: ExportedRound) -> str:
-    return one.hypothesis.rationale if one.hypothesis else "the baseline"
-
-
-def _cell(one: ExportedRound, strategy: str) -> str:
-    if one.hypothesis is None or one.hypothesis.strategy != strategy:
-        return ""
-    return "✓" if one.is_kept else "✗"
-
-
-def _left(best: ExportedRound | None) -> str:
-    if best is None or not best.row.share:
-        return "N/A — the floor is UNKNOWN"
-    if best.row.share >= 1:
-        return "nothing: it is at the ceilings that are known"
-    return f"{change(1 / best.row.share - 1)} of speed ({digits(best.row.share)} of it is reached)"

@@ -21,10 +21,9 @@ from campaigns.reports.course import KINDS
 from campaigns.reports.totals import Trend, TrendRow, audit_of, moves_bytes, trend_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.stop.intake import Intake
-from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import duration
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
-from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table
+from campaigns.trails.exporters.markdown import NOTHING, Part, facts, page, said, table
 
 BEFORE = ("Round", "Status", "Description", "Fwd Avg", "Fwd Peak", "Bwd Avg", "Bwd Peak")
 BEHIND = ("vs Baseline", "Key Finding")
@@ -49,7 +48,21 @@ def round_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
 
 def verdict_text(one: ExportedRound) -> str:
     """verdict.json of a round."""
-    return _json(_verdict(one))
+    known: dict[str, Any] = {
+        "round": one.number,
+        "status": status(one),
+        "verdict": one.word.words,
+        "dispatch": dispatch_of(one.round).facts,
+    }
+    if one.verdict is not None:
+        known |= msgspec.to_builtins(verdict_value(one.verdict))
+        known |= {"decided_at": one.verdict.decided_at.isoformat()}
+        del known["word"]
+    return _json(known)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
 def status(one: ExportedRound) -> str:
@@ -61,19 +74,13 @@ def status(one: ExportedRound) -> str:
 
 def gain_words(gain: Gain | None, against: str) -> str:
     """A change with what law 9 asks for: baseline, interval and count."""
-    if gain is None:
-        return "not compared"
-    return gain.against(against)
+    return "not compared" if gain is None else gain.against(against)
 
 
 def _trend(trail: ExportedCampaign) -> str:
     trend = trend_of(trail.sheet)
     rows = [
-        (
-            *(one.number, status(one), one.title),
-            *_timed(trend, trend.of(one.number)),
-            one.row.sentence,
-        )
+        (one.number, status(one), one.title, *_timed(trend, trend.of(one.number)), one.sentence)
         for one in trail.rounds
     ]
     about = "There is no backward direction, so the combined step is the forward one."
@@ -103,115 +110,100 @@ def _timed(trend: Trend, row: TrendRow | None) -> tuple[str, ...]:
 
 
 def _history(trail: ExportedCampaign) -> str:
-    campaign, best = trail.campaign, trail.best
-    lost = [one for one in trail.rounds if not one.is_kept]
-    blocks = [block for one in trail.rounds for block in _entry(trail, one)]
+    campaign, best, found = trail.campaign, trail.best, audit_of(trail.sheet)
+    about = {
+        "Operator": campaign.problem.op,
+        "Backend": campaign.backend,
+        "Platform": campaign.platform.name,
+        "Target": trail.sheet.goal_words,
+        "Cases": ", ".join(map(str, campaign.cases)),
+        "Protocol": str(campaign.protocol),
+    }
+    current: Part = NOTHING
+    if best:
+        unit = " (geometric mean of unpaired medians)"
+        time = f"{duration(best.median_us)}{unit}" if best.median_us else ""
+        current = facts([("Round", best.number), ("Kernel", best.title), ("Time", time)])
+    lost = [(one.title, one.number, one.sentence) for one in trail.rounds if not one.is_kept]
+    audit: list[Part] = ["Nothing was accepted after the baseline."]
+    if found is not None:
+        parts = [
+            (part.name, ", ".join(map(str, part.rounds)) or "–", f"{part.ratio:.3f}×")
+            for part in found.parts
+        ]
+        audit = [found.words, table(("part", "rounds", "ratio against v0"), parts)]
+    ended = f"Not ended: {trail.sheet.phase}, {len(trail.rounds)} rounds closed."
+    if campaign.state == CampaignState.DONE:
+        ended = said(f"{campaign.stop_reason}: {campaign.stop_sentence}")
+    elif campaign.is_finished:
+        ended = said(f"aborted: {campaign.stop_sentence or campaign.stop_reason}")
     return page(
         f"# {said(campaign.title)}",
-        "## Basic information",
-        facts(
-            [
-                ("Operator", campaign.problem.op),
-                ("Backend", campaign.backend),
-                ("Platform", campaign.platform.name),
-                ("Target", trail.sheet.goal_words),
-                ("Cases", ", ".join(map(str, campaign.cases))),
-                ("Protocol", str(campaign.protocol)),
-            ]
-        ),
+        *("## Basic information", facts(about.items())),
         "## Optimization history",
-        *blocks,
-        "## Current best",
-        facts([("Round", best.number), ("Kernel", best.title), ("Time", _time(best))])
-        if best
-        else NOTHING,
+        *(block for one in trail.rounds for block in _entry(one)),
+        *("## Current best", current),
         "## Verified ineffective directions",
-        table(
-            ("direction", "round", "reason"),
-            [(one.title, one.number, one.row.sentence) for one in lost],
-            "None so far.",
-        ),
-        "## Transfer to real use",
-        *_audit(trail),
+        table(("direction", "round", "reason"), lost, "None so far."),
+        *("## Transfer to real use", *audit),
         "## Rounds without a gain",
         [f"- {said(event.message)}" for event in trail.events if event.kind in KINDS]
         or "Nothing had to be done about them.",
-        "## Termination check",
-        _termination(trail),
+        *("## Termination check", ended),
     )
 
 
-def _entry(trail: ExportedCampaign, one: ExportedRound) -> Iterator[list[str] | str]:
-    closed = one.row.round.closed_at
-    yield f"### round-{one.number}: {status(one)}"
-    yield facts(
-        [
-            ("Closed", f"{closed:%Y-%m-%d %H:%M} UTC" if closed else ""),
-            ("Hypothesis", one.title),
-            ("Change", one.hypothesis.change if one.hypothesis else "none: the problem's own v0"),
-            ("Result", gain_words(one.gain, f"round {one.row.against}")),
-            ("Decision", one.row.word.told(one.row.sentence)),
-            ("Data", f"{one.folder}/artifacts/"),
-        ]
-    )
-
-
-def _audit(trail: ExportedCampaign) -> list[list[str] | str]:
-    found = audit_of(trail.sheet)
-    if found is None:
-        return ["Nothing was accepted after the baseline."]
-    rows = [
-        (part.name, ", ".join(map(str, part.rounds)) or "–", f"{part.ratio:.3f}×")
-        for part in found.parts
-    ]
-    return [found.words, table(("part", "rounds", "ratio against v0"), rows)]
-
-
-def _termination(trail: ExportedCampaign) -> str:
-    campaign = trail.campaign
-    if campaign.state == CampaignState.DONE:
-        return said(f"{campaign.stop_reason}: {campaign.stop_sentence}")
-    if campaign.is_finished:
-        return said(f"aborted: {campaign.stop_sentence or campaign.stop_reason}")
-    return f"Not ended: {trail.sheet.phase}, {len(trail.rounds)} rounds closed."
+def _entry(one: ExportedRound) -> tuple[Part, Part]:
+    told = {
+        "Closed": f"{one.closed} UTC" if one.closed else "",
+        "Hypothesis": one.title,
+        "Change": one.hypothesis.change if one.hypothesis else "none: the problem's own v0",
+        "Result": gain_words(one.gain, f"round {one.against}"),
+        "Decision": one.word.told(one.sentence),
+        "Data": f"{one.folder}/artifacts/",
+    }
+    return f"### round-{one.number}: {status(one)}", facts(told.items())
 
 
 def _summary(trail: ExportedCampaign, one: ExportedRound) -> str:
-    idea = one.hypothesis
-    parts: list[list[str] | str] = [
+    idea, rival = one.hypothesis, f"round {one.against}"
+    change = (idea.change or idea.title) if idea else ""
+    marks = {True: "yes", False: "no", None: "–"}
+    gates = [
+        (gate["name"], marks[gate["passed"]], gate["found"], gate["limit"])
+        for gate in (one.verdict.gates if one.verdict else [])
+    ]
+    parts: list[Part] = [
         f"# Round {one.number}: {said(one.title)}",
         "## Hypothesis",
         said(idea.rationale) if idea else "The baseline tries nothing.",
         "## Single change",
-        said(idea.change or idea.title) if idea else "None.",
+        said(change) if idea else "None.",
         "## Results",
         table(("case", "median", "95 % interval", "vs last accepted", "correct"), _results(one)),
-        facts([("Expectation", one.row.borne)]) if one.row.borne else "",
-        f"Over all cases: {said(gain_words(one.gain, f'round {one.row.against}'))}",
-        *_by_class(one),
-        *_by_kernel(one),
-        *_repaired(one),
+        facts([("Expectation", one.borne)]) if one.borne else "",
+        f"Over all cases: {said(gain_words(one.gain, rival))}",
+        *_tables(one, rival),
         "## Decision",
-        said(f"{one.row.word.words} ({one.row.reason}). {one.row.sentence}"),
+        said(f"{one.word.words} ({one.reason}). {one.sentence}"),
         "## Attribution",
-        table(
-            ("gate", "passed", "found", "limit"),
-            [
-                (gate["name"], _mark(gate["passed"]), gate["found"], gate["limit"])
-                for gate in (one.verdict.gates if one.verdict else [])
-            ],
-        ),
+        table(("gate", "passed", "found", "limit"), gates),
     ]
     if idea:
         parts += ["## Transfer to real use", facts([("Bucket", idea.declared.words)])]
     if not one.is_kept:
-        parts += ["## Rollback analysis", _rollback(trail, one)]
+        kept = trail.kept_before(one)
+        back = f"round {kept.number}: {kept.title}" if kept else ""
+        told = {
+            "Change": change, "Expected": one.expected, "Actual": one.sentence, "Back to": back
+        }  # fmt: skip
+        parts += ["## Rollback analysis", facts(told.items())]
     return page(*parts)
 
 
 def _results(one: ExportedRound) -> Iterator[tuple[object, ...]]:
     correct = {case.case: case.correct for case in one.report.cases} if one.report else {}
-    for result in one.row.results:
+    for result in one.results:
         time = result.time
         yield (
             result.case,
@@ -222,88 +214,42 @@ def _results(one: ExportedRound) -> Iterator[tuple[object, ...]]:
         )
 
 
-def _by_class(one: ExportedRound) -> list[list[str] | str]:
-    classes = classes_of(one.verdict) if one.verdict else ()
-    rows = [
-        (found.name, ", ".join(found.cases), gain_words(found.gain, f"round {one.row.against}"))
-        for found in classes
+def _tables(one: ExportedRound, rival: str) -> Iterator[Part]:
+    """What not every round has: gains by config class, a kernel for each of them, repairs."""
+    classes = [
+        (found.name, ", ".join(found.cases), gain_words(found.gain, rival))
+        for found in (classes_of(one.verdict) if one.verdict else ())
     ]
-    return ["## By config class", table(("class", "cases", "gain"), rows)] if rows else []
-
-
-def _by_kernel(one: ExportedRound) -> list[list[str] | str]:
-    dispatch = dispatch_of(one.row.round)
-    if not dispatch.when:
-        return []
-    runs = [(run.name, f"round {run.number}") for run in dispatch.runs]
-    split = f"The specialised kernel runs where {dispatch.when}."
-    return ["## Kernel of each class", said(split), table(("class", "kernel of"), runs)]
-
-
-def _repaired(one: ExportedRound) -> list[list[str] | str]:
-    rows = [
+    if classes:
+        yield from ("## By config class", table(("class", "cases", "gain"), classes))
+    dispatch = dispatch_of(one.round)
+    if dispatch.when:
+        yield "## Kernel of each class"
+        yield said(f"The specialised kernel runs where {dispatch.when}.")
+        runs = [(run.name, f"round {run.number}") for run in dispatch.runs]
+        yield table(("class", "kernel of"), runs)
+    repairs = [
         (
-            repair.failed.candidate.label,
-            repair.failed.outcome,
-            repair.failed.reason,
+            *(repair.failed.candidate.label, repair.failed.outcome, repair.failed.reason),
             repair.candidate.label if repair.candidate else f"none: {repair.why}",
         )
         for repair in one.repairs
     ]
-    return ["## Repairs", table(("failed", "outcome", "reason", "repair"), rows)] if rows else []
-
-
-def _mark(passed: bool | None) -> str:
-    return {True: "yes", False: "no", None: "–"}[passed]
-
-
-def _rollback(trail: ExportedCampaign, one: ExportedRound) -> list[str]:
-    idea, kept = one.hypothesis, trail.kept_before(one)
-    return facts(
-        [
-            ("Change", idea.change or idea.title if idea else ""),
-            ("Expected", one.expected),
-            ("Actual", one.row.sentence),
-            ("Back to", f"round {kept.number}: {kept.title}" if kept else ""),
-        ]
-    )
-
-
-def _verdict(one: ExportedRound) -> dict[str, Any]:
-    verdict = one.verdict
-    known: dict[str, Any] = {
-        "round": one.number,
-        "status": status(one),
-        "verdict": Word(one.row.word).words,
-        "dispatch": dispatch_of(one.row.round).facts,
-    }
-    if verdict is None:
-        return known
-    more: dict[str, Any] = msgspec.to_builtins(verdict_value(verdict))
-    del more["word"]
-    return {**known, **more, "decided_at": verdict.decided_at.isoformat()}
-
-
-def _time(one: ExportedRound) -> str:
-    return f"{duration(one.time_us)} (geometric mean of unpaired medians)" if one.time_us else ""
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-
-
-def _said_of(trail: ExportedCampaign) -> dict[str, str]:
-    """What people said of the campaign beyond the defaults."""
-    said_of, usual = intake_of(trail.campaign).stored, Intake().stored
-    names = ("guard", "reference_project", "constraints", "notes")
-    return {name: said_of[name] for name in names if said_of[name] != usual[name]}
+    if repairs:
+        yield from ("## Repairs", table(("failed", "outcome", "reason", "repair"), repairs))
 
 
 def _manifest(trail: ExportedCampaign) -> str:
-    """YAML, each value of which is written as JSON, as YAML allows."""
+    """YAML, each value of which is written as JSON, as YAML allows.
+
+    Of what people can say of a campaign it has what is not the usual.
+    """
     campaign = trail.campaign
     cases = {case.name: case.params for case in campaign.problem.cases.all()}
     best = trail.best or trail.baseline
+    commit = best.commit if best else None
+    stated, usual = intake_of(campaign).stored, Intake().stored
+    names = ("guard", "reference_project", "constraints", "notes")
     known = {
         "target_op": campaign.problem.op,
         "target_backend": campaign.backend,
@@ -320,10 +266,10 @@ def _manifest(trail: ExportedCampaign) -> str:
         f" --backend {campaign.backend}",
         "quick_command": "python quick_test_bench.py",
         "representative_shapes": list(map(str, campaign.cases)),
-        "git_commit": best.commit.sha if best and best.commit else None,
-        "git_branch": best.commit.branch if best and best.commit else None,
+        "git_commit": commit.sha if commit else None,
+        "git_branch": commit.branch if commit else None,
         "max_iterations": stop_policy_of(campaign).max_rounds,
-        **_said_of(trail),
+        **{name: stated[name] for name in names if stated[name] != usual[name]},
         "created": campaign.created_at.isoformat(timespec="minutes"),
     }
     return "".join(

@@ -21,20 +21,11 @@ FORMAT = 1
 
 def record_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
     """(path, text) of the one file."""
-    known = {
-        "kopt_trail": FORMAT,
-        "campaign": _campaign(trail),
-        "rounds": [_round(one) for one in trail.rounds],
-    }
-    yield NAME, json.dumps(known, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-
-
-def _campaign(trail: ExportedCampaign) -> dict[str, Any]:
     campaign = trail.campaign
     known: dict[str, Any] = msgspec.to_builtins(campaign_value(campaign))
     guard = known.pop("intake")["guard"]
     del known["campaign"]
-    return known | {
+    known |= {
         "guard": guard,
         "stop_policy": campaign.stop_policy,
         "protocol": campaign.protocol.rules,
@@ -42,25 +33,27 @@ def _campaign(trail: ExportedCampaign) -> dict[str, Any]:
         "result": campaign.result,
         "incumbent": trail.best.number if trail.best else None,
     }
+    rounds = [_round(one) for one in trail.rounds]
+    whole = {"kopt_trail": FORMAT, "campaign": known, "rounds": rounds}
+    yield NAME, json.dumps(whole, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
 def _round(one: ExportedRound) -> dict[str, Any]:
-    known: dict[str, Any] = msgspec.to_builtins(round_value(one.row.round))
+    known: dict[str, Any] = msgspec.to_builtins(round_value(one.round))
     del known["campaign"], known["state"]
     code = one.candidate
+    source = code and {
+        "file": one.snapshot,
+        "label": code.label,
+        "flags": code.flags,
+        "params": code.params,
+        "sha256": code.digest,
+    }
     return known | {
-        "time_us": one.time_us,
+        "time_us": one.median_us,
         "verdict": msgspec.to_builtins(verdict_value(one.verdict)) if one.verdict else None,
         "outcome": one.evaluation.outcome if one.evaluation else None,
-        "candidate": {
-            "file": one.snapshot,
-            "label": code.label,
-            "flags": code.flags,
-            "params": code.params,
-            "sha256": code.digest,
-        }
-        if code
-        else None,
+        "candidate": source,
         "commit": one.commit.sha if one.commit else None,
-        "masked": one.row.masked,
+        "masked": one.masked,
     }

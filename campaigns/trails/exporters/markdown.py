@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+Part = list[str] | str
 NOTHING = "N/A — not recorded"
 # What Markdown reads as a mark within a line. Where it reads HTML, entities keep that out.
 _MARKS = re.compile(r"([\\`*\[\]|])")
@@ -20,11 +21,10 @@ def said(text: object) -> str:
     one_line = " ".join(_UNPRINTABLE.sub("", str(text)).split())
     parts = _CITED.split(one_line)
     # A pattern in brackets leaves what it matched at every second place.
-    return "".join(f"`{part}`" if n % 2 else _escaped(part) for n, part in enumerate(parts))
-
-
-def _escaped(text: str) -> str:
-    return _MARKS.sub(r"\\\1", _TAG.sub("&lt;", _ENTITY.sub("&amp;", text)))
+    for n, part in enumerate(parts):
+        bare = _MARKS.sub(r"\\\1", _TAG.sub("&lt;", _ENTITY.sub("&amp;", part)))
+        parts[n] = f"`{part}`" if n % 2 else bare
+    return "".join(parts)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], none: str = "") -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
-from campaigns.trails.exporters.markdown import facts, page
+from campaigns.trails.exporters.markdown import Part, facts, page
 
 MOST = 5
 NONE = "N/A — no round of this campaign has shown a gain, a loss or that a change does nothing."
@@ -23,44 +23,28 @@ TELLING = (Word.ACCEPTED, Word.REJECTED, Word.NO_CHANGE)
 
 def tip_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
     """(path, text) of the one file."""
-    chosen = told(trail)
-    parts: list[list[str] | str] = ["# Tips", NOTE if chosen else NONE]
+    campaign, chosen = trail.campaign, told(trail)
+    parts: list[Part] = ["# Tips", NOTE if chosen else NONE]
+    where = f"{campaign.problem.op} in {campaign.backend} on {campaign.platform.name}"
+    cases = ", ".join(map(str, campaign.cases))
     for one in chosen:
-        closed = one.row.round.closed_at
-        at = f"{closed:%Y-%m-%d %H:%M} " if closed else ""
+        idea, closed = one.hypothesis, f"{one.closed} ".lstrip()
+        assert idea is not None
         word = "ACCEPTED" if one.is_kept else "ROLLED BACK"
-        parts += [f"### {at}round-{one.number} — {word}", _fields(trail, one)]
+        shown = f"shown against round {one.against} on that device, not beyond"
+        fields = {
+            "Context": f"{where}; {idea.strategy}: {one.what}",
+            "Signal": "; ".join(idea.evidence) or one.expected or idea.rationale,
+            "Takeaway": one.word.told(one.sentence),
+            "Applicability": f"cases {cases}; {shown}",
+        }
+        parts += [f"### {closed}round-{one.number} — {word}", facts(fields.items())]
     yield "tips.md", page(*parts)
 
 
 def told(trail: ExportedCampaign) -> list[ExportedRound]:
     """The rounds to tell of, at most five: the largest measured changes, in their order."""
-    found = [
-        one
-        for one in trail.rounds
-        if one.hypothesis and one.gain is not None and one.row.word in TELLING
-    ]
-    clearest = sorted(found, key=lambda one: -abs(one.gain.gain) if one.gain else 0.0)[:MOST]
-    return [one for one in found if one in clearest]
-
-
-def _fields(trail: ExportedCampaign, one: ExportedRound) -> list[str]:
-    campaign, idea = trail.campaign, one.hypothesis
-    assert idea is not None
-    signal = "; ".join(idea.evidence) or one.expected or idea.rationale
-    cases = ", ".join(map(str, campaign.cases))
-    return facts(
-        [
-            (
-                "Context",
-                f"{campaign.problem.op} in {campaign.backend} on {campaign.platform.name}; "
-                f"{idea.strategy}: {one.what}",
-            ),
-            ("Signal", signal),
-            ("Takeaway", one.row.word.told(one.row.sentence)),
-            (
-                "Applicability",
-                f"cases {cases}; shown against round {one.row.against} on that device, not beyond",
-            ),
-        ]
-    )
+    telling = [one for one in trail.rounds if one.hypothesis and one.word in TELLING]
+    sizes = {one.number: abs(one.gain.gain) for one in telling if one.gain}
+    clearest = sorted(sizes, key=lambda number: -sizes[number])[:MOST]
+    return [one for one in telling if one.number in clearest]

@@ -10,12 +10,23 @@ from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
 from campaigns.evaluator.contract.signature import read_parameters
 from campaigns.models import Candidate
 from campaigns.records.campaigns import stop_policy_of
-from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.wording import amount, duration
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table
 from knowledge.specs.cited import UNKNOWN
 
+ROOF = ("case", "operations", "bytes", "op/B", "bound by", "floor", "target")
+BENCHED = (
+    "`python quick_test_bench.py` builds the best kernel (`--round N`: that of a round), "
+    "checks and times it. It needs torch, not kopt, and locks nothing up: a kernel runs as you"
+)
+UNBENCHED = "there is no round yet, so nothing to run"
+FILES = (
+    "- `rounds/round-N/`: what each round tried, its source, and everything that was measured",
+    "- `logs/`, `performance.md`: the history and the trend, a row a round",
+    "- `memory/`, `plans/`: the same a version a file; v0 is round 1",
+    "- `v<n>/`, `final_report.md`, `benchmark.md`: the same by version, in prose",
+)
 BENCH = Path(__file__).parent / "standalone" / "quick_test_bench.py"
 
 
@@ -38,23 +49,24 @@ def bench_text(
     """What the bench has to know of these rounds. chosen: what it does when nobody asks."""
     best = trail.best
     cases = {case.name: case.params for case in trail.campaign.problem.cases.all()}
+    rounds = {
+        str(one.number): {
+            "kernel": one.snapshot,
+            "flags": one.candidate.flags,
+            "against": one.against,
+            "signature": _signature(one.candidate),
+        }
+        for one in tried
+        if one.candidate
+    }
     known = {
         "backend": trail.campaign.backend,
         "best": best.number if best else None,
         **chosen,
-        "rounds": {str(one.number): _kernel(one, one.candidate) for one in tried if one.candidate},
+        "rounds": rounds,
         "cases": {name: cases[name] for name in map(str, trail.campaign.cases) if name in cases},
     }
     return json.dumps(known, indent=1) + "\n"
-
-
-def _kernel(one: ExportedRound, code: Candidate) -> dict[str, object]:
-    return {
-        "kernel": one.snapshot,
-        "flags": code.flags,
-        "against": one.row.against,
-        "signature": _signature(code),
-    }
 
 
 def _signature(code: Candidate) -> list[str]:
@@ -70,81 +82,50 @@ def _signature(code: Candidate) -> list[str]:
 
 def _readme(trail: ExportedCampaign) -> str:
     campaign, problem = trail.campaign, trail.campaign.problem
-    target = trail.sheet.target
+    target, policy = trail.sheet.target, stop_policy_of(campaign)
+    about = {
+        "Platform": campaign.platform.name,
+        "Architecture": campaign.platform.arch,
+        "Framework": campaign.backend,
+        "dtype": problem.dtype,
+        "Kernel type": problem.op,
+    }
     bounds = [f"{name} {value:g}" for name, value in problem.tolerance.items()]
-    policy = stop_policy_of(campaign)
+    inputs = {
+        "Kernel": f"{campaign.backend} v0 of the problem {problem.slug}",
+        "Shapes": ", ".join(map(str, campaign.cases)),
+        "Reference": "problem/ref.py",
+        "Correctness threshold": ", ".join(bounds),
+    }
+    stops = {
+        "Target": trail.sheet.goal_words,
+        "Most rounds": policy.max_rounds,
+        "Regressions in a row": policy.max_consecutive_regressions,
+        "Rounds in a row without a gain": policy.max_consecutive_non_accepts,
+        "Ended by": campaign.stop_sentence or f"not ended: {trail.sheet.phase}",
+    }
+    specs = [(c.metric, c.display, c.evidence, c.citation) for c in target.citations]
+    roofs = [
+        (
+            *(case.case, amount(case.flops, "op"), amount(case.bytes, "B")),
+            f"{case.intensity:.3g}" if case.bytes else NOTHING,
+            case.bound or UNKNOWN,
+            duration(case.floor_us) if case.floor_us else UNKNOWN,
+            case.words or (duration(case.target_us) if case.target_us else UNKNOWN),
+        )
+        for case in target.cases.values()
+    ]
     return page(
         f"# {said(campaign.title)}",
         "What a campaign of kopt recorded, in the formats that other systems read. Every figure "
         "comes from stored measurements; no kernel and no agent has written a result here.",
-        "## Target",
-        facts(
-            [
-                ("Platform", campaign.platform.name),
-                ("Architecture", campaign.platform.arch),
-                ("Framework", campaign.backend),
-                ("dtype", problem.dtype),
-                ("Kernel type", problem.op),
-            ]
-        ),
-        "## Inputs",
-        facts(
-            [
-                ("Kernel", f"{campaign.backend} v0 of the problem {problem.slug}"),
-                ("Shapes", ", ".join(map(str, campaign.cases))),
-                ("Reference", "problem/ref.py"),
-                ("Correctness threshold", ", ".join(bounds)),
-            ]
-        ),
+        *("## Target", facts(about.items())),
+        *("## Inputs", facts(inputs.items())),
         "## Hardware Spec",
-        table(
-            ("metric", "value", "evidence", "source"),
-            [(c.metric, c.display, c.evidence, c.citation) for c in target.citations],
-            UNKNOWN,
-        ),
-        "## Roofline",
-        table(
-            ("case", "operations", "bytes", "op/B", "bound by", "floor", "target"),
-            [_roof(case) for case in target.cases.values()],
-        ),
-        "## Stop Conditions",
-        facts(
-            [
-                ("Target", trail.sheet.goal_words),
-                ("Most rounds", policy.max_rounds),
-                ("Regressions in a row", policy.max_consecutive_regressions),
-                ("Rounds in a row without a gain", policy.max_consecutive_non_accepts),
-                ("Ended by", campaign.stop_sentence or f"not ended: {trail.sheet.phase}"),
-            ]
-        ),
+        table(("metric", "value", "evidence", "source"), specs, UNKNOWN),
+        *("## Roofline", table(ROOF, roofs)),
+        *("## Stop Conditions", facts(stops.items())),
         "## ISA Optimization Targets",
         "N/A — this campaign sets none.",
-        "## Files",
-        _files(trail),
+        *("## Files", [f"- {BENCHED if trail.rounds else UNBENCHED}", *FILES]),
     )
-
-
-def _roof(case: CaseTarget) -> tuple[object, ...]:
-    return (
-        case.case,
-        amount(case.flops, "op"),
-        amount(case.bytes, "B"),
-        f"{case.intensity:.3g}" if case.bytes else NOTHING,
-        case.bound or UNKNOWN,
-        duration(case.floor_us) if case.floor_us else UNKNOWN,
-        case.words or (duration(case.target_us) if case.target_us else UNKNOWN),
-    )
-
-
-def _files(trail: ExportedCampaign) -> list[str]:
-    bench = (
-        "`python quick_test_bench.py` builds the best kernel (`--round N`: that of a round), "
-        "checks and times it. It needs torch, not kopt, and locks nothing up: a kernel runs as you"
-    )
-    return [
-        f"- {bench}" if trail.rounds else "- there is no round yet, so nothing to run",
-        "- `rounds/round-N/`: what each round tried, its source, and everything that was measured",
-        "- `logs/`, `performance.md`: the history and the trend, a row a round",
-        "- `memory/`, `plans/`: the same a version a file; v0 is round 1",
-        "- `v<n>/`, `final_report.md`, `benchmark.md`: the same by version, in prose",
-    ]

@@ -80,13 +80,16 @@ def _round(number: int, path: str, files: Mapping[str, str]) -> ClaimedRound:
         "git_commit_hash": sheet.text("git_commit_hash"),
     }
     category = sheet.text("optimization.action_category")
+    # What the plan of this version wants to do.
+    plan = sections(files.get(f"plans/v{number}_plan.md", ""))
+    planned = (one.text for one in plan if "action" in one.title.lower())
     return ClaimedRound(
         name=f"v{number}",
         path=path,
         line=sheet.line("performance.latency_us"),
         number=number,
         title=category or action,
-        hypothesis=action or _planned(number, files),
+        hypothesis=action or next(planned, ""),
         rationale=sheet.text("profile_evidence.evidence_chain"),
         status=gate or correct,
         kept=gate == "PASS" if gate else None,
@@ -99,12 +102,6 @@ def _round(number: int, path: str, files: Mapping[str, str]) -> ClaimedRound:
         claims=sheet.claims,
         missing=lacking(known.items()),
     )
-
-
-def _planned(number: int, files: Mapping[str, str]) -> str:
-    """What the plan of this version wants to do."""
-    found = sections(files.get(f"plans/v{number}_plan.md", ""))
-    return next((one.text for one in found if "action" in one.title.lower()), "")
 
 
 FORMATS.append(Format(System.ATREX, "memory/v<N>.json", named(r"memory/[^/]+\.json"), read))

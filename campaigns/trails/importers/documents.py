@@ -169,7 +169,11 @@ def read_yaml(path: str, text: str) -> LinedDocument:
 def _plain(path: str, value: Any) -> Any:
     """Numbers as Python has them; the JSON reader keeps them as texts."""
     if isinstance(value, JsonNumber):
-        return _number(path, 1, value)
+        whole = value.lstrip("+-").isdigit() and len(value) <= LONGEST_INTEGER
+        number = int(value) if whole else float(value)
+        if not math.isfinite(number):
+            raise refused(path, 1, f"{value[:40]}: no finite number", "a finite number or null")
+        return number
     if isinstance(value, dict):
         return {name: _plain(path, each) for name, each in value.items()}
     if isinstance(value, list):
@@ -183,14 +187,6 @@ def require_storable(path: str, line: int, text: str) -> None:
     """Escapes can make what no database keeps: NUL, and halves of characters."""
     if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
         raise refused(path, line, f"{text[:40]!a}: NUL or half a character", "UTF-8 text")
-
-
-def _number(path: str, line: int, text: str) -> int | float:
-    whole = text.lstrip("+-").isdigit() and len(text) <= LONGEST_INTEGER
-    number = int(text) if whole else float(text)
-    if not math.isfinite(number):
-        raise refused(path, line, f"{text[:40]}: no finite number", "a finite number or null")
-    return number
 
 
 def _node(path: str, node: Any, loader: Any, place: str, lines: dict[str, int]) -> Any:

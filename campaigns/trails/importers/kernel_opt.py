@@ -51,12 +51,17 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
     stop = facts(PATH, text)
     best = value_of(stop, "best_commit", "best commit", "best")
     known = {"BEST_COMMIT": best, "Reason": value_of(stop, "reason")}
-    known |= {"Stop Summary": "there" if _has_summary(text) else ""}
+    titles = [one.title.lower() for one in sections(text)]
+    summed_up = any(one.startswith("stop summary") for one in titles)
+    known["Stop Summary"] = "there" if summed_up else ""
+    # The kept row of the best commit; hashes may be cut short on either side.
+    first = best.split()[0] if best else ""
+    fits = [r.name for r in rows if r.name.startswith(first) or first.startswith(r.name)]
     return ClaimedCampaign(
         System.KERNEL_OPT,
         (*rows, *tried),
         title=title_of(text),
-        incumbent=_named(rows, best),
+        incumbent=fits[0] if fits and len(first) >= 4 else "",
         stop_reason=value_of(stop, "reason"),
         claims=tuple(stop.values()),
         missing=(
@@ -109,18 +114,6 @@ def _attempt(row: MarkdownRow) -> ClaimedRound:
         claims=row.claims,
         missing=(*row.empty, "source", "masked"),
     )
-
-
-def _has_summary(text: str) -> bool:
-    return any(one.title.lower().startswith("stop summary") for one in sections(text))
-
-
-def _named(rows: list[ClaimedRound], best: str) -> str:
-    """The kept row of the best commit; hashes may be cut short on either side."""
-    first = best.split()[0] if best else ""
-    if len(first) < 4:
-        return ""
-    return next((r.name for r in rows if r.name.startswith(first) or first.startswith(r.name)), "")
 
 
 FORMATS.append(Format(System.KERNEL_OPT, PATH, named(re.escape(PATH)), read))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from campaigns.trails.importers.claims import (
     FORMATS,
@@ -19,7 +19,6 @@ from campaigns.trails.importers.claims import (
 )
 from campaigns.trails.importers.documents import LinedDocument, read_json_records
 from campaigns.trails.importers.markdown_reader import (
-    MarkdownSection,
     facts,
     figure,
     said,
@@ -37,6 +36,8 @@ LABEL = re.compile(r"\s*(Hypothesis|Rationale|Expected)\s*:\s*(.*)", re.IGNORECA
 LABELS = ("hypothesis", "rationale", "expected")
 STATUS = re.compile(r"\b(PASS(?:ED)?|FAIL(?:ED)?)\b", re.IGNORECASE)
 BEST = re.compile(r"\b(v\d+)\b")
+PAIR = re.compile(r"\bv\d+\s*(?:→|->)\s*(v\d+)\b")
+STOP = re.compile(r"\s*[-*]?\s*\**stop\w*[^:]*:\**\s*(.+)", re.IGNORECASE)
 MILLISECONDS = "ms"
 METRIC = "execution time"
 CONVENTION = (
@@ -52,8 +53,7 @@ ATTEMPT_CONVENTION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedTime:
+class ClaimedTime(NamedTuple):
     """A figure and where it stands."""
 
     value: float | None
@@ -71,10 +71,12 @@ def read(files: Mapping[str, str]) -> ClaimedCampaign:
     report = files.get("final_report.md", "")
     compared = _compared(report)
     versions = tuple(_round(n, names, files, compared) for n, names in sorted(folders.items()))
-    experiences = _experiences(files)
+    log = next((path for path in sorted(files) if path.rpartition("/")[2] == LOG), "")
+    entries = read_json_records(log, files[log]) if log else []
+    experiences = [_attempt(n, one) for n, one in enumerate(entries, 1)]
     environment = facts("env_check.md", files.get("env_check.md", ""))
     environment |= facts("final_report.md", report)
-    best, stopped = _best(report), _stopped(report)
+    best, stopped = _ended(report)
     chip = next((environment[n] for n in ("gpu", "gpu name", "device") if n in environment), None)
     suffix = {one.kernel.rpartition(".")[2] for one in versions if one.kernel}
     backend = {"cu": "cuda", "py": "triton"}.get(next(iter(suffix)), "") if len(suffix) == 1 else ""
@@ -109,13 +111,17 @@ def _round(
             claims += facts(own[part], files[own[part]]).values()
     idea = _hypothesis(own.get("hypothesis.txt", ""), files)
     claims += idea.values()
-    time = _time(own.get("ncu_summary.md", ""), files) or compared.get(f"v{number}")
-    status = _status(files.get(own.get("correctness.md", ""), ""))
+    summary = own.get("ncu_summary.md", "")
+    time, timed = compared.get(f"v{number}"), facts(summary, files.get(summary, ""))
+    if claim := timed.get("execution time"):
+        time = _milliseconds(summary, claim.line, "Execution Time", str(claim.value))
+    told = STATUS.search(files.get(own.get("correctness.md", ""), ""))
+    status = told[1].upper()[:4] if told else ""
     kernel = next((own[name] for name in own if name.endswith(SOURCE)), "")
     known = {
         "source": kernel,
         "correctness": status,
-        "profile": own.get("ncu_summary.md", ""),
+        "profile": summary,
         "execution time": time and time.value,
     }
     if number:
@@ -159,17 +165,10 @@ def _hypothesis(path: str, files: Mapping[str, str]) -> dict[str, Claim]:
                 raise refused(path, number, f"{line.strip()[:60]!r}", accepted)
             found[label][1].append(line.strip())
     return {
-        name: Claim(name, said(" ".join(parts)), path, line)
+        name: Claim(name, text, path, line)
         for name, (line, parts) in found.items()
-        if said(" ".join(parts))
+        if (text := said(" ".join(parts)))
     }
-
-
-def _time(path: str, files: Mapping[str, str]) -> ClaimedTime | None:
-    claim = facts(path, files.get(path, "")).get("execution time")
-    if claim is None:
-        return None
-    return _milliseconds(path, claim.line, "Execution Time", str(claim.value))
 
 
 def _milliseconds(path: str, line: int, name: str, text: str) -> ClaimedTime:
@@ -183,51 +182,27 @@ def _compared(report: str) -> dict[str, ClaimedTime]:
     """Version → the time that the final report's comparison has for it."""
     found: dict[str, ClaimedTime] = {}
     for table in tables("final_report.md", report):
-        versions = [(n, name) for n, name in enumerate(table.head) if BEST.match(name)]
-        for row in table.rows:
-            if versions and "time" in row.cells[0].lower():
-                for n, name in versions:
-                    known = BEST.match(name)
-                    assert known is not None
-                    told = _milliseconds("final_report.md", row.line, name, row.cells[n])
-                    found.setdefault(known[1], told)
+        named = [BEST.match(name) for name in table.head]
+        for row in table.rows if any(named) else ():
+            if "time" in row.cells[0].lower():
+                for known, name, cell in zip(named, table.head, row.cells, strict=True):
+                    if known:
+                        told = _milliseconds("final_report.md", row.line, name, cell)
+                        found.setdefault(known[1], told)
     return found
 
 
-def _status(text: str) -> str:
-    found = STATUS.search(text)
-    return ("PASS" if found[1].upper().startswith("PASS") else "FAIL") if found else ""
-
-
-def _conclusion(report: str) -> list[MarkdownSection]:
-    return [one for one in sections(report) if "best version" in one.title.lower()]
-
-
-def _best(report: str) -> str:
-    for one in _conclusion(report):
-        found = BEST.search(f"{one.title} {one.text}")
-        # From the first to the best: of two the second is the one that it ends with.
-        pair = re.search(r"\bv\d+\s*(?:→|->)\s*(v\d+)\b", one.text)
-        if pair or found:
-            return (pair or found)[1]  # type: ignore[index]
-    return ""
-
-
-def _stopped(report: str) -> str:
-    for one in _conclusion(report):
-        for _, line in one.body:
-            found = re.match(r"\s*[-*]?\s*\**stop\w*[^:]*:\**\s*(.+)", line, re.IGNORECASE)
-            if found:
-                return said(found[1])
-    return ""
-
-
-def _experiences(files: Mapping[str, str]) -> tuple[ClaimedRound, ...]:
-    """Every entry of the file as an attempt; none without the file. Raises TrailRefused."""
-    path = next((path for path in sorted(files) if path.rpartition("/")[2] == LOG), "")
-    if not path:
-        return ()
-    return tuple(_attempt(n, one) for n, one in enumerate(read_json_records(path, files[path]), 1))
+def _ended(report: str) -> tuple[str, str]:
+    """The best version and why it stopped, by what the report concludes; each may be empty."""
+    best: list[str] = []
+    stopped: list[str] = []
+    for one in sections(report):
+        if "best version" in one.title.lower():
+            # From the first to the best: of two the second is the one that it ends with.
+            best += PAIR.findall(one.text)[:1] or BEST.findall(f"{one.title} {one.text}")[:1]
+            found = [STOP.match(line) for _, line in one.body]
+            stopped += [said(line[1]) for line in found if line]
+    return next(iter(best), ""), next(iter(stopped), "")
 
 
 def _attempt(place: int, one: LinedDocument) -> ClaimedRound:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from campaigns.trails.importers.claims import (
     FORMATS,
@@ -16,7 +17,7 @@ from campaigns.trails.importers.claims import (
     named,
     refused,
 )
-from campaigns.trails.importers.documents import LinedDocument, read_yaml
+from campaigns.trails.importers.documents import read_yaml
 from campaigns.trails.importers.markdown_reader import (
     MarkdownRow,
     MarkdownSection,
@@ -55,8 +56,7 @@ STEP_CONVENTION = (
 FORWARD_CONVENTION = f"geometric mean over the shapes that pass, forward alone, {TIMED}"
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreColumn:
+class ScoreColumn(NamedTuple):
     """The column of a trend that says how fast each round was."""
 
     place: int
@@ -68,35 +68,42 @@ class ScoreColumn:
 def read(files: Mapping[str, str]) -> ClaimedCampaign:
     """The whole campaign folder. Raises TrailRefused."""
     manifest = read_yaml("manifest.yaml", files.get("manifest.yaml", ""))
-    rows = _amended(list(_rows(files.get(TREND, ""))))
-    told = {one.number for one in rows}
+    manifest.word("execution_mode", ("repo", "workspace"))
+    manifest.number("max_iterations")
+    rows: list[ClaimedRound] = []
+    lines: dict[int | None, int] = {}
+    for one in _rows(files.get(TREND, "")):
+        # A log that only grows corrects a row by another one with the same number.
+        earlier, lines[one.number] = lines.get(one.number), one.line
+        rows.append(replace(one, amends=f"{TREND}:L{earlier}") if earlier else one)
     folders = {int(found[1]) for name in files if (found := FOLDER.fullmatch(name))}
-    alone = [_without_row(number, files) for number in sorted(folders - told)]
-    rounds = tuple(_with_folder(one, files) for one in [*rows, *alone])
+    for number in sorted(folders - lines.keys()):
+        path = min(name for name in files if name.startswith(f"rounds/round-{number}/"))
+        missing = ("row in the trend", "Status", "speed")
+        rows.append(ClaimedRound(f"round-{number}", path, 1, number, missing=missing))
     history = files.get(HISTORY, "")
-    tips = tuple(tips_of("tips.md", files.get("tips.md", "")))
-    stopped, best = _stopped(history), _best(history)
+    stopped, best = _said(sections(history), "termination check"), _best(history)
+    ineffective = [t for t in tables(HISTORY, history) if "ineffective" in t.title.lower()]
+    lost = [
+        Claim(table.title, " · ".join(filter(None, row.cells)), HISTORY, row.line)
+        for table in ineffective
+        for row in table.rows
+    ]
     known = {name: manifest.get(name) for name in KEYS}
     known |= {"current best": best, "termination check": stopped}
     return ClaimedCampaign(
         System.OPTIMIZE,
-        rounds,
+        tuple(_with_folder(one, files) for one in rows),
         title=title_of(history),
         operator=manifest.text("target_op"),
         platform=manifest.text("target_gpu"),
         backend=manifest.text("target_backend"),
         incumbent=best,
         stop_reason=stopped,
-        claims=(*_checked(manifest).claims, *_ineffective(history)),
+        claims=(*manifest.claims, *lost),
         missing=lacking(known.items()),
-        tips=tips,
+        tips=tuple(tips_of("tips.md", files.get("tips.md", ""))),
     )
-
-
-def _checked(manifest: LinedDocument) -> LinedDocument:
-    manifest.word("execution_mode", ("repo", "workspace"))
-    manifest.number("max_iterations")
-    return manifest
 
 
 def _rows(text: str) -> Iterator[ClaimedRound]:
@@ -147,23 +154,6 @@ def _row(row: MarkdownRow, score: ScoreColumn) -> ClaimedRound:
     )
 
 
-def _amended(rows: list[ClaimedRound]) -> list[ClaimedRound]:
-    """A log that only grows corrects a row by another one with the same number."""
-    first: dict[int | None, int] = {}
-    found = []
-    for one in rows:
-        earlier = first.get(one.number)
-        first[one.number] = one.line
-        found.append(replace(one, amends=f"{TREND}:L{earlier}") if earlier else one)
-    return found
-
-
-def _without_row(number: int, files: Mapping[str, str]) -> ClaimedRound:
-    path = min(name for name in files if name.startswith(f"rounds/round-{number}/"))
-    missing = ("row in the trend", "Status", "speed")
-    return ClaimedRound(f"round-{number}", path, 1, number, missing=missing)
-
-
 def _with_folder(one: ClaimedRound, files: Mapping[str, str]) -> ClaimedRound:
     folder = f"rounds/round-{one.number}/"
     path = f"{folder}summary.md"
@@ -172,7 +162,8 @@ def _with_folder(one: ClaimedRound, files: Mapping[str, str]) -> ClaimedRound:
     told = tuple(
         Claim(section.title, section.text, path, section.line)
         for section in found
-        if section.level > 1 and said(section.text) and not _is_table(section)
+        if section.level > 1 and said(section.text)
+        if not any(line.lstrip().startswith("|") for _, line in section.body)
     )
     results = tuple(
         claim
@@ -194,16 +185,8 @@ def _with_folder(one: ClaimedRound, files: Mapping[str, str]) -> ClaimedRound:
     )
 
 
-def _is_table(section: MarkdownSection) -> bool:
-    return any(line.lstrip().startswith("|") for _, line in section.body)
-
-
 def _said(found: list[MarkdownSection], title: str) -> str:
     return next((said(one.text) for one in found if one.title.lower().startswith(title)), "")
-
-
-def _stopped(history: str) -> str:
-    return _said(sections(history), "termination check")
 
 
 def _best(history: str) -> str:
@@ -211,18 +194,10 @@ def _best(history: str) -> str:
     found = ""
     for one in sections(history):
         if one.title.lower().startswith("current best"):
-            named = re.search(
-                r"\bround[\s:|*-]*(\d{1,6})\b", " ".join(t for _, t in one.body), re.I
-            )
-            found = f"round-{int(named[1])}" if named else found
+            told = " ".join(text for _, text in one.body)
+            number = re.search(r"\bround[\s:|*-]*(\d{1,6})\b", told, re.IGNORECASE)
+            found = f"round-{int(number[1])}" if number else found
     return found
-
-
-def _ineffective(history: str) -> Iterator[Claim]:
-    for table in tables(HISTORY, history):
-        if "ineffective" in table.title.lower():
-            for row in table.rows:
-                yield Claim(table.title, " · ".join(filter(None, row.cells)), HISTORY, row.line)
 
 
 FORMATS.append(Format(System.OPTIMIZE, "manifest.yaml", named(r"manifest\.ya?ml"), read))

@@ -5,7 +5,7 @@ Only what fits exactly is taken. What does not is listed with the reason, and no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,23 @@ from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.trails.importers.claims import TrailRefused, refused
 from campaigns.trails.importers.documents import LinedDocument, read_yaml
 
-TEXTS = ("reference_project", "constraints", "notes")
+# The fields that are read, in this order, with the option that each is for, if any.
+FIELDS = {
+    "target_op": "problem",
+    "target_backend": "backend",
+    "target_gpu": "platform",
+    "target_shapes": "case",
+    "performance_target": "target",
+    "primary_metric": "",
+    "execution_mode": "",
+    "git_commit": "",
+    "git_branch": "git_branch",
+    "max_iterations": "rounds",
+    **{name: name for name in ("guard", "reference_project", "constraints", "notes")},
+}
 LARGEST = 1_000_000
+# Ours says in which unit the trend is written, theirs what ranks.
+NEVER = {"primary_metric": "kopt always ranks by the time of paired runs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,128 +61,94 @@ class ManifestChoices:
 
 
 def read_manifest(path: str, text: str, known: ManifestChoices) -> ManifestDefaults:
-    """Read a manifest. Raises TrailRefused for what no campaign may have."""
+    """Read a manifest, the known fields first; one that is null or empty says nothing.
+
+    Raises TrailRefused for what no campaign may have.
+    """
     if len(text) > LARGEST:
         raise TrailRefused(f"{path}: larger than {LARGEST} characters; accepted: a manifest")
-    return _ManifestReader(read_yaml(path, text), known).all()
-
-
-class _ManifestReader:
-    """Goes through the fields one by one; a field that is not there or null says nothing."""
-
-    def __init__(self, sheet: LinedDocument, known: ManifestChoices) -> None:
-        self.sheet, self.known = sheet, known
-        self.defaults: dict[str, ManifestDefault] = {}
-        self.left: list[str] = []
-
-    def all(self) -> ManifestDefaults:
-        """Every field, the known ones first."""
-        fields: Mapping[str, Callable[[str], None]] = {
-            "target_op": self.problem,
-            "target_backend": self.backend,
-            "target_gpu": self.platform,
-            "target_shapes": self.cases,
-            "performance_target": self.target,
-            "primary_metric": self.metric,
-            "execution_mode": self.mode,
-            "git_commit": self.commit,
-            "git_branch": self.branch,
-            "max_iterations": self.rounds,
-            "guard": self.guard,
-            **dict.fromkeys(TEXTS, self.text),
-        }
-        given = [name for name, value in self.sheet.value.items() if value not in (None, "")]
-        for name, take in fields.items():
-            if name in given:
-                take(name)
-        for name in given:
-            if name not in fields:
-                self.leave(name, "kopt has no such choice")
-        return ManifestDefaults(self.defaults, tuple(self.left))
-
-    def take(self, field: str, option: str, value: Any) -> None:
-        """Let it be a default."""
-        place = f"{self.sheet.path}:L{self.sheet.line(field)}"
-        self.defaults[option] = ManifestDefault(option, value, place)
-
-    def leave(self, field: str, why: str) -> None:
-        """Say that it is not taken."""
-        value = str(self.sheet.get(field))[:60]
-        self.left.append(f"{self.sheet.path}:L{self.sheet.line(field)}: {field}: {value}: {why}")
-
-    def problem(self, field: str) -> None:
-        asked = self.sheet.text(field).lower()
-        fits = [slug for slug, (op, _) in self.known.problems.items() if asked in (slug, op)]
-        self._only(field, "problem", fits, self.known.problems)
-
-    def backend(self, field: str) -> None:
-        asked = self.sheet.text(field).lower()
-        self._only(field, "backend", [b for b in LANGUAGES if b == asked], LANGUAGES)
-
-    def platform(self, field: str) -> None:
-        asked = self.sheet.text(field).lower()
-        fits = [
-            slug
-            for slug, names in self.known.platforms.items()
-            if asked in (slug, *(name.lower() for name in names))
-        ]
-        self._only(field, "platform", fits, self.known.platforms)
-
-    def _only(self, field: str, option: str, fits: list[str], known: Iterable[str]) -> None:
-        if len(fits) == 1:
-            self.take(field, option, fits[0])
+    sheet = read_yaml(path, text)
+    defaults: dict[str, ManifestDefault] = {}
+    left: list[str] = []
+    given = [name for name, value in sheet.value.items() if value not in (None, "")]
+    order = [*(name for name in FIELDS if name in given), *(n for n in given if n not in FIELDS)]
+    for field in order:
+        place = f"{path}:L{sheet.line(field)}"
+        option = FIELDS.get(field, "")
+        value: Any
+        if option in ("problem", "backend", "platform"):
+            value, why = _only(sheet.text(field).lower(), option, known)
+        elif option == "case":
+            value, why = _cases(sheet.get(field), defaults.get("problem"), known)
         else:
-            which = ", ".join(fits or known) or "none yet"
-            self.leave(field, f"{'several fit' if fits else 'none fits exactly'}; there is {which}")
+            value, why = _stated(sheet, field)
+        if why:
+            left.append(f"{place}: {field}: {str(sheet.get(field))[:60]}: {why}")
+        elif value is not None:
+            defaults[option] = ManifestDefault(option, value, place)
+    return ManifestDefaults(defaults, tuple(left))
 
-    def cases(self, field: str) -> None:
-        shapes = self.sheet.get(field)
-        found = self.defaults.get("problem")
-        if shapes == "all" or found is None:
-            return None if shapes == "all" else self.leave(field, "no problem to look them up in")
-        there = self.known.problems[found.value][1]
-        listed = isinstance(shapes, list)
-        names = [s.get("label") if isinstance(s, dict) else s for s in shapes] if listed else shapes
-        if isinstance(names, (list, dict)) and names and all(name in there for name in names):
-            return self.take(field, "case", [str(name) for name in names])
-        return self.leave(field, f"not all are cases of {found.value}: {', '.join(there)}")
 
-    def target(self, field: str) -> None:
-        try:
-            parse_goal(self.sheet.text(field))
-        except GoalError as error:
-            return self.leave(field, str(error))
-        return self.take(field, "target", self.sheet.text(field))
+def _only(asked: str, option: str, known: ManifestChoices) -> tuple[str | None, str]:
+    """What alone fits exactly, or why nothing is taken."""
+    tables: dict[str, dict[str, tuple[str, ...]]] = {
+        "problem": {slug: (slug, op) for slug, (op, _) in known.problems.items()},
+        "backend": {backend: (backend,) for backend in LANGUAGES},
+        "platform": {
+            slug: (slug, *(name.lower() for name in names))
+            for slug, names in known.platforms.items()
+        },
+    }
+    choices = tables[option]
+    fits = [slug for slug, names in choices.items() if asked in names]
+    if len(fits) == 1:
+        return fits[0], ""
+    which = ", ".join(fits or choices) or "none yet"
+    return None, f"{'several fit' if fits else 'none fits exactly'}; there is {which}"
 
-    def metric(self, field: str) -> None:
-        # Ours says in which unit the trend is written, theirs what ranks.
-        self.leave(field, "kopt always ranks by the time of paired runs")
 
-    def mode(self, field: str) -> None:
-        if self.sheet.word(field, ("repo", "workspace")) != EXECUTION_MODE:
-            self.leave(field, "kopt always works in a folder of its own")
+def _cases(
+    shapes: Any, problem: ManifestDefault | None, known: ManifestChoices
+) -> tuple[list[str] | None, str]:
+    if shapes == "all":
+        return None, ""
+    if problem is None:
+        return None, "no problem to look them up in"
+    there = known.problems[problem.value][1]
+    listed = isinstance(shapes, list)
+    names = [s.get("label") if isinstance(s, dict) else s for s in shapes] if listed else shapes
+    if isinstance(names, (list, dict)) and names and all(name in there for name in names):
+        return [str(name) for name in names], ""
+    return None, f"not all are cases of {problem.value}: {', '.join(there)}"
 
-    def commit(self, field: str) -> None:
-        # Ours has the hash of the best round there, theirs a yes or no.
-        if self.sheet.get(field) is False:
-            self.leave(field, "kopt always commits accepted rounds, in a repository of its own")
 
-    def branch(self, field: str) -> None:
-        said = self.sheet.text(field)
-        if said == "none":
-            self.leave(field, "accepted rounds are always on a branch")
-        elif said != AUTO:
-            self.take(field, "git_branch", said)
-
-    def guard(self, field: str) -> None:
-        self.take(field, field, self.sheet.word(field, tuple(GuardPolicy)))
-
-    def rounds(self, field: str) -> None:
-        most = self.sheet.number(field)
-        if not isinstance(most, int) or not 1 <= most < ROUND_LIMIT:
-            line = self.sheet.line(field)
-            raise refused(self.sheet.path, line, f"{field}: {most}", ROUNDS_ACCEPTED)
-        self.take(field, "rounds", most)
-
-    def text(self, field: str) -> None:
-        self.take(field, field, self.sheet.text(field))
+def _stated(sheet: LinedDocument, field: str) -> tuple[Any, str]:
+    """The value of any other field, None where it changes nothing, and why it is not taken."""
+    match field:
+        case "performance_target":
+            try:
+                parse_goal(sheet.text(field))
+            except GoalError as error:
+                return None, str(error)
+            return sheet.text(field), ""
+        case "execution_mode":
+            is_ours = sheet.word(field, ("repo", "workspace")) == EXECUTION_MODE
+            return None, "" if is_ours else "kopt always works in a folder of its own"
+        case "git_commit":
+            # Ours has the hash of the best round there, theirs a yes or no.
+            why = "kopt always commits accepted rounds, in a repository of its own"
+            return None, why if sheet.get(field) is False else ""
+        case "git_branch":
+            said = sheet.text(field)
+            why = "accepted rounds are always on a branch" if said == "none" else ""
+            return None if said == AUTO else said, why
+        case "max_iterations":
+            most = sheet.number(field)
+            if not isinstance(most, int) or not 1 <= most < ROUND_LIMIT:
+                line = sheet.line(field)
+                raise refused(sheet.path, line, f"{field}: {most}", ROUNDS_ACCEPTED)
+            return most, ""
+        case "guard":
+            return sheet.word(field, tuple(GuardPolicy)), ""
+    why = NEVER.get(field, "" if field in FIELDS else "kopt has no such choice")
+    return None if why else sheet.text(field), why

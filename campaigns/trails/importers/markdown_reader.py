@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from campaigns.trails.importers.claims import Claim, refused
 from knowledge.specs.citation import split_lines
@@ -119,7 +120,9 @@ def tables(path: str, text: str) -> list[MarkdownTable]:
     found = []
     for section in sections(text):
         lines = [(n, line) for n, line in section.body if line.lstrip().startswith("|")]
-        for block in _blocks(lines):
+        # Lines that follow each other are as far from their places in the list.
+        for _, group in groupby(enumerate(lines), key=lambda one: one[1][0] - one[0]):
+            block = [line for _, line in group]
             if len(block) < 2 or not RULE.match(block[1][1].strip()):
                 continue
             width = len(cells(block[1][1]))
@@ -205,17 +208,6 @@ def _lines(text: str) -> Iterator[tuple[int, str, bool]]:
             yield number, line, True
         else:
             yield number, line, bool(fence)
-
-
-def _blocks(lines: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
-    block: list[tuple[int, str]] = []
-    for number, line in lines:
-        if block and number != block[-1][0] + 1:
-            yield block
-            block = []
-        block.append((number, line))
-    if block:
-        yield block
 
 
 def tips_of(path: str, text: str) -> Iterator[Claim]:

@@ -55,7 +55,10 @@ def read_path(path: Path) -> TrailFiles:
     try:
         if path.is_dir():
             texts = read_folder(path, TAKEN, as_documents=False)
-            return _trail(path.resolve().name, texts, _others(path))
+            names = [one.relative_to(path).as_posix() for one in path.rglob("*") if one.is_file()]
+            shown = (name for name in names if not name.startswith(".") and "/." not in name)
+            others = tuple(sorted(name for name in shown if not name.endswith(TAKEN)))
+            return _trail(path.resolve().name, texts, others)
         if path.stat().st_size > MAX_TOTAL_BYTES:
             raise TrailRefused(f"{path}: larger than {MAX_TOTAL_BYTES} bytes; accepted: less")
         return read_zip(path.name, path.read_bytes())
@@ -91,12 +94,6 @@ def _trail(name: str, texts: Mapping[str, str], left_out: tuple[str, ...]) -> Tr
     if not texts:
         raise TrailRefused(f"{name}: no file that can be read; accepted: {', '.join(TAKEN)}")
     return TrailFiles(name[:LONGEST_NAME] or "trail", texts, left_out)
-
-
-def _others(folder: Path) -> tuple[str, ...]:
-    names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    shown = (name for name in names if not name.startswith(".") and "/." not in name)
-    return tuple(sorted(name for name in shown if not name.endswith(TAKEN)))
 
 
 def claimed_in(files: Mapping[str, str], system: System | None = None) -> ClaimedCampaign:

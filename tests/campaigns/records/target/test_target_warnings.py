@@ -8,8 +8,7 @@ import pytest
 from django.utils import timezone
 
 from campaigns.models import Campaign, CampaignState
-from campaigns.records.target.ceilings import missing_spec_of
-from campaigns.records.target.target_warnings import pitfalls_of
+from campaigns.records.target.ceilings import missing_spec_of, pitfalls_of
 from campaigns.steps.lifecycle.control import TargetUnknown, confirm, resume
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from knowledge.exchange.importer import write_measured_document

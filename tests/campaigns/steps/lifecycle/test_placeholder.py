@@ -15,8 +15,7 @@ from campaigns.management.facts import campaign_details, campaign_text
 from campaigns.models import Campaign, CampaignState, IllegalTransition, Placeholder
 from campaigns.records.campaigns import target_of
 from campaigns.records.judged_rounds import standard_of
-from campaigns.records.target.ceilings import missing_spec_of
-from campaigns.records.target.target_warnings import pitfalls_of
+from campaigns.records.target.ceilings import missing_spec_of, pitfalls_of
 from campaigns.reports.report import render_report
 from campaigns.rules.target.ceilings import PLACEHOLDER
 from campaigns.steps.lifecycle.control import TargetUnknown, confirm

@@ -236,9 +236,9 @@ def test_r41_tips_have_four_fields_and_the_round_that_they_rest_on(sample, files
     by_field = {tip.field: tip.value for tip in tips}
     for one in rounds:
         name = f"round-{one.number} {'ACCEPTED' if one.is_kept else 'ROLLED BACK'}"
-        assert by_field[f"{name}: Takeaway"] == one.row.word.told(one.row.sentence)
+        assert by_field[f"{name}: Takeaway"] == one.word.told(one.sentence)
         assert by_field[f"{name}: Context"].startswith("softmax in cuda on NVIDIA H200 SXM; ")
-        assert f"against round {one.row.against} " in by_field[f"{name}: Applicability"]
+        assert f"against round {one.against} " in by_field[f"{name}: Applicability"]
         assert by_field[f"{name}: Signal"]
     # What was wrong, cheated or fast beyond physics teaches nothing about speed.
     assert not {7, 8} & {one.number for one in rounds}

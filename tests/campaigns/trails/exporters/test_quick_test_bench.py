@@ -159,7 +159,7 @@ def test_every_round_runs_in_a_folder_of_its_own(trail, tmp_path):
         code, said = run(own, "--repeats", "1")
         assert code == (1 if one.number in (WRONG, UNBUILT) else 0), said
         assert ("does not compile" in said) is (one.number == UNBUILT)
-        beside = one.row.against is not None and one.number not in (1, UNBUILT)
+        beside = one.against is not None and one.number not in (1, UNBUILT)
         assert ("the other one: label 255x2051" in said) is beside, said
         assert ("its time over the first one's" in said) is beside
         known = json.loads((own / "bench.json").read_text())
