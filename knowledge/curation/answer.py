@@ -18,15 +18,7 @@ from knowledge.curation.people import require_proposer, require_reviewer
 from knowledge.curation.propose import CitedLines, cite, proof
 from knowledge.curation.store import chunks, entry_of, record
 from knowledge.curation.turn import turn
-from knowledge.models import (
-    DRIFT,
-    Action,
-    Flag,
-    FlagAnswer,
-    FlagKind,
-    Revision,
-    SpecChange,
-)
+from knowledge.models import DRIFT, Action, Flag, FlagAnswer, FlagKind, Revision, SpecChange
 
 # What a person may say to which kind. Retiring and replacing close flags by themselves.
 ACCEPTED: dict[str, frozenset[str]] = {

@@ -63,7 +63,17 @@ class NewSpec:
 def store_specs(rows: Iterable[NewSpec], by: Any) -> list[Spec]:
     """The stored specs, in the order of `rows`. by: the user, or None. Run it in a turn."""
     new = list(rows)
-    specs = Spec.objects.bulk_create(_spec(each, by) for each in new)
+    specs = Spec.objects.bulk_create(
+        Spec(
+            **fields_of(each.facts),
+            platform=each.platform,
+            rank=each.facts.rank if each.rank is None else each.rank,
+            state=each.state,
+            proposed_by=by,
+            replaces=each.replaces,
+        )
+        for each in new
+    )
     Citation.objects.bulk_create(
         Citation(
             spec=spec,
@@ -75,7 +85,15 @@ def store_specs(rows: Iterable[NewSpec], by: Any) -> list[Spec]:
         for spec, each in zip(specs, new, strict=True)
     )
     SpecChange.objects.bulk_create(
-        _first_entry(spec, each, by) for spec, each in zip(specs, new, strict=True)
+        entry_of(
+            spec,
+            Action.APPROVED if each.state == SpecState.APPROVED else Action.PROPOSED,
+            by,
+            each.why,
+            before=each.replaces.shown if each.replaces is not None else "",
+            after=spec.shown,
+        )
+        for spec, each in zip(specs, new, strict=True)
     )
     index_specs(specs)
     return specs
@@ -102,20 +120,3 @@ def chunks(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
     """The rows in parts that one query may name."""
     for first in range(0, len(rows), ROWS_AT_ONCE):
         yield rows[first : first + ROWS_AT_ONCE]
-
-
-def _spec(new: NewSpec, by: Any) -> Spec:
-    return Spec(
-        **fields_of(new.facts),
-        platform=new.platform,
-        rank=new.facts.rank if new.rank is None else new.rank,
-        state=new.state,
-        proposed_by=by,
-        replaces=new.replaces,
-    )
-
-
-def _first_entry(spec: Spec, new: NewSpec, by: Any) -> SpecChange:
-    action = Action.APPROVED if new.state == SpecState.APPROVED else Action.PROPOSED
-    before = new.replaces.shown if new.replaces is not None else ""
-    return entry_of(spec, action, by, new.why, before=before, after=spec.shown)
