@@ -88,7 +88,24 @@ def ranked(
     needed = sum(term.needed for term in terms)
     found = []
     for row in rows:
-        made = _scored(row, terms, usual)
+        text = f" {row.words} "
+        length = (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH + LENGTH * len(text) / usual))
+        title: set[str] | None = None
+        score, missing, beside = 0.0, [], 0
+        for term in terms:
+            forms = [form for form in term.forms if f" {form} " in text]
+            if forms:
+                if title is None:
+                    title = set(words_of(row.title))
+                in_title = any(form in title for form in forms)
+                score += term.tells * (TITLE if in_title else BODY * length)
+                beside += not term.needed
+            elif any(f"={form} " in text for form in term.forms):
+                score += FACET * term.tells
+            elif term.needed:
+                missing.append(term.word)
+        share = 1 - len(missing) / max(1, sum(term.needed for term in terms))
+        made = RankedRow(row, score * share, tuple(missing), beside)
         held = needed - len(made.missing)
         if held + made.beside * (count_all and held > 0) >= min(least, needed):
             found.append(made)
@@ -105,27 +122,6 @@ def with_neighbours(
         body = _side_by_side(words_of(texts.get(each.row.pk, "")), pairs)
         each.score += NEIGHBOURS_IN_TITLE * title + NEIGHBOURS_IN_BODY * body
     return sorted(found, key=lambda each: each.place)
-
-
-def _scored(row: RankRow, terms: Sequence[RankTerm], usual: float) -> RankedRow:
-    held = f" {row.words} "
-    length = (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH + LENGTH * len(held) / usual))
-    title: set[str] | None = None
-    score, missing, beside = 0.0, [], 0
-    for term in terms:
-        forms = [form for form in term.forms if f" {form} " in held]
-        if forms:
-            if title is None:
-                title = set(words_of(row.title))
-            in_title = any(form in title for form in forms)
-            score += term.tells * (TITLE if in_title else BODY * length)
-            beside += not term.needed
-        elif any(f"={form} " in held for form in term.forms):
-            score += FACET * term.tells
-        elif term.needed:
-            missing.append(term.word)
-    share = 1 - len(missing) / max(1, sum(term.needed for term in terms))
-    return RankedRow(row, score * share, tuple(missing), beside)
 
 
 def _side_by_side(words: list[str], pairs: Sequence[tuple[RankTerm, RankTerm]]) -> float:
