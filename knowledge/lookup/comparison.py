@@ -142,7 +142,12 @@ def compare(platforms: Sequence[Platform]) -> PlatformComparison:
     answers: dict[Question, dict[int, Spec]] = defaultdict(dict)
     for spec in listed:
         answers[question_of(spec)][spec.platform_id] = spec
-    others = _qualifiers_used(listed)
+    used: dict[tuple[int, str], list[str]] = defaultdict(list)
+    for spec in listed:
+        if spec.known:
+            words = " ".join(f"{key}={value}" for key, value in spec.qualifiers.items())
+            used[spec.platform_id, spec.metric].append(words or "no qualifier")
+    others = used
     rows = []
     for question in sorted(answers, key=lambda q: (ORDER.index(group_of(q[0])), q)):
         by_platform = answers[question]
@@ -151,16 +156,6 @@ def compare(platforms: Sequence[Platform]) -> PlatformComparison:
         )
         rows.append(ComparedRow(question[0], dict(question[1]), cells))
     return PlatformComparison(tuple(platforms), tuple(rows))
-
-
-def _qualifiers_used(specs: Sequence[Spec]) -> dict[tuple[int, str], list[str]]:
-    """(platform, metric) → the qualifiers with which the platform has a value for it."""
-    used: dict[tuple[int, str], list[str]] = defaultdict(list)
-    for spec in specs:
-        if spec.known:
-            words = " ".join(f"{key}={value}" for key, value in spec.qualifiers.items())
-            used[spec.platform_id, spec.metric].append(words or "no qualifier")
-    return used
 
 
 def _cell(spec: Spec | None, found: Mapping[int, str], others: list[str]) -> ComparedValue:

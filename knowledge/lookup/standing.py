@@ -57,7 +57,11 @@ def standings(specs: Sequence[Spec]) -> dict[int, CitationState]:
             behind.append(citation)
     found |= _against(behind, newest)
     moved = {s.pk for s in specs if found.get(s.pk) is CitationState.OK and _moved(s)}
-    recited = _recited(moved) if moved else set()
+    answers = Flag.objects.filter(spec__in=moved, answer=FlagAnswer.RECITED)
+    chosen = Citation.objects.newest().filter(
+        Exists(answers.filter(spec=OuterRef("spec"), revision=OuterRef("revision"))), spec__in=moved
+    )
+    recited = set(chosen.values_list("spec_id", flat=True)) if moved else set()
     return found | dict.fromkeys(moved - recited, CitationState.MOVED)
 
 
@@ -101,16 +105,6 @@ def _moved(spec: Spec) -> bool:
         and _bare(before.quote) == _bare(newest.quote)
         and before.first_line != newest.first_line
     )
-
-
-def _recited(keys: Iterable[int]) -> set[int]:
-    """The specs whose newest citation a person chose, in answer to a flag."""
-    answers = Flag.objects.filter(spec__in=keys, answer=FlagAnswer.RECITED)
-    chosen = Citation.objects.newest().filter(
-        Exists(answers.filter(spec=OuterRef("spec"), revision=OuterRef("revision"))),
-        spec__in=keys,
-    )
-    return set(chosen.values_list("spec_id", flat=True))
 
 
 def _bare(quote: str) -> list[str]:

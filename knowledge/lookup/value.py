@@ -107,7 +107,9 @@ def answer_to(platform: Platform, metric: str, /, **qualifiers: str) -> Spec | N
     if spec is None or spec.shown == UNKNOWN_VALUE:
         return None
     # Of NONE too: a unit may be there after all.
-    _require_current(spec)
+    state = standings([spec]).get(spec.pk, CitationState.OK)
+    if not state.holds:
+        raise StaleAnswer(spec, state)
     return spec if spec.known else None
 
 
@@ -117,12 +119,6 @@ def find(platform: Platform, metric: str, /, **qualifiers: str) -> Spec | None:
         return answer_to(platform, metric, **qualifiers)
     except StaleAnswer:
         return None
-
-
-def _require_current(spec: Spec) -> None:
-    state = standings([spec]).get(spec.pk, CitationState.OK)
-    if not state.holds:
-        raise StaleAnswer(spec, state)
 
 
 def how_to_obtain(platform: Platform, metric: str, /, **qualifiers: str) -> str:
@@ -182,11 +178,14 @@ def spec_behind(platform: Platform, answer: Cited, /) -> Spec | None:
     """The approved value that an answer cites; None where no value has that citation now."""
     rows = Spec.objects.approved().filter(platform=platform, metric=answer.metric)
     found = rows.filter(shown=answer.display, evidence=answer.evidence).for_sheet()
-    return next((spec for spec in found if _cites(spec) == answer.citation), None)
-
-
-def _cites(spec: Spec) -> str:
-    return str(spec.citation.line) if spec.citation else ""
+    return next(
+        (
+            spec
+            for spec in found
+            if (str(spec.citation.line) if spec.citation else "") == answer.citation
+        ),
+        None,
+    )
 
 
 def cited_or_none(platform: Platform, metric: str, /, **qualifiers: str) -> Cited | None:
@@ -210,8 +209,7 @@ def bandwidth_ceilings(platform: Platform, /, *, strict: bool = False) -> list[C
 def cache_bandwidth_ceilings(platform: Platform, /) -> list[Cited]:
     """What bounds bytes per second out of the caches: measured warm, the copy first."""
     return _unless_stale(
-        False,
-        lambda: _known(_answer(platform, name, cache="warm") for name in MEASURED_BANDWIDTHS),
+        False, lambda: _known(_answer(platform, name, cache="warm") for name in MEASURED_BANDWIDTHS)
     )
 
 

@@ -163,7 +163,10 @@ class MetricDefinition:
             takes = ", ".join(self.qualifiers) or "no qualifier"
             return f"{self.name} takes no {qualifier}; accepted: {takes}"
         default = known.unsaid.get(value, "")
-        if qualifier == "accumulate" and value == SUMS.get(_operands(self.name, beside)):
+        peak = PEAK.fullmatch(self.name)
+        if qualifier == "accumulate" and value == SUMS.get(
+            OUR_NAMES.get(peak["dtype"], "") if peak else beside.get("dtype", "")
+        ):
             default = "its products are never summed up in anything else"
         if default:
             return f"{self.name}: {qualifier}={value}: {default}; accepted: write it without"
@@ -189,12 +192,6 @@ METRICS = {metric.name: metric for metric in map(_read, RECORD.split(TABLE.strip
 ALIASES = {alias: metric for metric in METRICS.values() for alias in metric.aliases}
 
 OUR_NAMES = {short: ours for ours, short in IN_NAMES.items()}
-
-
-def _operands(name: str, beside: Mapping[str, str]) -> str:
-    """The data type of the operands, by the metric's name or by the question; "" for neither."""
-    peak = PEAK.fullmatch(name)
-    return OUR_NAMES.get(peak["dtype"], "") if peak else beside.get("dtype", "")
 
 
 def _meant(name: str, qualifier: str, value: str) -> str:

@@ -198,11 +198,6 @@ class LineMap:
         key, home = self._old.keys[old.first], self._section_of_old.get(old.first)
         if home is None:
             return [], []
-        before, now = self._by_section(key)
-        return before[id(home[0])], now[id(home[0])]
-
-    def _by_section(self, key: str) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
-        """The old and the new lines of this text by their section."""
         if key not in self._alike_in:
             before: dict[int, list[int]] = defaultdict(list)
             now: dict[int, list[int]] = defaultdict(list)
@@ -211,7 +206,8 @@ class LineMap:
             for number in self._new.numbers.get(key, []):
                 now[id(self._new_section(number))].append(number)
             self._alike_in[key] = before, now
-        return self._alike_in[key]
+        before, now = self._alike_in[key]
+        return before[id(home[0])], now[id(home[0])]
 
     def _old_section(self, number: int) -> _SectionPair | None:
         """None for lines at either end that pair without a doubt."""
@@ -271,13 +267,12 @@ class LineMap:
         step = 1 if lines > 0 else -1
         for _ in range(abs(lines)):
             beside = number + step
-            if beside not in self._unpaired or not self._together(number, beside):
+            if beside not in self._unpaired or not (
+                self._new.chains[number] == self._new.chains[beside]
+            ):
                 break
             number = beside
         return number
-
-    def _together(self, number: int, other: int) -> bool:
-        return self._new.chains[number] == self._new.chains[other]
 
     def _replacement(self, number: int) -> int | None:
         """The new line that an old one without a pair was most likely edited into."""
