@@ -164,9 +164,8 @@ class MetricDefinition:
             return f"{self.name} takes no {qualifier}; accepted: {takes}"
         default = known.unsaid.get(value, "")
         peak = PEAK.fullmatch(self.name)
-        if qualifier == "accumulate" and value == SUMS.get(
-            OUR_NAMES.get(peak["dtype"], "") if peak else beside.get("dtype", "")
-        ):
+        operands = OUR_NAMES.get(peak["dtype"], "") if peak else beside.get("dtype", "")
+        if qualifier == "accumulate" and value == SUMS.get(operands):
             default = "its products are never summed up in anything else"
         if default:
             return f"{self.name}: {qualifier}={value}: {default}; accepted: write it without"
@@ -176,10 +175,9 @@ class MetricDefinition:
 
 
 def _read(record: str) -> MetricDefinition:
-    line, *more = record.splitlines()
-    words = [each.split() for each in more]
-    aliases = tuple(word for each in words if each[0] != "?" for word in each)
-    takes = tuple(word for each in words if each[0] == "?" for word in each[1:])
+    line, _, more = record.partition("\n")
+    named, _, taken = more.partition("?")
+    aliases, takes = tuple(named.split()), tuple(taken.split())
     fields = [field.strip() for field in line.split("|")]
     if len(fields) == 3 and fields[1] == TEXT:
         return MetricDefinition(fields[0], TEXT, fields[2], aliases=aliases, qualifiers=takes)

@@ -170,23 +170,8 @@ def _spec(path: str, number: int, line: str) -> SpecLine:
         if source is None:
             raise FactsError("no source; accepted: source=title <https://address>")
         note = fields.pop("how" if shown == UNKNOWN_VALUE else "note", "")
-        return SpecLine(
-            (
-                SpecFacts(
-                    item[1],
-                    shown,
-                    evidence,
-                    kind,
-                    source["title"],
-                    source["url"] or "",
-                    rank,
-                    fields,
-                    note,
-                )
-            ),
-            number,
-            line,
-        )
+        given = (source["title"], source["url"] or "", rank, fields, note)
+        return SpecLine(SpecFacts(item[1], shown, evidence, kind, *given), number, line)
     except (FactsError, MetricError, QuantityError) as error:
         raise ReaderError(f"{path}:L{number}: {error}") from error
 

@@ -267,9 +267,9 @@ class LineMap:
         step = 1 if lines > 0 else -1
         for _ in range(abs(lines)):
             beside = number + step
-            if beside not in self._unpaired or not (
-                self._new.chains[number] == self._new.chains[beside]
-            ):
+            if beside not in self._unpaired:
+                break
+            if self._new.chains[number] != self._new.chains[beside]:
                 break
             number = beside
         return number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -67,7 +67,6 @@ class Text:
         self.above = [kinds[above].lines for above in self.outline.above]
         words = {number: plain(said) for number, said in self.outline.said.items()}
         trails = {above: tuple(words[n] for n in kinds[above].lines) for above in kinds}
-        self._read_json: dict[int, JsonAround] = {}
         self.trails: list[Trail] = [trails[above] for above in self.outline.above]
 
     def _of_section(self, above: Above) -> Above:
@@ -112,19 +111,18 @@ class Text:
         return [said] if said else []
 
     def _json_context(self, place: LineSpan) -> dict[ContextPart, list[str]]:
-        starts = [start for start, _ in self.outline.json]
-        at = bisect_right(starts, place.first) - 1
-        if at < 0 or place.first >= self.outline.json[at][1]:
-            return {ContextPart.KEYS: [], ContextPart.FIELD: []}
-        first, end = place.first - starts[at], place.end - starts[at]
-        around = self._json_around(at)
-        return {ContextPart.KEYS: around.keys(first), ContextPart.FIELD: around.fields(first, end)}
+        for start, end, around in self._json:
+            if start <= place.first < end:
+                first = place.first - start
+                fields = around.fields(first, place.end - start)
+                return {ContextPart.KEYS: around.keys(first), ContextPart.FIELD: fields}
+        return {ContextPart.KEYS: [], ContextPart.FIELD: []}
 
-    def _json_around(self, at: int) -> JsonAround:
-        if at not in self._read_json:
-            start, end = self.outline.json[at]
-            self._read_json[at] = JsonAround(self.keys[start:end])
-        return self._read_json[at]
+    @cached_property
+    def _json(self) -> list[tuple[int, int, JsonAround]]:
+        """First line, end and reading of each code block that is JSON."""
+        blocks = self.outline.json
+        return [(start, end, JsonAround(self.keys[start:end])) for start, end in blocks]
 
     @cached_property
     def _notes(self) -> Footnotes:
@@ -181,12 +179,11 @@ class Footnotes:
             return []
         keys = (_key(found) for text in texts for found in REFERENCE.finditer(text))
         known = [key for key in dict.fromkeys(keys) if key in self._places]
-        return [self._read(self._near(self._places[key], number)) for key in known]
-
-    @staticmethod
-    def _near(places: list[int], number: int) -> int:
-        """The next note below, else the last one above."""
-        return places[min(bisect_left(places, number), len(places) - 1)]
+        found = []
+        for places in (self._places[key] for key in known):
+            # The next note below, else the last one above.
+            found.append(self._read(places[min(bisect_left(places, number), len(places) - 1)]))
+        return found
 
     def _read(self, first: int) -> str:
         said = [self._words[first]]
