@@ -129,7 +129,13 @@ class ListView(ApiView, ListModelMixin, GenericAPIView):
         self.wanted = {k: v for k, v in asked.items() if k not in (AFTER, PAGE_SIZE)}
         rows = self.rows(**path)
         if request.accepted_renderer.format != "json":
-            return self._whole(rows, request.accepted_renderer)
+            written = (row for part in _parts(rows) for row in self.written(part))
+            texts = (json.dumps(row, cls=JSONEncoder, allow_nan=False) + "\n" for row in written)
+            is_csv = request.accepted_renderer.format == "csv"
+            columns = columns_of(self.get_serializer()) if is_csv else []
+            lines = csv_lines(columns, written) if is_csv else texts
+            kind = f"{request.accepted_renderer.media_type}; charset=utf-8"
+            return streamed(request, lines, kind)
         shown, around = KeyPages().page(rows, request)
         return Response({**around, "results": self.written(shown)})
 
@@ -156,15 +162,6 @@ class ListView(ApiView, ListModelMixin, GenericAPIView):
         """The rows as the answer has them."""
         found: list[dict[str, Any]] = self.get_serializer(self.records(rows), many=True).data
         return found
-
-    def _whole(self, rows: Rows, renderer: Any) -> StreamingHttpResponse:
-        written = (row for part in _parts(rows) for row in self.written(part))
-        if renderer.format == "csv":
-            lines = csv_lines(columns_of(self.get_serializer()), written)
-        else:
-            lines = (json.dumps(row, cls=JSONEncoder, allow_nan=False) + "\n" for row in written)
-        kind = f"{renderer.media_type}; charset=utf-8"
-        return streamed(self.request, lines, kind)
 
 
 class OneView(ApiView, GenericAPIView):
@@ -236,7 +233,7 @@ def csv_lines(
     for row in rows:
         line.seek(0)
         line.truncate()
-        writer.writerow([_cell(_at(row, path)) for path in columns])
+        writer.writerow([_cell(row, path) for path in columns])
         yield line.getvalue()
 
 
@@ -252,13 +249,9 @@ async def _in_a_thread(lines: Iterator[str]) -> AsyncIterator[str]:
         yield line
 
 
-def _at(row: Any, path: Sequence[str]) -> Any:
+def _cell(value: Any, path: Sequence[str]) -> Any:
     for name in path:
-        row = None if row is None else row[name]
-    return row
-
-
-def _cell(value: Any) -> Any:
+        value = None if value is None else value[name]
     if isinstance(value, str):
         return f"'{value}" if value.startswith(FORMULA) else value
     if isinstance(value, (Mapping, list, tuple)):

@@ -211,15 +211,6 @@ def _proposal(body: dict[str, Any]) -> Proposal:
         platform = platform_named(texts.pop("platform"))
     except NotKnown as error:
         raise CurationError("platform", str(error)) from error
-    return Proposal(
-        platform=platform,
-        qualifiers=_qualifiers(body),
-        replaces=_spec_named(body, "replaces"),
-        **texts,
-    )
-
-
-def _qualifiers(body: dict[str, Any]) -> dict[str, str]:
     found = body.get("qualifiers", {})
     if not isinstance(found, dict):
         raise CurationError("qualifiers", 'accepted: an object of texts, {"dtype": "float16"}')
@@ -229,7 +220,9 @@ def _qualifiers(body: dict[str, Any]) -> dict[str, str]:
         if not isinstance(value, str) or len(value) > LONGEST_QUALIFIER:
             words = f"{key}: accepted: a text of up to {LONGEST_QUALIFIER} characters"
             raise CurationError("qualifiers", words)
-    return found
+    return Proposal(
+        platform=platform, qualifiers=found, replaces=_spec_named(body, "replaces"), **texts
+    )
 
 
 def _text(body: dict[str, Any], name: str) -> str:
