@@ -76,14 +76,10 @@ def propose(
         (spec,) = store_specs([new], by)
         citation = spec.citations.get()
         before = replaces.citation if replaces is not None else None
-        if (
-            replaces is not None
-            and before is not None
-            and replaces.shown != spec.shown
-            and before.revision.document_id == citation.revision.document_id
-            and before.quote == citation.quote
-        ):
-            flag_kept_citation(spec, replaces, citation, by)
+        if replaces is not None and before is not None and replaces.shown != spec.shown:
+            same = before.revision.document_id == citation.revision.document_id
+            if same and before.quote == citation.quote:
+                _flag_kept_citation(spec, replaces, citation, by)
     return spec
 
 
@@ -98,7 +94,7 @@ def cite(spec: Spec, place: CitedLines, quote: str) -> Citation:
     )
 
 
-def flag_kept_citation(spec: Spec, replaced: Spec, citation: Citation, by: Any) -> Flag:
+def _flag_kept_citation(spec: Spec, replaced: Spec, citation: Citation, by: Any) -> Flag:
     """The value changed and its citation did not: somebody has to say how that can be."""
     note = f"{replaced.shown} and {spec.shown} rest on the same lines, {citation.line.locator}"
     flag = Flag.objects.create(

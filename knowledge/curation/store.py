@@ -11,6 +11,10 @@ from knowledge.search.index import index_specs
 from knowledge.specs.facts import Rank, SpecFacts
 
 ROWS_AT_ONCE = 500  # keys that one query names
+FACTS = (
+    *("metric", "value", "unit", "shown", "evidence"),
+    *("source_kind", "source", "source_url", "note"),
+)
 
 
 def record(
@@ -101,19 +105,9 @@ def store_specs(rows: Iterable[NewSpec], by: Any) -> list[Spec]:
 
 def fields_of(facts: SpecFacts) -> dict[str, Any]:
     """The columns of a spec that a line states, all but its rank."""
-    return {
-        "metric": facts.metric,
-        "value": facts.value,
-        "unit": facts.unit,
-        "shown": facts.shown,
-        # One order of keys, as in Spec.save: SQLite compares JSON as text.
-        "qualifiers": dict(sorted(facts.qualifiers.items())),
-        "evidence": facts.evidence,
-        "source_kind": facts.source_kind,
-        "source": facts.source,
-        "source_url": facts.source_url,
-        "note": facts.note,
-    }
+    # One order of keys, as in Spec.save: SQLite compares JSON as text.
+    own = {name: getattr(facts, name) for name in FACTS}
+    return own | {"qualifiers": dict(sorted(facts.qualifiers.items()))}
 
 
 def chunks(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:

@@ -123,14 +123,11 @@ def sheet_of(platform: Platform, choice: SheetFilter) -> PlatformSheet:
     if in_use and not choice.evidence:
         missing = unanswered(platform.kind, (question_of(spec) for spec in in_use if answers(spec)))
         stored = {question_of(spec) for spec in in_use}
-        rows = []
-        for metric, pairs in dict.fromkeys(
-            n.first for n in missing if stored.isdisjoint(n.answers)
-        ):
-            qualifiers = dict(pairs)
-            how = how_to_obtain(platform, metric, **qualifiers)
-            rows.append(SheetRow(metric, qualifiers, how=how))
-        lines += rows
+        # Needs that the same question would answer, such as the two types of FP8, are one row.
+        needed = (need.first for need in missing if stored.isdisjoint(need.answers))
+        for metric, pairs in dict.fromkeys(needed):
+            how = how_to_obtain(platform, metric, **dict(pairs))
+            lines.append(SheetRow(metric, dict(pairs), how=how))
     waiting = [_row(spec, found) for spec in specs if spec.state in WAITING]
     return PlatformSheet(
         platform,

@@ -83,7 +83,10 @@ def answer_record(
         spec = answer_to(platform, metric, **qualifiers)
         if spec is not None:
             return spec, spec_records([spec])[0]
-        how = _absent(platform, metric, qualifiers) or how_to_obtain(platform, metric, **qualifiers)
+        rows = Spec.objects.preferred().asking(platform, metric, qualifiers)
+        absent = rows.filter(shown=ABSENT_VALUE).for_sheet().first()
+        how = f"nothing to obtain, the part has none: {absent.citation}" if absent else ""
+        how = how or how_to_obtain(platform, metric, **qualifiers)
     except StaleAnswer as stale:
         citation, how = spec_records([stale.spec])[0]["citation"], str(stale)
     return None, {
@@ -97,10 +100,3 @@ def answer_record(
         "citation": citation,
         "how_to_obtain": how,
     }
-
-
-def _absent(platform: Platform, metric: str, qualifiers: Mapping[str, str]) -> str:
-    """What says that the part has none of it; empty where nothing does."""
-    rows = Spec.objects.preferred().asking(platform, metric, qualifiers)
-    spec = rows.filter(shown=ABSENT_VALUE).for_sheet().first()
-    return f"nothing to obtain, the part has none: {spec.citation}" if spec else ""

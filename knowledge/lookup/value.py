@@ -10,32 +10,10 @@ from knowledge.lookup.standing import current, standings
 from knowledge.models import Platform, Spec
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.citation import WIKI, CitationState
-from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
+from knowledge.specs.cited import UNKNOWN as UNKNOWN
+from knowledge.specs.cited import Cited, EvidenceClass
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
 from knowledge.specs.metrics import metric_named
-
-__all__ = [
-    "MEASURED_BANDWIDTHS",
-    "UNKNOWN",
-    "StaleAnswer",
-    "answer_to",
-    "bandwidth_ceilings",
-    "cache_bandwidth_ceilings",
-    "cited",
-    "cited_or_none",
-    "compute_ceilings",
-    "find",
-    "higher_rivals",
-    "host_busy_share",
-    "how_to_obtain",
-    "known_otherwise",
-    "lesser_ceilings",
-    "of_whole_module",
-    "peak_question",
-    "platform_for_device",
-    "spec_behind",
-    "unit_count",
-]
 
 SWEPT = "array_bytes"  # the qualifier of a measurement over sizes
 MATMUL, FMA = "matmul_throughput", "fma_throughput"
@@ -87,8 +65,9 @@ class StaleAnswer(LookupError):
     def __init__(self, spec: Spec, state: CitationState) -> None:
         line = spec.citation.line if spec.citation else None
         place = f"{WIKI}{line.path}:{line.locator}" if line else "no citation"
+        asked = " ".join([spec.metric, *(f"{key}={word}" for key, word in spec.qualifiers.items())])
         super().__init__(
-            f"{_question(spec)} of {spec.platform.slug} was {spec.shown}, and {_BECAME[state]} at "
+            f"{asked} of {spec.platform.slug} was {spec.shown}, and {_BECAME[state]} at "
             f"{place}; a curator answers at {reverse('knowledge:review')}, or "
             "`.venv/bin/python manage.py wiki import --approve` takes the documents as they are now"
         )
@@ -134,7 +113,11 @@ def how_to_obtain(platform: Platform, metric: str, /, **qualifiers: str) -> str:
     for refusal in (asked.refusal(*pair, qualifiers) for pair in qualifiers.items()):
         if refusal:
             return f"no value can answer this: {refusal}"
-    others = "; ".join(map(_with_qualifiers, known_otherwise(platform, metric, **qualifiers)))
+    found = []
+    for spec in known_otherwise(platform, metric, **qualifiers):
+        words = " ".join(f"{key}={value}" for key, value in spec.qualifiers.items())
+        found.append(f"{spec.shown} with {words or 'no qualifier'}")
+    others = "; ".join(found)
     known = f"known with other qualifiers: {others}; otherwise " if others else ""
     if platform.kind == "cpu" or asked.meaning.startswith("measured"):
         return f"{known}run `.venv/bin/python manage.py wiki ceilings` on this device"
@@ -146,15 +129,6 @@ def known_otherwise(platform: Platform, metric: str, /, **qualifiers: str) -> li
     """Preferred values of the metric under other qualifiers; sizes of a sweep are left out."""
     rows = Spec.objects.preferred().filter(platform=platform, metric=metric).for_sheet()
     return [s for s in rows if s.known and s.qualifiers != qualifiers and SWEPT not in s.qualifiers]
-
-
-def _with_qualifiers(spec: Spec) -> str:
-    asked = " ".join(f"{key}={value}" for key, value in spec.qualifiers.items())
-    return f"{spec.shown} with {asked or 'no qualifier'}"
-
-
-def _question(spec: Spec) -> str:
-    return " ".join([spec.metric, *(f"{key}={value}" for key, value in spec.qualifiers.items())])
 
 
 def cited(spec: Spec, /) -> Cited:
@@ -178,14 +152,8 @@ def spec_behind(platform: Platform, answer: Cited, /) -> Spec | None:
     """The approved value that an answer cites; None where no value has that citation now."""
     rows = Spec.objects.approved().filter(platform=platform, metric=answer.metric)
     found = rows.filter(shown=answer.display, evidence=answer.evidence).for_sheet()
-    return next(
-        (
-            spec
-            for spec in found
-            if (str(spec.citation.line) if spec.citation else "") == answer.citation
-        ),
-        None,
-    )
+    cited_now = ((spec, spec.citation) for spec in found)
+    return next((s for s, c in cited_now if (str(c.line) if c else "") == answer.citation), None)
 
 
 def cited_or_none(platform: Platform, metric: str, /, **qualifiers: str) -> Cited | None:
@@ -203,7 +171,12 @@ def bandwidth_ceilings(platform: Platform, /, *, strict: bool = False) -> list[C
     than a copy does. Empty while one of them is stale, as no other may take its place; `strict`
     raises StaleAnswer instead.
     """
-    return _unless_stale(strict, lambda: _bandwidths(platform))
+
+    def answers() -> list[Cited]:
+        measured = (_answer(platform, metric) for metric in MEASURED_BANDWIDTHS)
+        return _known((*measured, _of_device(platform, "memory_bandwidth")))
+
+    return _unless_stale(strict, answers)
 
 
 def cache_bandwidth_ceilings(platform: Platform, /) -> list[Cited]:
@@ -233,11 +206,6 @@ def _unless_stale(strict: bool, ask: Callable[[], list[Cited]]) -> list[Cited]:
         if strict:
             raise
         return []
-
-
-def _bandwidths(platform: Platform) -> list[Cited]:
-    measured = (_answer(platform, metric) for metric in MEASURED_BANDWIDTHS)
-    return _known((*measured, _of_device(platform, "memory_bandwidth")))
 
 
 def _computes(platform: Platform, dtype: str, accumulate: str) -> list[Cited]:

@@ -60,14 +60,6 @@ GROUPS = (
 )
 
 
-@dataclass(slots=True)
-class GroupRows:
-    """What was found of a group: rows in order, how many hold all words, and whether more do."""
-
-    rows: list[RankedRow] = field(default_factory=list)
-    more: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class AskedWords:
     """The words of a query with what is known of them.
@@ -106,25 +98,29 @@ class AskedWords:
         return min((*self.rows, *inside), default=self.total)
 
 
-def group_rows(query: SearchQuery, asked: AskedWords, group: RowGroup, wanted: int) -> GroupRows:
-    """The rows of a group. With fewer than `wanted` that hold all words, most are enough."""
+def group_rows(
+    query: SearchQuery, asked: AskedWords, group: RowGroup, wanted: int
+) -> tuple[list[RankedRow], bool]:
+    """The rows of a group in order, and whether there are more that hold all words.
+
+    With fewer than `wanted` that hold all words, most are enough.
+    """
     kinds = [kind for kind in group.kinds if query.kind in ("", kind)]
     if not kinds:
-        return GroupRows()
+        return [], False
     inside = [holds_any(f"kind={kind}" for kind in kinds), *scope_of(query, group)]
     if asked.arch and group.unstated_holds:
         inside.append(holds_any((*rows_of("arch", asked.arch), "arch=any")))
-    found = GroupRows()
     rows: dict[int, RankRow] = {}
     if asked.all_known:
         every = all_of((*inside, *(holds_any(sorted(term.forms)) for term in asked.needed)))
         rows = _fetched(every, group, asked, asked.at_most())
-        found.more = len(rows) > group.most
+    more = len(rows) > group.most
     if len(rows) < wanted and (some := _some(asked, group)):
         rows |= _fetched(all_of((*inside, some)), group, asked, sum(asked.rows))
     listed = list(rows.values())[: group.most]
-    found.rows = ranked(listed, asked.terms, asked.least, count_all=group.unstated_holds)
-    return found
+    count_all = group.unstated_holds
+    return ranked(listed, asked.terms, asked.least, count_all=count_all), more
 
 
 def scope_of(query: SearchQuery, group: RowGroup) -> list[str]:
@@ -263,7 +259,7 @@ def values_in_scope(
     query: SearchQuery, asked: AskedWords
 ) -> dict[str, tuple[tuple[str, int], ...]]:
     """What the scope holds without the words: the values of the facets that it leaves open."""
-    everything = group_rows(query, replace(asked, terms=(), rows=()), CONTEXTS, 0)
-    counts = facet_counts(everything.rows)
+    everything, _ = group_rows(query, replace(asked, terms=(), rows=()), CONTEXTS, 0)
+    counts = facet_counts(everything)
     open_ones = (name for name in counts if name not in query.scope and name != "kind")
     return {name: counts[name][:MOST_VALUES] for name in open_ones if counts[name]}

@@ -17,7 +17,6 @@ from knowledge.search.candidates import (
     GROUPS,
     AskedWords,
     ExcludedByFacet,
-    GroupRows,
     excluded_by,
     facet_counts,
     group_rows,
@@ -149,7 +148,7 @@ def search(query: SearchQuery, per_kind: int = 10) -> SearchResults:
         {kind: sections[kind] for kind in Kind.values if kind in sections},
         excluded,
         tuple(near for near in map(near_words, unknown) if near.instead),
-        facet_counts(row for group in groups for row in group.rows),
+        facet_counts(row for rows, _ in groups for row in rows),
         forms=frozenset(form for term in asked.terms for form in term.forms),
     )
     return found if found.found else replace(found, inside=values_in_scope(query, asked))
@@ -219,11 +218,11 @@ def _parts_in(rows: Mapping[str, int]) -> dict[str, tuple[RowPart, ...]]:
 
 
 def _sections(
-    groups: Sequence[GroupRows], terms: Sequence[RankTerm], per_kind: int
+    groups: Sequence[tuple[list[RankedRow], bool]], terms: Sequence[RankTerm], per_kind: int
 ) -> dict[str, KindHits]:
     """Section → its best rows, after a closer look at those that come first."""
     parts: dict[str, list[RankedRow]] = {}
-    for each in (row for group in groups for row in group.rows):
+    for each in (row for ranked, _ in groups for row in ranked):
         name, words = each.row.kind, each.row.words
         if name in SIDED and f"outcome={WORKED} " in words:
             name = WORKED_SECTION
@@ -237,7 +236,7 @@ def _sections(
     texts = {pk: row.body for pk, row in rows.items()}
     best = {name: with_neighbours(found, texts, terms)[:per_kind] for name, found in close.items()}
     hits = hits_of(best, rows, terms)
-    capped = {each.row.kind for group in groups if group.more for each in group.rows}
+    capped = {each.row.kind for ranked, more in groups if more for each in ranked}
     made = {}
     for name, found in parts.items():
         whole = sum(not each.missing for each in found)

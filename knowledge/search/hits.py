@@ -82,31 +82,29 @@ def hits_of(
     facts = _facts(every, terms)
     found: dict[str, list[SearchHit]] = {}
     for name, each in sections.items():
-        hits = [
-            _hit(rows[one.row.pk], one, facts[key], forms)
-            for one in each
-            if one.row.pk in rows and (key := (one.row.kind, rows[one.row.pk].key)) in facts
-        ]
+        hits = []
+        for one, row in ((one, rows[one.row.pk]) for one in each if one.row.pk in rows):
+            known = facts.get((one.row.kind, row.key))
+            if known is None:
+                continue
+            line, text = known.get("line"), known.get("text", row.body.removeprefix(row.title))
+            hit = SearchHit(
+                kind=row.kind,
+                key=row.key,
+                url=f"{known['url']}#L{line}" if line else known.get("url", row.url),
+                title=row.title,
+                text=around(text, forms),
+                facets=row.facets,
+                mark=known.get("mark", ""),
+                missing=one.missing,
+                line=line,
+                facts=known,
+            )
+            hits.append(hit)
         # A document is as good as its best line.
         hits.sort(key=lambda hit: (bool(hit.missing), -float(hit.facts.get("tells", 0))))
         found[name] = hits
     return found
-
-
-def _hit(row: SearchRow, found: RankedRow, facts: Mapping[str, Any], forms: set[str]) -> SearchHit:
-    line = facts.get("line")
-    return SearchHit(
-        kind=row.kind,
-        key=row.key,
-        url=f"{facts['url']}#L{line}" if line else facts.get("url", row.url),
-        title=row.title,
-        text=around(facts.get("text", row.body.removeprefix(row.title)), forms),
-        facets=row.facets,
-        mark=facts.get("mark", ""),
-        missing=found.missing,
-        line=line,
-        facts=facts,
-    )
 
 
 Facts = dict[tuple[str, str], dict[str, Any]]

@@ -6,11 +6,11 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from knowledge.specs.citation import split_lines
-from knowledge.specs.tracking.context import Above, ContextPart, plain, read_outline, sentence_of
+from knowledge.specs.tracking.context import ContextPart, plain, read_outline, sentence_of
 from knowledge.specs.tracking.json_around import JsonAround
 
 WORD = re.compile(r"\w+(?:\.\w+)*")
@@ -62,18 +62,17 @@ class Text:
         self.lines = split_lines(text)
         self.keys = [line.rstrip() for line in self.lines]
         self.outline = read_outline(self.keys)
-        kinds = {above: self._of_section(above) for above in set(self.outline.above)}
+        titles = self.outline.titles
+        title = titles[0] if len(titles) == 1 else None
+        kinds = {}
+        for above in set(self.outline.above):
+            headings = tuple(number for number in above.headings if number != title)
+            kinds[above] = replace(above, headings=headings)
         self.chains = [kinds[above].headings for above in self.outline.above]
         self.above = [kinds[above].lines for above in self.outline.above]
         words = {number: plain(said) for number, said in self.outline.said.items()}
         trails = {above: tuple(words[n] for n in kinds[above].lines) for above in kinds}
         self.trails: list[Trail] = [trails[above] for above in self.outline.above]
-
-    def _of_section(self, above: Above) -> Above:
-        titles = self.outline.titles
-        title = titles[0] if len(titles) == 1 else None
-        headings = tuple(number for number in above.headings if number != title)
-        return Above(headings, above.leads, above.heads, above.group)
 
     def context(self, place: LineSpan) -> dict[ContextPart, list[str]]:
         """What gives the lines of a place their meaning, as it reads, without those lines."""
