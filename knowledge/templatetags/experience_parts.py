@@ -10,12 +10,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from knowledge.experience.terms import AttemptLabel, Bottleneck
-from knowledge.experience.wording import gain_words, signed_percent
+from knowledge.experience.wording import faster, gain_words, signed_percent
 from knowledge.models import Experience, TrackRecord
 from knowledge.search.rank import is_form
 from knowledge.search.tokens import WORD
 
 register = template.Library()
+register.filter("as_factor", faster)
 
 # The shapes and colours of the verdicts that have the same meaning.
 LOOKS = {
@@ -70,6 +71,12 @@ def outcome(label: str) -> SafeString:
 def named(values: Mapping[str, Any]) -> str:
     """Write names with their values in one line: "BLOCK_M=128, stages=3"."""
     return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
+@register.filter
+def in_thousands(count: int) -> str:
+    """Write a count with commas: "12,345"."""
+    return f"{count:,}"
 
 
 @register.filter
