@@ -96,19 +96,17 @@ def docs_page(request: HttpRequest) -> HttpResponse:
             body = operation.get("requestBody", {}).get("content", {})
             lead, _, more = operation.get("description", "").partition("\n")
             groups.setdefault(group, []).append(
-
-                    {
-                        "id": operation["operationId"],
-                        "method": method.upper(),
-                        "path": path,
-                        "lead": lead,
-                        "more": more.strip(),
-                        "parameters": operation.get("parameters", []),
-                        "body": _fields(document, body),
-                        "answer": _fields(document, contents),
-                        "kinds": list(contents),
-                    }
-
+                {
+                    "id": operation["operationId"],
+                    "method": method.upper(),
+                    "path": path,
+                    "lead": lead,
+                    "more": more.strip(),
+                    "parameters": operation.get("parameters", []),
+                    "body": _fields(document, body),
+                    "answer": _fields(document, contents),
+                    "kinds": list(contents),
+                }
             )
     objects = {
         name: _fields(document, {"": {"schema": schema}})

@@ -59,7 +59,7 @@ def build(points: Sequence[HeatPoint]) -> dict[str, Any] | None:
     for p in sorted(points, key=lambda point: (point.platform, point.op)):
         shares = (number(p.share * 100), number(p.worked, 0), number(p.tried, 0))
         table.append(TableRow(f"{p.platform} {p.op}", p.href, shares))
-    told = [point for point in points if point.tried >= FEW]
+    counted = [point for point in points if point.tried >= FEW]
     tried, worked = sum(p.tried for p in points), sum(p.worked for p in points)
     return {
         "kind": "heatmap",
@@ -75,8 +75,8 @@ def build(points: Sequence[HeatPoint]) -> dict[str, Any] | None:
         "worked": worked,
         "share": worked / tried,
         "few": FEW,
-        "best": max(told, key=lambda p: p.share) if len(told) > 1 else None,
-        "worst": min(told, key=lambda p: p.share) if len(told) > 1 else None,
+        "best": max(counted, key=lambda p: p.share) if len(counted) > 1 else None,
+        "worst": min(counted, key=lambda p: p.share) if len(counted) > 1 else None,
         "left_out": len(points) - len(cells),
         "table": TableTwin(COLUMNS, tuple(table)),
     }

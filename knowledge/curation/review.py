@@ -238,8 +238,8 @@ def _peers(spec: Spec) -> SpecQuerySet:
 
 def _make_room(spec: Spec, by: Any) -> None:
     """Retire what the spec replaces or answers, and let a preferred rival step back."""
-    beside = (peer for peer in _peers(spec) if peer.pk != spec.replaces_id)
-    if not spec.known and any(beside):
+    others = (peer for peer in _peers(spec) if peer.pk != spec.replaces_id)
+    if not spec.known and any(others):
         raise Conflict(f"{spec.metric} has an answer; {spec.shown} does not take its place")
     replaced = spec.replaces
     if replaced is not None and replaced.state == SpecState.APPROVED:

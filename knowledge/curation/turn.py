@@ -97,13 +97,13 @@ def newest_changes(specs: Iterable[Spec]) -> dict[int, int]:
     own = changes.filter(spec__in=asked).values_list("spec").annotate(Max("pk"))
     found = dict(own)
     questions: dict[str, int] = {}
-    beside = changes.filter(
+    decisions = changes.filter(
         spec__platform__in={spec.platform_id for spec in asked},
         spec__metric__in={spec.metric for spec in asked},
         action__in=DECISIONS,
     )
     columns = ("spec__platform_id", "spec__metric", "spec__qualifiers", "pk")
-    for platform, metric, qualifiers, key in beside.values_list(*columns):
+    for platform, metric, qualifiers, key in decisions.values_list(*columns):
         question = _question(platform, metric, qualifiers)
         questions[question] = max(key, questions.get(question, 0))
     for spec in asked:

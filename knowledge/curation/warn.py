@@ -132,10 +132,10 @@ def _neighbours_of(specs: Sequence[Spec]) -> Callable[[Spec], Neighbours]:
 
     def known(spec: Spec) -> Neighbours:
         own = {spec.pk, spec.replaces_id}
-        beside, siblings = near[spec.platform_id], far[spec.platform.arch, spec.metric]
+        near_facts, far_facts = near[spec.platform_id], far[spec.platform.arch, spec.metric]
         return Neighbours(
-            [fact for key, fact in beside if key not in own],
-            [fact for key, fact in siblings if key not in own],
+            [fact for key, fact in near_facts if key not in own],
+            [fact for key, fact in far_facts if key not in own],
         )
 
     return known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from enum import StrEnum
 from typing import Any
 
@@ -187,12 +188,9 @@ class ProposeForm(forms.Form):
         locator = f"L{said['first']}"
         if said["last"] != said["first"]:
             locator += f"-L{said['last']}"
-        kept = ("platform", "metric", "value", "source", "source_kind", "evidence", "why")
-        more = ("source_url", "rank", "note", "qualifiers", "replaces")
-        return Proposal(
-            cite=f"<gpu-wiki>/{said['doc']}:{locator}",
-            **{name: said[name] for name in (*kept, *more)},
-        )
+        names = {field.name for field in fields(Proposal)} - {"cite"}
+        cite = f"<gpu-wiki>/{said['doc']}:{locator}"
+        return Proposal(cite=cite, **{name: said[name] for name in names})
 
 
 def filled_from(facts: SpecFacts | Spec) -> dict[str, str]:

@@ -288,8 +288,8 @@ def higher_rivals(platform: Platform, answers: Iterable[Cited], /) -> list[Cited
         approved = Spec.objects.approved()
         preferred = approved.filter(rank=Rank.PREFERRED, metric=answer.metric)
         for asked in preferred.filter(platform=platform, shown=answer.display):
-            beside = approved.asking(platform, asked.metric, asked.qualifiers)
-            higher = beside.filter(rank=Rank.NORMAL, value__gt=answer.value)
+            rivals = approved.asking(platform, asked.metric, asked.qualifiers)
+            higher = rivals.filter(rank=Rank.NORMAL, value__gt=answer.value)
             found += [cited(spec) for spec in current(list(higher.for_sheet()))]
     return found
 

@@ -51,7 +51,7 @@ class Entry:
     fits: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def put(entries: Iterable[Entry]) -> None:
+def upsert(entries: Iterable[Entry]) -> None:
     """Add these to the index, or replace what stands there under the same kind and key."""
     listed = list(entries)
     for first in range(0, len(listed), AT_ONCE):
@@ -178,12 +178,12 @@ def _parts(rows: Iterable[Any]) -> Iterator[list[Any]]:
 
 def index_specs(specs: Iterable[Spec]) -> None:
     """Put these values into the index. What review makes of them is read when they are shown."""
-    put(_spec(spec) for spec in specs)
+    upsert(_spec(spec) for spec in specs)
 
 
 def index_documents(newest: Iterable[tuple[Document, str]]) -> None:
     """Put documents into the index, each with its newest text."""
-    put(_document(document, text) for document, text in newest)
+    upsert(_document(document, text) for document, text in newest)
 
 
 def all_specs() -> Iterator[Entry]:

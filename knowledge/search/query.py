@@ -68,30 +68,32 @@ def parse_query(
     known: facet → the values that rows have. A word becomes a facet where it can only mean one
     value, and where it is known; without `known` the table of aliases alone decides.
     """
-    kept, notes = _cut(text)
+    shortened, notes = _cut(text)
     chosen = [QueryFacet(name, facets[name]) for name in FACETS if facets.get(name)]
     reader = _WordReader(known, chosen)
-    words = reader.read(NAMED.sub(reader.take_named, kept))
+    words = reader.read(NAMED.sub(reader.note_named, shortened))
     found = sorted(reader.facets, key=lambda facet: FACETS.index(facet.name))
     # Words that every text has are left out, unless there is nothing else.
     telling = [word for word in words if word not in STOP] or ([] if found else words)
-    return SearchQuery(kept, tuple(dict.fromkeys(telling))[:MOST_WORDS], tuple(found), tuple(notes))
+    return SearchQuery(
+        shortened, tuple(dict.fromkeys(telling))[:MOST_WORDS], tuple(found), tuple(notes)
+    )
 
 
 def _cut(text: str) -> tuple[str, list[str]]:
     """The text as far as it is read, and what was left out."""
-    kept, notes = " ".join(UNSTORABLE.sub(" ", text).split()), []
-    if len(kept) > MOST_CHARACTERS:
+    shortened, notes = " ".join(UNSTORABLE.sub(" ", text).split()), []
+    if len(shortened) > MOST_CHARACTERS:
         notes.append(f"Only the first {MOST_CHARACTERS} characters are looked for.")
-        kept = kept[:MOST_CHARACTERS].rstrip()
-    while len(quote_plus(kept)) > LONGEST_ENCODED:
-        kept = kept[: len(kept) * 3 // 4].rstrip()
-        notes = [f"Only the first {len(kept)} characters are looked for."]
-    parts = kept.split()
+        shortened = shortened[:MOST_CHARACTERS].rstrip()
+    while len(quote_plus(shortened)) > LONGEST_ENCODED:
+        shortened = shortened[: len(shortened) * 3 // 4].rstrip()
+        notes = [f"Only the first {len(shortened)} characters are looked for."]
+    parts = shortened.split()
     if len(parts) > MOST_WORDS:
         notes.append(f"Only the first {MOST_WORDS} words are looked for.")
-        kept = " ".join(parts[:MOST_WORDS])
-    return kept, notes
+        shortened = " ".join(parts[:MOST_WORDS])
+    return shortened, notes
 
 
 class _WordReader:
@@ -102,7 +104,7 @@ class _WordReader:
     ) -> None:
         self.known = None if known is None else {k: set(v) for k, v in known.items()}
         self.facets = list(chosen)
-        self.taken = {each.name: each.value for each in self.facets}
+        self.values = {each.name: each.value for each in self.facets}
         # Phrase → its facet and value, for phrases that mean one thing.
         meanings: dict[tuple[str, ...], set[tuple[str, str]]] = {}
         for name, said in SAID.items():
@@ -119,13 +121,13 @@ class _WordReader:
                 meanings.setdefault(run, set()).add(("platform", slug))
         self.meanings = {phrase: min(each) for phrase, each in meanings.items() if len(each) == 1}
 
-    def take_named(self, found: re.Match[str]) -> str:
+    def note_named(self, found: re.Match[str]) -> str:
         """Note a facet that the text names itself, as "op:matmul"; the text that is left of it."""
         name, value = found[1], found[2]
         meant = SAID.get(name, {}).get(value.lower(), value)
-        if name in self.taken or not self._is_known(name, meant):
+        if name in self.values or not self._is_known(name, meant):
             return found[0]
-        self._take(name, meant, found[0])
+        self._note(name, meant, found[0])
         return " "
 
     def read(self, text: str) -> list[str]:
@@ -137,10 +139,10 @@ class _WordReader:
             for length in range(min(LONGEST_PHRASE, len(parts) - at), 0, -1):
                 phrase = tuple(parts[at : at + length])
                 name, value = self.meanings.get(phrase, ("", ""))
-                if not name or self.taken.get(name, value) != value:
+                if not name or self.values.get(name, value) != value:
                     continue
-                if name not in self.taken:
-                    self._take(name, value, " ".join(phrase))
+                if name not in self.values:
+                    self._note(name, value, " ".join(phrase))
                 at += length
                 break
             else:
@@ -148,8 +150,8 @@ class _WordReader:
                 at += 1
         return words
 
-    def _take(self, name: str, value: str, said: str) -> None:
-        self.taken[name] = value
+    def _note(self, name: str, value: str, said: str) -> None:
+        self.values[name] = value
         self.facets.append(QueryFacet(name, value, said))
 
     def _is_known(self, name: str, value: str) -> bool:

@@ -146,11 +146,11 @@ class MetricDefinition:
         return self.low is None or self.high is None or self.low <= value <= self.high
 
     def refusal(
-        self, qualifier: str, value: str, /, beside: Mapping[str, str] = NO_QUALIFIERS
+        self, qualifier: str, value: str, /, question: Mapping[str, str] = NO_QUALIFIERS
     ) -> str:
         """Why a question about this metric may not have this qualifier, and what is accepted.
 
-        beside: all qualifiers of the question. "" where it may. MetricError for a qualifier that
+        question: all its qualifiers. "" where it may. MetricError for a qualifier that
         nobody registered.
         """
         known = QUALIFIERS.get(qualifier)
@@ -164,7 +164,7 @@ class MetricDefinition:
             return f"{self.name} takes no {qualifier}; accepted: {takes}"
         default = known.unsaid.get(value, "")
         peak = PEAK.fullmatch(self.name)
-        operands = OUR_NAMES.get(peak["dtype"], "") if peak else beside.get("dtype", "")
+        operands = OUR_NAMES.get(peak["dtype"], "") if peak else question.get("dtype", "")
         if qualifier == "accumulate" and value == SUMS.get(operands):
             default = "its products are never summed up in anything else"
         if default:

@@ -194,12 +194,12 @@ def _show(
 def _documents(request: HttpRequest, found: Batch) -> Row:
     """The documents of a plan with the outcome of their lines, and the lines of other files."""
     plan = found.plan
-    told: dict[str, list[Row]] = defaultdict(list)
+    lines_of: dict[str, list[Row]] = defaultdict(list)
     for line in plan.get("told", []):
-        told[line["file"]].append(line)
+        lines_of[line["file"]].append(line)
     rows = []
     for row in plan.get("documents", []):
-        lines = told.pop(row["path"], []) or told.pop(row["path"].removesuffix(".md"), [])
+        lines = lines_of.pop(row["path"], []) or lines_of.pop(row["path"].removesuffix(".md"), [])
         lines.sort(key=lambda line: (line["fate"] not in TROUBLE, line["line"]))
         trouble = any(line["fate"] in TROUBLE for line in lines)
         broken = [citation for citation in row["citations"] if citation["state"] != "moved"]
@@ -219,7 +219,7 @@ def _documents(request: HttpRequest, found: Batch) -> Row:
     return {
         "page": Paginator(rows, DOCUMENTS_PER_PAGE).get_page(request.GET.get("page")),
         "tallies": [(word, outcomes[word]) for word in PROBLEMS_FIRST if outcomes[word]],
-        "other_lines": [line for lines in told.values() for line in lines[:LINES_LISTED]],
+        "other_lines": [line for lines in lines_of.values() for line in lines[:LINES_LISTED]],
         "counts": [(name.replace("_", " "), count) for name, count in counts.items()],
         "broken": bool(plan.get("refused")),
     }

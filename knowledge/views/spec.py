@@ -62,10 +62,10 @@ def spec_page(
         steps[bound.key] = bound
     placed = [*steps.values(), *(each["form"] for each in warnings)]
     placed += [form for each in questions for form in each["forms"].values()]
-    kept = "" if spec.value is None else f"{format_number(spec.value)} {spec.unit}"
+    canonical = "" if spec.value is None else f"{format_number(spec.value)} {spec.unit}"
     context = {
         "spec": spec,
-        "canonical": "" if kept == spec.shown else kept,
+        "canonical": "" if canonical == spec.shown else canonical,
         "options": [(key.replace("_", "-"), value) for key, value in spec.qualifiers.items()],
         "standing": standing,
         "holds": holds,

@@ -18,7 +18,7 @@ from campaigns.models.event import record
 from campaigns.reports.found import round_rows
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.rounds.learn import try_to_learn
-from knowledge.search.index import put
+from knowledge.search.index import upsert
 
 
 def commit_accepted(campaign: Campaign) -> None:
@@ -63,7 +63,7 @@ def rebuild(campaign: Campaign) -> list[Commit]:
 
 
 def _index(round_: Round) -> None:
-    put(round_rows(round_))
+    upsert(round_rows(round_))
 
 
 def _commit(round_: Round) -> None:
