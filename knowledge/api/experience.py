@@ -13,8 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from knowledge.api.json_body import number_at
-from knowledge.api.lists import ListView, OneView, Selected
-from knowledge.api.records import RecordSerializer
+from knowledge.api.lists import ListView, OneView, RecordSerializer, Selected
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import CurationError
 from knowledge.experience.exchange.naming import our_question

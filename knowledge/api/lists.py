@@ -1,10 +1,13 @@
-"""Lists as JSON pages, and whole as CSV or JSON Lines for pandas; and single resources."""
+"""Lists as JSON pages, and whole as CSV or JSON Lines for pandas; and single resources.
+
+Serializers read what a reader of records, not a column, has.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any, ClassVar
 
@@ -13,6 +16,8 @@ from django.core.handlers.asgi import ASGIRequest
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from django_filters.rest_framework import DjangoFilterBackend
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from rest_framework.fields import Field
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
@@ -21,7 +26,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
+from rest_framework.serializers import BaseSerializer, Serializer
 from rest_framework.utils.encoders import JSONEncoder
 from rest_framework.utils.urls import replace_query_param
 
@@ -257,3 +262,45 @@ def _cell(value: Any, path: Sequence[str]) -> Any:
     if isinstance(value, (Mapping, list, tuple)):
         return json.dumps(value, ensure_ascii=False, cls=JSONEncoder)
     return value
+
+
+class Read(Field):
+    """A value that `read` finds for the whole row; `shape` writes it and describes it."""
+
+    def __init__(self, shape: Field, read: Callable[[Any], Any]) -> None:
+        super().__init__(source="*", read_only=True)
+        self.shape, self.read = shape, read
+
+    def bind(self, field_name: str, parent: Any) -> None:
+        super().bind(field_name, parent)
+        self.shape.parent = parent
+
+    def to_representation(self, row: Any) -> Any:
+        value = self.read(row)
+        return None if value is None else self.shape.to_representation(value)
+
+
+class ReadField(OpenApiSerializerFieldExtension):
+    """The schema of the shape, with null where the reader may find nothing."""
+
+    target_class = Read
+
+    def map_serializer_field(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        shape = self.target.shape
+        if not isinstance(shape, BaseSerializer):
+            found: dict[str, Any] = auto_schema._map_serializer_field(shape, direction)
+            return found
+        many = getattr(shape, "many", False)
+        inner = auto_schema.resolve_serializer(shape.child if many else shape, direction).ref
+        found = {"type": "array", "items": inner} if many else inner
+        return {"oneOf": [found, {"type": "null"}]} if shape.allow_null else found
+
+
+class RecordSerializer(BaseSerializer):
+    """Mixed into a serializer: its fields are read from what the function `record` answers."""
+
+    record: ClassVar[Any]
+
+    def to_representation(self, row: Any) -> Any:
+        read = row if isinstance(row, dict) else type(self).record(row)
+        return super().to_representation(read)

@@ -15,8 +15,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from knowledge.api.lists import ListView, OneView, Selected
-from knowledge.api.records import RecordSerializer
+from knowledge.api.lists import ListView, OneView, RecordSerializer, Selected
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import LONGEST_REASON, CurationError
 from knowledge.curation.propose import Proposal, submit

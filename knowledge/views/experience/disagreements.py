@@ -21,7 +21,6 @@ from knowledge.experience.lessons.decide import brought_by
 from knowledge.forms.decide import add_refusal
 from knowledge.forms.lesson import DecideForm
 from knowledge.models import ConflictState, Disagreement, Experience
-from knowledge.templatetags.experience_parts import named
 from knowledge.views.actions import refusing
 
 PER_PAGE = 30
@@ -43,7 +42,7 @@ def facts_of(entry: Experience | None) -> dict[str, str]:
     return {
         "result": entry.get_label_display(),
         "strategy": track.strategy,
-        "parameters": named(entry.params),
+        "parameters": ", ".join(f"{name}={value}" for name, value in entry.params.items()),
         "op": track.op,
         "dtype": track.dtype,
         "shapes": track.shape_class,
