@@ -6,20 +6,16 @@ from knowledge.models import BatchKind
 from knowledge.views.experience.disagreements import disagreement, disagreements
 from knowledge.views.experience.entry import STEPS, change_entry, entry
 from knowledge.views.experience.gaps import gap_answer, gap_close, gaps
-from knowledge.views.experience.home import (
-    effects_csv,
-    export_csv,
-    export_json,
-    export_md,
-    home,
-    places_csv,
+from knowledge.views.experience.home import WRITERS, chart_csv, export, home
+from knowledge.views.experience.lessons import (
+    lesson,
+    lesson_edit,
+    lesson_new,
+    lesson_step,
+    lessons,
 )
-from knowledge.views.experience.lesson import lesson, lesson_step
-from knowledge.views.experience.lesson_new import lesson_edit, lesson_new
-from knowledge.views.experience.lessons import lessons
 from knowledge.views.experience.search import search
-from knowledge.views.experience.strategies import strategies, strategy
-from knowledge.views.experience.track import track
+from knowledge.views.experience.strategies import strategies, strategy, track
 from knowledge.views.imports import batch, decide, imports
 
 __all__ = ["search"]
@@ -28,8 +24,10 @@ app_name = "experience"
 LEARNED: dict[str, str] = {"kind": BatchKind.EXPERIENCE}
 urlpatterns = [
     path("", home, name="home"),
-    path("effects.csv", effects_csv, name="effects_csv"),
-    path("places.csv", places_csv, name="places_csv"),
+    *(
+        path(f"{name}.csv", chart_csv, {"name": name}, name=f"{name}_csv")
+        for name in ("effects", "places")
+    ),
     path("e/<uuid:key>/", entry, name="entry"),
     *(
         path(f"e/<uuid:key>/{verb}", change_entry, {"verb": verb}, name=f"{verb}_entry")
@@ -56,7 +54,5 @@ urlpatterns = [
         )
         for step in ("answer", "confirm", "drop", "undo")
     ),
-    path("export.json", export_json, name="export_json"),
-    path("export.csv", export_csv, name="export_csv"),
-    path("export.md", export_md, name="export_md"),
+    *(path(f"export.{end}", export, {"ending": end}, name=f"export_{end}") for end in WRITERS),
 ]

@@ -10,7 +10,7 @@ from campaigns.records.cases import MeasuredCase, measured_case
 from campaigns.records.evaluations import report_of
 from campaigns.records.sweeps import knobs_of
 from campaigns.rules.verdict.report_words import notes_of
-from knowledge.api.records import Read
+from knowledge.api.lists import Read
 
 
 class EvaluationSerializer(fields.ModelSerializer):

@@ -33,7 +33,7 @@ from campaigns.reports.baselines import BaselineCase, BaselineRow, baseline_rows
 from campaigns.reports.rows import standing_of
 from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.decision import Gate
-from knowledge.api.records import Read
+from knowledge.api.lists import Read
 
 CaseTargetSerializer = shape_of(
     "CaseTarget", CaseTarget, "case flops bytes bound floor_us target_us words"

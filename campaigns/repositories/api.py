@@ -31,7 +31,7 @@ from campaigns.repositories.models import Repository, RepositoryRound
 from campaigns.repositories.rounds import notify_next_round
 from campaigns.repositories.sheet import line_of, summaries_of
 from knowledge.api.lists import ListView, OneView
-from knowledge.api.records import Read
+from knowledge.api.lists import Read
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import CurationError
 from knowledge.models import Platform

@@ -13,8 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from knowledge.api.json_body import number_at
-from knowledge.api.lists import ListView, OneView, Selected
-from knowledge.api.records import RecordSerializer
+from knowledge.api.lists import ListView, OneView, RecordSerializer, Selected
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import CurationError
 from knowledge.experience.exchange.naming import our_question
@@ -167,9 +166,7 @@ class LessonsView(ListView):
     choices = {"state": list(LessonState.values)}
 
     def select(self, wanted: dict[str, str]) -> QuerySet[Lesson]:
-        state = _one_of(wanted, "state", LessonState.values)
-        rows = Selection(**{k: v for k, v in wanted.items() if k != "state"}).lessons()
-        return rows.filter(state=state) if state else rows
+        return _in_state(_scoped(wanted).lessons(), wanted, LessonState.values)
 
 
 class OneLessonView(OneView):
@@ -191,9 +188,7 @@ class GapsView(ListView):
     scopes = {"POST": Scope.CURATE}
 
     def select(self, wanted: dict[str, str]) -> QuerySet[Gap]:
-        state = _one_of(wanted, "state", GapState.values)
-        rows = Selection(**{k: v for k, v in wanted.items() if k != "state"}).gaps()
-        return rows.filter(state=state) if state else rows
+        return _in_state(_scoped(wanted).gaps(), wanted, GapState.values)
 
     @extend_schema(request=NewGapSerializer, responses={201: GapSerializer})
     def post(self, request: Request) -> Response:
@@ -234,11 +229,15 @@ class RecommendView(ApiView):
         return Response(asdict(found))
 
 
-def _one_of(asked: dict[str, str], name: str, accepted: list[str]) -> str:
-    value = asked.get(name, "")
-    if value and value not in accepted:
-        raise FilterError(name, f"'{value[:60]}'; accepted: {', '.join(accepted)}")
-    return value
+def _scoped(wanted: dict[str, str]) -> Selection:
+    return Selection(**{name: value for name, value in wanted.items() if name != "state"})
+
+
+def _in_state(rows: QuerySet[Any], wanted: dict[str, str], accepted: list[str]) -> QuerySet[Any]:
+    state = wanted.get("state", "")
+    if state and state not in accepted:
+        raise FilterError("state", f"'{state[:60]}'; accepted: {', '.join(accepted)}")
+    return rows.filter(state=state) if state else rows
 
 
 class SearchView(ApiView):

@@ -9,6 +9,7 @@ from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 
 from knowledge.lookup.listing import FilterError
+from knowledge.search.query import UNSTORABLE
 from knowledge.specs.json_text import RecordError, load_strict
 
 MOST_BYTES = 200_000
@@ -72,7 +73,7 @@ class StrictJson(JSONParser):
 def _check_texts(found: Any, field: str = "body") -> None:
     """Refuse texts that UTF-8 or PostgreSQL cannot hold, at the outermost key around them."""
     if isinstance(found, str):
-        if "\0" in found or not _encodes(found):
+        if UNSTORABLE.search(found):
             raise BadBody("accepted: text without NUL characters and lone surrogates", field)
     elif isinstance(found, dict):
         for key, value in found.items():
@@ -81,14 +82,6 @@ def _check_texts(found: Any, field: str = "body") -> None:
     elif isinstance(found, list):
         for value in found:
             _check_texts(value, field)
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def number_at(request: Request, name: str, default: int) -> int:

@@ -1,10 +1,13 @@
-"""Lists as JSON pages, and whole as CSV or JSON Lines for pandas; and single resources."""
+"""Lists as JSON pages, and whole as CSV or JSON Lines for pandas; and single resources.
+
+Serializers read what a reader of records, not a column, has.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any, ClassVar
 
@@ -13,6 +16,8 @@ from django.core.handlers.asgi import ASGIRequest
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from django_filters.rest_framework import DjangoFilterBackend
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from rest_framework.fields import Field
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
@@ -21,7 +26,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
+from rest_framework.serializers import BaseSerializer, Serializer
 from rest_framework.utils.encoders import JSONEncoder
 from rest_framework.utils.urls import replace_query_param
 
@@ -129,7 +134,13 @@ class ListView(ApiView, ListModelMixin, GenericAPIView):
         self.wanted = {k: v for k, v in asked.items() if k not in (AFTER, PAGE_SIZE)}
         rows = self.rows(**path)
         if request.accepted_renderer.format != "json":
-            return self._whole(rows, request.accepted_renderer)
+            written = (row for part in _parts(rows) for row in self.written(part))
+            texts = (json.dumps(row, cls=JSONEncoder, allow_nan=False) + "\n" for row in written)
+            is_csv = request.accepted_renderer.format == "csv"
+            columns = columns_of(self.get_serializer()) if is_csv else []
+            lines = csv_lines(columns, written) if is_csv else texts
+            kind = f"{request.accepted_renderer.media_type}; charset=utf-8"
+            return streamed(request, lines, kind)
         shown, around = KeyPages().page(rows, request)
         return Response({**around, "results": self.written(shown)})
 
@@ -156,15 +167,6 @@ class ListView(ApiView, ListModelMixin, GenericAPIView):
         """The rows as the answer has them."""
         found: list[dict[str, Any]] = self.get_serializer(self.records(rows), many=True).data
         return found
-
-    def _whole(self, rows: Rows, renderer: Any) -> StreamingHttpResponse:
-        written = (row for part in _parts(rows) for row in self.written(part))
-        if renderer.format == "csv":
-            lines = csv_lines(columns_of(self.get_serializer()), written)
-        else:
-            lines = (json.dumps(row, cls=JSONEncoder, allow_nan=False) + "\n" for row in written)
-        kind = f"{renderer.media_type}; charset=utf-8"
-        return streamed(self.request, lines, kind)
 
 
 class OneView(ApiView, GenericAPIView):
@@ -236,7 +238,7 @@ def csv_lines(
     for row in rows:
         line.seek(0)
         line.truncate()
-        writer.writerow([_cell(_at(row, path)) for path in columns])
+        writer.writerow([_cell(row, path) for path in columns])
         yield line.getvalue()
 
 
@@ -252,15 +254,53 @@ async def _in_a_thread(lines: Iterator[str]) -> AsyncIterator[str]:
         yield line
 
 
-def _at(row: Any, path: Sequence[str]) -> Any:
+def _cell(value: Any, path: Sequence[str]) -> Any:
     for name in path:
-        row = None if row is None else row[name]
-    return row
-
-
-def _cell(value: Any) -> Any:
+        value = None if value is None else value[name]
     if isinstance(value, str):
         return f"'{value}" if value.startswith(FORMULA) else value
     if isinstance(value, (Mapping, list, tuple)):
         return json.dumps(value, ensure_ascii=False, cls=JSONEncoder)
     return value
+
+
+class Read(Field):
+    """A value that `read` finds for the whole row; `shape` writes it and describes it."""
+
+    def __init__(self, shape: Field, read: Callable[[Any], Any]) -> None:
+        super().__init__(source="*", read_only=True)
+        self.shape, self.read = shape, read
+
+    def bind(self, field_name: str, parent: Any) -> None:
+        super().bind(field_name, parent)
+        self.shape.parent = parent
+
+    def to_representation(self, row: Any) -> Any:
+        value = self.read(row)
+        return None if value is None else self.shape.to_representation(value)
+
+
+class ReadField(OpenApiSerializerFieldExtension):
+    """The schema of the shape, with null where the reader may find nothing."""
+
+    target_class = Read
+
+    def map_serializer_field(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        shape = self.target.shape
+        if not isinstance(shape, BaseSerializer):
+            found: dict[str, Any] = auto_schema._map_serializer_field(shape, direction)
+            return found
+        many = getattr(shape, "many", False)
+        inner = auto_schema.resolve_serializer(shape.child if many else shape, direction).ref
+        found = {"type": "array", "items": inner} if many else inner
+        return {"oneOf": [found, {"type": "null"}]} if shape.allow_null else found
+
+
+class RecordSerializer(BaseSerializer):
+    """Mixed into a serializer: its fields are read from what the function `record` answers."""
+
+    record: ClassVar[Any]
+
+    def to_representation(self, row: Any) -> Any:
+        read = row if isinstance(row, dict) else type(self).record(row)
+        return super().to_representation(read)

@@ -57,11 +57,25 @@ class ProblemRenderer(JSONRenderer):
 
 def problem(error: Exception, context: dict[str, Any]) -> Response | None:
     """Answer a refusal; None for our own mistakes, which stay a 500 with their traceback."""
-    answer = _answer(error, context)
-    if answer is not None:
-        request = context["request"]
-        request.accepted_renderer = ProblemRenderer()
-        request.accepted_media_type = ProblemRenderer.media_type
+    # An error of an app's own that is one of these kinds is answered alike.
+    kinds = (STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
+    status = next(kinds, None)
+    field: str | None = getattr(error, "field", FIELD_OF.get(type(error)))
+    if status is not None:
+        message = getattr(error, "message", str(error))
+        answer = Response(refusal_record(status, field, message), status)
+    else:
+        answer = exception_handler(error, context)
+        if answer is None:
+            return None
+        if isinstance(error, ValidationError):
+            field, message = _first(error.detail)
+        else:
+            field, message = FIELD_OF.get(type(error)), str(answer.data["detail"])
+        answer.data = refusal_record(answer.status_code, field, message)
+    request = context["request"]
+    request.accepted_renderer = ProblemRenderer()
+    request.accepted_media_type = ProblemRenderer.media_type
     return answer
 
 
@@ -73,26 +87,6 @@ def no_such_address(request: HttpRequest, exception: Exception) -> HttpResponse:
         404, "address", "no such address; /api/v1/schema has those that there are"
     )
     return JsonResponse(said, status=404, content_type=ProblemRenderer.media_type)
-
-
-def _answer(error: Exception, context: dict[str, Any]) -> Response | None:
-    # An error of an app's own that is one of these kinds is answered alike.
-    kinds = (STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
-    status = next(kinds, None)
-    if status is not None:
-        field = getattr(error, "field", FIELD_OF.get(type(error)))
-        return Response(
-            refusal_record(status, field, getattr(error, "message", str(error))), status
-        )
-    answer = exception_handler(error, context)
-    if answer is None:
-        return None
-    if isinstance(error, ValidationError):
-        field, message = _first(error.detail)
-    else:
-        field, message = FIELD_OF.get(type(error)), str(answer.data["detail"])
-    answer.data = refusal_record(answer.status_code, field, message)
-    return answer
 
 
 def _first(detail: Any, path: str = "") -> tuple[str, str]:

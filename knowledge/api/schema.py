@@ -23,8 +23,7 @@ REFUSAL = {
     "description": "A refusal (RFC 9457). field: what is wrong; message: the same as detail.",
     "required": ["type", "title", "status", "detail", "field", "message"],
     "properties": {
-        "type": {"type": "string"},
-        "title": {"type": "string"},
+        **{name: {"type": "string"} for name in ("type", "title")},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
         "field": {"type": ["string", "null"]},
@@ -93,8 +92,21 @@ def docs_page(request: HttpRequest) -> HttpResponse:
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             group = path.removeprefix(PREFIX).strip("/").partition("/")[0]
+            contents = next(iter(operation["responses"].values())).get("content", {})
+            body = operation.get("requestBody", {}).get("content", {})
+            lead, _, more = operation.get("description", "").partition("\n")
             groups.setdefault(group, []).append(
-                _operation_record(document, path, method, operation)
+                {
+                    "id": operation["operationId"],
+                    "method": method.upper(),
+                    "path": path,
+                    "lead": lead,
+                    "more": more.strip(),
+                    "parameters": operation.get("parameters", []),
+                    "body": _fields(document, body),
+                    "answer": _fields(document, contents),
+                    "kinds": list(contents),
+                }
             )
     objects = {
         name: _fields(document, {"": {"schema": schema}})
@@ -102,25 +114,6 @@ def docs_page(request: HttpRequest) -> HttpResponse:
         if "results" not in schema.get("properties", {})  # a page, which its rows describe
     }
     return render(request, "knowledge/api.html", {"groups": groups, "objects": objects})
-
-
-def _operation_record(
-    document: dict[str, Any], path: str, method: str, operation: dict[str, Any]
-) -> dict[str, Any]:
-    contents = next(iter(operation["responses"].values())).get("content", {})
-    body = operation.get("requestBody", {}).get("content", {})
-    lead, _, more = operation.get("description", "").partition("\n")
-    return {
-        "id": operation["operationId"],
-        "method": method.upper(),
-        "path": path,
-        "lead": lead,
-        "more": more.strip(),
-        "parameters": operation.get("parameters", []),
-        "body": _fields(document, body),
-        "answer": _fields(document, contents),
-        "kinds": list(contents),
-    }
 
 
 def _fields(document: dict[str, Any], contents: dict[str, Any]) -> list[dict[str, Any]]:

@@ -15,8 +15,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from knowledge.api.lists import ListView, OneView, Selected
-from knowledge.api.records import RecordSerializer
+from knowledge.api.lists import ListView, OneView, RecordSerializer, Selected
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import LONGEST_REASON, CurationError
 from knowledge.curation.propose import Proposal, submit
@@ -211,15 +210,6 @@ def _proposal(body: dict[str, Any]) -> Proposal:
         platform = platform_named(texts.pop("platform"))
     except NotKnown as error:
         raise CurationError("platform", str(error)) from error
-    return Proposal(
-        platform=platform,
-        qualifiers=_qualifiers(body),
-        replaces=_spec_named(body, "replaces"),
-        **texts,
-    )
-
-
-def _qualifiers(body: dict[str, Any]) -> dict[str, str]:
     found = body.get("qualifiers", {})
     if not isinstance(found, dict):
         raise CurationError("qualifiers", 'accepted: an object of texts, {"dtype": "float16"}')
@@ -229,7 +219,9 @@ def _qualifiers(body: dict[str, Any]) -> dict[str, str]:
         if not isinstance(value, str) or len(value) > LONGEST_QUALIFIER:
             words = f"{key}: accepted: a text of up to {LONGEST_QUALIFIER} characters"
             raise CurationError("qualifiers", words)
-    return found
+    return Proposal(
+        platform=platform, qualifiers=found, replaces=_spec_named(body, "replaces"), **texts
+    )
 
 
 def _text(body: dict[str, Any], name: str) -> str:

@@ -58,7 +58,9 @@ def claim(request: Request) -> KeptAnswer | None:
     if not key.isprintable() or not key.isascii() or not 0 < len(key) <= LONGEST_KEY:
         raise CurationError(HEADER, f"accepted: 1 to {LONGEST_KEY} printable ASCII characters")
     KeptAnswer.objects.filter(at__lt=timezone.now() - KEPT_FOR).delete()
-    digest = _digest(request)
+    body = json.dumps(request.data, sort_keys=True, default=str)
+    said = f"{request.method} {request.get_full_path()} {body}"
+    digest = hashlib.sha256(said.encode(errors="surrogatepass")).hexdigest()
     try:
         with transaction.atomic():
             return KeptAnswer.objects.create(user=request.user, key=key, request=digest)
@@ -69,21 +71,6 @@ def claim(request: Request) -> KeptAnswer | None:
     if kept.request != digest:
         raise CurationError(HEADER, "it was used for another request; accepted: a new key")
     raise Answered(Response(json.loads(kept.content), kept.status, headers={"Idempotent": "1"}))
-
-
-def keep(claimed: KeptAnswer, response: Any) -> None:
-    """Keep the rendered answer; a refusal leaves the key free, for it stored nothing."""
-    if response.status_code >= 400:
-        claimed.delete()
-        return
-    claimed.status, claimed.content = response.status_code, response.content.decode()
-    claimed.save(update_fields=["status", "content"])
-
-
-def _digest(request: Request) -> str:
-    body = json.dumps(request.data, sort_keys=True, default=str)
-    said = f"{request.method} {request.get_full_path()} {body}"
-    return hashlib.sha256(said.encode(errors="surrogatepass")).hexdigest()
 
 
 class BearerToken(TokenAuthentication):
@@ -154,7 +141,9 @@ class ApiView(APIView):
     claimed: KeptAnswer | None = None
 
     def get_exception_handler(self) -> Callable[..., Response | None]:
-        return _refusal
+        return lambda error, context: (
+            error.response if isinstance(error, Answered) else problem(error, context)
+        )
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
         try:
@@ -196,8 +185,15 @@ class ApiView(APIView):
         return found
 
     def _keep(self, response: Any) -> None:
-        if self.claimed is not None:
-            keep(self.claimed, response)
+        """Keep the rendered answer; a refusal leaves the key free, for it stored nothing."""
+        if self.claimed is not None and response.status_code >= 400:
+            self.claimed.delete()
+        elif self.claimed is not None:
+            self.claimed.status, self.claimed.content = (
+                response.status_code,
+                response.content.decode(),
+            )
+            self.claimed.save(update_fields=["status", "content"])
 
     def _with_etag(self, response: Any) -> HttpResponseBase | None:
         set_response_etag(response)
@@ -205,7 +201,3 @@ class ApiView(APIView):
             self.request, etag=response["ETag"], response=response
         )
         return found
-
-
-def _refusal(error: Exception, context: dict[str, Any]) -> Response | None:
-    return error.response if isinstance(error, Answered) else problem(error, context)

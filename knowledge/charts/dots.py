@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from knowledge.charts.frame import Frame, TableRow, TableTwin, full, number
-from knowledge.charts.scale import Scale, ScaleKind, Tick, ticks_linear
+from knowledge.charts.scale import Scale, ScaleKind, ticks_linear
 
 COLUMNS = ("Attempt", "Effect, %")
 WIDTH, LEFT, RIGHT, TOP, BELOW = 720, 12, 708, 14, 46
@@ -27,33 +28,11 @@ class DotPoint:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class StackedDot:
-    """The place of an attempt."""
+def build(points: Sequence[DotPoint]) -> dict[str, Any] | None:
+    """The geometry of the newest attempts given; None without any.
 
-    point: DotPoint
-    x: float
-    y: float
-    data_x: str
-
-
-@dataclass(frozen=True, slots=True)
-class DotChart:
-    """Geometry; `templates/knowledge/charts/dots.svg` draws it."""
-
-    kind: str
-    title: str
-    frame: Frame
-    x: Scale
-    x_ticks: tuple[Tick, ...]
-    zero: float
-    dots: tuple[StackedDot, ...]
-    caption: str
-    table: TableTwin
-
-
-def build(points: Sequence[DotPoint], title: str) -> DotChart | None:
-    """Lay out the newest attempts given; None without any."""
+    `templates/knowledge/charts/dots.svg` draws it. Lengths are in SVG units.
+    """
     if not points:
         return None
     gains = [point.gain for point in points]
@@ -68,18 +47,15 @@ def build(points: Sequence[DotPoint], title: str) -> DotChart | None:
         level = min(above[place], HIGHEST - 1)
         above[place] += 1
         y = bottom - STEP * (level + 0.5)
-        dots.append(StackedDot(point, place * STEP, y, full(point.gain * 100)))
-    faster = sum(gain > 0 for gain in gains)
-    return DotChart(
-        kind="dots",
-        title=title,
-        frame=Frame(WIDTH, bottom + BELOW, LEFT, RIGHT, TOP, bottom),
-        x=x,
-        x_ticks=ticks_linear(x, 7),
-        zero=x.position(0),
-        dots=tuple(dots),
-        caption=f"{faster} of {len(gains)} measured attempts lie right of zero, which is faster.",
-        table=TableTwin(
-            COLUMNS, tuple(TableRow(p.name, p.href, (number(p.gain * 100),)) for p in points)
-        ),
-    )
+        dots.append({"point": point, "x": place * STEP, "y": y, "data_x": full(point.gain * 100)})
+    rows = tuple(TableRow(p.name, p.href, (number(p.gain * 100),)) for p in points)
+    return {
+        "kind": "dots",
+        "frame": Frame(WIDTH, bottom + BELOW, LEFT, RIGHT, TOP, bottom),
+        "x": x,
+        "x_ticks": ticks_linear(x, 7),
+        "zero": x.position(0),
+        "dots": dots,
+        "faster": sum(gain > 0 for gain in gains),
+        "table": TableTwin(COLUMNS, rows),
+    }

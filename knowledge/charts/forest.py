@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from knowledge.charts.frame import Frame, Segment, TableRow, TableTwin, cut, full, number
-from knowledge.charts.scale import Scale, ScaleKind, Tick, ticks_linear
+from knowledge.charts.frame import Frame, TableRow, TableTwin, cut, full, number
+from knowledge.charts.scale import Scale, ScaleKind, ticks_linear
 from knowledge.experience.wording import GainSpread
 
 COLUMNS = ("Strategy", "Median, %", "Low, %", "High, %", "n", "Worked", "Tried")
@@ -15,7 +16,6 @@ WIDE, NARROW = 26, 15  # characters of a label, on a screen and on a phone
 LEAST = 0.02  # of the axis on both sides of zero
 # An effect beyond these would squeeze all others together, so the axis is cut there and says so.
 CUT_LOW, CUT_HIGH = -0.5, 1.0
-HOW = "95 % of the median by order statistics; under six attempts their whole range"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,39 +29,13 @@ class ForestPoint:
     gain: GainSpread
 
 
-@dataclass(frozen=True, slots=True)
-class ForestLine:
-    """One line. x, whisker: None where nothing was measured; beyond: -1 or 1 if x is off scale."""
+def build(points: Sequence[ForestPoint]) -> dict[str, Any] | None:
+    """The geometry of the strategies, the largest median first; None without any.
 
-    point: ForestPoint
-    label: str
-    short: str
-    y: float
-    x: float | None
-    data_x: str
-    whisker: Segment | None
-    beyond: int
-
-
-@dataclass(frozen=True, slots=True)
-class ForestChart:
-    """Geometry; `templates/knowledge/charts/forest.svg` draws it. cuts: ends with a break mark."""
-
-    kind: str
-    title: str
-    frame: Frame
-    x: Scale
-    x_title: str
-    x_ticks: tuple[Tick, ...]
-    zero: float
-    cuts: tuple[float, ...]
-    lines: tuple[ForestLine, ...]
-    caption: str
-    table: TableTwin
-
-
-def build(points: Sequence[ForestPoint], title: str) -> ForestChart | None:
-    """Lay out the strategies, the largest median first; None without any."""
+    `templates/knowledge/charts/forest.svg` draws it. Lengths are in SVG units; cuts: ends of the
+    axis with a break mark. A line without a measured effect has neither x nor whisker; beyond is
+    -1 or 1 where its x is off the scale.
+    """
     if not points:
         return None
     ranked = sorted(points, key=lambda p: (p.gain.median is None, -(p.gain.median or 0), p.name))
@@ -71,63 +45,45 @@ def build(points: Sequence[ForestPoint], title: str) -> ForestChart | None:
     low, high = max(whole[0], CUT_LOW), min(whole[1], CUT_HIGH)
     room = (high - low) * 0.05
     x = Scale(ScaleKind.LINEAR, (low - room) * 100, (high + room) * 100, LEFT, RIGHT)
-    cuts = [end for end, is_cut in ((LEFT, low > whole[0]), (RIGHT, high < whole[1])) if is_cut]
-    return ForestChart(
-        kind="forest",
-        title=title,
-        frame=Frame(WIDTH, bottom + BELOW, LEFT, RIGHT, TOP, bottom),
-        x=x,
-        x_title="median effect, % (right is faster)" + (", axis cut" if cuts else ""),
-        x_ticks=ticks_linear(x, 7),
-        zero=x.position(0),
-        cuts=tuple(cuts),
-        lines=tuple(_line(point, index, x) for index, point in enumerate(ranked)),
-        caption=_caption(ranked),
-        table=TableTwin(COLUMNS, tuple(map(_row, ranked))),
-    )
+    clear = [point for point in ranked if (point.gain.low or 0) > 0]
+    rows = []
+    for point in ranked:
+        effects = [None if value is None else value * 100 for value in _ends(point.gain)]
+        counts = [number(n, 0) for n in (point.gain.n, point.worked, point.tried)]
+        cells = (*map(number, effects), *counts)
+        rows.append(TableRow(point.name, point.href, cells))
+    return {
+        "kind": "forest",
+        "frame": Frame(WIDTH, bottom + BELOW, LEFT, RIGHT, TOP, bottom),
+        "x": x,
+        "x_ticks": ticks_linear(x, 7),
+        "zero": x.position(0),
+        "cuts": [LEFT] * (low > whole[0]) + [RIGHT] * (high < whole[1]),
+        "lines": [_line(point, index, x) for index, point in enumerate(ranked)],
+        "best": max(clear, key=lambda p: p.gain.median or 0, default=None),
+        "clear": len(clear),
+        "tried": sum(point.tried for point in ranked),
+        "table": TableTwin(COLUMNS, tuple(rows)),
+    }
 
 
 def _ends(gain: GainSpread) -> tuple[float | None, ...]:
     return gain.median, gain.low, gain.high
 
 
-def _line(point: ForestPoint, index: int, x: Scale) -> ForestLine:
-    y = TOP + ROW * (index + 0.5)
-    low, high = point.gain.low, point.gain.high
-    whisker = None
-    if low is not None and high is not None:
-        whisker = Segment(_within(low, x), y, _within(high, x), y)
+def _line(point: ForestPoint, index: int, x: Scale) -> dict[str, Any]:
+    places = []
+    for fraction in _ends(point.gain):
+        held = None if fraction is None else min(max(fraction * 100, x.low), x.high)
+        places.append(None if held is None else x.position(held))
     at = None if point.gain.median is None else point.gain.median * 100
-    return ForestLine(
-        point=point,
-        label=cut(point.name, WIDE),
-        short=cut(point.name, NARROW),
-        y=y,
-        x=None if point.gain.median is None else _within(point.gain.median, x),
-        data_x=full(at),
-        whisker=whisker,
-        beyond=0 if at is None else (at > x.high) - (at < x.low),
-    )
-
-
-def _within(fraction: float, x: Scale) -> float:
-    return x.position(min(max(fraction * 100, x.low), x.high))
-
-
-def _caption(ranked: Sequence[ForestPoint]) -> str:
-    clear = [p for p in ranked if (p.gain.low or 0) > 0]
-    best = max(clear, key=lambda p: p.gain.median or 0, default=None)
-    tried = sum(point.tried for point in ranked)
-    if best is None:
-        told = f"None of {len(ranked)} strategies has an effect clear of zero yet."
-    else:
-        told = f"{best.name} helps most: {best.gain.words}, n={best.gain.n}. "
-        told += f"{len(clear)} of {len(ranked)} strategies help with an interval clear of zero."
-    return f"{told} {tried:,} attempts. Interval: {HOW}."
-
-
-def _row(point: ForestPoint) -> TableRow:
-    effects = [None if v is None else v * 100 for v in _ends(point.gain)]
-    counts = (point.gain.n, point.worked, point.tried)
-    cells = [*(number(value) for value in effects), *(number(count, 0) for count in counts)]
-    return TableRow(point.name, point.href, tuple(cells))
+    return {
+        "point": point,
+        "label": cut(point.name, WIDE),
+        "short": cut(point.name, NARROW),
+        "y": TOP + ROW * (index + 0.5),
+        "x": places[0],
+        "data_x": full(at),
+        "whisker": None if None in places[1:] else places[1:],
+        "beyond": 0 if at is None else (at > x.high) - (at < x.low),
+    }

@@ -71,20 +71,15 @@ class TableTwin:
     def records(self) -> Iterator[Mapping[str, Any]]:
         """Column → value with all its digits; empty where there is none."""
         for row in self.rows:
-            values = (_value(cell) for cell in row.cells)
-            yield dict(zip(self.columns, (row.name, *values), strict=True))
+            values: list[float | int | str | None] = [row.name]
+            for found in (float(cell.value) if cell.value else None for cell in row.cells):
+                values.append(int(found) if found is not None and found.is_integer() else found)
+            yield dict(zip(self.columns, values, strict=True))
 
 
 def number(value: float | None, places: int = 1) -> Cell:
     """A number with its full value for exports; a dash where there is none."""
     return Cell("–") if value is None else Cell(f"{value:,.{places}f}", f"{value:.12g}")
-
-
-def _value(cell: Cell) -> float | int | str | None:
-    if not cell.value:
-        return None
-    found = float(cell.value)
-    return int(found) if found.is_integer() else found
 
 
 def cut(text: str, most: int) -> str:

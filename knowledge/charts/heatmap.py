@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from knowledge.charts.frame import Frame, TableRow, TableTwin, cut, number
 
@@ -32,89 +33,53 @@ class HeatPoint:
         return self.worked / self.tried
 
 
-@dataclass(frozen=True, slots=True)
-class HeatCell:
-    """One cell. step: 0 to 4, how strong its colour is."""
+def build(points: Sequence[HeatPoint]) -> dict[str, Any] | None:
+    """The geometry of the platforms and operations with the most attempts; None without any.
 
-    point: HeatPoint
-    x: float
-    y: float
-    step: int
-
-    @property
-    def text(self) -> str:
-        return f"{self.point.share:.0%}".replace("%", " %")
-
-    @property
-    def title(self) -> str:
-        p = self.point
-        return f"{p.op} on {p.platform}: {p.worked} of {p.tried} attempts worked"
-
-
-@dataclass(frozen=True, slots=True)
-class HeatLabel:
-    """A row's or a column's name; short: where letters are large."""
-
-    at: float
-    text: str
-    short: str
-
-
-@dataclass(frozen=True, slots=True)
-class HeatChart:
-    """Geometry; `templates/knowledge/charts/heatmap.svg` draws it."""
-
-    kind: str
-    title: str
-    frame: Frame
-    cell_width: float
-    cell_height: float
-    rows: tuple[HeatLabel, ...]
-    columns: tuple[HeatLabel, ...]
-    cells: tuple[HeatCell, ...]
-    caption: str
-    table: TableTwin
-
-    @property
-    def half_width(self) -> float:
-        """The x at which the text of a cell is centred."""
-        return round(self.cell_width / 2, 2)
-
-    @property
-    def baseline(self) -> float:
-        """The y of the text of a cell."""
-        return round(self.cell_height / 2 + 5, 2)
-
-
-def build(points: Sequence[HeatPoint], title: str) -> HeatChart | None:
-    """Lay out the platforms and operations with the most attempts; None without any."""
+    `templates/knowledge/charts/heatmap.svg` draws it. Lengths are in SVG units; step: 0 to 4, how
+    strong the colour of a cell is; short: a label where letters are large.
+    """
     if not points:
         return None
     rows = _most([(p.platform, p.tried) for p in points], MOST_ROWS)
     columns = _most([(p.op, p.tried) for p in points], MOST_COLUMNS)
     width = min(WIDEST, (WIDTH - LEFT) / len(columns))
     bottom = TOP + HEIGHT * len(rows)
-    shown = [p for p in points if p.platform in rows and p.op in columns]
-    return HeatChart(
-        kind="heatmap",
-        title=title,
-        frame=Frame(WIDTH, bottom + BELOW, LEFT, LEFT + width * len(columns), TOP, bottom),
-        cell_width=width - 2,
-        cell_height=HEIGHT - 2,
-        rows=tuple(_label(name, TOP + HEIGHT * (i + 0.5)) for i, name in enumerate(rows)),
-        columns=tuple(_label(name, LEFT + width * (i + 0.5)) for i, name in enumerate(columns)),
-        cells=tuple(
-            HeatCell(
-                point=p,
-                x=round(LEFT + width * columns.index(p.op), 2),
-                y=TOP + HEIGHT * rows.index(p.platform),
-                step=min(STEPS - 1, int(p.share * STEPS)),
-            )
-            for p in shown
-        ),
-        caption=_caption(points) + _left_out(points, len(shown)),
-        table=TableTwin(COLUMNS, tuple(map(_row, sorted(points, key=_order)))),
-    )
+    cells = [
+        {
+            "point": point,
+            "x": round(LEFT + width * columns.index(point.op), 2),
+            "y": TOP + HEIGHT * rows.index(point.platform),
+            "step": min(STEPS - 1, int(point.share * STEPS)),
+        }
+        for point in points
+        if point.platform in rows and point.op in columns
+    ]
+    table = []
+    for p in sorted(points, key=lambda point: (point.platform, point.op)):
+        shares = (number(p.share * 100), number(p.worked, 0), number(p.tried, 0))
+        table.append(TableRow(f"{p.platform} {p.op}", p.href, shares))
+    counted = [point for point in points if point.tried >= FEW]
+    tried, worked = sum(p.tried for p in points), sum(p.worked for p in points)
+    return {
+        "kind": "heatmap",
+        "frame": Frame(WIDTH, bottom + BELOW, LEFT, LEFT + width * len(columns), TOP, bottom),
+        "cell_width": width - 2,
+        "cell_height": HEIGHT - 2,
+        "text_x": round(width / 2 - 1, 2),
+        "text_y": round(HEIGHT / 2 + 4, 2),
+        "rows": [_label(name, TOP + HEIGHT * (i + 0.5)) for i, name in enumerate(rows)],
+        "columns": [_label(name, LEFT + width * (i + 0.5)) for i, name in enumerate(columns)],
+        "cells": cells,
+        "tried": tried,
+        "worked": worked,
+        "share": worked / tried,
+        "few": FEW,
+        "best": max(counted, key=lambda p: p.share) if len(counted) > 1 else None,
+        "worst": min(counted, key=lambda p: p.share) if len(counted) > 1 else None,
+        "left_out": len(points) - len(cells),
+        "table": TableTwin(COLUMNS, tuple(table)),
+    }
 
 
 def _most(counts: Sequence[tuple[str, int]], most: int) -> list[str]:
@@ -125,34 +90,5 @@ def _most(counts: Sequence[tuple[str, int]], most: int) -> list[str]:
     return sorted(name for name, _ in total.most_common(most))
 
 
-def _label(name: str, at: float) -> HeatLabel:
-    return HeatLabel(round(at, 2), cut(name, WIDE), cut(name, NARROW))
-
-
-def _caption(points: Sequence[HeatPoint]) -> str:
-    told = [p for p in points if p.tried >= FEW]
-    everything, good = sum(p.tried for p in points), sum(p.worked for p in points)
-    words = f"{good:,} of {everything:,} attempts worked ({good / everything:.0%})."
-    if len(told) > 1:
-        best, worst = max(told, key=lambda p: p.share), min(told, key=lambda p: p.share)
-        words += f" Most often {_place(best)}, least often {_place(worst)}"
-        words += f" (of places with {FEW} attempts or more)."
-    return words.replace("%)", " %)")
-
-
-def _place(point: HeatPoint) -> str:
-    return f"{point.op} on {point.platform}, {point.worked} of {point.tried}"
-
-
-def _left_out(points: Sequence[HeatPoint], shown: int) -> str:
-    more = len(points) - shown
-    return f" {more} more places are in the table." if more else ""
-
-
-def _order(point: HeatPoint) -> tuple[str, str]:
-    return point.platform, point.op
-
-
-def _row(point: HeatPoint) -> TableRow:
-    cells = (number(point.share * 100), number(point.worked, 0), number(point.tried, 0))
-    return TableRow(f"{point.platform} {point.op}", point.href, cells)
+def _label(name: str, at: float) -> dict[str, Any]:
+    return {"at": round(at, 2), "text": cut(name, WIDE), "short": cut(name, NARROW)}

@@ -18,15 +18,7 @@ from knowledge.curation.people import require_proposer, require_reviewer
 from knowledge.curation.propose import CitedLines, cite, proof
 from knowledge.curation.store import chunks, entry_of, record
 from knowledge.curation.turn import turn
-from knowledge.models import (
-    DRIFT,
-    Action,
-    Flag,
-    FlagAnswer,
-    FlagKind,
-    Revision,
-    SpecChange,
-)
+from knowledge.models import DRIFT, Action, Flag, FlagAnswer, FlagKind, Revision, SpecChange
 
 # What a person may say to which kind. Retiring and replacing close flags by themselves.
 ACCEPTED: dict[str, frozenset[str]] = {
@@ -44,8 +36,7 @@ def recite(flag: Flag, place: CitedLines, by: Any, why: str) -> Flag:
     """
     require_storable("why", why)
     with turn(flag):
-        _require_may_answer(flag, by)
-        _require_accepted(flag, FlagAnswer.RECITED)
+        _require_may_give(flag, FlagAnswer.RECITED, by)
         quote = proof(flag.spec.shown, place, known=flag.spec.known)
         close_all([flag], FlagAnswer.RECITED, by, why)
         before = str(flag.spec.citation)
@@ -58,8 +49,7 @@ def explain(flag: Flag, answer: FlagAnswer, by: Any, why: str) -> Flag:
     """Say why a value changed while its citation did not: a typo fixed, or a line misread."""
     require_reason(why)
     with turn(flag):
-        _require_may_answer(flag, by)
-        _require_accepted(flag, answer)
+        _require_may_give(flag, answer, by)
         close_all([flag], answer, by, why)
     return flag
 
@@ -85,13 +75,19 @@ def close_all(flags: Iterable[Flag], answer: FlagAnswer, by: Any, why: str) -> N
         )
 
 
-def _require_may_answer(flag: Flag, by: Any) -> None:
+def _require_may_give(flag: Flag, answer: FlagAnswer, by: Any) -> None:
     if flag.kind == FlagKind.SAME_CITATION:
         # An explanation, not a decision: whoever proposed the value knows best, others approve.
         require_proposer(by)
-        return
-    require_reviewer(by)
-    require_not_raised_by(flag, by)
+    else:
+        require_reviewer(by)
+        require_not_raised_by(flag, by)
+    accepted = ACCEPTED[flag.kind]
+    if answer not in accepted:
+        words = ", ".join(sorted(accepted))
+        raise CurationError(
+            "answer", f"'{answer}' does not answer '{flag.get_kind_display()}'; accepted: {words}"
+        )
 
 
 def require_not_raised_by(flag: Flag, by: Any) -> None:
@@ -104,12 +100,3 @@ def require_not_raised_by(flag: Flag, by: Any) -> None:
     )
     if by == flag.raised_by or since.exists():
         raise Forbidden("you changed the document, so another curator must answer its flags")
-
-
-def _require_accepted(flag: Flag, answer: FlagAnswer) -> None:
-    accepted = ACCEPTED[flag.kind]
-    if answer not in accepted:
-        words = ", ".join(sorted(accepted))
-        raise CurationError(
-            "answer", f"'{answer}' does not answer '{flag.get_kind_display()}'; accepted: {words}"
-        )

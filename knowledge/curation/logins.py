@@ -11,8 +11,7 @@ import math
 import os
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
 from typing import Any
@@ -50,24 +49,18 @@ class HashedInTurn(PBKDF2PasswordHasher):
     """Django's own hash, a few at a time. Raises TooManyLogins."""
 
     def encode(self, *args: Any, **kwargs: Any) -> str:
-        with _turn():
-            return super().encode(*args, **kwargs)
-
-
-@contextmanager
-def _turn() -> Iterator[None]:
-    busy = TooManyLogins("Too many passwords are being checked right now", BUSY_S)
-    if not _places.acquire(blocking=False):
-        raise busy
-    try:
-        if not _turns.acquire(timeout=PATIENCE_S):
+        busy = TooManyLogins("Too many passwords are being checked right now", BUSY_S)
+        if not _places.acquire(blocking=False):
             raise busy
         try:
-            yield
+            if not _turns.acquire(timeout=PATIENCE_S):
+                raise busy
+            try:
+                return super().encode(*args, **kwargs)
+            finally:
+                _turns.release()
         finally:
-            _turns.release()
-    finally:
-        _places.release()
+            _places.release()
 
 
 def posted_name(request: HttpRequest) -> str:

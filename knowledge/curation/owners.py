@@ -48,7 +48,14 @@ def not_owned(texts: Mapping[str, str], origin: str) -> dict[str, str]:
         gone = document.withdrawn_at is not None
         same = not gone and document.newest == text_hash(texts[document.path])
         if not same and (document.rests or not gone):
-            found[document.path] = _refusal(document)
+            if document.origin in OWN_ORIGINS:
+                accepted = "the same text, or another path; a backup is restored into a wiki "
+                accepted += "without documents"
+            else:
+                accepted = "bring it under that name; a curator who did not plan it confirms"
+            found[document.path] = (
+                f"{document.path}: belongs to '{document.origin}'; accepted: {accepted}"
+            )
     return found
 
 
@@ -77,16 +84,6 @@ def keep_origins(said: Iterable[tuple[str, str]], stored: Collection[str], by: A
     for name, paths in found.items():
         for some in chunks(paths):
             Document.objects.filter(path__in=some).update(origin=name)
-
-
-def _refusal(document: Document) -> str:
-    if document.origin in OWN_ORIGINS:
-        accepted = (
-            "the same text, or another path; a backup is restored into a wiki without documents"
-        )
-    else:
-        accepted = "bring it under that name; a curator who did not plan it confirms"
-    return f"{document.path}: belongs to '{document.origin}'; accepted: {accepted}"
 
 
 def brought_by_other(origin: str, person: Any) -> str:

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group, Permission
+from django.contrib.auth.models import Group, Permission
 
 from knowledge.curation.errors import Forbidden
-
-Person = AbstractBaseUser | AnonymousUser
 
 PROPOSE = "knowledge.propose_spec"
 REVIEW = "knowledge.review_spec"
@@ -23,6 +21,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "curator": (PROPOSE, REVIEW),
     "lead": (PROPOSE, REVIEW),
 }
+PROPOSERS = [role for role, permissions in ROLES.items() if PROPOSE in permissions]
 
 
 def may_propose(person: Any) -> bool:

@@ -71,21 +71,15 @@ def propose(
         quote = proof(facts.shown, place, known=facts.known)
         if replaces is not None and replaces.state not in (SpecState.APPROVED, SpecState.RETURNED):
             raise Conflict(f"{replaces} is {replaces.state}; only a value in use can be replaced")
-        new = NewSpec(
-            facts,
-            platform,
-            place.revision,
-            place.first_line,
-            place.last_line,
-            quote,
-            SpecState.PROPOSED,
-            why,
-            replaces=replaces,
-        )
+        lines = (place.revision, place.first_line, place.last_line)
+        new = NewSpec(facts, platform, *lines, quote, SpecState.PROPOSED, why, replaces=replaces)
         (spec,) = store_specs([new], by)
         citation = spec.citations.get()
-        if replaces is not None and _keeps_citation(replaces, spec, citation):
-            flag_kept_citation(spec, replaces, citation, by)
+        before = replaces.citation if replaces is not None else None
+        if replaces is not None and before is not None and replaces.shown != spec.shown:
+            same = before.revision.document_id == citation.revision.document_id
+            if same and before.quote == citation.quote:
+                _flag_kept_citation(spec, replaces, citation, by)
     return spec
 
 
@@ -100,7 +94,7 @@ def cite(spec: Spec, place: CitedLines, quote: str) -> Citation:
     )
 
 
-def flag_kept_citation(spec: Spec, replaced: Spec, citation: Citation, by: Any) -> Flag:
+def _flag_kept_citation(spec: Spec, replaced: Spec, citation: Citation, by: Any) -> Flag:
     """The value changed and its citation did not: somebody has to say how that can be."""
     note = f"{replaced.shown} and {spec.shown} rest on the same lines, {citation.line.locator}"
     flag = Flag.objects.create(
@@ -134,7 +128,11 @@ def proof(shown: str, place: CitedLines, *, known: bool) -> str:
         raise CurationError("lines", "they are blank; accepted: lines that a curator can judge")
     if not known:
         return quote
-    _refuse_hedges(shown, quote)
+    hedge = hedged_number(quote, shown)
+    if hedge is not None:
+        raise CurationError(
+            "lines", f"'{hedge}' makes it a guess there; accepted: lines that state it plainly"
+        )
     if not contains(quote, shown):
         raise CurationError(
             "lines", f"'{shown}' does not stand in the quoted lines; accepted: lines that hold it"
@@ -144,25 +142,6 @@ def proof(shown: str, place: CitedLines, *, known: bool) -> str:
         number = shown.partition(" ")[0]
         raise CurationError("lines", f"they say '{number} {other}', not '{shown}'")
     return quote
-
-
-def _refuse_hedges(shown: str, quote: str) -> None:
-    """A value is no guess, and neither is what its source says of it."""
-    hedge = hedged_number(quote, shown)
-    if hedge is not None:
-        raise CurationError(
-            "lines", f"'{hedge}' makes it a guess there; accepted: lines that state it plainly"
-        )
-
-
-def _keeps_citation(old: Spec, new: Spec, citation: Citation) -> bool:
-    before = old.citation
-    return (
-        before is not None
-        and old.shown != new.shown
-        and before.revision.document_id == citation.revision.document_id
-        and before.quote == citation.quote
-    )
 
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -196,19 +175,12 @@ def submit(proposal: Proposal, by: Any) -> Spec:
 
     Raises CurationError naming the field and what is accepted, Forbidden and Conflict.
     """
-    facts = _facts(proposal)
-    _check_replaced(proposal, facts)
-    place = _place(proposal, facts)
-    return propose(proposal.platform, facts, place, by, proposal.why, proposal.replaces)
-
-
-def _facts(proposal: Proposal) -> SpecFacts:
-    with _named("metric", MetricError):
+    with _naming("metric"):
         metric_named(proposal.metric)
     if not proposal.why.strip():
         raise CurationError("why", "a reason is needed; it is kept in the history")
-    with _named("value", MetricError, QuantityError), _of_facts():
-        return SpecFacts(
+    with _naming("value"):
+        facts = SpecFacts(
             metric=proposal.metric,
             shown=proposal.value,
             evidence=_one_of("evidence", proposal.evidence, EvidenceClass),
@@ -219,6 +191,18 @@ def _facts(proposal: Proposal) -> SpecFacts:
             qualifiers=proposal.qualifiers,
             note=proposal.note,
         )
+    old, question = proposal.replaces, (proposal.platform.pk, facts.metric, dict(facts.qualifiers))
+    if old is not None and (old.platform_id, old.metric, dict(old.qualifiers)) != question:
+        raise CurationError(
+            "replaces", f"{old} answers another question; accepted: a value of the same one"
+        )
+    with _naming("cite"):
+        line = parse_citation(f"{facts.metric}: {facts.shown} <- {proposal.cite}")
+    document = Document.objects.filter(path=line.path).first()
+    if document is None:
+        raise CurationError("cite", f"no document '{line.path}'; accepted: {SHAPE}")
+    place = CitedLines(document.latest, line.first_line, line.last_line)
+    return propose(proposal.platform, facts, place, by, proposal.why, proposal.replaces)
 
 
 def _rank(proposal: Proposal) -> Rank:
@@ -231,43 +215,16 @@ def _rank(proposal: Proposal) -> Rank:
     return Rank.NORMAL if preferred.exists() else Rank.PREFERRED
 
 
-def _check_replaced(proposal: Proposal, facts: SpecFacts) -> None:
-    old = proposal.replaces
-    if old is None:
-        return
-    question = (proposal.platform.pk, facts.metric, dict(facts.qualifiers))
-    if (old.platform_id, old.metric, dict(old.qualifiers)) != question:
-        raise CurationError(
-            "replaces", f"{old} answers another question; accepted: a value of the same one"
-        )
-
-
-def _place(proposal: Proposal, facts: SpecFacts) -> CitedLines:
-    with _named("cite", CitationError):
-        line = parse_citation(f"{facts.metric}: {facts.shown} <- {proposal.cite}")
-    document = Document.objects.filter(path=line.path).first()
-    if document is None:
-        raise CurationError("cite", f"no document '{line.path}'; accepted: {SHAPE}")
-    return CitedLines(document.latest, line.first_line, line.last_line)
-
-
 @contextmanager
-def _named(field_name: str, *kinds: type[Exception]) -> Iterator[None]:
-    """Turn these refusals into one that names the field."""
-    try:
-        yield
-    except kinds as error:
-        raise CurationError(field_name, str(error)) from error
-
-
-@contextmanager
-def _of_facts() -> Iterator[None]:
-    """Turn refused facts into a refusal that names the field, where it is one field alone."""
+def _naming(field_name: str) -> Iterator[None]:
+    """Turn a refused name, number or fact into a refusal that names its field."""
     try:
         yield
     except FactsError as error:
         words = str(error).removeprefix(f"{error.field}: ")
         raise CurationError(error.field or "facts", words) from error
+    except (MetricError, QuantityError, CitationError) as error:
+        raise CurationError(field_name, str(error)) from error
 
 
 def _one_of(field_name: str, value: str, kind: type[Word]) -> Word:

@@ -6,7 +6,8 @@ was first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from knowledge.curation.answer import close_all, require_not_raised_by
@@ -22,16 +23,7 @@ from knowledge.curation.revise import recheck
 from knowledge.curation.store import chunks, entry_of, record
 from knowledge.curation.turn import turn, who_was_first
 from knowledge.lookup.standing import standings
-from knowledge.models import (
-    DRIFT,
-    Action,
-    Flag,
-    FlagAnswer,
-    Kind,
-    Spec,
-    SpecChange,
-    SpecState,
-)
+from knowledge.models import DRIFT, Action, Flag, FlagAnswer, Kind, Spec, SpecChange, SpecState
 from knowledge.models.spec import SpecQuerySet
 from knowledge.search.index import index_specs, remove
 from knowledge.specs.citation import CitationState
@@ -54,17 +46,19 @@ def approve(spec: Spec, by: Any, why: str = "") -> Spec:
     """
     require_reviewer(by)
     require_storable("why", why)
-    seen = _preferred_beside(spec)
-    with turn(spec):
-        require_second_person(spec, by)
-        _require_as_seen(spec, seen)
+    with _decision(spec, by):
         if spec.state == SpecState.RETIRED:
             raise Conflict(f"{spec} is retired; restore it as a proposal first")
         _require_sound(spec)
         _make_room(spec, by)
         enter(spec, SpecState.APPROVED)
         record(spec, Action.APPROVED, by, why, after=spec.shown)
-        _require_preferred(spec)
+        preferred = _same_question(spec).filter(rank=Rank.PREFERRED)
+        answers = spec.shown != UNKNOWN_VALUE and spec.rank != Rank.PREFERRED
+        if answers and not preferred.exists():
+            raise CurationError(
+                "rank", f"no value of {spec.metric} would be preferred; accepted: rank preferred"
+            )
     return spec
 
 
@@ -107,7 +101,17 @@ def retire(spec: Spec, by: Any, why: str, successor: Spec | None = None) -> Spec
         was_preferred = spec.state == SpecState.APPROVED and spec.rank == Rank.PREFERRED
         put_out_of_use([spec], FlagAnswer.RETIRED, by, why)
         if was_preferred:
-            _hand_over(spec, successor, by, why)
+            peers = _peers(spec)
+            if successor is None and peers.exists():
+                shown = ", ".join(str(peer.shown) for peer in peers)
+                raise CurationError("successor", f"which value is preferred now? accepted: {shown}")
+            if successor is not None:
+                require_second_person(successor, by)
+                if not peers.filter(pk=successor.pk).exists():
+                    raise CurationError(
+                        "successor", f"{successor} does not answer the same question"
+                    )
+                _write_rank(successor, Rank.PREFERRED, by, why)
     return spec
 
 
@@ -137,10 +141,7 @@ def set_rank(spec: Spec, rank: Rank, by: Any, why: str) -> Spec:
     """Prefer, unprefer or deprecate an approved value. A preferred one is only ever exchanged."""
     require_reviewer(by)
     require_reason(why)
-    seen = _preferred_beside(spec)
-    with turn(spec):
-        require_second_person(spec, by)
-        _require_as_seen(spec, seen)
+    with _decision(spec, by):
         if spec.state != SpecState.APPROVED:
             raise Conflict(f"{spec} is {spec.state}; only approved values are ranked")
         if spec.rank == Rank.PREFERRED and rank != Rank.PREFERRED:
@@ -217,15 +218,17 @@ def _same_question(spec: Spec) -> SpecQuerySet:
     return Spec.objects.approved().asking(*asked).exclude(pk=spec.pk)
 
 
-def _preferred_beside(spec: Spec) -> Spec | None:
-    return _same_question(spec).filter(rank=Rank.PREFERRED).first()
-
-
-def _require_as_seen(spec: Spec, seen: Spec | None) -> None:
-    """Refuse where another value became the preferred one while this decision waited its turn."""
-    now = _preferred_beside(spec)
-    if now is not None and now != seen:
-        raise Conflict(f"{who_was_first(now)} and is preferred; look again")
+@contextmanager
+def _decision(spec: Spec, by: Any) -> Iterator[None]:
+    """A turn of a second person; Conflict where another value became preferred meanwhile."""
+    preferred = _same_question(spec).filter(rank=Rank.PREFERRED)
+    seen = preferred.first()
+    with turn(spec):
+        require_second_person(spec, by)
+        now = preferred.first()
+        if now is not None and now != seen:
+            raise Conflict(f"{who_was_first(now)} and is preferred; look again")
+        yield
 
 
 def _peers(spec: Spec) -> SpecQuerySet:
@@ -235,12 +238,19 @@ def _peers(spec: Spec) -> SpecQuerySet:
 
 def _make_room(spec: Spec, by: Any) -> None:
     """Retire what the spec replaces or answers, and let a preferred rival step back."""
-    beside = (peer for peer in _peers(spec) if peer.pk != spec.replaces_id)
-    if not spec.known and any(beside):
+    others = (peer for peer in _peers(spec) if peer.pk != spec.replaces_id)
+    if not spec.known and any(others):
         raise Conflict(f"{spec.metric} has an answer; {spec.shown} does not take its place")
     replaced = spec.replaces
     if replaced is not None and replaced.state == SpecState.APPROVED:
-        _require_same_question(spec, replaced)
+        # The answer to another question has peers of its own, which would lose their preferred one.
+        asked = (spec.platform_id, spec.metric, spec.qualifiers)
+        if (replaced.platform_id, replaced.metric, replaced.qualifiers) != asked:
+            raise CurationError(
+                "replaces",
+                f"{replaced} answers another question; accepted: return "
+                "this one, and propose its value without replacing that",
+            )
         _require_not_raised_by(replaced, by)
         words = f"replaced by {spec.shown}"
         put_out_of_use([replaced], FlagAnswer.REPLACED, by, words, after=spec.shown)
@@ -248,17 +258,6 @@ def _make_room(spec: Spec, by: Any) -> None:
         put_out_of_use([unknown], FlagAnswer.REPLACED, by, f"answered now: {spec.shown}")
     if spec.rank == Rank.PREFERRED:
         _demote_rivals(spec, by, f"{spec.shown} is preferred now")
-
-
-def _require_same_question(spec: Spec, replaced: Spec) -> None:
-    """The answer to another question has peers of its own, which would lose their preferred one."""
-    asked = (spec.platform_id, spec.metric, spec.qualifiers)
-    if (replaced.platform_id, replaced.metric, replaced.qualifiers) != asked:
-        raise CurationError(
-            "replaces",
-            f"{replaced} answers another question; accepted: return "
-            "this one, and propose its value without replacing that",
-        )
 
 
 def _require_not_raised_by(spec: Spec, by: Any) -> None:
@@ -282,24 +281,3 @@ def _write_rank(spec: Spec, rank: Rank, by: Any, why: str) -> None:
         raise Conflict(who_was_first(spec))
     spec.rank = rank
     record(spec, Action.RANKED, by, why, before=before, after=rank)
-
-
-def _require_preferred(spec: Spec) -> None:
-    if spec.shown == UNKNOWN_VALUE or spec.rank == Rank.PREFERRED:
-        return
-    if not _same_question(spec).filter(rank=Rank.PREFERRED).exists():
-        raise CurationError(
-            "rank", f"no value of {spec.metric} would be preferred; accepted: rank preferred"
-        )
-
-
-def _hand_over(spec: Spec, successor: Spec | None, by: Any, why: str) -> None:
-    peers = _peers(spec)
-    if successor is None and peers.exists():
-        shown = ", ".join(str(peer.shown) for peer in peers)
-        raise CurationError("successor", f"which value is preferred now? accepted: {shown}")
-    if successor is not None:
-        require_second_person(successor, by)
-        if not peers.filter(pk=successor.pk).exists():
-            raise CurationError("successor", f"{successor} does not answer the same question")
-        _write_rank(successor, Rank.PREFERRED, by, why)

@@ -25,7 +25,7 @@ from knowledge.models import (
     SpecState,
 )
 from knowledge.models.document import text_hash
-from knowledge.specs.citation import CitationLine, CitationState
+from knowledge.specs.citation import CitationState
 from knowledge.specs.tracking.anchoring import Anchor, Reanchor
 
 # A retired value may lie on a text that is gone; nobody rests on it.
@@ -121,38 +121,37 @@ def settle(
     the name and with the words of `closing`.
     """
     every = list(found)
-    flagged = _open_flags([drift.spec.pk for drift in every])
+    flagged: dict[int, list[Flag]] = defaultdict(list)
+    for some in chunks([drift.spec.pk for drift in every]):
+        drifted = Flag.objects.open().filter(spec__in=some, kind__in=DRIFT)
+        for flag in drifted.select_related("spec__platform"):
+            flagged[flag.spec_id].append(flag)
     if revision is not None:
         standing = [drift for drift in every if drift.holds]
         _follow(standing, revision, by)
         back = [flag for drift in standing for flag in flagged[drift.spec.pk]]
         close_all(back, FlagAnswer.WITHDRAWN, *closing)
         every = [drift for drift in every if not drift.holds]
-    _move_flags([(flag, _seen(d, revision, by)) for d in every for flag in flagged[d.spec.pk]])
-    new = [drift for drift in every if not flagged[drift.spec.pk]]
-    Flag.objects.bulk_create(Flag(spec=d.spec, **_seen(d, revision, by)) for d in new)
-    SpecChange.objects.bulk_create(_flagged(drift, by) for drift in new)
-
-
-def _open_flags(keys: list[int]) -> dict[int, list[Flag]]:
-    """Spec → its open flags of a citation that does not hold."""
-    found: dict[int, list[Flag]] = defaultdict(list)
-    for some in chunks(keys):
-        for flag in (
-            Flag.objects.open()
-            .filter(spec__in=some, kind__in=DRIFT)
-            .select_related("spec__platform")
-        ):
-            found[flag.spec_id].append(flag)
-    return found
-
-
-def _move_flags(flags: list[tuple[Flag, dict[str, Any]]]) -> None:
-    for some in chunks(flags):
-        for flag, seen in some:
+    following = []
+    for drift in every:
+        seen = _seen(drift, revision, by)
+        for flag in flagged[drift.spec.pk]:
             for name, value in seen.items():
                 setattr(flag, name, value)
-        Flag.objects.bulk_update([flag for flag, _ in some], list(some[0][1]))
+            following.append(flag)
+    for flags in chunks(following):
+        Flag.objects.bulk_update(
+            flags, ("kind", "revision", "first_line", "last_line", "quote", "note", "raised_by")
+        )
+    new = [drift for drift in every if not flagged[drift.spec.pk]]
+    Flag.objects.bulk_create(Flag(spec=d.spec, **_seen(d, revision, by)) for d in new)
+    changes = []
+    for drift in new:
+        anchor, before = drift.anchor, drift.citation.quote
+        words = f"{anchor.state}: {anchor.note}" if anchor.note else str(anchor.state)
+        ends = {"before": before, "after": anchor.quote}
+        changes.append(entry_of(drift.spec, Action.FLAGGED, by, words, **ends))
+    SpecChange.objects.bulk_create(changes)
 
 
 def _seen(drift: CitationChange, revision: Revision | None, by: Any) -> dict[str, Any]:
@@ -169,42 +168,22 @@ def _seen(drift: CitationChange, revision: Revision | None, by: Any) -> dict[str
     }
 
 
-def _flagged(drift: CitationChange, by: Any) -> SpecChange:
-    anchor = drift.anchor
-    words = f"{anchor.state}: {anchor.note}" if anchor.note else str(anchor.state)
-    before = drift.citation.quote
-    return entry_of(drift.spec, Action.FLAGGED, by, words, before=before, after=anchor.quote)
-
-
 def _follow(standing: list[CitationChange], revision: Revision, by: Any) -> None:
     """Store where unchanged quotes stand in the new text."""
-    places = [_place(drift) for drift in standing]
-    Citation.objects.bulk_create(
-        Citation(
-            spec=drift.spec,
-            revision=revision,
-            first_line=place.first_line,
-            last_line=place.last_line,
-            quote=drift.anchor.quote,
-        )
-        for drift, place in zip(standing, places, strict=True)
-    )
-    moved = [drift for drift in standing if drift.anchor.state is CitationState.MOVED]
-    SpecChange.objects.bulk_create(_moved(drift, by) for drift in moved)
-
-
-def _place(drift: CitationChange) -> CitationLine:
-    """The citation where its text stands now."""
-    now = drift.anchor
-    if now.first_line is None or now.last_line is None:
-        raise ValueError(f"{drift.citation}: {now.state} has no lines to follow")
-    return replace(drift.citation.line, first_line=now.first_line, last_line=now.last_line)
-
-
-def _moved(drift: CitationChange, by: Any) -> SpecChange:
-    before, after = drift.citation.line.locator, _place(drift).locator
-    words = f"moved with its text {drift.anchor.note}"
-    return entry_of(drift.spec, Action.CITED, by, words, before=before, after=after)
+    citations, moves = [], []
+    for drift in standing:
+        now, before = drift.anchor, drift.citation.line
+        if now.first_line is None or now.last_line is None:
+            raise ValueError(f"{drift.citation}: {now.state} has no lines to follow")
+        place = replace(before, first_line=now.first_line, last_line=now.last_line)
+        lines = {"first_line": place.first_line, "last_line": place.last_line}
+        citations.append(Citation(spec=drift.spec, revision=revision, quote=now.quote, **lines))
+        if now.state is CitationState.MOVED:
+            ends = {"before": before.locator, "after": place.locator}
+            words = f"moved with its text {now.note}"
+            moves.append(entry_of(drift.spec, Action.CITED, by, words, **ends))
+    Citation.objects.bulk_create(citations)
+    SpecChange.objects.bulk_create(moves)
 
 
 def recheck(spec: Spec, by: Any) -> bool:

@@ -11,6 +11,10 @@ from knowledge.search.index import index_specs
 from knowledge.specs.facts import Rank, SpecFacts
 
 ROWS_AT_ONCE = 500  # keys that one query names
+FACTS = (
+    *("metric", "value", "unit", "shown", "evidence"),
+    *("source_kind", "source", "source_url", "note"),
+)
 
 
 def record(
@@ -63,7 +67,17 @@ class NewSpec:
 def store_specs(rows: Iterable[NewSpec], by: Any) -> list[Spec]:
     """The stored specs, in the order of `rows`. by: the user, or None. Run it in a turn."""
     new = list(rows)
-    specs = Spec.objects.bulk_create(_spec(each, by) for each in new)
+    specs = Spec.objects.bulk_create(
+        Spec(
+            **fields_of(each.facts),
+            platform=each.platform,
+            rank=each.facts.rank if each.rank is None else each.rank,
+            state=each.state,
+            proposed_by=by,
+            replaces=each.replaces,
+        )
+        for each in new
+    )
     Citation.objects.bulk_create(
         Citation(
             spec=spec,
@@ -75,7 +89,15 @@ def store_specs(rows: Iterable[NewSpec], by: Any) -> list[Spec]:
         for spec, each in zip(specs, new, strict=True)
     )
     SpecChange.objects.bulk_create(
-        _first_entry(spec, each, by) for spec, each in zip(specs, new, strict=True)
+        entry_of(
+            spec,
+            Action.APPROVED if each.state == SpecState.APPROVED else Action.PROPOSED,
+            by,
+            each.why,
+            before=each.replaces.shown if each.replaces is not None else "",
+            after=spec.shown,
+        )
+        for spec, each in zip(specs, new, strict=True)
     )
     index_specs(specs)
     return specs
@@ -83,39 +105,12 @@ def store_specs(rows: Iterable[NewSpec], by: Any) -> list[Spec]:
 
 def fields_of(facts: SpecFacts) -> dict[str, Any]:
     """The columns of a spec that a line states, all but its rank."""
-    return {
-        "metric": facts.metric,
-        "value": facts.value,
-        "unit": facts.unit,
-        "shown": facts.shown,
-        # One order of keys, as in Spec.save: SQLite compares JSON as text.
-        "qualifiers": dict(sorted(facts.qualifiers.items())),
-        "evidence": facts.evidence,
-        "source_kind": facts.source_kind,
-        "source": facts.source,
-        "source_url": facts.source_url,
-        "note": facts.note,
-    }
+    # One order of keys, as in Spec.save: SQLite compares JSON as text.
+    own = {name: getattr(facts, name) for name in FACTS}
+    return own | {"qualifiers": dict(sorted(facts.qualifiers.items()))}
 
 
 def chunks(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
     """The rows in parts that one query may name."""
     for first in range(0, len(rows), ROWS_AT_ONCE):
         yield rows[first : first + ROWS_AT_ONCE]
-
-
-def _spec(new: NewSpec, by: Any) -> Spec:
-    return Spec(
-        **fields_of(new.facts),
-        platform=new.platform,
-        rank=new.facts.rank if new.rank is None else new.rank,
-        state=new.state,
-        proposed_by=by,
-        replaces=new.replaces,
-    )
-
-
-def _first_entry(spec: Spec, new: NewSpec, by: Any) -> SpecChange:
-    action = Action.APPROVED if new.state == SpecState.APPROVED else Action.PROPOSED
-    before = new.replaces.shown if new.replaces is not None else ""
-    return entry_of(spec, action, by, new.why, before=before, after=spec.shown)

@@ -42,16 +42,27 @@ def turn(*seen: Seen | None) -> Iterator[None]:
     """
     with ExitStack() as stack:
         try:
-            # On SQLite the outermost transaction begins with the write lock.
+            # On SQLite the outermost transaction begins with the write lock. On PostgreSQL the lock
+            # is taken until the transaction ends; its holder does not wait for it again.
             stack.enter_context(transaction.atomic())
-            _wait()
+            if connection.vendor == "postgresql":
+                with connection.cursor() as cursor:
+                    cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{WAIT_S}s"])
+                    cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+                    cursor.execute("SELECT set_config('lock_timeout', '0', true)")
         except OperationalError as error:
-            if _is_busy(error):
+            cause = error.__cause__
+            busy = getattr(cause, "sqlite_errorname", "").startswith("SQLITE_BUSY")
+            if busy or getattr(cause, "sqlstate", "") == "55P03":
                 raise Conflict(BUSY) from error
             raise
         for row in seen:
             if row is not None:
-                _read_again(row)
+                columns = DECIDED[type(row)]
+                before = [getattr(row, name) for name in columns]
+                row.refresh_from_db()
+                if before != [getattr(row, name) for name in columns]:
+                    raise Conflict(who_was_first(row))
         yield
 
 
@@ -66,30 +77,6 @@ def who_was_first(row: Seen) -> str:
     last = row.changes.select_related("by").first()
     who = last.who if last else COMMAND
     return f"{row} was {last.get_action_display() if last else 'changed'} by {who} in the meantime"
-
-
-def _wait() -> None:
-    """Take the lock until the transaction ends; who holds it already does not wait."""
-    if connection.vendor != "postgresql":
-        return
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{WAIT_S}s"])
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
-        cursor.execute("SELECT set_config('lock_timeout', '0', true)")
-
-
-def _is_busy(error: OperationalError) -> bool:
-    cause = error.__cause__
-    busy = getattr(cause, "sqlite_errorname", "").startswith("SQLITE_BUSY")
-    return busy or getattr(cause, "sqlstate", "") == "55P03"
-
-
-def _read_again(row: Seen) -> None:
-    columns = DECIDED[type(row)]
-    before = [getattr(row, name) for name in columns]
-    row.refresh_from_db()
-    if before != [getattr(row, name) for name in columns]:
-        raise Conflict(who_was_first(row))
 
 
 def newest_change(spec: Spec) -> SpecChange | None:
@@ -110,13 +97,13 @@ def newest_changes(specs: Iterable[Spec]) -> dict[int, int]:
     own = changes.filter(spec__in=asked).values_list("spec").annotate(Max("pk"))
     found = dict(own)
     questions: dict[str, int] = {}
-    beside = changes.filter(
+    decisions = changes.filter(
         spec__platform__in={spec.platform_id for spec in asked},
         spec__metric__in={spec.metric for spec in asked},
         action__in=DECISIONS,
     )
     columns = ("spec__platform_id", "spec__metric", "spec__qualifiers", "pk")
-    for platform, metric, qualifiers, key in beside.values_list(*columns):
+    for platform, metric, qualifiers, key in decisions.values_list(*columns):
         question = _question(platform, metric, qualifiers)
         questions[question] = max(key, questions.get(question, 0))
     for spec in asked:

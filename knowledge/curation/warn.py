@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from knowledge.curation.errors import Conflict, CurationError, require_storable
@@ -34,8 +34,8 @@ def warnings_of(specs: Sequence[Spec]) -> dict[int, list[ConstraintWarning]]:
     A value is seen beside the approved ones, without itself and what it replaces, and beside the
     text that it cites. Five queries for specs that come with platform and citations.
     """
-    beside, siblings = _approved_values(specs), _siblings(specs)
-    sources = _Sources.of(spec.citation.revision_id for spec in specs if spec.citation)
+    known = _neighbours_of(specs)
+    seen = _sources_of(spec.citation.revision_id for spec in specs if spec.citation)
     waived: dict[int, dict[str, str]] = defaultdict(dict)
     for waiver in Waiver.objects.filter(spec__in=specs):
         waived[waiver.spec_id][waiver.constraint] = waiver.reason
@@ -44,19 +44,17 @@ def warnings_of(specs: Sequence[Spec]) -> dict[int, list[ConstraintWarning]]:
         fact, citation = _fact(spec), spec.citation
         if citation is not None:
             lines = (citation.first_line, citation.last_line)
-            fact = sources.seen(fact, citation.revision_id, lines, citation.quote)
-        known = _known(spec, beside, siblings)
-        found[spec.pk] = check_constraints(fact, known, waived[spec.pk])
+            fact = seen(fact, citation.revision_id, lines, citation.quote)
+        found[spec.pk] = check_constraints(fact, known(spec), waived[spec.pk])
     return found
 
 
 def warnings_before(spec: Spec, place: CitedLines | None = None) -> list[ConstraintWarning]:
     """What constraints say of a value that is not stored yet, and of the lines picked for it."""
-    known, fact = _known(spec, _approved_values([spec]), _siblings([spec])), _fact(spec)
+    known, fact = _neighbours_of([spec])(spec), _fact(spec)
     if place is not None:
-        lines = (place.first_line, place.last_line)
-        sources = _Sources.of([place.revision.pk])
-        fact = sources.seen(fact, place.revision.pk, lines, place.quote())
+        key, lines = place.revision.pk, (place.first_line, place.last_line)
+        fact = _sources_of([key])(fact, key, lines, place.quote())
     return check_constraints(fact, known)
 
 
@@ -96,73 +94,51 @@ def waive(spec: Spec, constraint: str, reason: str, by: Any) -> Waiver:
     return waiver
 
 
-@dataclass(frozen=True, slots=True)
-class _Sources:
-    """The texts that some values rest on, by the key of their revision, and names of platforms."""
+def _sources_of(
+    revisions: Iterable[int],
+) -> Callable[[Fact, int, tuple[int, int], str], Fact]:
+    """A function that gives a fact its lines in one of these texts, and what they stand in."""
+    texts = Revision.objects.select_related("document").in_bulk(set(revisions))
+    names = PlatformNames.of(Platform.objects.values_list("slug", "name", "aliases"))
+    about = {}  # the platform that a text says it speaks of, else that its document is named after
+    for key, revision in texts.items():
+        document, named = revision.document, platform_named_in(revision.text)
+        about[key] = named or names.spoken_of(document.title, document.path) or ""
 
-    texts: Mapping[int, Revision]
-    about: Mapping[int, str]
-
-    @classmethod
-    def of(cls, revisions: Iterable[int]) -> _Sources:
-        texts = Revision.objects.select_related("document").in_bulk(set(revisions))
-        named = Platform.objects.values_list("slug", "name", "aliases")
-        names = PlatformNames.of(named)
-        return cls(texts, {key: _about(revision, names) for key, revision in texts.items()})
-
-    def seen(self, fact: Fact, key: int, lines: tuple[int, int], quote: str) -> Fact:
-        """The fact with its lines and what they stand in."""
-        fact = replace(fact, quote=quote, about=self.about[key])
+    def seen(fact: Fact, key: int, lines: tuple[int, int], quote: str) -> Fact:
+        fact = replace(fact, quote=quote, about=about[key])
         if not bare_number(fact, Neighbours()):
             return fact  # the lines say enough, and reading what stands above takes longer
         place = sections.LineSpan(lines[0] - 1, lines[1])
-        above = sections.Text(self.texts[key].text).context(place).values()
+        above = sections.Text(texts[key].text).context(place).values()
         return replace(fact, context="\n".join(line for part in above for line in part))
 
-
-def _about(revision: Revision, names: PlatformNames) -> str:
-    """The platform that a text says it speaks of, else the one that its document is named after."""
-    document = revision.document
-    named = platform_named_in(revision.text) or names.spoken_of(document.title, document.path)
-    return named or ""
+    return seen
 
 
-Keyed = list[tuple[int, Fact]]  # facts by the key of their spec
+def _neighbours_of(specs: Sequence[Spec]) -> Callable[[Spec], Neighbours]:
+    """A function that finds the approved values beside a value, without it and what it replaces.
 
+    These are those of its platform, and those of its metric of the same architecture.
+    """
+    approved = Spec.objects.approved().select_related("platform")
+    near: dict[int, list[tuple[int, Fact]]] = defaultdict(list)
+    for other in approved.filter(platform__in={spec.platform_id for spec in specs}):
+        near[other.platform_id].append((other.pk, _fact(other)))
+    far: dict[tuple[str, str], list[tuple[int, Fact]]] = defaultdict(list)
+    archs, metrics = {s.platform.arch for s in specs}, {s.metric for s in specs}
+    for other in approved.filter(platform__arch__in=archs, metric__in=metrics):
+        far[other.platform.arch, other.metric].append((other.pk, _fact(other)))
 
-def _known(
-    spec: Spec, beside: Mapping[int, Keyed], siblings: Mapping[tuple[str, str], Keyed]
-) -> Neighbours:
-    """What stands beside this value, without itself and what it replaces."""
-    own = {spec.pk, spec.replaces_id}
-    near = beside.get(spec.platform_id, [])
-    far = siblings.get((spec.platform.arch, spec.metric), [])
-    return Neighbours(
-        [fact for key, fact in near if key not in own],
-        [fact for key, fact in far if key not in own],
-    )
+    def known(spec: Spec) -> Neighbours:
+        own = {spec.pk, spec.replaces_id}
+        near_facts, far_facts = near[spec.platform_id], far[spec.platform.arch, spec.metric]
+        return Neighbours(
+            [fact for key, fact in near_facts if key not in own],
+            [fact for key, fact in far_facts if key not in own],
+        )
 
-
-def _approved_values(specs: Sequence[Spec]) -> dict[int, Keyed]:
-    """Platform → approved values of it."""
-    found: dict[int, Keyed] = defaultdict(list)
-    platforms = {spec.platform_id for spec in specs}
-    approved = Spec.objects.approved().filter(platform__in=platforms)
-    for other in approved.select_related("platform"):
-        found[other.platform_id].append((other.pk, _fact(other)))
-    return found
-
-
-def _siblings(specs: Sequence[Spec]) -> dict[tuple[str, str], Keyed]:
-    """(architecture, metric) → approved values of the platforms of that architecture."""
-    found: dict[tuple[str, str], Keyed] = defaultdict(list)
-    approved = Spec.objects.approved().filter(
-        platform__arch__in={spec.platform.arch for spec in specs},
-        metric__in={spec.metric for spec in specs},
-    )
-    for other in approved.select_related("platform"):
-        found[other.platform.arch, other.metric].append((other.pk, _fact(other)))
-    return found
+    return known
 
 
 def _fact(spec: Spec) -> Fact:

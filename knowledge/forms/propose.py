@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from enum import StrEnum
 from typing import Any
 
@@ -124,15 +125,6 @@ class ProposeForm(forms.Form):
             found[key] = value
         return found
 
-    def clean_value(self) -> str:
-        return self._one_line("value")
-
-    def clean_source(self) -> str:
-        return self._one_line("source")
-
-    def clean_note(self) -> str:
-        return self._one_line("note")
-
     def clean_source_url(self) -> str:
         address: str = self.cleaned_data["source_url"]
         try:
@@ -143,6 +135,9 @@ class ProposeForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         said = self.cleaned_data
+        for name in ("value", "source", "note"):
+            if "|" in said.get(name, "") or "\n" in said.get(name, ""):
+                self.add_error(name, "accepted: one line without '|'")
         unknown = not is_known(said.get("value", ""))
         needs_note = unknown or said.get("rank") == Rank.DEPRECATED
         if needs_note and not said.get("note"):
@@ -187,35 +182,22 @@ class ProposeForm(forms.Form):
         if said["first"] > said["last"]:
             self.add_error("first", "accepted: a first line that is not after the last")
 
-    def _one_line(self, name: str) -> str:
-        text: str = self.cleaned_data[name]
-        if "|" in text or "\n" in text:
-            raise forms.ValidationError("accepted: one line without '|'")
-        return text
-
     def proposal(self) -> Proposal:
         """What was filled in; only of a valid form."""
         said = self.cleaned_data
         locator = f"L{said['first']}"
         if said["last"] != said["first"]:
             locator += f"-L{said['last']}"
-        kept = ("platform", "metric", "value", "source", "source_kind", "evidence", "why")
-        more = ("source_url", "rank", "note", "qualifiers", "replaces")
-        return Proposal(
-            cite=f"<gpu-wiki>/{said['doc']}:{locator}",
-            **{name: said[name] for name in (*kept, *more)},
-        )
+        names = {field.name for field in fields(Proposal)} - {"cite"}
+        cite = f"<gpu-wiki>/{said['doc']}:{locator}"
+        return Proposal(cite=cite, **{name: said[name] for name in names})
 
 
-def filled_from(facts: SpecFacts) -> dict[str, str]:
+def filled_from(facts: SpecFacts | Spec) -> dict[str, str]:
     """The facts as the form's fields hold them."""
-    return {
-        "metric": facts.metric,
+    words = " ".join(f"{key}={value}" for key, value in sorted(facts.qualifiers.items()))
+    names = ("metric", "evidence", "source_kind", "source", "source_url", "note")
+    return {name: getattr(facts, name) for name in names} | {
         "value": facts.shown,
-        "qualifiers": " ".join(f"{key}={value}" for key, value in sorted(facts.qualifiers.items())),
-        "evidence": facts.evidence,
-        "source_kind": facts.source_kind,
-        "source": facts.source,
-        "source_url": facts.source_url,
-        "note": facts.note,
+        "qualifiers": words,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -142,28 +142,20 @@ def compare(platforms: Sequence[Platform]) -> PlatformComparison:
     answers: dict[Question, dict[int, Spec]] = defaultdict(dict)
     for spec in listed:
         answers[question_of(spec)][spec.platform_id] = spec
-    others = _qualifiers_used(listed)
-    rows = []
-    for question in sorted(answers, key=lambda q: (ORDER.index(group_of(q[0])), q)):
-        by_platform = answers[question]
-        cells = tuple(
-            _cell(by_platform.get(p.pk), found, others[p.pk, question[0]]) for p in platforms
-        )
-        rows.append(ComparedRow(question[0], dict(question[1]), cells))
-    return PlatformComparison(tuple(platforms), tuple(rows))
-
-
-def _qualifiers_used(specs: Sequence[Spec]) -> dict[tuple[int, str], list[str]]:
-    """(platform, metric) → the qualifiers with which the platform has a value for it."""
     used: dict[tuple[int, str], list[str]] = defaultdict(list)
-    for spec in specs:
+    for spec in listed:
         if spec.known:
             words = " ".join(f"{key}={value}" for key, value in spec.qualifiers.items())
             used[spec.platform_id, spec.metric].append(words or "no qualifier")
-    return used
-
-
-def _cell(spec: Spec | None, found: Mapping[int, str], others: list[str]) -> ComparedValue:
-    if spec is not None:
-        return ComparedValue(spec, found.get(spec.pk, ""))
-    return ComparedValue(None, elsewhere=", ".join(others))
+    rows = []
+    for question in sorted(answers, key=lambda q: (ORDER.index(group_of(q[0])), q)):
+        cells = []
+        for platform in platforms:
+            answer = answers[question].get(platform.pk)
+            if answer is None:
+                elsewhere = ", ".join(used[platform.pk, question[0]])
+                cells.append(ComparedValue(None, elsewhere=elsewhere))
+            else:
+                cells.append(ComparedValue(answer, found.get(answer.pk, "")))
+        rows.append(ComparedRow(question[0], dict(question[1]), tuple(cells)))
+    return PlatformComparison(tuple(platforms), tuple(rows))

@@ -6,7 +6,6 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
@@ -22,29 +21,20 @@ STILL = "What is stored can still be read; nothing new is stored until space is 
 
 def full_disk(error: BaseException) -> str:
     """What is full and what still works, in one or two sentences; empty for any other error."""
-    for one in _chain(error):
+    one: BaseException | None = error
+    while one is not None:
         if getattr(one, "sqlstate", None) == POSTGRESQL_FULL:
             return f"The disk of the database server is full. {STILL}"
         if getattr(one, "sqlite_errorname", "") in SQLITE_FULL or str(one) == FULL_TEXT:
             return _full(Path(connection.settings_dict["NAME"]).parent)
         if isinstance(one, OSError) and one.errno in FULL:
-            return _full(Path(one.filename).parent if one.filename else _fullest())
+            # Else the folder with the fullest disk among those that kopt writes to.
+            folders = (Path(settings.DATA_DIR), Path(tempfile.gettempdir()), Path(os.getcwd()))
+            fullest = min(folders, key=lambda folder: shutil.disk_usage(folder).free)
+            return _full(Path(one.filename).parent if one.filename else fullest)
+        one = one.__cause__ or one.__context__
     return ""
 
 
 def _full(folder: Path) -> str:
     return f"The disk of {folder} is full. {STILL}"
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and what it came from."""
-    seen: BaseException | None = error
-    while seen is not None:
-        yield seen
-        seen = seen.__cause__ or seen.__context__
-
-
-def _fullest() -> Path:
-    """The folder with the fullest disk among those that kopt writes to."""
-    folders = (Path(settings.DATA_DIR), Path(tempfile.gettempdir()), Path(os.getcwd()))
-    return min(folders, key=lambda folder: shutil.disk_usage(folder).free)

@@ -96,8 +96,10 @@ def specs_matching(filters: Filters) -> SpecQuerySet:
         rows = rows.filter(metric=metric_named(filters.metric).name)
     for name, accepted in (("state", SpecState), ("evidence", EvidenceClass), ("rank", Rank)):
         value = getattr(filters, name)
-        if value:
-            rows = rows.filter(**{name: _one_of(name, value, accepted)})
+        words = [str(word) for word in accepted]
+        if value and value not in words:
+            raise FilterError(name, f"'{value}'; accepted: {', '.join(words)}")
+        rows = rows.filter(**{name: value}) if value else rows
     order: tuple[str, ...] = ("platform__slug", "metric", "-rank", "pk")
     if filters.q:
         rows = rows.filter(_holds(filters.q)).annotate(
@@ -106,13 +108,6 @@ def specs_matching(filters: Filters) -> SpecQuerySet:
         )
         order = ("inexact", "measured", *order)
     return rows.order_by(*order)
-
-
-def _one_of(name: str, value: str, accepted: Iterable[str]) -> str:
-    words = [str(word) for word in accepted]
-    if value not in words:
-        raise FilterError(name, f"'{value}'; accepted: {', '.join(words)}")
-    return value
 
 
 def _holds(text: str) -> Q:

@@ -96,13 +96,12 @@ def coverage(platforms: Iterable[Platform]) -> dict[int, Coverage]:
     found: dict[int, set[Question]] = defaultdict(set)
     for spec in current(list(rows.exclude(shown=UNKNOWN_VALUE).for_sheet())):
         found[spec.platform_id].add(question_of(spec))
-    return {p.pk: _coverage(p.kind, found[p.pk]) for p in listed}
-
-
-def _coverage(kind: str, answered: set[Question]) -> Coverage:
-    total = len(NEEDS.get(kind, ()))
-    missing = tuple(need.title for need in unanswered(kind, answered))
-    return Coverage(total - len(missing), total, missing)
+    covered = {}
+    for platform in listed:
+        total = len(NEEDS.get(platform.kind, ()))
+        lacks = tuple(need.title for need in unanswered(platform.kind, found[platform.pk]))
+        covered[platform.pk] = Coverage(total - len(lacks), total, lacks)
+    return covered
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,19 +148,9 @@ def never_reviewed(specs: SpecQuerySet) -> SpecQuerySet:
 
 def health() -> Health:
     """The counts of now; three queries."""
-    states = dict(
-        Spec.objects.order_by()
-        .values_list("state")
-        .annotate(count=Count("pk"))
-        .values_list("state", "count")
-    )
-    flagged = dict(
-        Flag.objects.open()
-        .order_by()
-        .values("kind")
-        .annotate(count=Count("spec", distinct=True))
-        .values_list("kind", "count")
-    )
+    states = dict(Spec.objects.order_by().values_list("state").annotate(Count("pk")))
+    open_flags = Flag.objects.open().order_by().values_list("kind")
+    flagged = dict(open_flags.annotate(Count("spec", distinct=True)))
     return Health(
         approved=states.get(SpecState.APPROVED, 0),
         in_review=states.get(SpecState.PROPOSED, 0),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -114,9 +114,20 @@ def sheet_of(platform: Platform, choice: SheetFilter) -> PlatformSheet:
     specs = list(_specs(platform, choice.asof))
     found = standings(specs) if choice.asof is None else {}
     in_use = [spec for spec in specs if spec.state == SpecState.APPROVED]
-    lines = _lines(in_use, found)
+    asked: set[Question] = set()
+    lines = []
+    for spec in sorted(in_use, key=lambda spec: (RANKS[Rank(spec.rank)], spec.pk)):
+        question = question_of(spec)
+        lines.append(_row(spec, found, rival=question in asked))
+        asked.add(question)
     if in_use and not choice.evidence:
-        lines += _gaps(platform, in_use)
+        missing = unanswered(platform.kind, (question_of(spec) for spec in in_use if answers(spec)))
+        stored = {question_of(spec) for spec in in_use}
+        # Needs that the same question would answer, such as the two types of FP8, are one row.
+        needed = (need.first for need in missing if stored.isdisjoint(need.answers))
+        for metric, pairs in dict.fromkeys(needed):
+            how = how_to_obtain(platform, metric, **dict(pairs))
+            lines.append(SheetRow(metric, dict(pairs), how=how))
     waiting = [_row(spec, found) for spec in specs if spec.state in WAITING]
     return PlatformSheet(
         platform,
@@ -165,17 +176,6 @@ def _specs(platform: Platform, asof: datetime | None) -> Iterator[Spec]:
         yield spec
 
 
-def _lines(specs: Sequence[Spec], found: dict[int, CitationState]) -> list[SheetRow]:
-    """The rows of approved values: of each question the best ranked one first."""
-    asked: set[Question] = set()
-    rows = []
-    for spec in sorted(specs, key=lambda spec: (RANKS[Rank(spec.rank)], spec.pk)):
-        question = question_of(spec)
-        rows.append(_row(spec, found, rival=question in asked))
-        asked.add(question)
-    return rows
-
-
 def _row(spec: Spec, found: dict[int, CitationState], *, rival: bool = False) -> SheetRow:
     flags = tuple(spec.flagged)
     standing = found.get(spec.pk)
@@ -183,21 +183,6 @@ def _row(spec: Spec, found: dict[int, CitationState], *, rival: bool = False) ->
         standing = CitationState(citation_state(list(flags)))
     how = spec.note if spec.shown == UNKNOWN_VALUE else ""
     return SheetRow(spec.metric, spec.qualifiers, spec, standing, flags, rival, how)
-
-
-def _gaps(platform: Platform, specs: Sequence[Spec]) -> list[SheetRow]:
-    """Rows for needs of a roofline that have neither an answer nor a stored UNKNOWN.
-
-    Needs that the same question would answer, such as the two types of FP8, are one row.
-    """
-    missing = unanswered(platform.kind, (question_of(spec) for spec in specs if answers(spec)))
-    stored = {question_of(spec) for spec in specs}
-    rows = []
-    for metric, pairs in dict.fromkeys(n.first for n in missing if stored.isdisjoint(n.answers)):
-        qualifiers = dict(pairs)
-        how = how_to_obtain(platform, metric, **qualifiers)
-        rows.append(SheetRow(metric, qualifiers, how=how))
-    return rows
 
 
 def _chosen(row: SheetRow, choice: SheetFilter) -> bool:

@@ -13,6 +13,10 @@ from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE
 from knowledge.specs.metrics import metric_named
 
 UNKNOWN_STATE, STALE_STATE = "unknown", "stale"
+COLUMNS = (
+    *("metric", "qualifiers", "state", "rank", "value", "unit", "shown", "evidence"),
+    *("source", "source_kind", "source_url", "note"),
+)
 
 
 def spec_records(specs: Sequence[Spec]) -> list[dict[str, Any]]:
@@ -31,18 +35,7 @@ def spec_record(spec: Spec) -> dict[str, Any]:
         "id": spec.pk,
         "url": spec.get_absolute_url(),
         "platform": spec.platform.slug,
-        "metric": spec.metric,
-        "qualifiers": spec.qualifiers,
-        "state": spec.state,
-        "rank": spec.rank,
-        "value": spec.value,
-        "unit": spec.unit,
-        "shown": spec.shown,
-        "evidence": spec.evidence,
-        "source": spec.source,
-        "source_kind": spec.source_kind,
-        "source_url": spec.source_url,
-        "note": spec.note,
+        **{name: getattr(spec, name) for name in COLUMNS},
         "replaces": spec.replaces_id,
         "citation": citation_record(spec),
     }
@@ -56,6 +49,9 @@ def citation_record(spec: Spec) -> dict[str, Any] | None:
     line, revision = citation.line, citation.revision
     flags = [flag for flag in spec.flagged if flag.answered_at is None]
     flag = flags[0] if flags else None
+    if flag is not None:
+        raised_at = flag.raised_at.isoformat(timespec="seconds")
+        asked = {"id": flag.pk, "kind": flag.kind, "note": flag.note, "raised_at": raised_at}
     return {
         "text": str(line),
         "path": line.path,
@@ -64,7 +60,7 @@ def citation_record(spec: Spec) -> dict[str, Any] | None:
         "quote": citation.quote,
         "href": citation.get_absolute_url(),
         "state": citation_state(flags),
-        "flag": _flag_record(flag) if flag else None,
+        "flag": asked if flag is not None else None,
     }
 
 
@@ -87,7 +83,10 @@ def answer_record(
         spec = answer_to(platform, metric, **qualifiers)
         if spec is not None:
             return spec, spec_records([spec])[0]
-        how = _absent(platform, metric, qualifiers) or how_to_obtain(platform, metric, **qualifiers)
+        rows = Spec.objects.preferred().asking(platform, metric, qualifiers)
+        absent = rows.filter(shown=ABSENT_VALUE).for_sheet().first()
+        how = f"nothing to obtain, the part has none: {absent.citation}" if absent else ""
+        how = how or how_to_obtain(platform, metric, **qualifiers)
     except StaleAnswer as stale:
         citation, how = spec_records([stale.spec])[0]["citation"], str(stale)
     return None, {
@@ -101,15 +100,3 @@ def answer_record(
         "citation": citation,
         "how_to_obtain": how,
     }
-
-
-def _absent(platform: Platform, metric: str, qualifiers: Mapping[str, str]) -> str:
-    """What says that the part has none of it; empty where nothing does."""
-    rows = Spec.objects.preferred().asking(platform, metric, qualifiers)
-    spec = rows.filter(shown=ABSENT_VALUE).for_sheet().first()
-    return f"nothing to obtain, the part has none: {spec.citation}" if spec else ""
-
-
-def _flag_record(flag: Flag) -> dict[str, Any]:
-    raised_at = flag.raised_at.isoformat(timespec="seconds")
-    return {"id": flag.pk, "kind": flag.kind, "note": flag.note, "raised_at": raised_at}

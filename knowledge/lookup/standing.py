@@ -6,6 +6,7 @@ newest text nor under a flag, as rows of an earlier version may, is judged as an
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -25,6 +26,8 @@ from knowledge.models import (
 from knowledge.specs.citation import CitationError, CitationState, resolve
 from knowledge.specs.tracking.anchoring import Reanchor
 
+BLANK_ENDS = re.compile(r"[^\S\n]+$", re.MULTILINE)
+
 
 def newest_revisions(documents: Iterable[int]) -> dict[int, Revision]:
     """Document key → its newest revision, with its text; one query."""
@@ -43,7 +46,7 @@ def standings(specs: Sequence[Spec]) -> dict[int, CitationState]:
     found = {key: CitationState(kind) for key, kind in open_flags.values_list("spec_id", "kind")}
     cited = {spec.pk: spec.citation for spec in specs}
     newest = newest_revisions(c.revision.document_id for c in cited.values() if c is not None)
-    behind = []
+    behind: dict[int, list[Citation]] = defaultdict(list)  # by the key of their text
     for spec in specs:
         citation = cited[spec.pk]
         if citation is None or spec.pk in found:
@@ -54,10 +57,18 @@ def standings(specs: Sequence[Spec]) -> dict[int, CitationState]:
         elif citation.revision_id == revision.pk or spec.state == SpecState.RETIRED:
             found[spec.pk] = resolve(citation.line, citation.quote, revision.text)
         else:
-            behind.append(citation)
-    found |= _against(behind, newest)
+            behind[citation.revision_id].append(citation)
+    for revision in Revision.objects.filter(pk__in=behind) if behind else ():
+        # What an import of the newest text would make of a citation into an earlier one.
+        search = Reanchor(revision.text, newest[revision.document_id].text)
+        for citation in behind[revision.pk]:
+            found[citation.spec_id] = _anchored(search, citation)
     moved = {s.pk for s in specs if found.get(s.pk) is CitationState.OK and _moved(s)}
-    recited = _recited(moved) if moved else set()
+    answers = Flag.objects.filter(spec__in=moved, answer=FlagAnswer.RECITED)
+    chosen = Citation.objects.newest().filter(
+        Exists(answers.filter(spec=OuterRef("spec"), revision=OuterRef("revision"))), spec__in=moved
+    )
+    recited = set(chosen.values_list("spec_id", flat=True)) if moved else set()
     return found | dict.fromkeys(moved - recited, CitationState.MOVED)
 
 
@@ -65,21 +76,6 @@ def current(specs: Sequence[Spec]) -> list[Spec]:
     """The specs whose citation holds: no other is an answer (law 1)."""
     states = standings(specs)
     return [spec for spec in specs if states.get(spec.pk, CitationState.OK).holds]
-
-
-def _against(behind: Sequence[Citation], newest: dict[int, Revision]) -> dict[int, CitationState]:
-    """Spec key → what an import of the newest text would make of a citation into an earlier one."""
-    if not behind:
-        return {}
-    by_text: dict[int, list[Citation]] = defaultdict(list)
-    for citation in behind:
-        by_text[citation.revision_id].append(citation)
-    found = {}
-    for revision in Revision.objects.filter(pk__in=by_text):
-        search = Reanchor(revision.text, newest[revision.document_id].text)
-        for citation in by_text[revision.pk]:
-            found[citation.spec_id] = _anchored(search, citation)
-    return found
 
 
 def _anchored(search: Reanchor, citation: Citation) -> CitationState:
@@ -98,23 +94,9 @@ def _moved(spec: Spec) -> bool:
     before = earlier[0]
     return (
         before.revision.document_id == newest.revision.document_id
-        and _bare(before.quote) == _bare(newest.quote)
+        and BLANK_ENDS.sub("", before.quote) == BLANK_ENDS.sub("", newest.quote)
         and before.first_line != newest.first_line
     )
-
-
-def _recited(keys: Iterable[int]) -> set[int]:
-    """The specs whose newest citation a person chose, in answer to a flag."""
-    answers = Flag.objects.filter(spec__in=keys, answer=FlagAnswer.RECITED)
-    chosen = Citation.objects.newest().filter(
-        Exists(answers.filter(spec=OuterRef("spec"), revision=OuterRef("revision"))),
-        spec__in=keys,
-    )
-    return set(chosen.values_list("spec_id", flat=True))
-
-
-def _bare(quote: str) -> list[str]:
-    return [line.rstrip() for line in quote.split("\n")]
 
 
 def notes_of(standings: Mapping[int, CitationState]) -> dict[int, str]:

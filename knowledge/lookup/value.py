@@ -10,32 +10,10 @@ from knowledge.lookup.standing import current, standings
 from knowledge.models import Platform, Spec
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.citation import WIKI, CitationState
-from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
+from knowledge.specs.cited import UNKNOWN as UNKNOWN
+from knowledge.specs.cited import Cited, EvidenceClass
 from knowledge.specs.facts import UNKNOWN_VALUE, Rank
 from knowledge.specs.metrics import metric_named
-
-__all__ = [
-    "MEASURED_BANDWIDTHS",
-    "UNKNOWN",
-    "StaleAnswer",
-    "answer_to",
-    "bandwidth_ceilings",
-    "cache_bandwidth_ceilings",
-    "cited",
-    "cited_or_none",
-    "compute_ceilings",
-    "find",
-    "higher_rivals",
-    "host_busy_share",
-    "how_to_obtain",
-    "known_otherwise",
-    "lesser_ceilings",
-    "of_whole_module",
-    "peak_question",
-    "platform_for_device",
-    "spec_behind",
-    "unit_count",
-]
 
 SWEPT = "array_bytes"  # the qualifier of a measurement over sizes
 MATMUL, FMA = "matmul_throughput", "fma_throughput"
@@ -87,8 +65,9 @@ class StaleAnswer(LookupError):
     def __init__(self, spec: Spec, state: CitationState) -> None:
         line = spec.citation.line if spec.citation else None
         place = f"{WIKI}{line.path}:{line.locator}" if line else "no citation"
+        asked = " ".join([spec.metric, *(f"{key}={word}" for key, word in spec.qualifiers.items())])
         super().__init__(
-            f"{_question(spec)} of {spec.platform.slug} was {spec.shown}, and {_BECAME[state]} at "
+            f"{asked} of {spec.platform.slug} was {spec.shown}, and {_BECAME[state]} at "
             f"{place}; a curator answers at {reverse('knowledge:review')}, or "
             "`.venv/bin/python manage.py wiki import --approve` takes the documents as they are now"
         )
@@ -107,7 +86,9 @@ def answer_to(platform: Platform, metric: str, /, **qualifiers: str) -> Spec | N
     if spec is None or spec.shown == UNKNOWN_VALUE:
         return None
     # Of NONE too: a unit may be there after all.
-    _require_current(spec)
+    state = standings([spec]).get(spec.pk, CitationState.OK)
+    if not state.holds:
+        raise StaleAnswer(spec, state)
     return spec if spec.known else None
 
 
@@ -117,12 +98,6 @@ def find(platform: Platform, metric: str, /, **qualifiers: str) -> Spec | None:
         return answer_to(platform, metric, **qualifiers)
     except StaleAnswer:
         return None
-
-
-def _require_current(spec: Spec) -> None:
-    state = standings([spec]).get(spec.pk, CitationState.OK)
-    if not state.holds:
-        raise StaleAnswer(spec, state)
 
 
 def how_to_obtain(platform: Platform, metric: str, /, **qualifiers: str) -> str:
@@ -138,7 +113,11 @@ def how_to_obtain(platform: Platform, metric: str, /, **qualifiers: str) -> str:
     for refusal in (asked.refusal(*pair, qualifiers) for pair in qualifiers.items()):
         if refusal:
             return f"no value can answer this: {refusal}"
-    others = "; ".join(map(_with_qualifiers, known_otherwise(platform, metric, **qualifiers)))
+    found = []
+    for spec in known_otherwise(platform, metric, **qualifiers):
+        words = " ".join(f"{key}={value}" for key, value in spec.qualifiers.items())
+        found.append(f"{spec.shown} with {words or 'no qualifier'}")
+    others = "; ".join(found)
     known = f"known with other qualifiers: {others}; otherwise " if others else ""
     if platform.kind == "cpu" or asked.meaning.startswith("measured"):
         return f"{known}run `.venv/bin/python manage.py wiki ceilings` on this device"
@@ -150,15 +129,6 @@ def known_otherwise(platform: Platform, metric: str, /, **qualifiers: str) -> li
     """Preferred values of the metric under other qualifiers; sizes of a sweep are left out."""
     rows = Spec.objects.preferred().filter(platform=platform, metric=metric).for_sheet()
     return [s for s in rows if s.known and s.qualifiers != qualifiers and SWEPT not in s.qualifiers]
-
-
-def _with_qualifiers(spec: Spec) -> str:
-    asked = " ".join(f"{key}={value}" for key, value in spec.qualifiers.items())
-    return f"{spec.shown} with {asked or 'no qualifier'}"
-
-
-def _question(spec: Spec) -> str:
-    return " ".join([spec.metric, *(f"{key}={value}" for key, value in spec.qualifiers.items())])
 
 
 def cited(spec: Spec, /) -> Cited:
@@ -182,11 +152,8 @@ def spec_behind(platform: Platform, answer: Cited, /) -> Spec | None:
     """The approved value that an answer cites; None where no value has that citation now."""
     rows = Spec.objects.approved().filter(platform=platform, metric=answer.metric)
     found = rows.filter(shown=answer.display, evidence=answer.evidence).for_sheet()
-    return next((spec for spec in found if _cites(spec) == answer.citation), None)
-
-
-def _cites(spec: Spec) -> str:
-    return str(spec.citation.line) if spec.citation else ""
+    cited_now = ((spec, spec.citation) for spec in found)
+    return next((s for s, c in cited_now if (str(c.line) if c else "") == answer.citation), None)
 
 
 def cited_or_none(platform: Platform, metric: str, /, **qualifiers: str) -> Cited | None:
@@ -204,14 +171,18 @@ def bandwidth_ceilings(platform: Platform, /, *, strict: bool = False) -> list[C
     than a copy does. Empty while one of them is stale, as no other may take its place; `strict`
     raises StaleAnswer instead.
     """
-    return _unless_stale(strict, lambda: _bandwidths(platform))
+
+    def answers() -> list[Cited]:
+        measured = (_answer(platform, metric) for metric in MEASURED_BANDWIDTHS)
+        return _known((*measured, _of_device(platform, "memory_bandwidth")))
+
+    return _unless_stale(strict, answers)
 
 
 def cache_bandwidth_ceilings(platform: Platform, /) -> list[Cited]:
     """What bounds bytes per second out of the caches: measured warm, the copy first."""
     return _unless_stale(
-        False,
-        lambda: _known(_answer(platform, name, cache="warm") for name in MEASURED_BANDWIDTHS),
+        False, lambda: _known(_answer(platform, name, cache="warm") for name in MEASURED_BANDWIDTHS)
     )
 
 
@@ -235,11 +206,6 @@ def _unless_stale(strict: bool, ask: Callable[[], list[Cited]]) -> list[Cited]:
         if strict:
             raise
         return []
-
-
-def _bandwidths(platform: Platform) -> list[Cited]:
-    measured = (_answer(platform, metric) for metric in MEASURED_BANDWIDTHS)
-    return _known((*measured, _of_device(platform, "memory_bandwidth")))
 
 
 def _computes(platform: Platform, dtype: str, accumulate: str) -> list[Cited]:
@@ -322,8 +288,8 @@ def higher_rivals(platform: Platform, answers: Iterable[Cited], /) -> list[Cited
         approved = Spec.objects.approved()
         preferred = approved.filter(rank=Rank.PREFERRED, metric=answer.metric)
         for asked in preferred.filter(platform=platform, shown=answer.display):
-            beside = approved.asking(platform, asked.metric, asked.qualifiers)
-            higher = beside.filter(rank=Rank.NORMAL, value__gt=answer.value)
+            rivals = approved.asking(platform, asked.metric, asked.qualifiers)
+            higher = rivals.filter(rank=Rank.NORMAL, value__gt=answer.value)
             found += [cited(spec) for spec in current(list(higher.for_sheet()))]
     return found
 

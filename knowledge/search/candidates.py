@@ -60,14 +60,6 @@ GROUPS = (
 )
 
 
-@dataclass(slots=True)
-class GroupRows:
-    """What was found of a group: rows in order, how many hold all words, and whether more do."""
-
-    rows: list[RankedRow] = field(default_factory=list)
-    more: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class AskedWords:
     """The words of a query with what is known of them.
@@ -106,36 +98,47 @@ class AskedWords:
         return min((*self.rows, *inside), default=self.total)
 
 
-def group_rows(query: SearchQuery, asked: AskedWords, group: RowGroup, wanted: int) -> GroupRows:
-    """The rows of a group. With fewer than `wanted` that hold all words, most are enough."""
+def group_rows(
+    query: SearchQuery, asked: AskedWords, group: RowGroup, wanted: int
+) -> tuple[list[RankedRow], bool]:
+    """The rows of a group in order, and whether there are more that hold all words.
+
+    With fewer than `wanted` that hold all words, most are enough.
+    """
     kinds = [kind for kind in group.kinds if query.kind in ("", kind)]
     if not kinds:
-        return GroupRows()
+        return [], False
     inside = [holds_any(f"kind={kind}" for kind in kinds), *scope_of(query, group)]
     if asked.arch and group.unstated_holds:
         inside.append(holds_any((*rows_of("arch", asked.arch), "arch=any")))
-    found = GroupRows()
     rows: dict[int, RankRow] = {}
     if asked.all_known:
         every = all_of((*inside, *(holds_any(sorted(term.forms)) for term in asked.needed)))
         rows = _fetched(every, group, asked, asked.at_most())
-        found.more = len(rows) > group.most
+    more = len(rows) > group.most
     if len(rows) < wanted and (some := _some(asked, group)):
         rows |= _fetched(all_of((*inside, some)), group, asked, sum(asked.rows))
     listed = list(rows.values())[: group.most]
-    found.rows = ranked(listed, asked.terms, asked.least, count_all=group.unstated_holds)
-    return found
+    count_all = group.unstated_holds
+    return ranked(listed, asked.terms, asked.least, count_all=count_all), more
 
 
 def scope_of(query: SearchQuery, group: RowGroup) -> list[str]:
     """The conditions of a query's scope on the rows of a group."""
-    place = "" if group.unstated_holds or group.text_holds else place_of_scope(query.scope)
+    asks_all = group.unstated_holds or group.text_holds
+    place = "" if asks_all else place_of_scope(query.scope)
     parts: list[str] = [holds(place)] if place else []
     for facet in query.facets:
-        if facet.name == "kind" or (facet.name == "outcome" and _soft(facet, group)):
+        # An outcome that the text says is none of rows that have none.
+        soft = facet.name == "outcome" and bool(facet.said) and asks_all
+        if facet.name == "kind" or soft or (place and facet.name in PLACE):
             continue
-        if not place or facet.name not in PLACE:
-            parts.append(_holds(facet, group))
+        words = list(rows_of(facet.name, facet.value))
+        held = holds_any([*words, f"{facet.name}=any"] if group.unstated_holds else words)
+        if group.text_holds and facet.said:
+            said = [word for word in words_of(facet.said) if word != facet.name]
+            held = any_of((held, all_of(map(holds, said))))
+        parts.append(held)
     return parts
 
 
@@ -144,22 +147,6 @@ def place_of_scope(scope: Mapping[str, str]) -> str:
     asked = {name: scope[name] for name in PLACE if name in scope}
     single = all(len(rows_of(name, value)) == 1 for name, value in asked.items())
     return place_word(asked) if single else ""
-
-
-def _soft(facet: QueryFacet, group: RowGroup) -> bool:
-    """Whether the text says an outcome of rows that have none."""
-    return bool(facet.said) and (group.unstated_holds or group.text_holds)
-
-
-def _holds(facet: QueryFacet, group: RowGroup) -> str:
-    words = list(rows_of(facet.name, facet.value))
-    if group.unstated_holds:
-        words.append(f"{facet.name}=any")
-    held = holds_any(words)
-    if group.text_holds and facet.said:
-        said = [word for word in words_of(facet.said) if word != facet.name]
-        return any_of((held, all_of(map(holds, said))))
-    return held
 
 
 def _some(asked: AskedWords, group: RowGroup) -> str | None:
@@ -229,34 +216,25 @@ class ExcludedByFacet:
 
 def excluded_by(query: SearchQuery, asked: AskedWords) -> tuple[ExcludedByFacet, ...]:
     """For each facet what it alone excludes: contexts with all words and the rest of the scope."""
-    scope = [facet for facet in query.facets if facet.name != "kind"]
-    if not asked.all_known:
-        return tuple(ExcludedByFacet(facet, 0) for facet in scope)
-    return tuple(_excluded(facet, query, asked) for facet in scope)
-
-
-def _excluded(facet: QueryFacet, query: SearchQuery, asked: AskedWords) -> ExcludedByFacet:
-    rest = replace(query, facets=tuple(f for f in query.facets if f is not facet))
-    parts = [
-        holds_any(["kind=track"]),
-        *scope_of(rest, CONTEXTS),
-        *(holds_any(sorted(term.forms)) for term in asked.needed),
-    ]
-    outside = but_not(all_of(parts), holds_any(rows_of(facet.name, facet.value)))
-    keys = newest_asked(
-        outside,
-        MOST_EXCLUDED + 1,
-        parts=asked.parts.get(Kind.TRACK, ()),
-        at_most=asked.at_most(without=facet.name),
-    )
-    held = SearchRow.objects.filter(pk__in=keys).values_list("facets", flat=True)
-    counted = Counter(value for facets in held if (value := facets.get(facet.name)))
-    return ExcludedByFacet(
-        facet,
-        min(len(keys), MOST_EXCLUDED),
-        len(keys) > MOST_EXCLUDED,
-        tuple(counted.most_common(MOST_VALUES)),
-    )
+    found = []
+    for facet in (each for each in query.facets if each.name != "kind"):
+        if not asked.all_known:
+            found.append(ExcludedByFacet(facet, 0))
+            continue
+        rest = replace(query, facets=tuple(each for each in query.facets if each is not facet))
+        words = (holds_any(sorted(term.forms)) for term in asked.needed)
+        inside = all_of((holds_any(["kind=track"]), *scope_of(rest, CONTEXTS), *words))
+        keys = newest_asked(
+            but_not(inside, holds_any(rows_of(facet.name, facet.value))),
+            MOST_EXCLUDED + 1,
+            parts=asked.parts.get(Kind.TRACK, ()),
+            at_most=asked.at_most(without=facet.name),
+        )
+        held = SearchRow.objects.filter(pk__in=keys).values_list("facets", flat=True)
+        values = Counter(value for facets in held if (value := facets.get(facet.name)))
+        count, most = min(len(keys), MOST_EXCLUDED), tuple(values.most_common(MOST_VALUES))
+        found.append(ExcludedByFacet(facet, count, len(keys) > MOST_EXCLUDED, most))
+    return tuple(found)
 
 
 FacetCounts = dict[str, tuple[tuple[str, int], ...]]
@@ -281,7 +259,7 @@ def values_in_scope(
     query: SearchQuery, asked: AskedWords
 ) -> dict[str, tuple[tuple[str, int], ...]]:
     """What the scope holds without the words: the values of the facets that it leaves open."""
-    everything = group_rows(query, replace(asked, terms=(), rows=()), CONTEXTS, 0)
-    counts = facet_counts(everything.rows)
+    everything, _ = group_rows(query, replace(asked, terms=(), rows=()), CONTEXTS, 0)
+    counts = facet_counts(everything)
     open_ones = (name for name in counts if name not in query.scope and name != "kind")
     return {name: counts[name][:MOST_VALUES] for name in open_ones if counts[name]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -17,7 +17,6 @@ from knowledge.search.candidates import (
     GROUPS,
     AskedWords,
     ExcludedByFacet,
-    GroupRows,
     excluded_by,
     facet_counts,
     group_rows,
@@ -124,7 +123,10 @@ def ask(text: str, facets: Mapping[str, str]) -> SearchQuery:
         meant = SAID.get(name, {}).get(value.lower(), value)
         same = [each for each in known[name] if words_of(each) == words_of(meant)]
         if not same:
-            raise FilterError(name, _accepted(value, known[name]))
+            listed = sorted(known[name])
+            more = f" and {len(listed) - MOST_ACCEPTED} more" if len(listed) > MOST_ACCEPTED else ""
+            accepted = f"{', '.join(listed[:MOST_ACCEPTED])}{more}" if listed else "none yet"
+            raise FilterError(name, f"'{value[:LONGEST_SHOWN]}'; accepted: {accepted}")
         chosen[name] = same[0]
     return parse_query(text, chosen, known)
 
@@ -137,16 +139,16 @@ def search(query: SearchQuery, per_kind: int = 10) -> SearchResults:
         asked = _asked_words(query)
         groups = [group_rows(query, asked, group, per_kind) for group in GROUPS]
         excluded = excluded_by(query, asked) if query.scope else ()
-    parts = _parted(groups)
-    sections = _sections(parts, groups, asked.terms, per_kind)
+    sections = _sections(groups, asked.terms, per_kind)
+    unknown = [term.word for term in asked.needed if not term.forms][:MOST_NEAR_WORDS]
     found = SearchResults(
         query,
         sections.pop(WORKED_SECTION, KindHits()),
         sections.pop(DID_NOT_SECTION, KindHits()),
         {kind: sections[kind] for kind in Kind.values if kind in sections},
         excluded,
-        _near(asked),
-        facet_counts(row for group in groups for row in group.rows),
+        tuple(near for near in map(near_words, unknown) if near.instead),
+        facet_counts(row for rows, _ in groups for row in rows),
         forms=frozenset(form for term in asked.terms for form in term.forms),
     )
     return found if found.found else replace(found, inside=values_in_scope(query, asked))
@@ -165,19 +167,22 @@ def _asked_words(query: SearchQuery) -> AskedWords:
     scope = {name: rows_of(name, value) for name, value in query.scope.items()}
     if place := place_of_scope(query.scope):
         scope["place"] = (place,)
-    rows = _rows_with((*chain(*forms.values(), *scope.values()), *kinds, *proven.values()))
+    words = {*chain(*forms.values(), *scope.values()), *kinds, *proven.values()}
+    held = SearchWord.objects.filter(Q(word__in=words) | Q(word__startswith="part="), rows__gt=0)
+    rows = Counter(dict(held.values_list("word", "rows")))
     total = sum(rows[kind] for kind in kinds)
+    platform = query.scope.get("platform", "")
+    known = Platform.objects.filter(slug=platform) if platform else Platform.objects.none()
+    terms = []
+    for word, each in forms.items():
+        counts = {form: rows[form] for form in each if form in rows}
+        terms.append(term_of(word, counts, total, needed=word in query.words))
     return AskedWords(
-        tuple(
-            term_of(
-                word, {f: rows[f] for f in each if f in rows}, total, needed=word in query.words
-            )
-            for word, each in forms.items()
-        ),
+        tuple(terms),
         tuple(sum(rows[form] for form in forms[word]) for word in query.words),
         {name: sum(rows[mark] for mark in marks) for name, marks in scope.items()},
         total,
-        _arch_of(query.scope.get("platform", "")),
+        known.values_list("target", flat=True).first() or "",
         _parts_in(rows),
         {step: rows[mark] for step, mark in proven.items()},
     )
@@ -202,12 +207,6 @@ def known_values() -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _rows_with(words: Iterable[str]) -> Counter[str]:
-    """In how many rows each of these words stands, and each part of the rows; one query."""
-    asked = Q(word__in=set(words)) | Q(word__startswith="part=")
-    return Counter(dict(SearchWord.objects.filter(asked, rows__gt=0).values_list("word", "rows")))
-
-
 def _parts_in(rows: Mapping[str, int]) -> dict[str, tuple[RowPart, ...]]:
     """Kind → the parts of its rows, the newest first."""
     parts: dict[str, tuple[RowPart, ...]] = {}
@@ -218,59 +217,32 @@ def _parts_in(rows: Mapping[str, int]) -> dict[str, tuple[RowPart, ...]]:
     return parts
 
 
-def _arch_of(platform: str) -> str:
-    known = Platform.objects.filter(slug=platform) if platform else Platform.objects.none()
-    return known.values_list("target", flat=True).first() or ""
-
-
-def _parted(groups: Sequence[GroupRows]) -> dict[str, list[RankedRow]]:
-    """Section → its rows, the best first."""
-    parts: dict[str, list[RankedRow]] = {}
-    for each in (row for group in groups for row in group.rows):
-        parts.setdefault(_section_of(each), []).append(each)
-    return {name: sorted(rows, key=lambda row: row.place) for name, rows in parts.items()}
-
-
-def _section_of(found: RankedRow) -> str:
-    if found.row.kind in SIDED:
-        if f"outcome={WORKED} " in found.row.words:
-            return WORKED_SECTION
-        if f"outcome={FAILED} " in found.row.words:
-            return DID_NOT_SECTION
-    return found.row.kind
-
-
 def _sections(
-    parts: Mapping[str, list[RankedRow]],
-    groups: Sequence[GroupRows],
-    terms: Sequence[RankTerm],
-    per_kind: int,
+    groups: Sequence[tuple[list[RankedRow], bool]], terms: Sequence[RankTerm], per_kind: int
 ) -> dict[str, KindHits]:
     """Section → its best rows, after a closer look at those that come first."""
+    parts: dict[str, list[RankedRow]] = {}
+    for each in (row for ranked, _ in groups for row in ranked):
+        name, words = each.row.kind, each.row.words
+        if name in SIDED and f"outcome={WORKED} " in words:
+            name = WORKED_SECTION
+        elif name in SIDED and f"outcome={FAILED} " in words:
+            name = DID_NOT_SECTION
+        parts.setdefault(name, []).append(each)
+    for found in parts.values():
+        found.sort(key=lambda row: row.place)
     close = {name: rows[: CLOSER * per_kind] for name, rows in parts.items()}
     rows = SearchRow.objects.in_bulk([each.row.pk for found in close.values() for each in found])
     texts = {pk: row.body for pk, row in rows.items()}
     best = {name: with_neighbours(found, texts, terms)[:per_kind] for name, found in close.items()}
     hits = hits_of(best, rows, terms)
-    capped = {each.row.kind for group in groups if group.more for each in group.rows}
+    capped = {each.row.kind for ranked, more in groups if more for each in ranked}
     made = {}
     for name, found in parts.items():
         whole = sum(not each.missing for each in found)
         more = bool(whole) and not capped.isdisjoint(each.row.kind for each in found)
         made[name] = KindHits(tuple(hits[name]), whole or len(found), more, not whole)
     return made
-
-
-def _near(asked: AskedWords) -> tuple[NearWord, ...]:
-    unknown = [term.word for term in asked.needed if not term.forms][:MOST_NEAR_WORDS]
-    return tuple(near for near in map(near_words, unknown) if near.instead)
-
-
-def _accepted(value: str, known: Sequence[str]) -> str:
-    listed = sorted(known)
-    more = f" and {len(listed) - MOST_ACCEPTED} more" if len(listed) > MOST_ACCEPTED else ""
-    accepted = f"{', '.join(listed[:MOST_ACCEPTED])}{more}" if listed else "none yet"
-    return f"'{value[:LONGEST_SHOWN]}'; accepted: {accepted}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from django.db.models import OuterRef, Subquery
 
 from knowledge.lookup.standing import current
 from knowledge.models import (
+    IN_USE,
     Document,
     EntryStanding,
     Experience,
     Kind,
     Lesson,
-    LessonState,
     Revision,
     SearchRow,
     Spec,
@@ -82,31 +82,29 @@ def hits_of(
     facts = _facts(every, terms)
     found: dict[str, list[SearchHit]] = {}
     for name, each in sections.items():
-        hits = [
-            _hit(rows[one.row.pk], one, facts[key], forms)
-            for one in each
-            if one.row.pk in rows and (key := (one.row.kind, rows[one.row.pk].key)) in facts
-        ]
+        hits = []
+        for one, row in ((one, rows[one.row.pk]) for one in each if one.row.pk in rows):
+            known = facts.get((one.row.kind, row.key))
+            if known is None:
+                continue
+            line, text = known.get("line"), known.get("text", row.body.removeprefix(row.title))
+            hit = SearchHit(
+                kind=row.kind,
+                key=row.key,
+                url=f"{known['url']}#L{line}" if line else known.get("url", row.url),
+                title=row.title,
+                text=around(text, forms),
+                facets=row.facets,
+                mark=known.get("mark", ""),
+                missing=one.missing,
+                line=line,
+                facts=known,
+            )
+            hits.append(hit)
         # A document is as good as its best line.
         hits.sort(key=lambda hit: (bool(hit.missing), -float(hit.facts.get("tells", 0))))
         found[name] = hits
     return found
-
-
-def _hit(row: SearchRow, found: RankedRow, facts: Mapping[str, Any], forms: set[str]) -> SearchHit:
-    line = facts.get("line")
-    return SearchHit(
-        kind=row.kind,
-        key=row.key,
-        url=f"{facts['url']}#L{line}" if line else facts.get("url", row.url),
-        title=row.title,
-        text=around(facts.get("text", row.body.removeprefix(row.title)), forms),
-        facets=row.facets,
-        mark=facts.get("mark", ""),
-        missing=found.missing,
-        line=line,
-        facts=facts,
-    )
 
 
 Facts = dict[tuple[str, str], dict[str, Any]]
@@ -129,58 +127,40 @@ def _facts(rows: Iterable[SearchRow], terms: Sequence[RankTerm]) -> Facts:
     return found
 
 
+def _facts_in(row: Any, names: str) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in names.split()}
+
+
 def _tracks(keys: list[str]) -> dict[str, dict[str, Any]]:
     rows = list(TrackRecord.objects.filter(pk__in=keys))
-    alone = [row.pk for row in rows if row.gains == 1]
     # The median of one gain is that gain, and its interval is the one that was measured.
-    measured = Experience.objects.filter(track__in=alone, standing=EntryStanding.COUNTS)
-    ends = {
-        key: (low, high)
-        for key, low, high in measured.exclude(gain=None).values_list(
-            "track", "gain_low", "gain_high"
-        )
-    }
+    alone = Experience.objects.filter(
+        track__in=[row.pk for row in rows if row.gains == 1], standing=EntryStanding.COUNTS
+    )
+    measured = alone.exclude(gain=None).values_list("track", "gain_low", "gain_high")
+    ends = {key: {"gain_low": low, "gain_high": high} for key, low, high in measured}
+    names = "tried worked gain_low gain_high gains shape_class"
     return {
-        str(row.pk): {
-            "tried": row.tried,
-            "worked": row.worked,
-            "gain": row.gain_median,
-            "gain_low": (low_high := ends.get(row.pk, (row.gain_low, row.gain_high)))[0],
-            "gain_high": low_high[1],
-            "gains": row.gains,
-            "shape_class": row.shape_class,
-        }
+        str(row.pk): {"gain": row.gain_median, **_facts_in(row, names), **ends.get(row.pk, {})}
         for row in rows
     }
 
 
 def _entries(keys: list[str]) -> dict[str, dict[str, Any]]:
-    return {
-        str(row.pk): {
-            "gain": row.gain,
-            "gain_low": row.gain_low,
-            "gain_high": row.gain_high,
-            "label": row.label,
-            "round_url": row.round_url,
-            "mark": ""
-            if row.standing == EntryStanding.COUNTS
-            else EntryStanding(row.standing).label,
-        }
-        for row in Experience.objects.filter(pk__in=keys)
-    }
+    found = {}
+    for row in Experience.objects.filter(pk__in=keys):
+        mark = "" if row.standing == EntryStanding.COUNTS else row.get_standing_display()
+        facts = _facts_in(row, "gain gain_low gain_high label round_url")
+        found[str(row.pk)] = facts | {"mark": mark}
+    return found
 
 
 def _lessons(keys: list[str]) -> dict[str, dict[str, Any]]:
-    counts = (LessonState.ACTIVE, LessonState.ANTI_PATTERN)
-    return {
-        str(row.pk): {
-            "confirmed": row.confirmed,
-            "contradicted": row.contradicted,
-            "applicability": row.applicability,
-            "mark": "" if row.state in counts else LessonState(row.state).label,
-        }
-        for row in Lesson.objects.filter(pk__in=keys)
-    }
+    found = {}
+    for row in Lesson.objects.filter(pk__in=keys):
+        mark = "" if row.state in IN_USE else row.get_state_display()
+        found[str(row.pk)] = _facts_in(row, "confirmed contradicted applicability") | {"mark": mark}
+    return found
 
 
 def _specs(keys: list[str]) -> dict[str, dict[str, Any]]:

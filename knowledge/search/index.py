@@ -51,7 +51,7 @@ class Entry:
     fits: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def put(entries: Iterable[Entry]) -> None:
+def upsert(entries: Iterable[Entry]) -> None:
     """Add these to the index, or replace what stands there under the same kind and key."""
     listed = list(entries)
     for first in range(0, len(listed), AT_ONCE):
@@ -84,9 +84,10 @@ def search_row(entry: Entry) -> SearchRow:
     stated = facets.keys() | entry.fits.keys()
     anywhere = [name for name in SCOPE if entry.kind in SCOPED and name not in stated]
     marks = {**facets, "kind": entry.kind, **dict.fromkeys(anywhere, "any")}
-    if entry.kind == Kind.TRACK:
-        marks["proven"] = proven(entry.weight)
-    scopes = list(_fitting(entry))
+    if entry.kind == Kind.TRACK:  # the step of evidence that a context has reached
+        steps = (step for step in PROVEN if entry.weight >= step)
+        marks["proven"] = str(next(steps, PROVEN[-1]))
+    scopes = [facet_word(name, value) for name, each in entry.fits.items() for value in each]
     if entry.kind in MANY:
         marks["part"] = f"{entry.kind} {int(entry.key) // PART}"
         scopes += place_words(facets)
@@ -97,20 +98,11 @@ def search_row(entry: Entry) -> SearchRow:
         title=title,
         body=entry.body,
         facets=facets,
-        words=" ".join((*scopes, index_words((title, entry.body, entry.also), marks))),
+        words=" ".join(
+            (*dict.fromkeys(scopes), index_words((title, entry.body, entry.also), marks))
+        ),
         weight=entry.weight,
     )
-
-
-def _fitting(entry: Entry) -> Iterator[str]:
-    """The index words of the scopes that it fits."""
-    for name, values in entry.fits.items():
-        yield from dict.fromkeys(facet_word(name, value) for value in values)
-
-
-def proven(weight: float) -> str:
-    """The step of evidence that a context has reached, so that the best are found first."""
-    return str(next(step for step in PROVEN if weight >= step or step == PROVEN[-1]))
 
 
 def counted_words(rows: Sequence[SearchRow]) -> Counter[str]:
@@ -186,12 +178,12 @@ def _parts(rows: Iterable[Any]) -> Iterator[list[Any]]:
 
 def index_specs(specs: Iterable[Spec]) -> None:
     """Put these values into the index. What review makes of them is read when they are shown."""
-    put(_spec(spec) for spec in specs)
+    upsert(_spec(spec) for spec in specs)
 
 
 def index_documents(newest: Iterable[tuple[Document, str]]) -> None:
     """Put documents into the index, each with its newest text."""
-    put(_document(document, text) for document, text in newest)
+    upsert(_document(document, text) for document, text in newest)
 
 
 def all_specs() -> Iterator[Entry]:

@@ -68,92 +68,44 @@ def parse_query(
     known: facet → the values that rows have. A word becomes a facet where it can only mean one
     value, and where it is known; without `known` the table of aliases alone decides.
     """
-    kept, notes = _cut(text)
+    shortened, notes = _cut(text)
     chosen = [QueryFacet(name, facets[name]) for name in FACETS if facets.get(name)]
-    read = _WordReader(known, {each.name: each.value for each in chosen})
-    words, found = read.read(_named(kept, read))
-    facets_found = sorted((*chosen, *read.named, *found), key=lambda f: FACETS.index(f.name))
-    telling = _telling(words, alone=not facets_found)
-    return SearchQuery(kept, telling, tuple(facets_found), tuple(notes))
+    reader = _WordReader(known, chosen)
+    words = reader.read(NAMED.sub(reader.note_named, shortened))
+    found = sorted(reader.facets, key=lambda facet: FACETS.index(facet.name))
+    # Words that every text has are left out, unless there is nothing else.
+    telling = [word for word in words if word not in STOP] or ([] if found else words)
+    return SearchQuery(
+        shortened, tuple(dict.fromkeys(telling))[:MOST_WORDS], tuple(found), tuple(notes)
+    )
 
 
 def _cut(text: str) -> tuple[str, list[str]]:
     """The text as far as it is read, and what was left out."""
-    kept, notes = " ".join(UNSTORABLE.sub(" ", text).split()), []
-    if len(kept) > MOST_CHARACTERS:
+    shortened, notes = " ".join(UNSTORABLE.sub(" ", text).split()), []
+    if len(shortened) > MOST_CHARACTERS:
         notes.append(f"Only the first {MOST_CHARACTERS} characters are looked for.")
-        kept = kept[:MOST_CHARACTERS].rstrip()
-    while len(quote_plus(kept)) > LONGEST_ENCODED:
-        kept = kept[: len(kept) * 3 // 4].rstrip()
-        notes = [f"Only the first {len(kept)} characters are looked for."]
-    parts = kept.split()
+        shortened = shortened[:MOST_CHARACTERS].rstrip()
+    while len(quote_plus(shortened)) > LONGEST_ENCODED:
+        shortened = shortened[: len(shortened) * 3 // 4].rstrip()
+        notes = [f"Only the first {len(shortened)} characters are looked for."]
+    parts = shortened.split()
     if len(parts) > MOST_WORDS:
         notes.append(f"Only the first {MOST_WORDS} words are looked for.")
-        kept = " ".join(parts[:MOST_WORDS])
-    return kept, notes
-
-
-def _named(text: str, read: _WordReader) -> str:
-    """The text without what names its facet, as in "op:matmul"."""
-    return NAMED.sub(lambda found: read.take_named(found[1], found[2], found[0]), text)
-
-
-def _telling(words: list[str], *, alone: bool) -> tuple[str, ...]:
-    """Each word once, without those that every text has, unless there is nothing else."""
-    telling = [word for word in words if word not in STOP]
-    if alone and not telling:
-        telling = words
-    return tuple(dict.fromkeys(telling))[:MOST_WORDS]
+        shortened = " ".join(parts[:MOST_WORDS])
+    return shortened, notes
 
 
 class _WordReader:
     """What words mean, given the values that rows have and the facets that are chosen already."""
 
-    def __init__(self, known: Mapping[str, Iterable[str]] | None, taken: dict[str, str]) -> None:
+    def __init__(
+        self, known: Mapping[str, Iterable[str]] | None, chosen: Iterable[QueryFacet]
+    ) -> None:
         self.known = None if known is None else {k: set(v) for k, v in known.items()}
-        self.taken = taken
-        self.named: list[QueryFacet] = []
-        self.meanings = self._meanings()
-
-    def take_named(self, name: str, value: str, said: str) -> str:
-        """Note a facet that the text names itself; the text that is left of it."""
-        meant = SAID.get(name, {}).get(value.lower(), value)
-        if name in self.taken or not self._is_known(name, meant):
-            return said
-        self.taken[name] = meant
-        self.named.append(QueryFacet(name, meant, said))
-        return " "
-
-    def read(self, text: str) -> tuple[list[str], list[QueryFacet]]:
-        """The words that stay words, and the facets that the others mean."""
-        parts = words_of(PLUS_PLUS.sub("cpp", text))
-        words: list[str] = []
-        found: list[QueryFacet] = []
-        at = 0
-        while at < len(parts):
-            for length in range(min(LONGEST_PHRASE, len(parts) - at), 0, -1):
-                phrase = tuple(parts[at : at + length])
-                name, value = self.meanings.get(phrase, ("", ""))
-                if not name or self.taken.get(name, value) != value:
-                    continue
-                if name not in self.taken:
-                    self.taken[name] = value
-                    found.append(QueryFacet(name, value, " ".join(phrase)))
-                at += length
-                break
-            else:
-                words.append(parts[at])
-                at += 1
-        return words, found
-
-    def _is_known(self, name: str, value: str) -> bool:
-        if self.known is None:
-            return name != "kind"
-        same = STANDS_FOR.get(name, {}).get(value, (value,))
-        return not self.known.get(name, set()).isdisjoint(same)
-
-    def _meanings(self) -> dict[tuple[str, ...], tuple[str, str]]:
-        """Phrase → its facet and value, for phrases that mean one thing."""
+        self.facets = list(chosen)
+        self.values = {each.name: each.value for each in self.facets}
+        # Phrase → its facet and value, for phrases that mean one thing.
         meanings: dict[tuple[str, ...], set[tuple[str, str]]] = {}
         for name, said in SAID.items():
             for phrase, value in said.items():
@@ -165,21 +117,57 @@ class _WordReader:
                 if 0 < len(exact) <= LONGEST_PHRASE and not PLAIN.issuperset(exact):
                     meanings.setdefault(exact, {(name, value)})
         for slug in (self.known or {}).get("platform", ()):
-            for run in _parts_of(slug):
+            for run in _runs_of(slug):
                 meanings.setdefault(run, set()).add(("platform", slug))
-        return {phrase: min(each) for phrase, each in meanings.items() if len(each) == 1}
+        self.meanings = {phrase: min(each) for phrase, each in meanings.items() if len(each) == 1}
+
+    def note_named(self, found: re.Match[str]) -> str:
+        """Note a facet that the text names itself, as "op:matmul"; the text that is left of it."""
+        name, value = found[1], found[2]
+        meant = SAID.get(name, {}).get(value.lower(), value)
+        if name in self.values or not self._is_known(name, meant):
+            return found[0]
+        self._note(name, meant, found[0])
+        return " "
+
+    def read(self, text: str) -> list[str]:
+        """The words that stay words; the others mean facets."""
+        parts = words_of(PLUS_PLUS.sub("cpp", text))
+        words: list[str] = []
+        at = 0
+        while at < len(parts):
+            for length in range(min(LONGEST_PHRASE, len(parts) - at), 0, -1):
+                phrase = tuple(parts[at : at + length])
+                name, value = self.meanings.get(phrase, ("", ""))
+                if not name or self.values.get(name, value) != value:
+                    continue
+                if name not in self.values:
+                    self._note(name, value, " ".join(phrase))
+                at += length
+                break
+            else:
+                words.append(parts[at])
+                at += 1
+        return words
+
+    def _note(self, name: str, value: str, said: str) -> None:
+        self.values[name] = value
+        self.facets.append(QueryFacet(name, value, said))
+
+    def _is_known(self, name: str, value: str) -> bool:
+        if self.known is None:
+            return name != "kind"
+        same = STANDS_FOR.get(name, {}).get(value, (value,))
+        return not self.known.get(name, set()).isdisjoint(same)
 
 
-def _parts_of(slug: str) -> set[tuple[str, ...]]:
+def _runs_of(slug: str) -> set[tuple[str, ...]]:
     """Runs of a platform's words that can name it: those with a digit that is no memory size."""
     parts = words_of(slug)
+    models = {p for p in parts if len(p) > 1 and not p.endswith("gb") and re.search(r"\d", p)}
     runs = {
         tuple(parts[first : first + length])
         for length in range(1, LONGEST_PHRASE + 1)
         for first in range(len(parts) - length + 1)
     }
-    return {run for run in runs if any(_is_model(part) for part in run)}
-
-
-def _is_model(part: str) -> bool:
-    return any(sign.isdigit() for sign in part) and not part.endswith("gb") and len(part) > 1
+    return {run for run in runs if not models.isdisjoint(run)}

@@ -50,13 +50,13 @@ class RankRow:
 class RankedRow:
     """A row with what its words are worth.
 
-    missing: words of the query that it does not hold. beside: words of the scope that it holds.
+    missing: words of the query that it does not hold. in_scope: words of the scope that it holds.
     """
 
     row: RankRow
     score: float
     missing: tuple[str, ...]
-    beside: int = 0
+    in_scope: int = 0
 
     @property
     def place(self) -> tuple[bool, float, float, int]:
@@ -88,9 +88,26 @@ def ranked(
     needed = sum(term.needed for term in terms)
     found = []
     for row in rows:
-        made = _scored(row, terms, usual)
+        text = f" {row.words} "
+        length = (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH + LENGTH * len(text) / usual))
+        title: set[str] | None = None
+        score, missing, in_scope = 0.0, [], 0
+        for term in terms:
+            forms = [form for form in term.forms if f" {form} " in text]
+            if forms:
+                if title is None:
+                    title = set(words_of(row.title))
+                in_title = any(form in title for form in forms)
+                score += term.tells * (TITLE if in_title else BODY * length)
+                in_scope += not term.needed
+            elif any(f"={form} " in text for form in term.forms):
+                score += FACET * term.tells
+            elif term.needed:
+                missing.append(term.word)
+        share = 1 - len(missing) / max(1, sum(term.needed for term in terms))
+        made = RankedRow(row, score * share, tuple(missing), in_scope)
         held = needed - len(made.missing)
-        if held + made.beside * (count_all and held > 0) >= min(least, needed):
+        if held + made.in_scope * (count_all and held > 0) >= min(least, needed):
             found.append(made)
     return sorted(found, key=lambda each: each.place)
 
@@ -107,34 +124,13 @@ def with_neighbours(
     return sorted(found, key=lambda each: each.place)
 
 
-def _scored(row: RankRow, terms: Sequence[RankTerm], usual: float) -> RankedRow:
-    held = f" {row.words} "
-    length = (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH + LENGTH * len(held) / usual))
-    title: set[str] | None = None
-    score, missing, beside = 0.0, [], 0
-    for term in terms:
-        forms = [form for form in term.forms if f" {form} " in held]
-        if forms:
-            if title is None:
-                title = set(words_of(row.title))
-            in_title = any(form in title for form in forms)
-            score += term.tells * (TITLE if in_title else BODY * length)
-            beside += not term.needed
-        elif any(f"={form} " in held for form in term.forms):
-            score += FACET * term.tells
-        elif term.needed:
-            missing.append(term.word)
-    share = 1 - len(missing) / max(1, sum(term.needed for term in terms))
-    return RankedRow(row, score * share, tuple(missing), beside)
-
-
 def _side_by_side(words: list[str], pairs: Sequence[tuple[RankTerm, RankTerm]]) -> float:
     """What the pairs tell whose words stand side by side."""
-    told = 0.0
+    score = 0.0
     for first, second in pairs:
         if any(a in first.forms and b in second.forms for a, b in itertools.pairwise(words)):
-            told += (first.tells + second.tells) / 2
-    return told
+            score += (first.tells + second.tells) / 2
+    return score
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,35 +47,38 @@ PLAIN = frozenset(
     ("copy", "sum", "mean", "max", "linear", "reduction", "elementwise", "pooling", "pipeline")
 )
 # Words of texts that mean the same: a query with one finds the others too.
-SAME = (
-    ("smem", "lds", "shmem"),
-    ("gemm", "matmul"),
-    ("layernorm", "layer_norm"),
-    ("vectorize", "vectorise", "vectorized", "vectorised", "vec128", "float4"),
-    ("reg", "register", "registers"),
-    ("transaction", "sector"),
-    ("sync", "barrier", "syncthreads"),
-    ("exp", "exponential", "exp2"),
-    ("bank", "banks"),
-    ("dsmem", "cluster"),
-    ("bf16", "bfloat16"),
-    ("fp16", "float16", "half"),
-    ("fp32", "float32"),
-    ("normalise", "normalize"),
-    ("async", "asynchronous"),
-    ("quantise", "quantize", "quantization", "quantisation"),
-    ("pow2", "power"),
-    ("uncoalesced", "coalesce"),
-    ("doublebuffer", "pingpong"),
-    ("wave", "warp"),
-    ("tf32", "tfloat32"),
-    ("wrong", "incorrect"),
-    ("moe", "expert", "experts"),
-    ("openmp", "omp"),
-    ("misaligned", "unaligned", "aligned", "align"),
-    ("specialise", "specialize", "specialization", "specialisation", "warpspec"),
-    ("recompile", "recompilation", "recompilations", "compiles"),
-    ("buffering", "buffers", "stages"),
+SAME = tuple(
+    frozenset(line.split())
+    for line in """
+    smem lds shmem
+    gemm matmul
+    layernorm layer_norm
+    vectorize vectorise vectorized vectorised vec128 float4
+    reg register registers
+    transaction sector
+    sync barrier syncthreads
+    exp exponential exp2
+    bank banks
+    dsmem cluster
+    bf16 bfloat16
+    fp16 float16 half
+    fp32 float32
+    normalise normalize
+    async asynchronous
+    quantise quantize quantization quantisation
+    pow2 power
+    uncoalesced coalesce
+    doublebuffer pingpong
+    wave warp
+    tf32 tfloat32
+    wrong incorrect
+    moe expert experts
+    openmp omp
+    misaligned unaligned aligned align
+    specialise specialize specialization specialisation warpspec
+    recompile recompilation recompilations compiles
+    buffering buffers stages
+    """.strip().splitlines()
 )
 
 
@@ -122,90 +125,61 @@ def index_words(texts: Iterable[str], facets: Mapping[str, str]) -> str:
     return " ".join([*marked, *list(found)[:MOST_WORDS]])
 
 
-# Facet → words that people use, several with a blank between → value.
-SAID: dict[str, dict[str, str]] = {
+# Facet → value → what people call it, with commas between.
+CALLED = {
     "op": {
-        "gemm": "matmul",
-        "mm": "matmul",
-        "matrix multiply": "matmul",
-        "matrix multiplication": "matmul",
-        "matrix product": "matmul",
-        "layer norm": "layernorm",
-        "layer normalization": "layernorm",
-        "layer normalisation": "layernorm",
-        "rms norm": "rmsnorm",
-        "batch norm": "batchnorm",
-        "group norm": "groupnorm",
-        "vector addition": "vector_add",
-        "mha": "attention",
-        "fmha": "attention",
-        "conv": "convolution",
-        "conv2d": "convolution",
-        "matmul": "matmul",
+        "matmul": "gemm, mm, matrix multiply, matrix multiplication, matrix product, matmul",
+        "layernorm": "layer norm, layer normalization, layer normalisation, layernorm",
+        "rmsnorm": "rms norm, rmsnorm",
+        "batchnorm": "batch norm",
+        "groupnorm": "group norm",
+        "vector_add": "vector addition",
+        "attention": "mha, fmha, attention",
+        "convolution": "conv, conv2d",
         "softmax": "softmax",
-        "layernorm": "layernorm",
-        "rmsnorm": "rmsnorm",
-        "attention": "attention",
     },
     "dtype": {
-        "bf16": "bfloat16",
-        "fp16": "float16",
-        "fp32": "float32",
-        "f32": "float32",
-        "fp64": "float64",
-        "fp8": "float8",
-        "e4m3": "float8_e4m3fn",
-        "e5m2": "float8_e5m2",
-        "bfloat16": "bfloat16",
-        "float16": "float16",
-        "float32": "float32",
+        "bfloat16": "bf16, bfloat16",
+        "float16": "fp16, float16",
+        "float32": "fp32, f32, float32",
+        "float64": "fp64",
+        "float8": "fp8",
+        "float8_e4m3fn": "e4m3",
+        "float8_e5m2": "e5m2",
         "int8": "int8",
     },
     "backend": {
         "triton": "triton",
         "cuda": "cuda",
         "hip": "hip",
-        "cpp": "cpp",
-        "c++": "cpp",
-        "cutedsl": "cutedsl",
-        "cute dsl": "cutedsl",
+        "cpp": "cpp, c++",
+        "cutedsl": "cutedsl, cute dsl",
         "flydsl": "flydsl",
     },
-    "arch": {
-        name: name
-        for name in (
-            *("volta", "turing", "ampere", "ada", "hopper", "blackwell"),
-            *("cdna2", "cdna3", "cdna4"),
-        )
-    },
+    "arch": {name: name for name in STANDS_FOR["arch"] if "_" not in name},
     "symptom": {
-        "memory bound": "memory",
-        "bandwidth bound": "memory",
-        "bandwidth limited": "memory",
-        "dram bound": "memory_dram",
-        "cache bound": "memory_cache",
-        "compute bound": "compute",
-        "tensor bound": "compute_tensor",
-        "latency bound": "latency",
-        "occupancy bound": "occupancy",
-        "occupancy limited": "occupancy",
-        "barrier bound": "sync",
-        "launch bound": "launch",
-        "launch overhead": "launch",
-        "tail effect": "tail",
+        "memory": "memory bound, bandwidth bound, bandwidth limited",
+        "memory_dram": "dram bound",
+        "memory_cache": "cache bound",
+        "compute": "compute bound",
+        "compute_tensor": "tensor bound",
+        "latency": "latency bound",
+        "occupancy": "occupancy bound, occupancy limited",
+        "sync": "barrier bound",
+        "launch": "launch bound, launch overhead",
+        "tail": "tail effect",
     },
     "outcome": {
-        "worked": WORKED,
-        "helped": WORKED,
-        "failed": FAILED,
-        "slower": FAILED,
-        "regressed": FAILED,
-        "did not work": FAILED,
-        "did not help": FAILED,
+        WORKED: "worked, helped",
+        FAILED: "failed, slower, regressed, did not work, did not help",
     },
 }
+SAID = {
+    facet: {name: value for value, names in values.items() for name in names.split(", ")}
+    for facet, values in CALLED.items()
+}
 ARCHS = tuple(dict.fromkeys(each for same in STANDS_FOR["arch"].values() for each in same))
-BACKENDS = tuple(dict.fromkeys(SAID["backend"].values()))
+BACKENDS = tuple(CALLED["backend"])
 STOP = frozenset(
     word
     for line in (

@@ -8,7 +8,7 @@ better waives one constraint for one value, with a reason; the warning then stay
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import product
@@ -204,16 +204,17 @@ def sparse_ratio(fact: Fact, known: Neighbours) -> str:
     name, sparse = mine
     said = []
     for other in known.platform:
-        if _sparsity(other) != (name, not sparse) or other.asks("sparsity") != fact.asks(
-            "sparsity"
-        ):
-            continue
+        same = other.asks("sparsity") == fact.asks("sparsity")
         over, under = (fact, other) if sparse else (other, fact)
-        ratio = _ratio(over, under)
-        if ratio is not None and SPARSE_LOW <= ratio <= SPARSE_HIGH:
+        more, less = over.quantity, under.quantity
+        if not same or _sparsity(other) != (name, not sparse) or more is None or less is None:
+            continue
+        if more.value <= 0 or less.value <= 0:
+            continue
+        ratio = more.value / less.value
+        if SPARSE_LOW <= ratio <= SPARSE_HIGH:
             return ""
-        if ratio is not None:
-            said.append(f"{over.shown} sparse is {ratio:.3g} times {under.shown} dense")
+        said.append(f"{over.shown} sparse is {ratio:.3g} times {under.shown} dense")
     usual = f"; {SPARSE_LOW} to {SPARSE_HIGH} times is usual"
     return said[0] + usual if said else ""
 
@@ -228,13 +229,6 @@ def _sparsity(fact: Fact) -> tuple[str, bool] | None:
     return None
 
 
-def _ratio(over: Fact, under: Fact) -> float | None:
-    mine, theirs = over.quantity, under.quantity
-    if mine is None or theirs is None or mine.value <= 0 or theirs.value <= 0:
-        return None
-    return mine.value / theirs.value
-
-
 @constraint(
     "bandwidth-from-clock",
     "Bandwidth does not follow from the interface",
@@ -244,36 +238,27 @@ def _ratio(over: Fact, under: Fact) -> float | None:
 def bandwidth_from_clock(fact: Fact, known: Neighbours) -> str:
     if fact.metric not in ("memory_bandwidth", "memory_bus_width", *PER_PIN):
         return ""
-    said = []
-    for bandwidth, width, pace in _interfaces(fact, known):
-        per_second = width[1] * pace[1] * PER_PIN[pace[0].metric] / 8
-        if abs(per_second - bandwidth[1]) <= BANDWIDTH_TOLERANCE * bandwidth[1]:
-            return ""
-        computed = _like(Quantity(per_second, "B/s"), bandwidth[0])
-        said.append(
-            f"{width[0].shown} at {pace[0].shown} ({pace[0].metric}) make {computed}, "
-            f"and memory_bandwidth is {bandwidth[0].shown}"
-        )
-    return said[0] if said else ""
-
-
-Valued = tuple[Fact, float]
-
-
-def _interfaces(fact: Fact, known: Neighbours) -> Iterator[tuple[Valued, Valued, Valued]]:
-    """Every bandwidth, bus width and data rate or clock that hold this fact.
-
-    What was measured stays out: it lies below what the interface could do.
-    """
-    by_metric: dict[str, list[Valued]] = defaultdict(list)
+    # What was measured stays out: it lies below what the interface could do.
+    by_metric: dict[str, list[tuple[Fact, float]]] = defaultdict(list)
     for each in (fact, *known.platform):
         quantity = each.quantity
         if quantity is not None and quantity.value > 0 and each.evidence != EvidenceClass.MEASURED:
             by_metric[each.metric].append((each, quantity.value))
     paces = by_metric["memory_data_rate"] or by_metric["memory_clock"]
+    said = []
     for trio in product(by_metric["memory_bandwidth"], by_metric["memory_bus_width"], paces):
-        if any(each is fact for each, _ in trio):
-            yield trio
+        if not any(each is fact for each, _ in trio):
+            continue
+        (bandwidth, stated), (width, bits), (pace, per_pin) = trio
+        per_second = bits * per_pin * PER_PIN[pace.metric] / 8
+        if abs(per_second - stated) <= BANDWIDTH_TOLERANCE * stated:
+            return ""
+        computed = _like(Quantity(per_second, "B/s"), bandwidth)
+        said.append(
+            f"{width.shown} at {pace.shown} ({pace.metric}) make {computed}, "
+            f"and memory_bandwidth is {bandwidth.shown}"
+        )
+    return said[0] if said else ""
 
 
 @constraint(
@@ -311,7 +296,7 @@ def sibling_outlier(fact: Fact, known: Neighbours) -> str:
 def duplicate(fact: Fact, known: Neighbours) -> str:
     for other in known.platform:
         same = (other.metric, other.asks(), other.source) == (fact.metric, fact.asks(), fact.source)
-        if same and _value(other) == _value(fact):
+        if same and (other.quantity or other.shown) == (fact.quantity or fact.shown):
             return f"{fact.shown} from {fact.source} is already stored, as {other.shown}"
     return ""
 
@@ -333,10 +318,6 @@ def contradiction(fact: Fact, known: Neighbours) -> str:
         if mine and theirs and abs(mine.value - theirs.value) > SAME_VALUE * abs(theirs.value):
             return f"{fact.shown} here, but {other.shown} is approved, from {other.source}"
     return ""
-
-
-def _value(fact: Fact) -> Quantity | str:
-    return fact.quantity or fact.shown
 
 
 @constraint(

@@ -22,13 +22,11 @@ SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 ADDRESS = re.compile(r"https?://[^\W_](?:[\w.-]*[^\W_])?(?::\d{1,5})?(?:[/?#][^\s<>|]*)?", re.I)
 # Most characters of each text, as its column has it: what one database stores both accept.
 MOST: Mapping[str, int] = {"shown": 80, "source": 300, "source_url": 500}
-MOST_OF_PLATFORM: Mapping[str, int] = {
-    "slug": 80,
-    "name": 200,
-    "vendor": 80,
-    "arch": 80,
-    "kind": 8,
-    "target": 40,
+MOST_OF_PLATFORM = {"slug": 80, "name": 200, "vendor": 80, "arch": 80, "kind": 8, "target": 40}
+# What is no value has to say why.
+NEEDED_NOTES = {
+    UNKNOWN_VALUE: "UNKNOWN needs how=, the way to obtain it",
+    ABSENT_VALUE: "NONE needs note=, how the source says that there is none",
 }
 
 
@@ -99,7 +97,11 @@ class SpecFacts:
         if not self.shown or not self.source:
             raise FactsError(f"{self.metric}: a value and a source are needed")
         check_address(self.source_url)
-        self._check_note()
+        needed = NEEDED_NOTES.get(self.shown, "")
+        if not needed and self.rank == Rank.DEPRECATED:
+            needed = "rank=deprecated needs note=, the reason"
+        if needed and not self.note:
+            raise FactsError(f"{self.metric}: {needed}", "note")
         if self.known:
             _check_value(metric, self.shown)
 
@@ -114,18 +116,6 @@ class SpecFacts:
             refusal = metric.refusal(key, value, self.qualifiers)
             if refusal:
                 raise FactsError(refusal, "qualifiers")
-
-    def _check_note(self) -> None:
-        """What is no plain value in use has to say why."""
-        if self.note:
-            return
-        if self.shown == UNKNOWN_VALUE:
-            raise FactsError(f"{self.metric}: UNKNOWN needs how=, the way to obtain it", "note")
-        if self.shown == ABSENT_VALUE:
-            message = f"{self.metric}: NONE needs note=, how the source says that there is none"
-            raise FactsError(message, "note")
-        if self.rank == Rank.DEPRECATED:
-            raise FactsError(f"{self.metric}: rank=deprecated needs note=, the reason", "note")
 
     @property
     def known(self) -> bool:

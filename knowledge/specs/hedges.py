@@ -132,11 +132,11 @@ def hedged_number(text: str, shown: str) -> str | None:
     hedge = None
     for place in places_of(shown).finditer(text):
         found = _before(text[max(0, place.start() - NEAR) : place.start()])
-        found = found or _after(text[place.end() : place.end() + NEAR])
-        found = found or _range(text, place)
-        if not found:
+        if not found and (after := AFTER.match(text[place.end() : place.end() + NEAR])):
+            found = after["hedge"].strip(" \t\n*_`(),;[")
+        hedge = found or _range(text, place)
+        if not hedge:
             return None
-        hedge = found
     return hedge
 
 
@@ -147,19 +147,12 @@ def _before(text: str) -> str:
     if found is not None:
         return found[0].strip(" \t\n*_`():]")
     place = BEFORE_PLACE.search(text)
-    if place is None or _says_where(place["before"] or ""):
+    if place is None:
         return ""
-    return place["hedge"]
-
-
-def _says_where(word: str) -> bool:
-    """Whether "over" after this word is the one of "900 GB/s over 18 links"."""
-    return word.lower() in SPREAD or word in UNITS or word.removesuffix("s") in UNITS
-
-
-def _after(text: str) -> str:
-    found = AFTER.match(text)
-    return found["hedge"].strip(" \t\n*_`(),;[") if found is not None else ""
+    # "over" after some words says where, as in "900 GB/s over 18 links".
+    word = place["before"] or ""
+    says_where = word.lower() in SPREAD or word in UNITS or word.removesuffix("s") in UNITS
+    return "" if says_where else place["hedge"]
 
 
 def _range(text: str, place: re.Match[str]) -> str:

@@ -2,8 +2,8 @@
 
 The canonical unit follows from the bounds; a text metric has "text" in their place. An indented
 line holds other spellings of the name above it, none of them ambiguous: "bf16_tflops" may be dense
-or sparse, and is no alias. After "?" stand the qualifiers that the metric takes; without such a
-line it takes none. What a name says already (dense, bf16, per_cu) is no qualifier of it.
+or sparse, and is no alias. Behind "?" stand the qualifiers that the metric takes; without them it
+takes none. What a name says already (dense, bf16, per_cu) is no qualifier of it.
 """
 
 TABLE = """
@@ -15,11 +15,9 @@ copy_bandwidth | 10 MB/s | 500 TB/s | measured: bytes read plus bytes written pe
 of a large array
     ? array_bytes cache per
 cu_count | 8 CU | 2000 CU | compute units
-    num_cus compute_units compute_unit_count
-    ? per
+    num_cus compute_units compute_unit_count ? per
 cuda_cores | 256 core | 100000 core | FP32 lanes of the whole device
-    fp32_cores cuda_core_count
-    ? per
+    fp32_cores cuda_core_count ? per
 cuda_cores_per_sm | 16 core | 512 core | FP32 lanes of one multiprocessor
     fp32_cores_per_sm
 fma_throughput | 1 GFLOPS | 2 PFLOPS | measured: multiply-adds of one dtype, counted as two \
@@ -30,8 +28,7 @@ gfx_arch | text | LLVM target name
     gcn_arch gfx_target llvm_target
 host_busy_share | 0 ratio | 1 ratio | measured: share of the CPU time that others took meanwhile
 infinity_cache | 16 MiB | 4 GiB | memory-side cache
-    mall_size memory_side_cache
-    ? per
+    mall_size memory_side_cache ? per
 infinity_fabric_bandwidth | 50 GB/s | 10 TB/s | all links, both directions
     ? per
 infinity_fabric_gcd_to_gcd | 50 GB/s | 5 TB/s | between the two dies of one module, both directions
@@ -39,8 +36,7 @@ infinity_fabric_links | 1 link | 40 link | links to other devices
 infinity_fabric_per_link | 10 GB/s | 2 TB/s | one link, both directions
     infinity_fabric_link_bandwidth
 l1_instruction_cache | 4 KiB | 1 MiB | instruction cache
-    l1i_size
-    ? per
+    l1i_size ? per
 l1_scalar_cache | 2 KiB | 256 KiB | scalar data cache
     ? per
 l1_smem_total | 1 MiB | 500 MiB | first-level cache and shared memory of the whole device
@@ -48,19 +44,16 @@ l1_smem_total | 1 MiB | 500 MiB | first-level cache and shared memory of the who
 l1_vector_per_cu | 4 KiB | 1 MiB | vector data cache of one compute unit
     l1_vector_cache vl1d_size
 l2_size | 128 KiB | 2 GiB | second-level cache
-    l2_cache l2_cache_size l2_bytes l2_capacity
-    ? per
+    l2_cache l2_cache_size l2_bytes l2_capacity ? per
 l3_size | 256 KiB | 8 GiB | third-level cache
-    l3_cache l3_cache_size
-    ? per
+    l3_cache l3_cache_size ? per
 lds_banks | 4 bank | 512 bank | banks of the local data share
 lds_per_cu | 8 KiB | 2 MiB | local data share of one compute unit
     lds_size local_data_share
 matmul_throughput | 10 MFLOPS | 100 PFLOPS | measured: matrix product of one dtype
     ? dtype sparsity accumulate clock per
 matrix_cores | 64 core | 10000 core | matrix cores of the whole device
-    matrix_core_count
-    ? per
+    matrix_core_count ? per
 max_agpr_per_lane | 32 register | 2048 register | accumulation registers one lane may use
     max_agprs
 max_arch_vgpr_per_lane | 32 register | 2048 register | architected vector registers one lane may \
@@ -69,8 +62,7 @@ use
 max_blocks_per_sm | 4 block | 128 block | resident thread blocks
     max_blocks_per_multiprocessor
 max_cluster_size | 2 block | 64 block | thread blocks in one cluster
-    max_blocks_per_cluster
-    ? portable
+    max_blocks_per_cluster ? portable
 max_registers_per_thread | 63 register | 1024 register | 32-bit registers one thread may use
     max_regs_per_thread
 max_sgpr_per_wave | 16 register | 1024 register | scalar registers one wave may use
@@ -91,11 +83,9 @@ memory_bandwidth | 5 GB/s | 30 TB/s | device memory, peak
     hbm_bandwidth dram_bandwidth peak_bandwidth memory_bw peak_memory_bandwidth vram_bandwidth
     ? clock per
 memory_bus_width | 32 bit | 30000 bit | width of the memory interface
-    memory_interface_width bus_width
-    ? per
+    memory_interface_width bus_width ? per
 memory_capacity | 1 GB | 2 TB | device memory
-    memory_size vram vram_size hbm_capacity device_memory
-    ? per
+    memory_size vram vram_size hbm_capacity device_memory ? per
 memory_clock | 200 MHz | 15 GHz | clock of the device memory
     max_mclk max_memory_clock
 memory_data_rate | 300 Mbit/s | 100 Gbit/s | rate of one memory pin
@@ -104,67 +94,47 @@ memory_type | text | kind of device memory
 mfma_f16_flops_per_clock_per_cu | 256 op/clk | 30000 op/clk | FP16 matrix rate of one compute unit
     ? sparsity accumulate
 nvlink_bandwidth | 20 GB/s | 10 TB/s | all links, both directions
-    nvlink_bw
-    ? per
+    nvlink_bw ? per
 pcie | text | host interface
     pcie_interface host_interface
 peak_bf16_tensor_dense | 20 TFLOPS | 15 PFLOPS | BF16 matrix peak, dense
-    bf16_dense peak_bf16_dense
-    ? accumulate clock per
+    bf16_dense peak_bf16_dense ? accumulate clock per
 peak_bf16_tensor_sparse | 50 TFLOPS | 30 PFLOPS | BF16 matrix peak, 2:4 sparse
-    bf16_sparse peak_bf16_sparse
-    ? accumulate clock per
+    bf16_sparse peak_bf16_sparse ? accumulate clock per
 peak_fp16_tensor_dense | 20 TFLOPS | 15 PFLOPS | FP16 matrix peak, dense
-    fp16_dense peak_fp16_dense
-    ? accumulate clock per
+    fp16_dense peak_fp16_dense ? accumulate clock per
 peak_fp16_tensor_sparse | 50 TFLOPS | 30 PFLOPS | FP16 matrix peak, 2:4 sparse
-    fp16_sparse peak_fp16_sparse
-    ? accumulate clock per
+    fp16_sparse peak_fp16_sparse ? accumulate clock per
 peak_fp16_vector | 5 TFLOPS | 1 PFLOPS | FP16 peak outside the matrix units
-    fp16_vector
-    ? clock per
+    fp16_vector ? clock per
 peak_fp32 | 1 TFLOPS | 1.5 PFLOPS | FP32 peak outside the matrix units
-    fp32_vector peak_fp32_vector
-    ? clock per
+    fp32_vector peak_fp32_vector ? clock per
 peak_fp32_matrix | 10 TFLOPS | 1 PFLOPS | FP32 peak of the matrix units
-    fp32_matrix
-    ? accumulate clock per
+    fp32_matrix ? accumulate clock per
 peak_fp4_tensor_dense | 200 TFLOPS | 100 PFLOPS | FP4 matrix peak, dense
-    fp4_dense peak_fp4_dense nvfp4_dense mxfp4_dense
-    ? accumulate clock per
+    fp4_dense peak_fp4_dense nvfp4_dense mxfp4_dense ? accumulate clock per
 peak_fp4_tensor_sparse | 500 TFLOPS | 200 PFLOPS | FP4 matrix peak, 2:4 sparse
-    fp4_sparse peak_fp4_sparse
-    ? accumulate clock per
+    fp4_sparse peak_fp4_sparse ? accumulate clock per
 peak_fp64 | 50 GFLOPS | 500 TFLOPS | FP64 peak outside the matrix units
-    fp64_vector peak_fp64_vector
-    ? clock per
+    fp64_vector peak_fp64_vector ? clock per
 peak_fp64_tensor | 100 GFLOPS | 1 PFLOPS | FP64 peak of the matrix units
-    fp64_tensor_tflops peak_fp64_matrix
-    ? accumulate clock per
+    fp64_tensor_tflops peak_fp64_matrix ? accumulate clock per
 peak_fp6_tensor_dense | 200 TFLOPS | 50 PFLOPS | FP6 matrix peak, dense
-    fp6_dense peak_fp6_dense mxfp6_dense
-    ? accumulate clock per
+    fp6_dense peak_fp6_dense mxfp6_dense ? accumulate clock per
 peak_fp8_tensor_dense | 50 TFLOPS | 30 PFLOPS | FP8 matrix peak, dense
-    fp8_dense peak_fp8_dense
-    ? accumulate clock per
+    fp8_dense peak_fp8_dense ? accumulate clock per
 peak_fp8_tensor_sparse | 100 TFLOPS | 50 PFLOPS | FP8 matrix peak, 2:4 sparse
-    fp8_sparse peak_fp8_sparse
-    ? accumulate clock per
+    fp8_sparse peak_fp8_sparse ? accumulate clock per
 peak_int4_tensor_dense | 50 TOPS | 20 POPS | INT4 matrix peak, dense
-    int4_dense
-    ? accumulate clock per
+    int4_dense ? accumulate clock per
 peak_int8_tensor_dense | 20 TOPS | 30 POPS | INT8 matrix peak, dense
-    int8_dense peak_int8_dense
-    ? accumulate clock per
+    int8_dense peak_int8_dense ? accumulate clock per
 peak_int8_tensor_sparse | 50 TOPS | 30 POPS | INT8 matrix peak, 2:4 sparse
-    int8_sparse peak_int8_sparse
-    ? accumulate clock per
+    int8_sparse peak_int8_sparse ? accumulate clock per
 peak_tf32_tensor_dense | 10 TFLOPS | 10 PFLOPS | TF32 matrix peak, dense
-    tf32_dense peak_tf32_dense
-    ? accumulate clock per
+    tf32_dense peak_tf32_dense ? accumulate clock per
 peak_tf32_tensor_sparse | 50 TFLOPS | 20 PFLOPS | TF32 matrix peak, 2:4 sparse
-    tf32_sparse peak_tf32_sparse
-    ? accumulate clock per
+    tf32_sparse peak_tf32_sparse ? accumulate clock per
 read_bandwidth | 10 MB/s | 500 TB/s | measured: bytes read per second from a large array
     ? array_bytes cache per
 register_file_per_sm | 32 KiB | 2 MiB | register file of one multiprocessor
@@ -174,23 +144,19 @@ register_file_total | 1 MiB | 500 MiB | register files of the whole device
 registers_per_sm | 8192 register | 524288 register | 32-bit registers of one multiprocessor
     regs_per_sm registers_per_multiprocessor
 rt_cores | 8 core | 2000 core | ray tracing cores of the whole device
-    rt_core_count
-    ? per
+    rt_core_count ? per
 sgpr_file_per_cu | 1 KiB | 100 KiB | scalar register file of one compute unit
 simds_per_cu | 1 SIMD | 32 SIMD | SIMDs of one compute unit
 sm_count | 4 SM | 1000 SM | multiprocessors
-    sms num_sms multiprocessor_count multi_processor_count
-    ? per
+    sms num_sms multiprocessor_count multi_processor_count ? per
 smem_banks | 8 bank | 256 bank | banks of shared memory
     shared_memory_banks
 stream_processors | 512 core | 100000 core | vector lanes of the whole device
     ? per
 tdp | 10 W | 5 kW | board power limit
-    tbp tgp power_limit board_power max_power
-    ? per
+    tbp tgp power_limit board_power max_power ? per
 tensor_cores | 16 core | 5000 core | tensor cores of the whole device
-    tensor_core_count
-    ? per
+    tensor_core_count ? per
 unified_l1_smem_per_sm | 16 KiB | 2 MiB | first-level cache and shared memory of one multiprocessor
     unified_data_cache l1_smem_per_sm
 vgpr_file_per_cu | 64 KiB | 4 MiB | vector register file of one compute unit

@@ -146,11 +146,11 @@ class MetricDefinition:
         return self.low is None or self.high is None or self.low <= value <= self.high
 
     def refusal(
-        self, qualifier: str, value: str, /, beside: Mapping[str, str] = NO_QUALIFIERS
+        self, qualifier: str, value: str, /, question: Mapping[str, str] = NO_QUALIFIERS
     ) -> str:
         """Why a question about this metric may not have this qualifier, and what is accepted.
 
-        beside: all qualifiers of the question. "" where it may. MetricError for a qualifier that
+        question: all its qualifiers. "" where it may. MetricError for a qualifier that
         nobody registered.
         """
         known = QUALIFIERS.get(qualifier)
@@ -163,7 +163,9 @@ class MetricDefinition:
             takes = ", ".join(self.qualifiers) or "no qualifier"
             return f"{self.name} takes no {qualifier}; accepted: {takes}"
         default = known.unsaid.get(value, "")
-        if qualifier == "accumulate" and value == SUMS.get(_operands(self.name, beside)):
+        peak = PEAK.fullmatch(self.name)
+        operands = OUR_NAMES.get(peak["dtype"], "") if peak else question.get("dtype", "")
+        if qualifier == "accumulate" and value == SUMS.get(operands):
             default = "its products are never summed up in anything else"
         if default:
             return f"{self.name}: {qualifier}={value}: {default}; accepted: write it without"
@@ -173,10 +175,9 @@ class MetricDefinition:
 
 
 def _read(record: str) -> MetricDefinition:
-    line, *more = record.splitlines()
-    words = [each.split() for each in more]
-    aliases = tuple(word for each in words if each[0] != "?" for word in each)
-    takes = tuple(word for each in words if each[0] == "?" for word in each[1:])
+    line, _, more = record.partition("\n")
+    named, _, taken = more.partition("?")
+    aliases, takes = tuple(named.split()), tuple(taken.split())
     fields = [field.strip() for field in line.split("|")]
     if len(fields) == 3 and fields[1] == TEXT:
         return MetricDefinition(fields[0], TEXT, fields[2], aliases=aliases, qualifiers=takes)
@@ -189,12 +190,6 @@ METRICS = {metric.name: metric for metric in map(_read, RECORD.split(TABLE.strip
 ALIASES = {alias: metric for metric in METRICS.values() for alias in metric.aliases}
 
 OUR_NAMES = {short: ours for ours, short in IN_NAMES.items()}
-
-
-def _operands(name: str, beside: Mapping[str, str]) -> str:
-    """The data type of the operands, by the metric's name or by the question; "" for neither."""
-    peak = PEAK.fullmatch(name)
-    return OUR_NAMES.get(peak["dtype"], "") if peak else beside.get("dtype", "")
 
 
 def _meant(name: str, qualifier: str, value: str) -> str:

@@ -73,7 +73,21 @@ def read_page(path: str, text: str) -> Page:
     specs = tuple(_spec(path, *row) for row in sections["Specs"] if row[1].startswith("- "))
     if specs and slug is None:
         raise ReaderError(f"{path}:L{specs[0].line}: specs without a '## Platform' section")
-    _check_questions(path, specs)
+    questions: dict[object, list[SpecLine]] = defaultdict(list)
+    for spec in specs:
+        questions[spec.facts.question].append(spec)
+    for answers in questions.values():
+        place = f"{path}:L{answers[-1].line}: {answers[0].facts.metric}"
+        unknown = [spec for spec in answers if spec.facts.shown == UNKNOWN_VALUE]
+        preferred = [spec for spec in answers if spec.facts.rank == Rank.PREFERRED]
+        if unknown and len(answers) > 1:
+            raise ReaderError(f"{place}: UNKNOWN stands beside another answer")
+        if len(preferred) > 1:
+            raise ReaderError(
+                f"{place}: {len(preferred)} values are rank=preferred; exactly one is accepted"
+            )
+        if len({spec.quote for spec in answers}) < len(answers):
+            raise ReaderError(f"{place}: the same line stands twice")
     return Page(path, title.strip(), slug, platform, specs)
 
 
@@ -138,33 +152,28 @@ def _platform(path: str, rows: list[tuple[int, str]]) -> tuple[str | None, Platf
 
 def _spec(path: str, number: int, line: str) -> SpecLine:
     try:
-        return SpecLine(_facts(line), number, line)
+        head, *parts = line.split(" | ")
+        item = ITEM.fullmatch(head)
+        if item is None:
+            raise FactsError(f"'{head}' does not read as '- metric: value unit | key=value …'")
+        fields: dict[str, str] = {}
+        for part in parts:
+            key, equals, value = part.partition("=")
+            if not equals or not value or key in fields:
+                raise FactsError(f"'{part}' does not read as key=value, once each")
+            fields[key] = value
+        shown = item[2]
+        evidence = _word(EvidenceClass, "evidence", fields.pop("evidence", ""))
+        kind = _word(SourceKind, "kind", fields.pop("kind", ""))
+        rank = _word(Rank, "rank", fields.pop("rank", Rank.NORMAL))
+        source = SOURCE.fullmatch(fields.pop("source", ""))
+        if source is None:
+            raise FactsError("no source; accepted: source=title <https://address>")
+        note = fields.pop("how" if shown == UNKNOWN_VALUE else "note", "")
+        given = (source["title"], source["url"] or "", rank, fields, note)
+        return SpecLine(SpecFacts(item[1], shown, evidence, kind, *given), number, line)
     except (FactsError, MetricError, QuantityError) as error:
         raise ReaderError(f"{path}:L{number}: {error}") from error
-
-
-def _facts(line: str) -> SpecFacts:
-    head, *parts = line.split(" | ")
-    item = ITEM.fullmatch(head)
-    if item is None:
-        raise FactsError(f"'{head}' does not read as '- metric: value unit | key=value …'")
-    fields: dict[str, str] = {}
-    for part in parts:
-        key, equals, value = part.partition("=")
-        if not equals or not value or key in fields:
-            raise FactsError(f"'{part}' does not read as key=value, once each")
-        fields[key] = value
-    shown = item[2]
-    evidence = _word(EvidenceClass, "evidence", fields.pop("evidence", ""))
-    kind = _word(SourceKind, "kind", fields.pop("kind", ""))
-    rank = _word(Rank, "rank", fields.pop("rank", Rank.NORMAL))
-    source = SOURCE.fullmatch(fields.pop("source", ""))
-    if source is None:
-        raise FactsError("no source; accepted: source=title <https://address>")
-    note = fields.pop("how" if shown == UNKNOWN_VALUE else "note", "")
-    return SpecFacts(
-        item[1], shown, evidence, kind, source["title"], source["url"] or "", rank, fields, note
-    )
 
 
 def _word(words: type[Word], key: str, text: str) -> Word:
@@ -172,25 +181,3 @@ def _word(words: type[Word], key: str, text: str) -> Word:
         return words(text)
     except ValueError:
         raise FactsError(f"{key}='{text}'; accepted: {', '.join(words)}") from None
-
-
-def _check_questions(path: str, specs: tuple[SpecLine, ...]) -> None:
-    """At most one preferred answer per question, and no UNKNOWN beside a value.
-
-    That there is one at all is for the import to see: it may stand in another document.
-    """
-    questions: dict[object, list[SpecLine]] = defaultdict(list)
-    for spec in specs:
-        questions[spec.facts.question].append(spec)
-    for answers in questions.values():
-        place = f"{path}:L{answers[-1].line}: {answers[0].facts.metric}"
-        unknown = [spec for spec in answers if spec.facts.shown == UNKNOWN_VALUE]
-        preferred = [spec for spec in answers if spec.facts.rank == Rank.PREFERRED]
-        if unknown and len(answers) > 1:
-            raise ReaderError(f"{place}: UNKNOWN stands beside another answer")
-        if len(preferred) > 1:
-            raise ReaderError(
-                f"{place}: {len(preferred)} values are rank=preferred; exactly one is accepted"
-            )
-        if len({spec.quote for spec in answers}) < len(answers):
-            raise ReaderError(f"{place}: the same line stands twice")

@@ -74,7 +74,7 @@ def cite_chip(context: dict[str, Any], citation: Citation, state: str) -> SafeSt
 
 
 @register.filter
-def beside(first: Sequence[Any], second: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+def paired_with(first: Sequence[Any], second: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
     """Pairs of two lists of one length, such as platforms and the cells of a row."""
     return zip(first, second, strict=True)
 

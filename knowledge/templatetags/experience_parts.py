@@ -10,12 +10,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from knowledge.experience.terms import AttemptLabel, Bottleneck
-from knowledge.experience.wording import gain_words, signed_percent
+from knowledge.experience.wording import faster, gain_words, signed_percent
 from knowledge.models import Experience, TrackRecord
 from knowledge.search.rank import is_form
 from knowledge.search.tokens import WORD
 
 register = template.Library()
+register.filter("as_factor", faster)
 
 # The shapes and colours of the verdicts that have the same meaning.
 LOOKS = {
@@ -33,13 +34,13 @@ def effect(entry: Experience) -> SafeString:
     """Write an attempt's effect with its interval, against what (law 9)."""
     if entry.gain is None:
         return format_html('<span class="muted">{}</span>', "not measured")
-    told = gain_words(entry.gain, entry.gain_low, entry.gain_high)
+    words = gain_words(entry.gain, entry.gain_low, entry.gain_high)
     against = entry.baseline or "its incumbent"
     pairs = f", n {entry.pairs}" if entry.pairs else ""
     return format_html(
         '<span class="delta" data-delta="{}" data-baseline="{}" data-n="{}"><strong>{}</strong> '
         '<span class="ci">against {}{}</span></span>',
-        entry.gain, against, entry.pairs, told, against, pairs,
+        entry.gain, against, entry.pairs or "", words, against, pairs,
     )  # fmt: skip
 
 
@@ -73,6 +74,12 @@ def named(values: Mapping[str, Any]) -> str:
 
 
 @register.filter
+def in_thousands(count: int) -> str:
+    """Write a count with commas: "12,345"."""
+    return f"{count:,}"
+
+
+@register.filter
 def per_cent(share: float) -> str:
     """Write a share in whole per cent: 0.47 is "47 %"."""
     return f"{share * 100:.0f} %"
@@ -102,12 +109,12 @@ def found_effect(facts: Mapping[str, Any]) -> SafeString:
     gain = facts.get("gain")
     if gain is None:
         return format_html('<span class="muted">{}</span>', "not measured")
-    told = gain_words(gain, facts.get("gain_low"), facts.get("gain_high"))
+    words = gain_words(gain, facts.get("gain_low"), facts.get("gain_high"))
     counted = facts.get("gains")
     return format_html(
         '<span class="delta" data-delta="{}" data-baseline="its incumbent" data-n="{}">'
         '<strong>{}</strong> <span class="ci">{}</span></span>',
-        gain, counted or "", told,
+        gain, counted or "", words,
         f"median of {counted} against each incumbent"
         if counted and counted > 1
         else "against its incumbent",

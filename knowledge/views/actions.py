@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from datetime import datetime
 from functools import wraps
 from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils import timezone
 
 from knowledge.curation.errors import Conflict, Forbidden
@@ -25,7 +24,8 @@ from knowledge.forms.decide import (
     ReciteForm,
     RetireForm,
 )
-from knowledge.models import DRIFT, Flag, Spec, SpecChange, SpecState
+from knowledge.lookup.listing import FilterError
+from knowledge.models import DRIFT, Flag, Spec, SpecState
 from knowledge.models.guarded import COMMAND
 from knowledge.specs.facts import Rank
 
@@ -40,33 +40,21 @@ STATES: dict[str, frozenset[str]] = {
     "restore": frozenset({SpecState.RETIRED}),
     "waive": frozenset({SpecState.PROPOSED, SpecState.APPROVED, SpecState.RETURNED}),
 }
-# What the button says that opens the step.
-WORDS = {
-    "approve": "Approve",
-    "return": "Return to its author",
-    "resubmit": "Propose it again",
-    "retire": "Retire",
-    "rank": "Change the rank",
-    "restore": "Restore as a proposal",
-    "waive": "Waive",
-}
 OWN = "You cannot approve your own proposals; another curator decides on this one."
 
 
-def refused(
-    request: HttpRequest,
-    error: Exception,
-    *,
-    spec: Spec | None = None,
-    back: str = "",
-    status: int,
-) -> HttpResponse:
-    """One page for both: what was not done, the last change of the value, and the way back.
+def refused(request: HttpRequest, error: Exception, about: Spec | str = "") -> HttpResponse:
+    """The page that says what was not done, with the last change of a value and the way back.
 
-    back: the address of the page that is about what was not changed, if it is no value.
+    about: the value, or the address of another page, that was not changed. Forbidden is 403,
+    FilterError 400, anything else 409.
     """
+    kinds = {Forbidden: 403, FilterError: 400}
+    status = next((code for kind, code in kinds.items() if isinstance(error, kind)), 409)
+    spec = about if isinstance(about, Spec) else None
     last = spec.changes.select_related("by").first() if spec is not None else None
-    context = {"message": str(error), "spec": spec, "last": last, "back": back, "status": status}
+    context = {"message": str(error), "spec": spec, "last": last, "status": status}
+    context["back"] = about if isinstance(about, str) else ""
     return render(request, "knowledge/conflict.html", context, status=status)
 
 
@@ -82,11 +70,9 @@ def refusing(find: Callable[[Any], Any]) -> Callable[[View], View]:
             try:
                 return view(request, **named)
             except (Forbidden, Conflict) as error:
-                status = 403 if isinstance(error, Forbidden) else 409
                 about = find(named["pk"] if "pk" in named else named["key"])
-                if isinstance(about, Spec):
-                    return refused(request, error, spec=about, status=status)
-                return refused(request, error, back=about.get_absolute_url(), status=status)
+                is_value = isinstance(about, Spec)
+                return refused(request, error, about if is_value else about.get_absolute_url())
 
         return guarded
 
@@ -96,28 +82,6 @@ def refusing(find: Callable[[Any], Any]) -> Callable[[View], View]:
 def spec_of_flag(pk: int) -> Spec:
     """The value that a flag is about."""
     return Flag.objects.select_related("spec__platform").get(pk=pk).spec
-
-
-@dataclass(frozen=True, slots=True)
-class OfferedAction:
-    """A step as a page offers it: its form, where that goes, and the words of its button."""
-
-    step: str
-    spec: Spec
-    form: DecisionForm
-
-    @property
-    def label(self) -> str:
-        return WORDS[self.step]
-
-    @property
-    def url(self) -> str:
-        return reverse(f"knowledge:{self.step}", args=[self.spec.pk])
-
-    @property
-    def primary(self) -> bool:
-        """Approving is what a reviewer came for; everything else opens on request."""
-        return self.step == "approve"
 
 
 def refusal(step: str, spec: Spec, person: Any) -> str:
@@ -185,19 +149,21 @@ def require_as_seen(step: str, spec: Spec, seen: int | None) -> None:
     know which one it takes the place of. Run it in the turn of the decision. seen: the key of the
     newest change that the page showed, None where it showed none.
     """
-    last = newest_change(spec)
+    last, own = newest_change(spec), spec.changes.select_related("by").first()
     if seen is not None and last is not None and last.pk != seen:
         about = f" ({last.spec})" if last.spec_id != spec.pk else ""
-        raise Conflict(f"{who_did(last)}{about}; look again before you decide.")
-    own = spec.changes.select_related("by").first()
-    if own is not None and spec.state not in STATES[step]:
-        raise Conflict(f"{who_did(own)}; look again before you decide.")
+        words = was_first(last.who, last.get_action_display(), last.at)
+        raise Conflict(f"{words}{about}; look again before you decide.")
     if spec.state not in STATES[step]:
-        raise Conflict(f"{spec} is {spec.state}; accepted: {', '.join(sorted(STATES[step]))}")
+        if own is None:
+            accepted = ", ".join(sorted(STATES[step]))
+            raise Conflict(f"{spec} is {spec.state}; accepted: {accepted}")
+        words = was_first(own.who, own.get_action_display(), own.at)
+        raise Conflict(f"{words}; look again before you decide.")
 
 
-def who_did(change: SpecChange) -> str:
-    """One line of history as a sentence: who, what, when."""
-    who = "A command" if change.who == COMMAND else change.who
-    at = timezone.localtime(change.at, timezone.get_default_timezone())
-    return f"{who} was first: {change.get_action_display()} at {at:%Y-%m-%d %H:%M:%S} UTC"
+def was_first(who: str, what: str, at: datetime) -> str:
+    """Who did what and when, for the person who came second."""
+    name = "A command" if who == COMMAND else who
+    local = timezone.localtime(at, timezone.get_default_timezone())
+    return f"{name} was first: {what} at {local:%Y-%m-%d %H:%M:%S} UTC"

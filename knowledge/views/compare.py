@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -16,87 +15,82 @@ from knowledge.lookup.value import SWEPT
 from knowledge.models import Platform
 from knowledge.specs.citation import CitationState
 from knowledge.views import tables
-from knowledge.views.tables import csv_answer, qualifier_words
 
 ALL, DIFF = "all", "diff"
 COLUMNS = ("group", "metric", "qualifiers", "relation", "reason")
 CELL_COLUMNS = ("value", "unit", "shown", "evidence", "citation", "citation_state")
 
 
-@dataclass(frozen=True, slots=True)
 class CompareQuery:
-    """The query of the address: slugs as typed, all platforms by slug, and the error."""
+    """The query of the address: slugs as typed, all platforms by slug, and the error.
 
-    slugs: list[str]
-    known: dict[str, Platform]
-    error: str
-    only: str
+    found: None while fewer than two platforms are chosen, or something is wrong.
+    """
 
-    def comparison(self) -> PlatformComparison | None:
-        """None while fewer than two platforms are chosen, or something is wrong."""
-        if self.error or len(self.slugs) < FEWEST:
-            return None
-        return compare([self.known[slug] for slug in self.slugs])
+    def __init__(self, request: HttpRequest) -> None:
+        given = request.GET
+        self.slugs = list(dict.fromkeys(slug for slug in given.getlist("p") if slug))
+        self.known = {platform.slug: platform for platform in Platform.objects.all()}
+        self.only = ALL if given.get("only") == ALL else DIFF
+        unknown = next((slug for slug in self.slugs if slug not in self.known), None)
+        self.error = unknown_platform(unknown) if unknown else ""
+        if not unknown and len(self.slugs) > MOST:
+            self.error = f"{len(self.slugs)} platforms were chosen; accepted: {FEWEST} to {MOST}"
+            self.error += " different ones"
+        self.found: PlatformComparison | None = None
+        if not self.error and len(self.slugs) >= FEWEST:
+            self.found = compare([self.known[slug] for slug in self.slugs])
 
-    def rows(self, found: PlatformComparison) -> tuple[ComparedRow, ...]:
+    @property
+    def rows(self) -> list[ComparedRow]:
         """The rows to show: all, or all that are not equal; the steps of sweeps come last."""
-        rows = found.rows if self.only == ALL else found.differing
-        return tuple(sorted(rows, key=_swept))
+        if self.found is None:
+            return []
+        rows = self.found.rows if self.only == ALL else self.found.differing
+        return sorted(rows, key=_swept)
 
 
 @require_safe
 def compare_platforms(request: HttpRequest) -> HttpResponse:
     """`?p=<slug>` two to four times, `&only=all` for equal rows too; with fewer it is a form."""
-    asked = _query_of(request.GET)
-    found = asked.comparison()
-    rows = asked.rows(found) if found else ()
-    slots = (*asked.slugs, *("",) * MOST)[:MOST]
+    asked = CompareQuery(request)
+    rows = asked.rows
+    cells = [cell for row in asked.found.rows for cell in row.cells] if asked.found else []
+    states = {c.spec.pk: CitationState(c.standing) for c in cells if c.spec and c.standing}
     context = {
         "platforms": asked.known.values(),
-        "slots": slots,
+        "slots": (*asked.slugs, *("",) * MOST)[:MOST],
         "error": asked.error,
         "one_more": len(asked.slugs) == 1 and not asked.error,
-        "comparison": found,
+        "comparison": asked.found,
         "rows": [row for row in rows if not _swept(row)],
         "sweep": [row for row in rows if _swept(row)],
         "only": asked.only,
-        "cite_notes": _notes(found) if found else {},
+        "cite_notes": notes_of(states),
         "query": request.GET.urlencode(),
     }
     return render(request, "knowledge/compare.html", context, status=400 if asked.error else 200)
 
 
 @require_safe
-def compare_json(request: HttpRequest) -> HttpResponse:
-    """The rows of the page, in its order, as JSON."""
-    asked, found = _read(request)
-    if found is None:
-        return JsonResponse({"errors": {"p": asked.error}}, status=400)
-    rows = [row.record(found.platforms) for row in asked.rows(found)]
-    return JsonResponse({"platforms": asked.slugs, "only": asked.only, "rows": rows})
+def compare_file(request: HttpRequest, ending: str) -> HttpResponse:
+    """The rows of the page, in its order, as JSON, CSV or Markdown.
 
-
-@require_safe
-def compare_csv(request: HttpRequest) -> HttpResponse:
-    """The rows of the page, in its order, as CSV; values in their canonical unit."""
-    asked, found = _read(request)
-    if found is None:
-        return _refused(asked)
-    each = [f"{slug} {column}" for slug in asked.slugs for column in CELL_COLUMNS]
-    rows = (_flat(row.record(found.platforms)) for row in asked.rows(found))
-    return csv_answer("compare", (*COLUMNS, *each), rows)
-
-
-@require_safe
-def compare_md(request: HttpRequest) -> HttpResponse:
-    """The rows of the page, in its order, as Markdown; values as their sources write them."""
-    asked, found = _read(request)
-    if found is None:
-        return _refused(asked)
-    names = [tables.plain(platform.name) for platform in found.platforms]
-    rows = [row.record(found.platforms) for row in asked.rows(found)]
+    Values are in their canonical unit, in Markdown as their sources write them.
+    """
+    asked = CompareQuery(request)
+    if asked.found is None:  # a file has no form to choose more platforms in
+        few = f"{len(asked.slugs)} chosen; accepted: {FEWEST} to {MOST} different ones"
+        return tables.refusal({"p": asked.error or few}, ending)
+    rows = [row.record(asked.found.platforms) for row in asked.rows]
+    if ending == "json":
+        return JsonResponse({"platforms": asked.slugs, "only": asked.only, "rows": rows})
+    if ending == "csv":
+        each = [f"{slug} {column}" for slug in asked.slugs for column in CELL_COLUMNS]
+        return tables.csv_answer("compare", (*COLUMNS, *each), map(_flat, rows))
+    names = [tables.plain(platform.name) for platform in asked.found.platforms]
     cells = [cell for row in rows for cell in row["values"].values() if cell is not None]
-    equal = f"{found.equal} equal rows are left out." if asked.only == DIFF else ""
+    equal = f"{asked.found.equal} equal rows are left out." if asked.only == DIFF else ""
     table = tables.table(("Metric", "Qualifiers", *names, "Result"), map(_line, rows))
     said = tables.citations(cell["citation"] for cell in cells)
     parts = (f"# {', '.join(names)}", equal, table or "No row differs.", said)
@@ -105,51 +99,17 @@ def compare_md(request: HttpRequest) -> HttpResponse:
 
 def _line(record: dict[str, Any]) -> tuple[str, ...]:
     """One row of the Markdown table."""
+    shown = []
+    for cell in record["values"].values():
+        if cell is None:
+            shown.append("unknown")
+            continue
+        holds = CitationState(cell["citation_state"] or "lost").holds
+        state = "" if holds else f", citation {cell['citation_state']}"
+        shown.append(tables.plain(f"{cell['shown']} ({cell['evidence']}{state})"))
     result = ": ".join(part for part in (record["relation"], record["reason"]) if part)
-    return (
-        tables.code(record["metric"]),
-        tables.code(qualifier_words(record["qualifiers"])),
-        *(_cell(cell) for cell in record["values"].values()),
-        tables.plain(result),
-    )
-
-
-def _cell(cell: dict[str, Any] | None) -> str:
-    if cell is None:
-        return "unknown"
-    broken = cell["citation_state"] not in (CitationState.OK, CitationState.MOVED)
-    state = f", citation {cell['citation_state']}" if broken else ""
-    return tables.plain(f"{cell['shown']} ({cell['evidence']}{state})")
-
-
-def _refused(asked: CompareQuery) -> HttpResponse:
-    return HttpResponse(f"p: {asked.error}", content_type="text/plain; charset=utf-8", status=400)
-
-
-def _notes(found: PlatformComparison) -> dict[int, str]:
-    cells = [cell for row in found.rows for cell in row.cells if cell.spec and cell.standing]
-    return notes_of({c.spec.pk: CitationState(c.standing) for c in cells if c.spec})
-
-
-def _swept(row: ComparedRow) -> bool:
-    """Whether it is one step of a measured sweep of sizes, of which there are many."""
-    return SWEPT in row.qualifiers
-
-
-def _query_of(given: QueryDict) -> CompareQuery:
-    slugs = list(dict.fromkeys(slug for slug in given.getlist("p") if slug))
-    known = {platform.slug: platform for platform in Platform.objects.all()}
-    only = ALL if given.get("only") == ALL else DIFF
-    return CompareQuery(slugs, known, _error(slugs, known), only)
-
-
-def _read(request: HttpRequest) -> tuple[CompareQuery, PlatformComparison | None]:
-    """For files, which have no form to choose more platforms in."""
-    asked = _query_of(request.GET)
-    if len(asked.slugs) < FEWEST and not asked.error:
-        words = f"{len(asked.slugs)} chosen; accepted: {FEWEST} to {MOST} different ones"
-        asked = replace(asked, error=words)
-    return asked, asked.comparison()
+    qualifiers = tables.code(tables.qualifier_words(record["qualifiers"]))
+    return tables.code(record["metric"]), qualifiers, *shown, tables.plain(result)
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:
@@ -160,13 +120,9 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
         if cell is not None
         for column in CELL_COLUMNS
     }
-    return record | cells | {"qualifiers": qualifier_words(record["qualifiers"])}
+    return record | cells | {"qualifiers": tables.qualifier_words(record["qualifiers"])}
 
 
-def _error(asked: list[str], known: dict[str, Platform]) -> str:
-    for slug in asked:
-        if slug not in known:
-            return unknown_platform(slug)
-    if len(asked) > MOST:
-        return f"{len(asked)} platforms were chosen; accepted: {FEWEST} to {MOST} different ones"
-    return ""
+def _swept(row: ComparedRow) -> bool:
+    """Whether it is one step of a measured sweep of sizes, of which there are many."""
+    return SWEPT in row.qualifiers

@@ -24,7 +24,7 @@ from knowledge.lookup.listing import documents_with, snippets
 from knowledge.lookup.standing import notes_of, standings
 from knowledge.models import DRIFT, Citation, Document, Flag, Revision, Spec
 from knowledge.specs.citation import CitationState, split_lines
-from knowledge.specs.tracking.anchoring import Anchor, Reanchor
+from knowledge.specs.tracking.anchoring import Reanchor
 from knowledge.specs.tracking.linediff import diff_lines
 
 REV = re.compile(r"[0-9a-f]{7,64}")
@@ -45,28 +45,6 @@ class Margin:
     state: str
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLine:
-    """One source line and the citations that begin on it."""
-
-    number: int
-    text: str
-    margin: list[Margin]
-    marked: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CitationInDiff:
-    """One citation of the older text and what becomes of it in the newer one."""
-
-    citation: Citation
-    anchor: Anchor
-
-    @property
-    def affected(self) -> bool:
-        return self.anchor.state is not CitationState.OK
-
-
 @require_safe
 def document(request: HttpRequest, path: str) -> HttpResponse:
     """`?rev=` by hash, `?view=rendered`, `?against=<rev>` for a diff, `?lines=23-25` marked."""
@@ -76,12 +54,16 @@ def document(request: HttpRequest, path: str) -> HttpResponse:
     newest = found.latest
     revision = _revision(found, request.GET.get("rev", "")) or newest
     against = _revision(found, request.GET.get("against", ""))
+    # Open flags on values that rest on this document.
+    here = Q(revision__document=found) | Q(spec__citations__revision__document=found)
+    keys = Flag.objects.open().filter(here).values("pk")
+    specs = Prefetch("spec", Spec.objects.for_sheet())
     context: dict[str, Any] = {
         "document": found,
         "revision": revision,
         "revisions": found.revisions.defer("text").order_by("-number"),
         "newest": revision.pk == newest.pk,
-        "flags": _flags(found),
+        "flags": list(Flag.objects.filter(pk__in=keys).prefetch_related(specs)),
         "against": against,
         "view": "diff" if against else "source",
     }
@@ -92,7 +74,9 @@ def document(request: HttpRequest, path: str) -> HttpResponse:
     else:
         may = may_propose(request.user) and context["newest"] and not found.withdrawn_at
         context |= _source(revision, context["flags"], request.GET.get("lines", ""))
-        context["propose"] = _propose_url(revision) if may else ""
+        # The address to propose a value from this text; its first and last line are missing.
+        asked = urlencode({"doc": found.path, "rev": revision.short})
+        context["propose"] = f"{reverse('knowledge:propose')}?{asked}" if may else ""
     return render(request, "knowledge/document.html", context)
 
 
@@ -110,80 +94,58 @@ def _revision(document: Document, rev: str) -> Revision | None:
     return revision
 
 
-def _flags(document: Document) -> list[Flag]:
-    """Open flags on values that rest on this document."""
-    here = Q(revision__document=document) | Q(spec__citations__revision__document=document)
-    keys = Flag.objects.open().filter(here).values("pk")
-    specs = Prefetch("spec", Spec.objects.for_sheet())
-    return list(Flag.objects.filter(pk__in=keys).prefetch_related(specs))
-
-
 def _source(revision: Revision, flags: list[Flag], asked: str) -> dict[str, Any]:
     """The lines with their margins; `lines` that cannot be read are said to be so."""
-    texts = split_lines(revision.text)
-    first, last = _range(asked)
+    texts, wanted = split_lines(revision.text), LINES.fullmatch(asked)
+    first, last = (int(wanted[1]), int(wanted[2] or wanted[1])) if wanted else (0, 0)
     wrong = bool(asked) and not 1 <= first <= last <= len(texts)
     begins: dict[int, list[Margin]] = defaultdict(list)
-    for margin in _margins(revision):
-        begins[margin.citation.first_line].append(margin)
-    for flag in flags:
-        # What a citation into an older text has become stands where its place is now.
-        citation = flag.spec.citation
-        if flag.kind in DRIFT and flag.revision_id == revision.pk and flag.first_line and citation:
-            begins[flag.first_line].append(Margin(citation, flag.kind))
-    margins = [margin for found in begins.values() for margin in found if margin.state]
-    return {
-        "cite_notes": notes_of({m.citation.spec_id: CitationState(m.state) for m in margins}),
-        "lines": [
-            SourceLine(number, text, begins[number], not wrong and first <= number <= last)
-            for number, text in enumerate(texts, start=1)
-        ],
-        "lines_error": f"lines ‘{asked}’; accepted: 1 to {len(texts)}, as 23 or 23-25"
-        if wrong
-        else "",
-        "marked": f"L{first}-L{last}" if asked and not wrong else "",
-    }
-
-
-def _range(asked: str) -> tuple[int, int]:
-    """First and last line; (0, 0) for none."""
-    found = LINES.fullmatch(asked)
-    return (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
-
-
-def _margins(revision: Revision) -> list[Margin]:
-    """The citations into this text, with how those of values in use or in review stand now."""
+    # The citations into this text, with how those of values in use or in review stand now.
     citations = list(revision.citations.select_related("spec__platform"))
     live = [c.spec_id for c in citations if c.spec.state in LIVE]
     states = standings(list(Spec.objects.for_sheet().filter(pk__in=live)))
     for citation in citations:
         citation.revision = revision
-    return [Margin(c, str(states.get(c.spec_id, ""))) for c in citations]
+        state = str(states.get(citation.spec_id, ""))
+        begins[citation.first_line].append(Margin(citation, state))
+    for flag in flags:
+        # What a citation into an older text has become stands where its place is now.
+        was = flag.spec.citation
+        if flag.kind in DRIFT and flag.revision_id == revision.pk and flag.first_line and was:
+            begins[flag.first_line].append(Margin(was, flag.kind))
+    margins = [margin for found in begins.values() for margin in found if margin.state]
+    marked = range(first, last + 1) if asked and not wrong else range(0)
+    return {
+        "cite_notes": notes_of({m.citation.spec_id: CitationState(m.state) for m in margins}),
+        "lines": [
+            (number, text, begins[number], number in marked)
+            for number, text in enumerate(texts, start=1)
+        ],
+        "wrong_lines": asked if wrong else "",
+        "count": len(texts),
+        "marked": f"L{first}-L{last}" if marked else "",
+    }
 
 
 def _difference(old: Revision, new: Revision) -> dict[str, Any]:
     """The diff from `old` to `new`, and what becomes of the citations that lie in `old`."""
-    rows = diff_lines(old.text, new.text)
     citations = old.citations.filter(spec__state__in=LIVE).select_related("spec__platform")
     search = Reanchor(old.text, new.text)
-    fates = []
+    affected = []
     for citation in citations:
         citation.revision = old
         slug = citation.spec.platform.slug
-        fates.append(CitationInDiff(citation, search.anchor(citation.line, citation.quote, slug)))
+        anchor = search.anchor(citation.line, citation.quote, slug)
+        if anchor.state is not CitationState.OK:
+            affected.append((citation, anchor))
     # What needs a person first: that a line only moved is the most frequent and the least.
-    fates.sort(key=lambda fate: fate.anchor.state is CitationState.MOVED)
+    affected.sort(key=lambda each: each[1].state is CitationState.MOVED)
+    unaffected = len(citations) - len(affected)
     return {
-        "diff": rows,
-        "affected": [fate for fate in fates if fate.affected],
-        "unaffected": sum(not fate.affected for fate in fates),
+        "diff": diff_lines(old.text, new.text),
+        "affected": affected,
+        "unaffected": unaffected,
     }
-
-
-def _propose_url(revision: Revision) -> str:
-    """The address to propose a value from this text; its first and last line are still missing."""
-    asked = urlencode({"doc": revision.document.path, "rev": revision.short})
-    return f"{reverse('knowledge:propose')}?{asked}"
 
 
 def render_markdown(text: str) -> SafeString:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePosixPath
 
@@ -16,7 +15,7 @@ from knowledge.curation.people import may_propose, may_review
 from knowledge.exchange.readers.files import ImportRefused, write_archive
 from knowledge.exchange.writers.export import ExportRefused, export_files
 from knowledge.exchange.writers.exported_rows import snapshot
-from knowledge.lookup.needs import Coverage, coverage, happenings, health
+from knowledge.lookup.needs import coverage, happenings, health
 from knowledge.models import Document, Platform, SpecState
 from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE
 from knowledge.views.actions import refused
@@ -24,47 +23,30 @@ from knowledge.views.actions import refused
 HAPPENINGS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
-    """One platform with its counts and how far its roofline is covered."""
-
-    platform: Platform
-    coverage: Coverage
-
-
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """How the wiki stands, and the way to everything in it."""
-    context = {
-        "health": health(),
-        "vendors": _vendors(),
-        "folders": _folders(),
-        "happenings": happenings(HAPPENINGS),
-        "may_propose": may_propose(request.user),
-        "may_review": may_review(request.user),
-    }
-    return render(request, "knowledge/home.html", context)
-
-
-def _vendors() -> list[tuple[str, list[Product]]]:
-    """Vendors with their platforms, by architecture."""
     approved = Q(specs__state=SpecState.APPROVED)
     absent = Q(specs__shown__in=[UNKNOWN_VALUE, ABSENT_VALUE])
     platforms = Platform.objects.annotate(
         known=Count("specs", filter=approved & ~absent),
         unknown=Count("specs", filter=approved & Q(specs__shown=UNKNOWN_VALUE)),
     ).order_by("vendor", "arch", "name")
-    listed = list(platforms)
-    covered = coverage(listed)
-    groups = groupby(listed, key=lambda platform: platform.vendor)
-    return [(vendor, [Product(p, covered[p.pk]) for p in group]) for vendor, group in groups]
-
-
-def _folders() -> list[tuple[str, int]]:
-    """Folders of the wiki with how many documents lie in each; "" is the top."""
+    covered = coverage(platforms)
+    groups = groupby(platforms, key=lambda platform: platform.vendor)
     paths = Document.objects.filter(withdrawn_at=None).values_list("path", flat=True)
     parents = Counter(str(PurePosixPath(path).parent) for path in paths)
-    return sorted(("" if parent == "." else f"{parent}/", n) for parent, n in parents.items())
+    context = {
+        "health": health(),
+        # Vendors with their platforms, by architecture, and how far their rooflines are covered.
+        "vendors": [(name, [(p, covered[p.pk]) for p in group]) for name, group in groups],
+        # Folders with how many documents lie in each; "" is the top.
+        "folders": sorted(("" if p == "." else f"{p}/", n) for p, n in parents.items()),
+        "happenings": happenings(HAPPENINGS),
+        "may_propose": may_propose(request.user),
+        "may_review": may_review(request.user),
+    }
+    return render(request, "knowledge/home.html", context)
 
 
 @require_safe
@@ -77,7 +59,7 @@ def export(request: HttpRequest) -> HttpResponse:
         with snapshot():
             packed = write_archive(export_files())
     except (ExportRefused, ImportRefused) as error:
-        return refused(request, error, status=409)
+        return refused(request, error)
     answer = HttpResponse(packed, content_type="application/zip")
     answer["Content-Disposition"] = 'attachment; filename="kopt-wiki.zip"'
     return answer

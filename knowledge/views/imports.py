@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from django.contrib import messages
@@ -57,78 +57,29 @@ Row = dict[str, Any]
 Uploads: TypeAlias = "Sequence[File[Any]]"
 
 
-def _plan_documents(files: Uploads, origin: str, by: Any) -> Batch:
+# What the form of each kind takes.
+LIMITS: dict[str, dict[str, Any]] = {
+    BatchKind.WIKI: {
+        "accept": ".zip,.md,.json",
+        "max_files": MAX_FILES,
+        "max_mb": MAX_BYTES // 1_000_000,
+        "max_total_mb": MAX_TOTAL_BYTES // 1_000_000,
+    },
+    BatchKind.EXPERIENCE: {
+        "accept": ",".join((".zip", *TAKEN)),
+        "max_mb": MAX_FILE_BYTES // 1_000_000,
+        "max_rows": f"{MOST_ROWS:,}",
+    },
+}
+
+
+def _plan(kind: BatchKind, files: Uploads, origin: str, by: Any) -> Batch:
+    if kind == BatchKind.EXPERIENCE:
+        name, texts = read_experience_uploads(files)
+        return plan_import(texts, by, origin=name[:120])
     brought = read_uploads(files)
     brought = replace(brought, name=origin or brought.name)
-    plan = plan_wiki if len(brought.texts) <= MANY else begin_plan
-    return plan(brought, by)
-
-
-def _plan_experience(files: Uploads, origin: str, by: Any) -> Batch:
-    name, texts = read_experience_uploads(files)
-    return plan_import(texts, by, origin=name[:120])
-
-
-def _documents(request: HttpRequest, found: Batch) -> Row:
-    rows, other = _rows(found.plan)
-    page = Paginator(rows, DOCUMENTS_PER_PAGE).get_page(request.GET.get("page"))
-    return {
-        "page": page,
-        "tallies": _tallies(rows),
-        "other_lines": other,
-        "counts": _words(found.plan.get("done") or found.plan.get("counts", {})),
-        "broken": bool(found.plan.get("refused")),
-    }
-
-
-def _questions(request: HttpRequest, found: Batch) -> Row:
-    plan, planned = found.plan, found.state == BatchState.PLANNED
-    questions = plan.get("questions", [])
-    unnamed = plan.get("unnamed", []) if planned else []
-    return {
-        "counts": list(plan.get("counts", {}).items()),
-        "made": [(name, n) for name, n in plan.get("made", {}).items() if n],
-        "questions": [_question(each) for each in questions[:QUESTIONS_SHOWN]] if planned else [],
-        "questions_more": max(0, len(questions) - QUESTIONS_SHOWN),
-        "open": sum(not each["answer"] for each in questions),
-        "unnamed": unnamed,
-        "strategies": choices_of("strategy") if unnamed else [],
-        "rows": plan.get("rows", []),
-        "broken": bool(plan.get("counts", {}).get("error")),
-        "keep": KEEP,
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class _ImportPages:
-    """What the pages of one kind have of their own. limits: of its form."""
-
-    plan: Callable[[Uploads, str, Any], Batch]
-    shown: Callable[[HttpRequest, Batch], Row]
-    limits: Mapping[str, Any]
-
-
-PAGES = {
-    BatchKind.WIKI: _ImportPages(
-        _plan_documents,
-        _documents,
-        {
-            "accept": ".zip,.md,.json",
-            "max_files": MAX_FILES,
-            "max_mb": MAX_BYTES // 1_000_000,
-            "max_total_mb": MAX_TOTAL_BYTES // 1_000_000,
-        },
-    ),
-    BatchKind.EXPERIENCE: _ImportPages(
-        _plan_experience,
-        _questions,
-        {
-            "accept": ",".join((".zip", *TAKEN)),
-            "max_mb": MAX_FILE_BYTES // 1_000_000,
-            "max_rows": f"{MOST_ROWS:,}",
-        },
-    ),
-}
+    return (plan_wiki if len(brought.texts) <= MANY else begin_plan)(brought, by)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -138,15 +89,13 @@ def imports(request: HttpRequest, kind: BatchKind) -> HttpResponse:
         return _list(request, kind)
     origin = request.POST.get("origin", "").strip()
     try:
-        found = PAGES[kind].plan(request.FILES.getlist("files"), origin, request.user)
-    except Forbidden as error:
-        return refused(request, error, status=403)
+        found = _plan(kind, request.FILES.getlist("files"), origin, request.user)
+    except (Forbidden, Conflict) as error:
+        return refused(request, error)
     except ImportRefused as error:
         return _list(request, kind, {"files": str(error)}, origin)
     except CurationError as error:
         return _list(request, kind, {error.field: error.message}, origin)
-    except Conflict as error:
-        return refused(request, error, status=409)
     return redirect(found)
 
 
@@ -161,7 +110,7 @@ def _list(
         "errors": errors or {},
         "origin": origin,
         "can_plan": may_propose(request.user),
-        **PAGES[kind].limits,
+        **LIMITS[kind],
     }
     return render(request, "knowledge/imports/list.html", context, status=422 if errors else 200)
 
@@ -180,12 +129,12 @@ def batch(request: HttpRequest, number: int, kind: BatchKind) -> HttpResponse:
 
 @require_POST
 def decide(request: HttpRequest, number: int, step: str, kind: BatchKind) -> HttpResponse:
-    """Take one of `STEPS` on an import."""
+    """Answer questions of an import, confirm it, drop its plan, or undo it."""
     found = _batch(number, kind)
     try:
-        said = STEPS[step](request, found)
+        said = _take(request, found, step)
     except Forbidden as error:
-        return refused(request, error, status=403)
+        return refused(request, error)
     except Conflict as error:
         return _show(request, _batch(number, kind), {"conflict": str(error)}, status=409)
     except CurationError as error:
@@ -194,37 +143,25 @@ def decide(request: HttpRequest, number: int, step: str, kind: BatchKind) -> Htt
     return redirect(found)
 
 
-def _confirm(request: HttpRequest, found: Batch) -> str:
+def _take(request: HttpRequest, found: Batch, step: str) -> str:
+    """Take the step; what was done, in a sentence."""
+    person, why = request.user, request.POST.get("why", "")
+    if step == "drop":
+        drop(found, person, why)
+        return "The plan is dropped."
+    if step == "undo":
+        undo(found, person, why)
+        return "The import is undone."
+    if step == "answer":
+        keys, said = request.POST.getlist("key"), request.POST.getlist("answer")
+        answers = {key: answer for key, answer in zip(keys, said, strict=False) if answer}
+        answer_questions(found, answers, person, keep_others="keep" in request.POST)
+        return "The answers are stored, and the plan is worked out anew."
     if found.kind == BatchKind.WIKI and is_large(found):
-        begin_import(found, request.user)
+        begin_import(found, person)
         return "It has begun."
-    confirm(found, request.user)
+    confirm(found, person)
     return "The import is done."
-
-
-def _drop(request: HttpRequest, found: Batch) -> str:
-    drop(found, request.user, request.POST.get("why", ""))
-    return "The plan is dropped."
-
-
-def _undo(request: HttpRequest, found: Batch) -> str:
-    undo(found, request.user, request.POST.get("why", ""))
-    return "The import is undone."
-
-
-def _answer(request: HttpRequest, found: Batch) -> str:
-    keys, said = request.POST.getlist("key"), request.POST.getlist("answer")
-    answers = {key: answer for key, answer in zip(keys, said, strict=False) if answer}
-    answer_questions(found, answers, request.user, keep_others="keep" in request.POST)
-    return "The answers are stored, and the plan is worked out anew."
-
-
-STEPS: dict[str, Callable[[HttpRequest, Batch], str]] = {
-    "confirm": _confirm,
-    "drop": _drop,
-    "undo": _undo,
-    "answer": _answer,
-}
 
 
 def _batch(number: int, kind: BatchKind) -> Batch:
@@ -235,7 +172,7 @@ def _batch(number: int, kind: BatchKind) -> Batch:
 def _show(
     request: HttpRequest, found: Batch, errors: dict[str, str] | None = None, status: int = 200
 ) -> HttpResponse:
-    said = errors or {}
+    said, is_wiki = errors or {}, found.kind == BatchKind.WIKI
     planned = found.state == BatchState.PLANNED
     reasons = second_person_for(found) if planned else []
     undoable = found.state == BatchState.CONFIRMED and may_undo(found, request.user)
@@ -249,19 +186,20 @@ def _show(
         "may_decide": planned and may_decide(found, request.user),
         "second_person": [] if is_second_person(found, request.user) else reasons,
         "may_undo": undoable,
-        **PAGES[BatchKind(found.kind)].shown(request, found),
+        **(_documents(request, found) if is_wiki else _questions(found)),
     }
     return render(request, f"knowledge/imports/{found.kind}.html", context, status=status)
 
 
-def _rows(plan: Row) -> tuple[list[Row], list[Row]]:
+def _documents(request: HttpRequest, found: Batch) -> Row:
     """The documents of a plan with the outcome of their lines, and the lines of other files."""
-    told: dict[str, list[Row]] = defaultdict(list)
+    plan = found.plan
+    lines_of: dict[str, list[Row]] = defaultdict(list)
     for line in plan.get("told", []):
-        told[line["file"]].append(line)
+        lines_of[line["file"]].append(line)
     rows = []
     for row in plan.get("documents", []):
-        lines = told.pop(row["path"], []) or told.pop(row["path"].removesuffix(".md"), [])
+        lines = lines_of.pop(row["path"], []) or lines_of.pop(row["path"].removesuffix(".md"), [])
         lines.sort(key=lambda line: (line["fate"] not in TROUBLE, line["line"]))
         trouble = any(line["fate"] in TROUBLE for line in lines)
         broken = [citation for citation in row["citations"] if citation["state"] != "moved"]
@@ -276,25 +214,38 @@ def _rows(plan: Row) -> tuple[list[Row], list[Row]]:
         rows.append(row)
     order = PROBLEMS_FIRST.index
     rows.sort(key=lambda row: (not row["problem"], order(row["outcome"]), row["path"]))
-    return rows, [line for lines in told.values() for line in lines[:LINES_LISTED]]
+    outcomes = Counter(row["outcome"] for row in rows)
+    counts = plan.get("done") or plan.get("counts", {})
+    return {
+        "page": Paginator(rows, DOCUMENTS_PER_PAGE).get_page(request.GET.get("page")),
+        "tallies": [(word, outcomes[word]) for word in PROBLEMS_FIRST if outcomes[word]],
+        "other_lines": [line for lines in lines_of.values() for line in lines[:LINES_LISTED]],
+        "counts": [(name.replace("_", " "), count) for name, count in counts.items()],
+        "broken": bool(plan.get("refused")),
+    }
 
 
-def _tallies(rows: list[Row]) -> list[tuple[str, int]]:
-    found = [(word, sum(row["outcome"] == word for row in rows)) for word in PROBLEMS_FIRST]
-    return [(word, count) for word, count in found if count]
-
-
-def _words(counts: dict[str, int]) -> list[tuple[str, int]]:
-    return [(name.replace("_", " "), count) for name, count in counts.items()]
-
-
-def _question(asked: dict[str, Any]) -> dict[str, Any]:
-    """With the other names that are accepted, beside the near ones."""
-    near = asked["near"]
-    others = choices_of(asked["field"]) if asked["name"] else []
-    # An answer that a person typed on the command line stays selected.
-    known = asked["answer"] in ("", KEEP, *near, *others)
-    return asked | {
-        "near": near if known else [*near, asked["answer"]],
-        "others": [name for name in others if name not in near],
+def _questions(found: Batch) -> Row:
+    """The names of a plan that are not known, with the answers that are accepted, and its rows."""
+    plan, planned = found.plan, found.state == BatchState.PLANNED
+    asked, unnamed = plan.get("questions", []), plan.get("unnamed", []) if planned else []
+    questions = []
+    for each in asked[:QUESTIONS_SHOWN] if planned else ():
+        near, others = each["near"], choices_of(each["field"]) if each["name"] else []
+        # An answer that a person typed on the command line stays selected.
+        known = each["answer"] in ("", KEEP, *near, *others)
+        offered = near if known else [*near, each["answer"]]
+        others = [name for name in others if name not in near]
+        questions.append(each | {"near": offered, "others": others})
+    return {
+        "counts": list(plan.get("counts", {}).items()),
+        "made": [(name, n) for name, n in plan.get("made", {}).items() if n],
+        "questions": questions,
+        "questions_more": max(0, len(asked) - QUESTIONS_SHOWN),
+        "open": sum(not each["answer"] for each in asked),
+        "unnamed": unnamed,
+        "strategies": choices_of("strategy") if unnamed else [],
+        "rows": plan.get("rows", []),
+        "broken": bool(plan.get("counts", {}).get("error")),
+        "keep": KEEP,
     }

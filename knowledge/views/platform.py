@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -19,11 +19,11 @@ from knowledge.models import Platform, SpecState
 from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import UNKNOWN_VALUE
 from knowledge.views import tables
-from knowledge.views.tables import csv_answer, qualifier_words
 
 HEADS = ("Metric", "Qualifiers", "Value", "Evidence", "State", "Source")
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 ROOFLINE = "roofline"
+CLASSES = [evidence.value for evidence in EvidenceClass]
 COLUMNS = (
     *("group", "platform", "metric", "qualifiers", "state", "rank", "value", "unit", "shown"),
     *("evidence", "source_kind", "source", "source_url", "note"),
@@ -46,75 +46,47 @@ class SheetQuery:
 def sheet(request: HttpRequest, slug: str) -> HttpResponse:
     """`?need=roofline &evidence= &asof=YYYY-MM-DD`, all optional; 400 for what they cannot be."""
     asked, found = _read(request, slug)
+    rows = () if asked.asof else (*found.rows, *found.waiting)
     context = {
         "platform": found.platform,
         "sheet": found,
         "asked": asked,
-        "classes": [evidence.value for evidence in EvidenceClass],
+        "classes": CLASSES,
         "may_propose": may_propose(request.user),
-        "cite_notes": _notes(found) if not asked.asof else {},
+        "cite_notes": notes_of({r.spec.pk: r.standing for r in rows if r.spec and r.standing}),
         "query": request.GET.urlencode(),
     }
     return render(request, "knowledge/platform.html", context, status=400 if asked.errors else 200)
 
 
 @require_safe
-def sheet_json(request: HttpRequest, slug: str) -> HttpResponse:
-    """The rows of the page, in its order, as JSON."""
+def sheet_file(request: HttpRequest, slug: str, ending: str) -> HttpResponse:
+    """The rows of the page, in its order, as JSON, CSV or Markdown.
+
+    Values are in their canonical unit, in Markdown as their sources write them.
+    """
     asked, found = _read(request, slug)
     if asked.errors:
-        return JsonResponse({"errors": asked.errors}, status=400)
-    data = {"platform": slug, "asof": asked.asof or None, "rows": list(found.records())}
-    return JsonResponse(data)
-
-
-@require_safe
-def sheet_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    """The rows of the page, in its order, as CSV; values in their canonical unit."""
-    asked, found = _read(request, slug)
-    if asked.errors:
-        return _refused(asked)
-    return csv_answer(slug, COLUMNS, (_flat(record) for record in found.records()))
-
-
-@require_safe
-def sheet_md(request: HttpRequest, slug: str) -> HttpResponse:
-    """The rows of the page, in its order, as Markdown; values as their sources write them."""
-    asked, found = _read(request, slug)
-    if asked.errors:
-        return _refused(asked)
+        return tables.refusal(asked.errors, ending)
     records = list(found.records())
+    if ending == "json":
+        return JsonResponse({"platform": slug, "asof": asked.asof or None, "rows": records})
+    if ending == "csv":
+        return tables.csv_answer(slug, COLUMNS, map(_flat, records))
     day = f"As approved at the end of {asked.asof} (UTC)." if asked.choice.asof else ""
-    rows = [_cells(record) for record in records]
     said = [(record["citation"] or {}).get("text", "") for record in records]
+    table = tables.table(HEADS, map(_cells, records))
     title = f"# {tables.plain(found.platform.name)}"
-    parts = (title, day, tables.table(HEADS, rows) or "No value.", tables.citations(said))
+    parts = (title, day, table or "No value.", tables.citations(said))
     return tables.markdown_answer(slug, parts)
-
-
-def _notes(sheet: PlatformSheet) -> dict[int, str]:
-    """Why citations of the sheet of today moved or drifted."""
-    rows = (*sheet.rows, *sheet.waiting)
-    return notes_of({r.spec.pk: r.standing for r in rows if r.spec and r.standing})
-
-
-def _refused(asked: SheetQuery) -> HttpResponse:
-    words = "\n".join(f"{name}: {message}" for name, message in asked.errors.items())
-    return HttpResponse(words, content_type="text/plain; charset=utf-8", status=400)
 
 
 def _read(request: HttpRequest, slug: str) -> tuple[SheetQuery, PlatformSheet]:
     platform = get_object_or_404(Platform, slug=slug)
-    asked = _query_of(request.GET)
-    return asked, sheet_of(platform, asked.choice)
-
-
-def _query_of(given: QueryDict) -> SheetQuery:
-    typed = {name: given.get(name, "").strip() for name in ("evidence", "need", "asof")}
-    asked = SheetQuery(evidence=typed["evidence"], need=typed["need"], asof=typed["asof"])
-    classes = [evidence.value for evidence in EvidenceClass]
-    if asked.evidence not in ("", *classes):
-        asked.errors["evidence"] = f"‘{asked.evidence}’; accepted: {', '.join(classes)}"
+    evidence, need, day = (request.GET.get(n, "").strip() for n in ("evidence", "need", "asof"))
+    asked = SheetQuery(evidence, need, day)
+    if asked.evidence not in ("", *CLASSES):
+        asked.errors["evidence"] = f"‘{asked.evidence}’; accepted: {', '.join(CLASSES)}"
     if asked.need not in ("", ROOFLINE):
         asked.errors["need"] = f"‘{asked.need}’; accepted: {ROOFLINE}"
     moment = _end_of(asked.asof) if asked.asof else None
@@ -122,15 +94,13 @@ def _query_of(given: QueryDict) -> SheetQuery:
         asked.errors["asof"] = f"‘{asked.asof}’; accepted: a day up to today as YYYY-MM-DD"
     if not asked.errors:
         asked.choice = SheetFilter(asked.evidence, bool(asked.need), moment)
-    return asked
+    return asked, sheet_of(platform, asked.choice)
 
 
 def _end_of(text: str) -> datetime | None:
     """The last moment of that day in UTC; None for no day, or one that has not begun."""
-    if not DAY.fullmatch(text):
-        return None
     try:
-        day = date.fromisoformat(text)
+        day = date.fromisoformat(text) if DAY.fullmatch(text) else date.max
     except ValueError:
         return None
     return datetime.combine(day, time.max, UTC) if day <= timezone.now().date() else None
@@ -145,7 +115,7 @@ def _cells(record: dict[str, Any]) -> tuple[str, ...]:
     place = citation.get("text", "").partition(" <- ")[2]
     return (
         tables.code(record["metric"]),
-        tables.code(qualifier_words(record["qualifiers"])),
+        tables.code(tables.qualifier_words(record["qualifiers"])),
         tables.plain(f"{record['shown']}: {how}" if how else record["shown"]),
         tables.plain(record.get("evidence", "")),
         tables.plain(", ".join([state, *flags])),
@@ -157,7 +127,7 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
     """One row of the table: nothing nested."""
     citation = record["citation"] or {}
     return record | {
-        "qualifiers": qualifier_words(record["qualifiers"]),
+        "qualifiers": tables.qualifier_words(record["qualifiers"]),
         "citation": citation.get("text", ""),
         "citation_state": citation.get("state", ""),
         "flags": " ".join(record.get("flags", ())),

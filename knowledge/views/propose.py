@@ -12,27 +12,27 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from knowledge.curation.errors import Conflict, CurationError
-from knowledge.curation.people import PROPOSE, ROLES, may_propose
+from knowledge.curation.people import PROPOSERS, may_propose
 from knowledge.curation.propose import CitedLines, submit
 from knowledge.curation.warn import warnings_before
 from knowledge.forms.propose import FIELDS, ProposeForm, filled_from
 from knowledge.models import Document, Revision, Spec, SpecState
 from knowledge.specs.citation import quoted, split_lines
-from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.constraints import ConstraintWarning
-from knowledge.specs.facts import Rank, SourceKind, SpecFacts
 from knowledge.specs.metrics import METRICS
 from knowledge.specs.reader import ReaderError, read_page
 
 WINDOW = 300  # lines shown at once
-MOST_DIGITS = 9
 MOST_DOCUMENTS = 500  # paths offered while typing
 LOOK = "look"  # the button that opens a document or quotes the picked lines, and stores nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """One window of a text. first, last: the picked lines, None while there are none."""
+    """One window of a text. first, last: the picked lines, None while there are none.
+
+    earlier, later: first lines of the windows before and after this one, None where there is none.
+    """
 
     revision: Revision
     newest: bool
@@ -40,6 +40,8 @@ class Pane:
     count: int
     first: int | None
     last: int | None
+    earlier: int | None
+    later: int | None
 
     @property
     def quote(self) -> str | None:
@@ -47,21 +49,6 @@ class Pane:
         if self.first is None or self.last is None:
             return None
         return quoted(self.revision.text, self.first, self.last)
-
-    @property
-    def locator(self) -> str:
-        return f"L{self.first}" if self.first == self.last else f"L{self.first}-L{self.last}"
-
-    @property
-    def earlier(self) -> int | None:
-        """The first line of the window before this one."""
-        start = self.lines[0][0] if self.lines else 1
-        return max(1, start - WINDOW) if start > 1 else None
-
-    @property
-    def later(self) -> int | None:
-        end = self.lines[-1][0] if self.lines else self.count
-        return end + 1 if end < self.count else None
 
     @property
     def first_hidden(self) -> bool:
@@ -90,22 +77,24 @@ def pane_for(asked: Mapping[str, Any]) -> Pane | None:
         revision, first, last = newest, None, None
     texts = split_lines(revision.text)
     first, last = (first or last), (last or first)
-    start = _start(number(asked.get("from")), first, len(texts))
+    wanted, count = number(asked.get("from")), len(texts)
+    if wanted is None:
+        is_near = first is None or first > count or first <= WINDOW
+        wanted = 1 if is_near or first is None else first - WINDOW // 2
+    start = max(1, min(wanted, count))
     window = list(enumerate(texts[start - 1 : start - 1 + WINDOW], start=start))
-    return Pane(revision, revision.number == newest.number, window, len(texts), first, last)
+    earlier = max(1, start - WINDOW) if start > 1 else None
+    later = start + WINDOW if start + WINDOW <= count else None
+    is_newest = revision.number == newest.number
+    return Pane(revision, is_newest, window, count, first, last, earlier, later)
 
 
-def number(text: Any) -> int | None:
+def number(text: Any, most_digits: int = 9) -> int | None:
     """The number from 1 that a parameter holds, None for anything else."""
     word = str(text or "")
-    if not (word.isascii() and word.isdigit() and len(word) <= MOST_DIGITS):
+    if not (word.isascii() and word.isdigit() and len(word) <= most_digits):
         return None
     return int(word) or None
-
-
-def document_paths() -> list[str]:
-    """Paths to choose from."""
-    return list(Document.objects.values_list("path", flat=True)[:MOST_DOCUMENTS])
 
 
 def _text(asked: Mapping[str, Any], name: str) -> str:
@@ -113,20 +102,11 @@ def _text(asked: Mapping[str, Any], name: str) -> str:
     return str(asked.get(name) or "").replace("\0", "").strip()
 
 
-def _start(asked: int | None, first: int | None, count: int) -> int:
-    if asked is not None:
-        return max(1, min(asked, count))
-    if first is None or first > count or first <= WINDOW:
-        return 1
-    return max(1, first - WINDOW // 2)
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 def propose(request: HttpRequest) -> HttpResponse:
     """GET fills the form from the address; POST looks at lines or stores the proposal."""
     if not may_propose(request.user):
-        roles = [role for role, permissions in ROLES.items() if PROPOSE in permissions]
-        return render(request, "knowledge/propose.html", {"roles": roles}, status=403)
+        return render(request, "knowledge/propose.html", {"roles": PROPOSERS}, status=403)
     if request.method != "POST":
         values = _starting_values(request.GET)
         return _page(request, ProposeForm(initial=values), values)
@@ -161,7 +141,7 @@ def _page(
         "form": form,
         "pane": pane,
         "replaced": Spec.objects.select_related("platform").filter(pk=replaced).first(),
-        "documents": document_paths(),
+        "documents": Document.objects.values_list("path", flat=True)[:MOST_DOCUMENTS],
         "metrics": METRICS.values(),
         "rev": pane.revision.short if pane else "",
         "warnings": _warnings(draft, pane),
@@ -175,23 +155,18 @@ def _warnings(draft: ProposeForm, pane: Pane | None) -> list[ConstraintWarning] 
     said = draft.cleaned_data
     if not {"platform", "metric", "value", "qualifiers"} <= said.keys():
         return None
+    named = {name: said.get(name, "") for name in ("evidence", "source", "source_url")}
     spec = Spec(
         platform=said["platform"],
         metric=said["metric"],
         shown=said["value"],
         qualifiers=said["qualifiers"],
-        evidence=said.get("evidence", ""),
-        source=said.get("source", ""),
-        source_url=said.get("source_url", ""),
         replaces=said.get("replaces"),
+        **named,
     )
-    return warnings_before(spec, _picked(pane))
-
-
-def _picked(pane: Pane | None) -> CitedLines | None:
     if pane is None or pane.first is None or pane.last is None or pane.quote is None:
-        return None
-    return CitedLines(pane.revision, pane.first, pane.last)
+        return warnings_before(spec)
+    return warnings_before(spec, CitedLines(pane.revision, pane.first, pane.last))
 
 
 def _starting_values(asked: QueryDict) -> dict[str, Any]:
@@ -203,7 +178,8 @@ def _starting_values(asked: QueryDict) -> dict[str, Any]:
     like = number(asked.get("like")) or number(asked.get("replaces")) or 0
     model = Spec.objects.select_related("platform").filter(pk=like).first()
     if model is not None:
-        values = _facts_of(model) | {"platform": model.platform.slug, "rank": model.rank}
+        values = dict(filled_from(model))
+        values |= {"platform": model.platform.slug, "rank": model.rank}
         citation = model.citation
         if citation is not None and not asked.get("doc"):
             values["doc"] = citation.revision.document.path
@@ -212,21 +188,6 @@ def _starting_values(asked: QueryDict) -> dict[str, Any]:
     given = {name: value for name, value in asked.items() if value}
     pane = pane_for(values | given)
     return values | _facts_at(pane) | given
-
-
-def _facts_of(spec: Spec) -> dict[str, Any]:
-    facts = SpecFacts(
-        metric=spec.metric,
-        shown=spec.shown,
-        evidence=EvidenceClass(spec.evidence),
-        source_kind=SourceKind(spec.source_kind),
-        source=spec.source,
-        source_url=spec.source_url,
-        rank=Rank(spec.rank),
-        qualifiers=spec.qualifiers,
-        note=spec.note,
-    )
-    return dict(filled_from(facts))
 
 
 def _facts_at(pane: Pane | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Paginator
 from django.db.models import Max, Q
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
@@ -25,8 +25,8 @@ from knowledge.lookup.standing import notes_of, standings
 from knowledge.lookup.usage import Replacement, SpecUse, uses
 from knowledge.models import Action, Flag, Spec, SpecState
 from knowledge.specs.citation import CitationState
-from knowledge.specs.constraints import ConstraintWarning
 from knowledge.views.actions import refusal, refused, require_as_seen
+from knowledge.views.propose import number
 
 PER_PAGE = 100
 MOST_LEARNED = 50  # lessons, and disagreements; deciding on one makes room for the next
@@ -63,12 +63,10 @@ def review(request: HttpRequest) -> HttpResponse:
     """GET lists what waits; POST approves the ticked proposals, each wholly or not at all."""
     if request.method == "POST":
         if not may_review(request.user):
-            return refused(
-                request, Forbidden("Approving needs the role curator or lead."), status=403
-            )
+            return refused(request, Forbidden("Approving needs the role curator or lead."))
         return _approve_ticked(request)
     page = Paginator(_queue(), PER_PAGE).get_page(request.GET.get("page"))
-    waiting = _load(page, request.user)
+    waiting = _load(list(page), request.user)
     context = {
         "page": page,
         "waiting": waiting,
@@ -96,36 +94,31 @@ def _queue() -> list[tuple[datetime, int]]:
     return sorted((at, key) for key, at in since.items())
 
 
-def _load(page: Page[Any], person: Any) -> list[WaitingSpec]:
+def _load(rows: list[tuple[datetime, int]], person: Any) -> list[WaitingSpec]:
     """The values of one page with all that is said of them, in a fixed number of queries."""
-    keys = [key for _, key in page]
+    keys = [key for _, key in rows]
     specs = Spec.objects.for_sheet().select_related("replaces__platform").in_bulk(keys)
     found, warnings = standings(list(specs.values())), warnings_of(list(specs.values()))
     flags: dict[int, list[Flag]] = defaultdict(list)
     for flag in Flag.objects.open().filter(spec__in=keys).select_related("raised_by"):
         flags[flag.spec_id].append(flag)
     waiting = [
-        WaitingSpec(specs[key], since, flags[key], found.get(key), _unwaived(warnings[key]))
-        for since, key in page
+        WaitingSpec(specs[key], since, flags[key], found.get(key))
+        for since, key in rows
         if key in specs
     ]
     newest = newest_changes(specs.values())
-    asked = [_swap(item.spec) for item in waiting]
-    for item, used in zip(waiting, uses(asked), strict=True):
+    swaps = []
+    for spec in (item.spec for item in waiting):
+        replaced = spec.replaces if spec.state == SpecState.PROPOSED else None
+        swaps.append(Replacement(replaced, spec) if replaced else Replacement(spec))
+    for item, used in zip(waiting, uses(swaps), strict=True):
         item.uses = used
+        open_ones = (each for each in warnings[item.spec.pk] if not each.waived)
+        item.warnings = [each.message for each in open_ones]
         item.blocked = _blocked(item, person)
         item.seen = newest.get(item.spec.pk)
     return waiting
-
-
-def _unwaived(warnings: list[ConstraintWarning]) -> list[str]:
-    return [warning.message for warning in warnings if not warning.waived]
-
-
-def _swap(spec: Spec) -> Replacement:
-    if spec.state == SpecState.PROPOSED and spec.replaces is not None:
-        return Replacement(spec.replaces, spec)
-    return Replacement(spec)
 
 
 def _blocked(item: WaitingSpec, person: Any) -> list[str]:
@@ -142,41 +135,29 @@ def _blocked(item: WaitingSpec, person: Any) -> list[str]:
 
 def _approve_ticked(request: HttpRequest) -> HttpResponse:
     """Take the ticked ones one by one: one that fails is reported and leaves nothing behind."""
-    keys = [key for key in request.POST.getlist("spec") if key.isascii() and key.isdigit()]
-    if not keys:
+    keys = [number(key) for key in request.POST.getlist("spec")]
+    ticked = {key for key in keys if key is not None}
+    if not ticked:
         messages.warning(request, "Nothing is selected; select one or more proposals.")
         return redirect("knowledge:review")
-    ticked = {int(key) for key in keys if len(key) < 10}
-    rows = sorted((at, key) for at, key in _queue() if key in ticked)
-    page = Paginator(rows, max(1, len(rows))).get_page(1)
-    found = _load(page, request.user)
+    found = _load([(at, key) for at, key in _queue() if key in ticked], request.user)
     for key in sorted(ticked - {item.spec.pk for item in found}):
         messages.error(request, f"Value {key} is no longer waiting for a review.")
     for item in found:
-        said = _approve_one(item, request.user, _newest_shown(request, item.spec))
-        if said:
-            messages.error(request, f"{item.spec}: not approved; {said}.")
+        # The newest change that the page showed of this value when it was ticked.
+        seen = number(request.POST.get(f"seen-{item.spec.pk}"), 18)
+        problem = "; ".join(item.blocked)
+        if not item.proposed:
+            problem = f"it is {item.spec.state}, and only proposals are approved"
+        if not problem:
+            try:
+                with turn(item.spec):
+                    require_as_seen("approve", item.spec, seen)
+                    approve(item.spec, request.user, "approved with others from the queue")
+            except (Conflict, CurationError, Forbidden) as error:
+                problem = str(error)
+        if problem:
+            messages.error(request, f"{item.spec}: not approved; {problem.rstrip('.')}.")
         else:
             messages.success(request, f"{item.spec}: approved.")
     return redirect("knowledge:review")
-
-
-def _newest_shown(request: HttpRequest, spec: Spec) -> int | None:
-    """The newest change that the page showed of this value when it was ticked."""
-    key = request.POST.get(f"seen-{spec.pk}", "")
-    return int(key) if key.isascii() and key.isdigit() and len(key) < 19 else None
-
-
-def _approve_one(item: WaitingSpec, person: Any, seen: int | None) -> str:
-    """Approve it, or say why not."""
-    if not item.proposed:
-        return f"it is {item.spec.state}, and only proposals are approved"
-    if item.blocked:
-        return "; ".join(item.blocked).rstrip(".")
-    try:
-        with turn(item.spec):
-            require_as_seen("approve", item.spec, seen)
-            approve(item.spec, person, "approved with others from the queue")
-    except (Conflict, CurationError, Forbidden) as error:
-        return str(error).rstrip(".")
-    return ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 
 from django.core.paginator import Paginator
-from django.db.models import Case, IntegerField, Value, When
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.db.models import Case, When
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -14,7 +15,7 @@ from knowledge.lookup.listing import FilterError, Filters, documents_with, specs
 from knowledge.lookup.needs import never_reviewed
 from knowledge.lookup.standing import notes_of, standings
 from knowledge.models import Flag, FlagKind, Spec, SpecState
-from knowledge.models.spec import FlagQuerySet, SpecQuerySet
+from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.citation import CitationError, CitationLine, parse_citation
 
 PER_PAGE = 50
@@ -26,23 +27,29 @@ NEVER = "never"
 class SpecListQuery:
     """What the address asks for, as typed; `error` says which of it nothing can be."""
 
-    q: str = ""
-    state: str = ""
-    flag: str = ""
-    reviewed: str = ""
+    q: str
+    state: str
+    flag: str
+    reviewed: str
     error: str = ""
-    citation: CitationLine | None = field(default=None)
+    citation: CitationLine | None = None
 
 
 @require_safe
 def specs(request: HttpRequest) -> HttpResponse:
     """`?q= &state= &flag= &reviewed=never &page=`, all optional; 400 for what they cannot be."""
-    asked = _query_of(request.GET)
+    # PostgreSQL refuses NUL in any text.
+    names = ("q", "state", "flag", "reviewed")
+    typed = {name: request.GET.get(name, "").replace("\0", "").strip() for name in names}
+    asked = SpecListQuery(typed["q"], typed["state"], typed["flag"], typed["reviewed"])
+    with suppress(CitationError):  # else they are plain words to look for
+        asked.citation = parse_citation(asked.q)
     try:
         found = _found(asked)
     except FilterError as error:
         asked.error = str(error)
         found = Spec.objects.none()
+    words = "" if asked.citation else asked.q
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     states = standings(rows)
@@ -53,63 +60,32 @@ def specs(request: HttpRequest) -> HttpResponse:
         "rows": [(spec, states.get(spec.pk)) for spec in rows],
         "states": SpecState.choices,
         "flags": FlagKind.choices,
-        "in_documents": 0 if asked.citation else _in_documents(asked.q),
+        "in_documents": documents_with(words).count() if words else 0,
     }
     return render(request, "knowledge/specs.html", context, status=400 if asked.error else 200)
 
 
-def _in_documents(words: str) -> int:
-    """The number of documents that hold the words; 0 without words."""
-    return documents_with(words).count() if words else 0
-
-
-def _query_of(given: QueryDict) -> SpecListQuery:
-    # PostgreSQL refuses NUL in any text.
-    names = ("q", "state", "flag", "reviewed")
-    typed = {name: given.get(name, "").replace("\0", "").strip() for name in names}
-    asked = SpecListQuery(typed["q"], typed["state"], typed["flag"], typed["reviewed"])
-    try:
-        asked.citation = parse_citation(asked.q)
-    except CitationError:
-        asked.citation = None  # plain words to look for
-    return asked
-
-
 def _found(asked: SpecListQuery) -> SpecQuerySet:
     """The specs in the order of the list. FilterError for a word that is no state or flag."""
-    words = "" if asked.citation else asked.q
+    line, words = asked.citation, "" if asked.citation else asked.q
     found = specs_matching(Filters(state=asked.state, q=words))
-    if asked.citation:
-        found = _cited(found, asked.citation)
+    if line is not None:  # values with exactly this line, now or before; those in use come first
+        in_use = Case(When(state=SpecState.APPROVED, then=0), default=1)
+        exact = found.filter(
+            metric=line.metric,
+            shown=line.shown,
+            citations__revision__document__path=line.path,
+            citations__first_line=line.first_line,
+            citations__last_line=line.last_line,
+        )
+        found = exact.annotate(in_use=in_use).order_by("in_use", "pk").distinct()
+    flags = Flag.objects.open()
+    if asked.flag not in ("", ANY_FLAG, *FlagKind.values):
+        accepted = ", ".join((ANY_FLAG, *FlagKind.values))
+        raise FilterError("flag", f"'{asked.flag}'; accepted: {accepted}")
     if asked.flag:
-        found = found.filter(pk__in=_flagged(asked.flag).values("spec"))
+        open_ones = flags if asked.flag == ANY_FLAG else flags.filter(kind=asked.flag)
+        found = found.filter(pk__in=open_ones.values("spec"))
     if asked.reviewed not in ("", NEVER):
         raise FilterError("reviewed", f"'{asked.reviewed}'; accepted: {NEVER}")
     return never_reviewed(found) if asked.reviewed else found
-
-
-def _flagged(kind: str) -> FlagQuerySet:
-    open_flags = Flag.objects.open()
-    if kind == ANY_FLAG:
-        return open_flags
-    if kind not in FlagKind.values:
-        accepted = ", ".join((ANY_FLAG, *FlagKind.values))
-        raise FilterError("flag", f"'{kind}'; accepted: {accepted}")
-    return open_flags.filter(kind=kind)
-
-
-def _cited(found: SpecQuerySet, line: CitationLine) -> SpecQuerySet:
-    """Specs with exactly this citation line, now or before; those in use come first."""
-    exact = found.filter(
-        metric=line.metric,
-        shown=line.shown,
-        citations__revision__document__path=line.path,
-        citations__first_line=line.first_line,
-        citations__last_line=line.last_line,
-    )
-    in_use = Case(
-        When(state=SpecState.APPROVED, then=Value(0)),
-        default=Value(1),
-        output_field=IntegerField(),
-    )
-    return exact.annotate(in_use=in_use).order_by("in_use", "pk").distinct()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 ACTIVE = re.compile(r"([\\`*_\[\]|#!])")
@@ -30,6 +30,14 @@ def csv_answer(
 def _harmless(cell: Any) -> Any:
     """Text that a spreadsheet would run as a formula, with an apostrophe before it."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULAS) else cell
+
+
+def refusal(errors: Mapping[str, str], ending: str) -> HttpResponse:
+    """What is wrong with the address of a file, by parameter; JSON for a JSON file."""
+    if ending == "json":
+        return JsonResponse({"errors": errors}, status=400)
+    words = "\n".join(f"{name}: {message}" for name, message in errors.items())
+    return HttpResponse(words, content_type="text/plain; charset=utf-8", status=400)
 
 
 def qualifier_words(qualifiers: Mapping[str, str]) -> str:

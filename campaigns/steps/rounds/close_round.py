@@ -29,7 +29,7 @@ from campaigns.steps.measuring.baselines import request_baselines
 from campaigns.steps.notify import NOTHING, Next
 from campaigns.steps.rounds.ladder import Climb, climb
 from campaigns.steps.rounds.learn import try_to_learn
-from knowledge.search.index import put
+from knowledge.search.index import upsert
 
 
 def close_round(round_: Round) -> Next:
@@ -53,7 +53,7 @@ def close_round(round_: Round) -> Next:
             record(campaign, "ended", ending["stop_sentence"], reason=ending["stop_reason"])
         elif climbed.rung is not None:
             record(campaign, "ladder", climbed.words, rung=climbed.rung)
-        put(round_rows(round_))
+        upsert(round_rows(round_))
         if not round_.traits.is_attempt:
             # The first alone at once: the others take longer, and a free worker finds them.
             beside = request_baselines(campaign)[:1]

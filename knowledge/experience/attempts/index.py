@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.models import EntryStanding, Experience, Kind, Strategy, TrackRecord
-from knowledge.search.index import Entry, put, remove
+from knowledge.search.index import Entry, remove, upsert
 from knowledge.search.tokens import FAILED, WORKED
 
 AT_ONCE = 2_000
@@ -17,7 +17,7 @@ AT_ONCE = 2_000
 def index_entries(entries: Iterable[Experience]) -> None:
     """Put these entries and their contexts into the index, as they stand now."""
     listed = list(entries)
-    put(entry_row(entry) for entry in listed)
+    upsert(entry_row(entry) for entry in listed)
     index_tracks({entry.track_id for entry in listed})
 
 
@@ -27,7 +27,7 @@ def index_tracks(keys: Iterable[int]) -> None:
     slugs = {track.strategy for track in tracks}
     known = {row.slug: row for row in Strategy.objects.filter(slug__in=slugs)}
     remove((Kind.TRACK, str(track.pk)) for track in tracks if not track.tried)
-    put(track_row(track, known.get(track.strategy)) for track in tracks if track.tried)
+    upsert(track_row(track, known.get(track.strategy)) for track in tracks if track.tried)
 
 
 def all_tracks() -> Iterator[Entry]:

@@ -19,7 +19,7 @@ from knowledge.experience.catalogue.read import (
 from knowledge.experience.terms import FAMILIES
 from knowledge.models import Kind, Revision, Strategy
 from knowledge.models.document import SHIPPED_ORIGIN
-from knowledge.search.index import Entry, put, remove
+from knowledge.search.index import Entry, remove, upsert
 from knowledge.search.tokens import ARCHS, BACKENDS
 
 SCOPES = {
@@ -119,7 +119,7 @@ def _store(wanted: Iterable[StrategyFacts]) -> None:
         row.withdrawn = True
     Strategy.objects.bulk_create(new)
     Strategy.objects.bulk_update([*changed, *gone], [*StrategyFacts.__slots__, "withdrawn"])
-    put(strategy_row(row) for row in (*new, *changed))
+    upsert(strategy_row(row) for row in (*new, *changed))
     remove((Kind.STRATEGY, row.slug) for row in gone)
 
 

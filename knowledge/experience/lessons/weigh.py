@@ -22,7 +22,7 @@ from knowledge.models import (
     LessonEvidence,
     TrackRecord,
 )
-from knowledge.search.index import Entry, put
+from knowledge.search.index import Entry, upsert
 
 AT_ONCE = 2_000
 FAILED = (AttemptLabel.REGRESSION, AttemptLabel.INCORRECT)
@@ -30,12 +30,12 @@ FAILED = (AttemptLabel.REGRESSION, AttemptLabel.INCORRECT)
 
 def index_lessons(lessons: Iterable[Lesson]) -> None:
     """Put these lessons into the index; those that machines do not read are marked."""
-    put(_lesson(lesson) for lesson in lessons)
+    upsert(_lesson(lesson) for lesson in lessons)
 
 
 def index_gaps(gaps: Iterable[Gap]) -> None:
     """Put these questions into the index; closed ones are marked."""
-    put(_gap(gap) for gap in gaps)
+    upsert(_gap(gap) for gap in gaps)
 
 
 def all_lessons() -> Iterator[Entry]:

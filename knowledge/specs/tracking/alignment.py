@@ -23,34 +23,28 @@ def align(old: Sequence[Hashable], new: Sequence[Hashable], /) -> dict[int, int]
     pairs: dict[int, int] = {}
     regions: list[Region] = [(0, len(old), 0, len(new))]
     while regions:
-        region = _trim(old, new, regions.pop(), pairs)
-        first, end, new_first, new_end = region
+        first, end, new_first, new_end = regions.pop()
+        while first < end and new_first < new_end and old[first] == new[new_first]:
+            pairs[first] = new_first
+            first, new_first = first + 1, new_first + 1
+        while first < end and new_first < new_end and old[end - 1] == new[new_end - 1]:
+            end, new_end = end - 1, new_end - 1
+            pairs[end] = new_end
         if first == end or new_first == new_end:
             continue
-        chain = _unique_chain(old, new, region)
-        if not chain:
-            _pair_repeated(old, new, region, pairs)
-            continue
+        chain = _unique_chain(old, new, (first, end, new_first, new_end))
         for index, new_index in chain:
             pairs[index] = new_index
             regions.append((first, index, new_first, new_index))
             first, new_first = index + 1, new_index + 1
-        regions.append((first, end, new_first, new_end))
+        if chain:
+            regions.append((first, end, new_first, new_end))
+        elif (end - first) * (new_end - new_first) <= DIFFLIB_PAIRS:
+            matcher = SequenceMatcher(None, old[first:end], new[new_first:new_end], autojunk=False)
+            for block in matcher.get_matching_blocks():
+                for offset in range(block.size):
+                    pairs[first + block.a + offset] = new_first + block.b + offset
     return pairs
-
-
-def _trim(
-    old: Sequence[Hashable], new: Sequence[Hashable], region: Region, pairs: dict[int, int]
-) -> Region:
-    """Pair the equal head and tail of a region; what is left."""
-    first, end, new_first, new_end = region
-    while first < end and new_first < new_end and old[first] == new[new_first]:
-        pairs[first] = new_first
-        first, new_first = first + 1, new_first + 1
-    while first < end and new_first < new_end and old[end - 1] == new[new_end - 1]:
-        end, new_end = end - 1, new_end - 1
-        pairs[end] = new_end
-    return first, end, new_first, new_end
 
 
 def _unique_chain(
@@ -77,15 +71,3 @@ def _unique_chain(
             chain.append(pair)
             wanted -= 1
     return chain[::-1]
-
-
-def _pair_repeated(
-    old: Sequence[Hashable], new: Sequence[Hashable], region: Region, pairs: dict[int, int]
-) -> None:
-    first, end, new_first, new_end = region
-    if (end - first) * (new_end - new_first) > DIFFLIB_PAIRS:
-        return
-    matcher = SequenceMatcher(None, old[first:end], new[new_first:new_end], autojunk=False)
-    for block in matcher.get_matching_blocks():
-        for offset in range(block.size):
-            pairs[first + block.a + offset] = new_first + block.b + offset

@@ -70,12 +70,20 @@ class Reanchor:
         about = self._old.slug or platform
         is_own = all(map(_is_own, quote.split("\n")))
         is_named = self._old.slug is not None or about == self._new.slug is not None
-        parts = _parts(is_own=is_own, is_named=is_named)
+        # Spec lines of our own form say everything but the product, which the platform section of
+        # their document names; where it has none, the title does.
+        parts = tuple(ContextPart)
+        if is_own:
+            parts = () if is_named else (ContextPart.TITLE,)
         found = _Search(self._map, citation, quote, old, parts).anchor()
         if found.state not in (CitationState.OK, CitationState.MOVED):
             return found
         why = self._other_product(about, is_own=is_own)
-        why = why or (self._left_specs(citation, found) if is_own else "")
+        lines = range(citation.first_line, citation.last_line + 1)
+        now = range(found.first_line or 1, (found.last_line or 0) + 1)
+        if is_own and not why and self._old.specs.issuperset(lines):
+            left = not self._new.specs.issuperset(now)
+            why = f"the line no longer stands under '## {SPECS}'" if left else ""
         return replace(found, state=CitationState.CHANGED, note=why) if why else found
 
     def _other_product(self, about: str | None, *, is_own: bool) -> str:
@@ -91,13 +99,6 @@ class Reanchor:
         missing = is_own and self._old.slug is not None
         return f"the document no longer says that it speaks of {about}" if missing else ""
 
-    def _left_specs(self, citation: CitationLine, found: Anchor) -> str:
-        old = range(citation.first_line, citation.last_line + 1)
-        new = range(found.first_line or 1, (found.last_line or 0) + 1)
-        if self._old.specs.issuperset(old) and not self._new.specs.issuperset(new):
-            return f"the line no longer stands under '## {SPECS}'"
-        return ""
-
 
 class _Product:
     """What a text says it is of, and which of its lines count as spec lines."""
@@ -112,17 +113,6 @@ class _Product:
     @cached_property
     def specs(self) -> frozenset[int]:
         return section_lines(self._text, SPECS)
-
-
-def _parts(*, is_own: bool, is_named: bool) -> tuple[ContextPart, ...]:
-    """The parts of the context that matter.
-
-    Spec lines of our own form say everything but the product, which the platform section of their
-    document names; where it has none, the title does.
-    """
-    if not is_own:
-        return tuple(ContextPart)
-    return () if is_named else (ContextPart.TITLE,)
 
 
 class _Search:

@@ -71,21 +71,18 @@ def change(part: ContextPart, before: Sequence[str], now: Sequence[str]) -> str:
         old, new = old[1:], new[1:]
     while old and new and words(old[-1]) == words(new[-1]):
         old, new = old[:-1], new[:-1]
-    was, reads = _differing(" > ".join(old), " > ".join(new))
+    was = " > ".join(old)
+    reads = " > ".join(new)
+    pairs = enumerate(zip(was, reads, strict=False))
+    alike = next((n for n, (one, other) in pairs if one != other), min(len(was), len(reads)))
+    short = max(len(was), len(reads)) <= MOST_SHOWN
+    start = 0 if short else max(0, alike - SHOWN_BEFORE)
+    was, reads = _clipped(was, start), _clipped(reads, start)
     if old and new:
         return f"the {part} was '{was}' and is '{reads}'"
     if old:
         return f"the {part} is gone: '{was}'"
     return f"the {part} is new: '{reads}'" if new else ""
-
-
-def _differing(was: str, reads: str) -> tuple[str, str]:
-    """Both texts; of long ones the piece around where they begin to differ."""
-    pairs = enumerate(zip(was, reads, strict=False))
-    alike = next((n for n, (one, other) in pairs if one != other), min(len(was), len(reads)))
-    short = max(len(was), len(reads)) <= MOST_SHOWN
-    start = 0 if short else max(0, alike - SHOWN_BEFORE)
-    return _clipped(was, start), _clipped(reads, start)
 
 
 def _clipped(text: str, start: int) -> str:
@@ -142,7 +139,9 @@ def cells(row: str) -> list[str]:
 def read_outline(lines: Sequence[str]) -> Outline:
     """Read the lines of a document, without blanks at their ends."""
     blocks = _blocks(lines)
-    hidden = _hidden(lines, blocks)
+    code = {number for block in blocks if block.type == "fence" for number in _lines(block)}
+    comments = html_lines.Comments(lines)
+    hidden = {n for n, line in enumerate(lines) if n not in code and comments.hide(n, line)}
     if hidden:
         blocks = _blocks(["" if number in hidden else line for number, line in enumerate(lines)])
     reading = _OutlineReader(lines, Outline([Above()] * len(lines), hidden=hidden))
@@ -160,13 +159,6 @@ def sentence_of(lines: Sequence[str], first: int, end: int) -> str:
 def _blocks(lines: Sequence[str]) -> list[Token]:
     text = "".join(f"{line}\n" for line in lines).replace("\r", " ")
     return MARKDOWN.parse(LIST_LIKE_RULE.sub("--", text))
-
-
-def _hidden(lines: Sequence[str], blocks: list[Token]) -> set[int]:
-    """The lines that comments hide; a fence holds no comments."""
-    code = {number for block in blocks if block.type == "fence" for number in _lines(block)}
-    comments = html_lines.Comments(lines)
-    return {n for n, line in enumerate(lines) if n not in code and comments.hide(n, line)}
 
 
 def _lines(block: Token) -> range:

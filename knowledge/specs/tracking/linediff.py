@@ -54,22 +54,15 @@ def unified(
     for group in matcher.get_grouped_opcodes(context):
         if hidden := group[0][1] - (seen or 0):
             yield DiffRow(DiffMark.GAP, hidden=hidden)
-        for opcode in group:
-            yield from _rows(opcode, before, after)
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
+                    yield DiffRow(DiffMark.SAME, i + 1, j + 1, after[j])
+                continue
+            for i in range(i1, i2):
+                yield DiffRow(DiffMark.REMOVED, old=i + 1, html=before[i])
+            for j in range(j1, j2):
+                yield DiffRow(DiffMark.ADDED, new=j + 1, html=after[j])
         seen = group[-1][2]
     if seen is not None and (hidden := len(before) - seen):
         yield DiffRow(DiffMark.GAP, hidden=hidden)
-
-
-def _rows(
-    opcode: tuple[str, int, int, int, int], before: Sequence[str], after: Sequence[str]
-) -> Iterator[DiffRow]:
-    tag, i1, i2, j1, j2 = opcode
-    if tag == "equal":
-        for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
-            yield DiffRow(DiffMark.SAME, i + 1, j + 1, after[j])
-        return
-    for i in range(i1, i2):
-        yield DiffRow(DiffMark.REMOVED, old=i + 1, html=before[i])
-    for j in range(j1, j2):
-        yield DiffRow(DiffMark.ADDED, new=j + 1, html=after[j])

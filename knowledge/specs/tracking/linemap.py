@@ -87,8 +87,8 @@ class LineMap:
         self._section_of_new: dict[int, _SectionPair] = {}
         self._alike_in: dict[str, tuple[dict[int, list[int]], dict[int, list[int]]]] = {}
         self._pairs = dict(_ends(self._old, self._new))
-        kept, vanished = self._sections()
-        for section in kept:
+        shared, vanished = self._sections()
+        for section in shared:
             self._take(section)
         vanished.new = sorted(set(range(len(self._new.keys))) - set(self._pairs.values()))
         self._take(vanished)
@@ -97,17 +97,17 @@ class LineMap:
 
     def _sections(self) -> tuple[list[_SectionPair], _SectionPair]:
         """The sections that both versions have, and one with all other old lines."""
-        taken = set(self._pairs.values())
-        new = [n for n in range(len(self._new.keys)) if n not in taken]
+        paired = set(self._pairs.values())
+        new = [n for n in range(len(self._new.keys)) if n not in paired]
         old = [n for n in range(len(self._old.keys)) if n not in self._pairs]
         sections: dict[Trail, _SectionPair] = defaultdict(_SectionPair)
         others = _SectionPair()
-        kept = {self._old.trails[n] for n in old} & {self._new.trails[n] for n in new}
+        shared = {self._old.trails[n] for n in old} & {self._new.trails[n] for n in new}
         for number in old:
             trail = self._old.trails[number]
-            (sections[trail] if trail in kept else others).old.append(number)
+            (sections[trail] if trail in shared else others).old.append(number)
         for number in new:
-            if self._new.trails[number] in kept:
+            if self._new.trails[number] in shared:
                 sections[self._new.trails[number]].new.append(number)
         return list(sections.values()), others
 
@@ -198,11 +198,6 @@ class LineMap:
         key, home = self._old.keys[old.first], self._section_of_old.get(old.first)
         if home is None:
             return [], []
-        before, now = self._by_section(key)
-        return before[id(home[0])], now[id(home[0])]
-
-    def _by_section(self, key: str) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
-        """The old and the new lines of this text by their section."""
         if key not in self._alike_in:
             before: dict[int, list[int]] = defaultdict(list)
             now: dict[int, list[int]] = defaultdict(list)
@@ -211,7 +206,8 @@ class LineMap:
             for number in self._new.numbers.get(key, []):
                 now[id(self._new_section(number))].append(number)
             self._alike_in[key] = before, now
-        return self._alike_in[key]
+        before, now = self._alike_in[key]
+        return before[id(home[0])], now[id(home[0])]
 
     def _old_section(self, number: int) -> _SectionPair | None:
         """None for lines at either end that pair without a doubt."""
@@ -270,14 +266,13 @@ class LineMap:
         """`number` moved by up to `lines` over lines of its section that pair with nothing."""
         step = 1 if lines > 0 else -1
         for _ in range(abs(lines)):
-            beside = number + step
-            if beside not in self._unpaired or not self._together(number, beside):
+            neighbour = number + step
+            if neighbour not in self._unpaired:
                 break
-            number = beside
+            if self._new.chains[number] != self._new.chains[neighbour]:
+                break
+            number = neighbour
         return number
-
-    def _together(self, number: int, other: int) -> bool:
-        return self._new.chains[number] == self._new.chains[other]
 
     def _replacement(self, number: int) -> int | None:
         """The new line that an old one without a pair was most likely edited into."""
@@ -293,8 +288,8 @@ class LineMap:
         if scores and max(scores)[0] >= SIMILAR:
             return max(scores)[2]
         if len(old_gap) == len(new_gap) <= SMALL_GAP:
-            beside = section.new[new_gap[offset]]
-            return beside if self._same_subject(number, beside) else None
+            neighbour = section.new[new_gap[offset]]
+            return neighbour if self._same_subject(number, neighbour) else None
         same = self._free_shapes.get((id(section), self._old.shapes[number]), [])
         middle = bisect_left(same, number)
         nearest = [

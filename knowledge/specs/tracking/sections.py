@@ -1,17 +1,21 @@
-"""A document's lines as they stand, as they are compared, and what stands above each."""
+"""A document's lines as they stand, as they are compared, and what stands above each.
+
+Of a line of JSON, `"dense": 1979,`, the product, the data type and the unit stand on other lines.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from knowledge.specs.citation import split_lines
-from knowledge.specs.tracking.context import Above, ContextPart, plain, read_outline, sentence_of
-from knowledge.specs.tracking.json_around import JsonAround
+from knowledge.specs.json_text import TOKEN
+from knowledge.specs.tracking.context import ContextPart, plain, read_outline, sentence_of
 
 WORD = re.compile(r"\w+(?:\.\w+)*")
 DIGITS = re.compile(r"\d+")
@@ -62,19 +66,17 @@ class Text:
         self.lines = split_lines(text)
         self.keys = [line.rstrip() for line in self.lines]
         self.outline = read_outline(self.keys)
-        kinds = {above: self._of_section(above) for above in set(self.outline.above)}
+        titles = self.outline.titles
+        title = titles[0] if len(titles) == 1 else None
+        kinds = {}
+        for above in set(self.outline.above):
+            headings = tuple(number for number in above.headings if number != title)
+            kinds[above] = replace(above, headings=headings)
         self.chains = [kinds[above].headings for above in self.outline.above]
         self.above = [kinds[above].lines for above in self.outline.above]
         words = {number: plain(said) for number, said in self.outline.said.items()}
         trails = {above: tuple(words[n] for n in kinds[above].lines) for above in kinds}
-        self._read_json: dict[int, JsonAround] = {}
         self.trails: list[Trail] = [trails[above] for above in self.outline.above]
-
-    def _of_section(self, above: Above) -> Above:
-        titles = self.outline.titles
-        title = titles[0] if len(titles) == 1 else None
-        headings = tuple(number for number in above.headings if number != title)
-        return Above(headings, above.leads, above.heads, above.group)
 
     def context(self, place: LineSpan) -> dict[ContextPart, list[str]]:
         """What gives the lines of a place their meaning, as it reads, without those lines."""
@@ -112,19 +114,18 @@ class Text:
         return [said] if said else []
 
     def _json_context(self, place: LineSpan) -> dict[ContextPart, list[str]]:
-        starts = [start for start, _ in self.outline.json]
-        at = bisect_right(starts, place.first) - 1
-        if at < 0 or place.first >= self.outline.json[at][1]:
-            return {ContextPart.KEYS: [], ContextPart.FIELD: []}
-        first, end = place.first - starts[at], place.end - starts[at]
-        around = self._json_around(at)
-        return {ContextPart.KEYS: around.keys(first), ContextPart.FIELD: around.fields(first, end)}
+        for start, end, around in self._json:
+            if start <= place.first < end:
+                first = place.first - start
+                fields = around.fields(first, place.end - start)
+                return {ContextPart.KEYS: around.keys(first), ContextPart.FIELD: fields}
+        return {ContextPart.KEYS: [], ContextPart.FIELD: []}
 
-    def _json_around(self, at: int) -> JsonAround:
-        if at not in self._read_json:
-            start, end = self.outline.json[at]
-            self._read_json[at] = JsonAround(self.keys[start:end])
-        return self._read_json[at]
+    @cached_property
+    def _json(self) -> list[tuple[int, int, JsonAround]]:
+        """First line, end and reading of each code block that is JSON."""
+        blocks = self.outline.json
+        return [(start, end, JsonAround(self.keys[start:end])) for start, end in blocks]
 
     @cached_property
     def _notes(self) -> Footnotes:
@@ -181,12 +182,11 @@ class Footnotes:
             return []
         keys = (_key(found) for text in texts for found in REFERENCE.finditer(text))
         known = [key for key in dict.fromkeys(keys) if key in self._places]
-        return [self._read(self._near(self._places[key], number)) for key in known]
-
-    @staticmethod
-    def _near(places: list[int], number: int) -> int:
-        """The next note below, else the last one above."""
-        return places[min(bisect_left(places, number), len(places) - 1)]
+        found = []
+        for places in (self._places[key] for key in known):
+            # The next note below, else the last one above.
+            found.append(self._read(places[min(bisect_left(places, number), len(places) - 1)]))
+        return found
 
     def _read(self, first: int) -> str:
         said = [self._words[first]]
@@ -202,3 +202,104 @@ def _key(found: re.Match[str]) -> str:
         return f"^{found['name']}"
     mark = found["mark"].replace("\\", "")
     return mark.removeprefix("<sup>").removesuffix("</sup>").strip().translate(RAISED)
+
+
+# Fields that say what the other values of their object are values of.
+IDENTITY = frozenset(
+    {
+        *("schema", "id", "status", "vendor", "arch", "product", "platform", "name", "model"),
+        *("gpu", "device", "metric", "dtype", "accumulate", "sparsity", "unit", "unit_kind"),
+        *("kilobyte", "per", "clock"),
+    }
+)
+OF_PARENT = ("identity", "qualifiers")  # objects that name the one around them
+
+
+@dataclass(eq=False, slots=True)
+class _Node:
+    """An object or array; lines count from 0 and `end` is the one of its closing bracket."""
+
+    parent: _Node | None
+    key: str
+    is_array: bool
+    start: int
+    end: int
+    named: tuple[str, int] | None = None  # the key that waits for its value
+    fields: list[tuple[str, str, int]] = field(default_factory=list)  # name, value, line
+
+    def take(self, name: str, value: str, line: int) -> None:
+        """Note a field that says what this object, or the one around it, is of."""
+        if self.key in OF_PARENT and self.parent is not None:
+            self.parent.fields.append((f"{self.key}.{name}", value, line))
+        elif name in IDENTITY:
+            self.fields.append((name, value, line))
+
+
+class JsonAround:
+    """The lines of one JSON text. What is no valid JSON is read as far as its brackets go."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._inside: dict[int, list[_Node]] = defaultdict(list)
+        top = _Node(None, "", True, -1, len(lines))
+        for number, line in enumerate(lines):
+            for token in TOKEN.finditer(line):
+                inside = self._inside[number]
+                if not inside or inside[-1] is not top:
+                    inside.append(top)
+                top = _after(top, token[0], number, len(lines))
+
+    def keys(self, line: int) -> list[str]:
+        """The keys above a line, the outermost first."""
+        nodes = self._inside.get(line)
+        above = _up(nodes[0]) if nodes else []
+        return [node.key for node in reversed(above) if node.key and node.start < line]
+
+    def fields(self, first: int, end: int) -> list[str]:
+        """What names the objects that these lines stand in, as `name: value`, without the lines."""
+        found: dict[_Node, None] = {}
+        for number in range(first, end):
+            for node in self._inside.get(number, []):
+                if node.start < first or node.end >= end:
+                    found |= dict.fromkeys(_up(node)[::-1])
+        return [
+            f"{name}: {value}"
+            for node in found
+            for name, value, line in sorted(node.fields)
+            if not first <= line < end
+        ]
+
+
+def _after(top: _Node, mark: str, line: int, end: int) -> _Node:
+    """Take one token; the object or array that is open after it."""
+    if mark in ("{", "["):
+        key, start = top.named or ("", line)
+        top.named = None
+        return _Node(top, key, mark == "[", start, end)
+    if mark in ("}", "]"):
+        top.end = line
+        return top.parent or top
+    if mark == ",":
+        top.named = None
+    elif mark != ":" and not top.is_array and top.named is None:
+        top.named = _unquoted(mark), line
+    elif mark != ":" and not top.is_array and top.named is not None:
+        top.take(top.named[0], _unquoted(mark), line)
+    return top
+
+
+def _unquoted(mark: str) -> str:
+    """A string without its quotation marks; anything else as it is written."""
+    try:
+        value = json.loads(mark)
+    except ValueError:
+        return mark
+    return value if isinstance(value, str) else mark
+
+
+def _up(node: _Node) -> list[_Node]:
+    """The node and those around it, the innermost first."""
+    found = [node]
+    while node.parent is not None:
+        node = node.parent
+        found.append(node)
+    return found

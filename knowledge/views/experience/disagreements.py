@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -19,13 +18,13 @@ from knowledge.experience.attempts.disagreements import (
     decide_disagreement,
 )
 from knowledge.experience.lessons.decide import brought_by
-from knowledge.experience.lessons.listing import entry_words
 from knowledge.forms.decide import add_refusal
 from knowledge.forms.lesson import DecideForm
 from knowledge.models import ConflictState, Disagreement, Experience
 from knowledge.views.actions import refusing
 
 PER_PAGE = 30
+SIDES = Disagreement.objects.select_related("first__track", "second__track", "lesson", "by")
 EFFECTS = ("result", "pairs", "measured")  # what differs there is no condition
 WORDS = {
     Consequence.BOTH_STAND: "Both stand, under the condition below",
@@ -35,46 +34,35 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class EntrySide:
-    """An attempt as one side: its effect, and what it was measured with."""
-
-    entry: Experience
-
-    @property
-    def words(self) -> str:
-        return entry_words(self.entry)
-
-    @property
-    def facts(self) -> dict[str, str]:
-        entry, track = self.entry, self.entry.track
-        params = ", ".join(f"{name}={value}" for name, value in entry.params.items())
-        return {
-            "result": entry.get_label_display(),
-            "strategy": track.strategy,
-            "parameters": params,
-            "op": track.op,
-            "dtype": track.dtype,
-            "shapes": track.shape_class,
-            "backend": track.backend,
-            "platform": track.platform,
-            "limited by": track.get_bottleneck_display(),
-            "precondition": entry.precondition,
-            "compiler": entry.compiler,
-            "driver": entry.driver,
-            "pairs": str(entry.pairs or ""),
-            "measured": f"{entry.happened_at:%Y-%m-%d}",
-        }
+def facts_of(entry: Experience | None) -> dict[str, str]:
+    """What an attempt showed and what it was measured with; empty for no attempt."""
+    if entry is None:
+        return {}
+    track = entry.track
+    return {
+        "result": entry.get_label_display(),
+        "strategy": track.strategy,
+        "parameters": ", ".join(f"{name}={value}" for name, value in entry.params.items()),
+        "op": track.op,
+        "dtype": track.dtype,
+        "shapes": track.shape_class,
+        "backend": track.backend,
+        "platform": track.platform,
+        "limited by": track.get_bottleneck_display(),
+        "precondition": entry.precondition,
+        "compiler": entry.compiler,
+        "driver": entry.driver,
+        "pairs": str(entry.pairs or ""),
+        "measured": f"{entry.happened_at:%Y-%m-%d}",
+    }
 
 
 @require_safe
 def disagreements(request: HttpRequest) -> HttpResponse:
     """`?state=decided` lists those; else the open ones, oldest first."""
-    state = ConflictState.OPEN
-    if request.GET.get("state") == ConflictState.DECIDED:
-        state = ConflictState.DECIDED
-    rows = Disagreement.objects.filter(state=state)
-    rows = rows.select_related("first__track", "second__track", "lesson", "by").order_by("pk")
+    decided = request.GET.get("state") == ConflictState.DECIDED
+    state = ConflictState.DECIDED if decided else ConflictState.OPEN
+    rows = SIDES.filter(state=state).order_by("pk")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     counts = [(*s, Disagreement.objects.filter(state=s[0]).count()) for s in ConflictState.choices]
     context = {"page": page, "state": state, "tabs": counts}
@@ -82,8 +70,7 @@ def disagreements(request: HttpRequest) -> HttpResponse:
 
 
 def _at(pk: int) -> Disagreement:
-    known = Disagreement.objects.select_related("first__track", "second__track", "lesson", "by")
-    return get_object_or_404(known, pk=pk)
+    return get_object_or_404(SIDES, pk=pk)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -126,27 +113,15 @@ def _form(item: Disagreement, data: Any = None) -> DecideForm:
 def _page(
     request: HttpRequest, item: Disagreement, form: DecideForm | None, status: int = 200
 ) -> HttpResponse:
-    first = EntrySide(item.first)
-    second = EntrySide(item.second) if item.second else None
     refusal = _refusal(item, request.user)
     if form is None and item.state == ConflictState.OPEN and not refusal:
         form = _form(item)
-    context = {
-        "item": item,
-        "first": first,
-        "second": second,
-        "rows": _rows(first, second),
-        "form": form,
-        "refusal": refusal,
-    }
+    other = facts_of(item.second)
+    rows = []
+    for name, left in facts_of(item.first).items():
+        right = other.get(name, "")
+        if left or right:
+            differs = bool(left and right and left != right) and name not in EFFECTS
+            rows.append((name, left, right, differs))
+    context = {"item": item, "rows": rows, "form": form, "refusal": refusal}
     return render(request, "knowledge/experience/disagreement.html", context, status=status)
-
-
-def _rows(first: EntrySide, second: EntrySide | None) -> list[tuple[str, str, str, bool]]:
-    """(name, left, right, whether both are known and differ) of what either side says."""
-    other = second.facts if second else {}
-    return [
-        (name, left, right, bool(left and right and left != right) and name not in EFFECTS)
-        for name, left in first.facts.items()
-        if (right := other.get(name, "")) or left
-    ]

@@ -25,7 +25,6 @@ from knowledge.experience.attempts.merging import (
 )
 from knowledge.experience.attempts.summary import strategy_urls
 from knowledge.experience.lessons.listing import newer_versions
-from knowledge.experience.wording import gain_words
 from knowledge.models import Disagreement, EntryStanding, Experience, Platform
 from knowledge.views.actions import refusing
 
@@ -50,6 +49,7 @@ def entry_page(
 ) -> HttpResponse:
     """The page; with `errors` of a refused form, field → message, and what was typed."""
     track = found.track
+    before, after = (found.metrics.get(when) or {} for when in ("before", "after"))
     conflicts = Disagreement.objects.filter(Q(first=found) | Q(second=found))
     context: dict[str, Any] = {
         "entry": found,
@@ -57,8 +57,7 @@ def entry_page(
         "strategy_url": strategy_urls([track.strategy])[track.strategy],
         "platform": Platform.objects.filter(slug=track.platform).first(),
         "stale": newer_versions(found),
-        "prediction": _prediction(found),
-        "metrics": _metrics(found),
+        "metrics": [(name, before.get(name), after.get(name)) for name in {**before, **after}],
         "evidence": found.lessons.select_related("lesson"),
         "adoptions": found.adoptions.all()[:MOST_ADOPTIONS],
         "merged": found.merged.select_related("track")[:MOST_OF_GROUP],
@@ -82,22 +81,6 @@ def optional_url(name: str, *args: Any) -> str:
         return reverse(name, args=args)
     except NoReverseMatch:
         return ""
-
-
-def _prediction(found: Experience) -> str:
-    """What was predicted, and what became of it."""
-    if found.expected_gain is None:
-        return ""
-    told = gain_words(found.expected_gain).partition(",")[0]
-    measured = gain_words(found.gain, found.gain_low, found.gain_high)
-    borne = f": {found.borne}" if found.borne else ""
-    return f"predicted {told}, measured {measured}{borne}"
-
-
-def _metrics(found: Experience) -> list[tuple[str, Any, Any]]:
-    """(metric, before, after) of what was measured beside the time."""
-    before, after = (found.metrics.get(when) or {} for when in ("before", "after"))
-    return [(name, before.get(name), after.get(name)) for name in {**before, **after}]
 
 
 def _same_idea(found: Experience) -> list[tuple[Experience, bool]]:

@@ -34,10 +34,12 @@ ANYWAY = "anyway"  # the button that stores a question beside those that ask nea
 def gaps(request: HttpRequest) -> HttpResponse:
     """GET lists `?state=` and fills the form from `?q=` and a scope; POST asks a question."""
     if request.method != "POST":
-        return _page(request, GapForm(initial=_starting(request)))
+        asked = {name: request.GET.get(name, "").replace("\0", "") for name in (*Gap.SCOPE, "q")}
+        query = asked.pop("q")[:LONGEST_QUERY]
+        return _page(request, GapForm(initial=asked | {"query": query}))
     if not may_propose(request.user):
         words = "Asking needs the role engineer, curator or lead."
-        return refused(request, Forbidden(words), back=request.path, status=403)
+        return refused(request, Forbidden(words), request.path)
     form = GapForm(request.POST)
     if form.is_valid():
         new = form.gap()
@@ -83,17 +85,9 @@ def _settling(
 
 
 gap_answer = _settling(
-    AnswerForm,
-    "answer",
-    lambda gap, by, said: answer_gap(gap, by, said["why"], **said["answer"]),
+    AnswerForm, "answer", lambda gap, by, said: answer_gap(gap, by, said["why"], **said["answer"])
 )
 gap_close = _settling(ReasonForm, "close", lambda gap, by, said: close_gap(gap, by, said["why"]))
-
-
-def _starting(request: HttpRequest) -> dict[str, str]:
-    asked = {name: request.GET.get(name, "").replace("\0", "") for name in (*Gap.SCOPE, "q")}
-    query = asked.pop("q")[:LONGEST_QUERY]
-    return asked | {"query": query}
 
 
 def _page(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -13,6 +14,7 @@ from django.views.decorators.http import require_safe
 from knowledge.charts import forest, heatmap
 from knowledge.charts.frame import TableTwin
 from knowledge.experience.attempts.summary import (
+    COLUMN,
     WORKED,
     ChartScope,
     effects_of,
@@ -47,24 +49,19 @@ def scope_in(request: HttpRequest) -> ChartScope:
     return ChartScope(*(request.GET.get(name, "").replace("\0", "").strip() for name in names))
 
 
-def forest_chart(scope: ChartScope) -> forest.ForestChart | None:
+def forest_chart(scope: ChartScope) -> dict[str, Any] | None:
     """Effects by strategy; None where nothing was tried."""
     effects = effects_of(scope)
-    urls = strategy_urls(effect.strategy for effect in effects)
-    points = [
-        forest.ForestPoint(
-            name=effect.strategy,
-            href=urls[effect.strategy],
-            tried=effect.tried,
-            worked=effect.worked,
-            gain=effect.gain,
-        )
-        for effect in effects
-    ]
-    return forest.build(points, f"What helps: {scope.words}")
+    urls = strategy_urls(each.strategy for each in effects)
+    return forest.build(
+        [
+            forest.ForestPoint(e.strategy, urls[e.strategy], e.tried, e.worked, e.gain)
+            for e in effects
+        ]
+    )
 
 
-def heat_chart(scope: ChartScope) -> heatmap.HeatChart | None:
+def heat_chart(scope: ChartScope) -> dict[str, Any] | None:
     """Share that worked by platform and operation; a cell leads to its own effects."""
     home = reverse("experience:home")
     points = []
@@ -73,24 +70,16 @@ def heat_chart(scope: ChartScope) -> heatmap.HeatChart | None:
         query |= {"backend": scope.backend} if scope.backend else {}
         href = f"{home}?{urlencode(query)}#forest"
         points.append(heatmap.HeatPoint(place.platform, place.op, place.tried, place.worked, href))
-    return heatmap.build(points, "Where attempts work")
+    return heatmap.build(points)
 
 
 @require_safe
-def effects_csv(request: HttpRequest) -> HttpResponse:
-    """Exactly what the forest plot of this scope draws."""
-    chart = forest_chart(scope_in(request))
-    return _csv("effects", chart.table if chart else TableTwin(forest.COLUMNS, ()))
-
-
-@require_safe
-def places_csv(request: HttpRequest) -> HttpResponse:
-    """Exactly what the heat map draws, and the places that it has no room for."""
-    chart = heat_chart(scope_in(request))
-    return _csv("places", chart.table if chart else TableTwin(heatmap.COLUMNS, ()))
-
-
-def _csv(name: str, table: TableTwin) -> HttpResponse:
+def chart_csv(request: HttpRequest, name: str) -> HttpResponse:
+    """Exactly what the forest plot of this scope or the heat map draws, and what has no room."""
+    scope, is_forest = scope_in(request), name == "effects"
+    chart = forest_chart(scope) if is_forest else heat_chart(scope)
+    empty = TableTwin(forest.COLUMNS if is_forest else heatmap.COLUMNS, ())
+    table = chart["table"] if chart else empty
     return csv_answer(name, table.columns, table.records())
 
 
@@ -99,6 +88,7 @@ def home(request: HttpRequest) -> HttpResponse:
     """`?op=`, `?backend=` and `?platform=` choose what the pictures are of."""
     scope = scope_in(request)
     query = request.GET.urlencode()
+    tried = TrackRecord.objects.filter(tried__gt=0).annotate(good=WORKED)
     context = {
         "totals": totals(),
         "scope": scope,
@@ -111,53 +101,33 @@ def home(request: HttpRequest) -> HttpResponse:
         "heatmap_csv": f"{reverse('experience:places_csv')}?{query}",
         "lessons": Lesson.objects.filter(state__in=SPOKEN)[:SHOWN],
         "waiting": Lesson.objects.filter(state=LessonState.PROPOSED).count(),
-        "failures": _failures(),
-        "ledgers": [
-            ("proposer", ledger("proposer")[:SHOWN]),
-            ("strategy", ledger("strategy")[:SHOWN]),
-        ],
+        # What was tried most and never worked where it was tried.
+        "failures": tried.filter(good=0).order_by("-tried", "-last_at")[:SHOWN],
+        "ledgers": [(by, ledger(by)[:SHOWN]) for by in COLUMN],
         "open_gaps": Gap.objects.filter(state=GapState.OPEN).count(),
         "open_conflicts": Disagreement.objects.filter(state=ConflictState.OPEN).count(),
     }
     return render(request, "knowledge/experience/home.html", context)
 
 
-def _failures() -> list[TrackRecord]:
-    """What was tried most and never worked where it was tried."""
-    tried = TrackRecord.objects.filter(tried__gt=0).annotate(good=WORKED)
-    return list(tried.filter(good=0).order_by("-tried", "-last_at")[:SHOWN])
+WRITERS: dict[str, tuple[Callable[[Selection], str], str]] = {
+    "json": (json_text, "application/json"),
+    "csv": (lambda chosen: csv_text(chosen.entries().order_by("pk")), "text/csv; charset=utf-8"),
+    "md": (markdown_text, "text/markdown; charset=utf-8"),
+}
 
 
 @require_safe
-def export_json(request: HttpRequest) -> HttpResponse:
-    """All of it, or of `?op=&backend=&platform=` and what else `Selection` takes."""
-    return _file(request, json_text, "json", "application/json")
+def export(request: HttpRequest, ending: str) -> HttpResponse:
+    """All of it, or of `?op=&backend=&platform=` and what else `Selection` takes.
 
-
-@require_safe
-def export_csv(request: HttpRequest) -> HttpResponse:
-    """The attempts of it, a row each."""
-
-    def write(selection: Selection) -> str:
-        return csv_text(selection.entries().order_by("pk"))
-
-    return _file(request, write, "csv", "text/csv; charset=utf-8")
-
-
-@require_safe
-def export_md(request: HttpRequest) -> HttpResponse:
-    """The same as a page to read."""
-    return _file(request, markdown_text, "md", "text/markdown; charset=utf-8")
-
-
-def _file(
-    request: HttpRequest, write: Callable[[Selection], str], ending: str, kind: str
-) -> HttpResponse:
-    names = Selection.names()
+    ending: json; csv, the attempts, a row each; or md, the same as a page to read.
+    """
+    write, kind = WRITERS[ending]
     try:
-        selection = Selection(**{name: request.GET.get(name, "") for name in names})
+        selection = Selection(**{name: request.GET.get(name, "") for name in Selection.names()})
     except FilterError as error:
-        return refused(request, error, status=400)
+        return refused(request, error)
     answer = HttpResponse(write(selection), content_type=kind)
     answer["Content-Disposition"] = f'attachment; filename="experience.{ending}"'
     return answer

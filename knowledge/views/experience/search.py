@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -17,7 +16,6 @@ from knowledge.lookup.listing import FilterError
 from knowledge.models import Kind
 from knowledge.search.find import KindHits, SearchResults, ask
 from knowledge.search.find import search as find
-from knowledge.search.hits import SearchHit
 from knowledge.search.query import SearchQuery, parse_query
 from knowledge.search.tokens import FACETS
 from knowledge.views import tables
@@ -39,80 +37,53 @@ LABELS = {
 FEW, MANY = 10, 100  # hits of each section
 
 
-@dataclass(frozen=True, slots=True)
-class QueryChip:
-    """One facet of the scope as the page shows it. without: the address of the search without."""
-
-    label: str
-    value: str
-    said: str
-    without: str
-
-
-@dataclass(frozen=True, slots=True)
-class FacetChoice:
-    """One facet as a list to choose from: (value, rows with it or None), the chosen one first."""
-
-    name: str
-    label: str
-    chosen: str
-    values: tuple[tuple[str, int | None], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class HitSection:
-    """One list of the page; `partly`: those that do not hold all words."""
-
-    name: str
-    title: str
-    hits: KindHits
-    whole: tuple[SearchHit, ...]
-    partly: tuple[SearchHit, ...]
-
-
 def search_page(found: SearchResults, many: str = "") -> dict[str, Any]:
     """The context of the template. many: how many hits a section has, if not the usual few."""
     query = found.query
     state = _state(query) | ({"n": many} if many else {})
     sections = {name: _section(name, hits) for name, hits in found.sections.items()}
     sides = [sections.pop(name) for name in ("worked", "did_not")]
+
+    def narrowed(name: str, values: Iterable[tuple[str, int]]) -> list[tuple[str, int, str]]:
+        """(value, rows with it, the address of the search with it in place of another)."""
+        rest = _without(query, name) if name in query.scope else _state(query)
+        return [(value, rows, _address(rest | {name: value})) for value, rows in values]
+
     return {
         "found": found,
         "query": query,
-        "chips": [
-            QueryChip(LABELS[f.name], f.value, f.said, _address(_without(query, f.name)))
-            for f in query.facets
-        ],
+        "chips": [(LABELS[f.name], f, _address(_without(query, f.name))) for f in query.facets],
         "choices": list(_choices(found)),
         "sides": sides,
-        "sections": [each for each in sections.values() if each.hits.rows],
+        "sections": [each for each in sections.values() if each["hits"].rows],
         "excluded": [
             (each, LABELS[each.facet.name], _address(_without(query, each.facet.name)),
-             [(v, n, _address(_with(query, each.facet.name, v))) for v, n in each.values])
+             narrowed(each.facet.name, each.values))
             for each in found.excluded
         ],
         "near": [
             (each.word, [(w, _address(_instead(query, each.word, w))) for w in each.instead])
             for each in found.near
         ],
-        "inside": [
-            (LABELS[name], [(v, n, _address(_with(query, name, v))) for v, n in values])
-            for name, values in found.inside.items()
-        ],
+        "inside": [(LABELS[name], narrowed(name, each)) for name, each in found.inside.items()],
         "examples": [(text, _address({"q": text})) for text in EXAMPLES],
         "files": [(name, _address(state | {"format": name})) for name in FORMATS],
         "all": "" if many else _address(state | {"n": "100"}),
         "many": many,
-        "gap": _gap_address(query),
+        "gap": f"{reverse('experience:gaps')}?{urlencode({'q': query.text} | query.scope)}",
     }  # fmt: skip
 
 
-def _section(name: str, hits: KindHits) -> HitSection:
+def _section(name: str, hits: KindHits) -> dict[str, Any]:
+    """One list of the page; `partly`: those that do not hold all words."""
     titles = {"worked": "Worked", "did_not": "Did not"}
-    title = titles.get(name) or Kind(name).label.capitalize()
-    whole = tuple(hit for hit in hits if not hit.missing)
-    partly = tuple(hit for hit in hits if hit.missing)
-    return HitSection(name, title, hits, whole, partly)
+    return {
+        "name": name,
+        "title": titles.get(name) or Kind(name).label.capitalize(),
+        "hits": hits,
+        "whole": [hit for hit in hits if not hit.missing],
+        "partly": [hit for hit in hits if hit.missing],
+    }
 
 
 def _state(query: SearchQuery) -> dict[str, str]:
@@ -128,11 +99,6 @@ def _without(query: SearchQuery, name: str) -> dict[str, str]:
     return {key: value for key, value in state.items() if value}
 
 
-def _with(query: SearchQuery, name: str, value: str) -> dict[str, str]:
-    rest = _without(query, name) if name in query.scope else _state(query)
-    return rest | {name: value}
-
-
 def _instead(query: SearchQuery, word: str, other: str) -> dict[str, str]:
     words = [other if each.casefold() == word else each for each in query.text.split()]
     if other not in words:
@@ -145,12 +111,11 @@ def _address(state: Mapping[str, str]) -> str:
     return f"{reverse('search')}?{urlencode(state)}" if state else reverse("search")
 
 
-def _gap_address(query: SearchQuery) -> str:
-    return f"{reverse('experience:gaps')}?{urlencode({'q': query.text} | query.scope)}"
+def _choices(found: SearchResults) -> Iterator[tuple[str, str, str, list[Any]]]:
+    """Each facet with the values that would leave something to see.
 
-
-def _choices(found: SearchResults) -> Iterator[FacetChoice]:
-    """Each facet with the values that would leave something to see."""
+    (name, label, the chosen value, (value, rows with it or None) with the chosen one first).
+    """
     chosen = {each.name: each.value for each in found.query.facets}
     outside = {each.facet.name: each.values for each in found.excluded}
     for name in FACETS:
@@ -160,8 +125,7 @@ def _choices(found: SearchResults) -> Iterator[FacetChoice]:
         values: dict[str, int | None] = {value: counted.get(value)} if value else {}
         values |= {each: n for each, n in others.items() if each not in values}
         if values:
-            listed = tuple(values.items())[:MOST_OPTIONS]
-            yield FacetChoice(name, LABELS[name], value, listed)
+            yield name, LABELS[name], value, list(values.items())[:MOST_OPTIONS]
 
 
 @require_safe
@@ -195,10 +159,8 @@ def _refused(request: HttpRequest, text: str, error: FilterError, file: str) -> 
     if file == "json":
         return JsonResponse({"field": error.field, "message": error.message}, status=400)
     if file:
-        said = f"{error.field}: {error.message}"
-        return HttpResponse(said, content_type="text/plain; charset=utf-8", status=400)
-    query = parse_query(text, {}, {})
-    context = search_page(SearchResults(query)) | {"error": error}
+        return tables.refusal({error.field: error.message}, file)
+    context = search_page(SearchResults(parse_query(text, {}, {}))) | {"error": error}
     return render(request, "knowledge/experience/search.html", context, status=400)
 
 
@@ -209,10 +171,6 @@ def _file(found: SearchResults, file: str) -> HttpResponse:
     if file == "json":
         scope = {each.name: each.value for each in found.query.facets}
         return JsonResponse({"text": found.query.text, "scope": scope, "rows": rows})
-    return _markdown(found, rows)
-
-
-def _markdown(found: SearchResults, rows: list[dict[str, Any]]) -> HttpResponse:
     columns = ("Section", "Title", "Effect", "Tried", "Worked", "Text", "Link")
     table = tables.table(columns, map(_line, rows))
     parts = (f"# Search: {tables.plain(found.query.text)}", table or "Nothing was found.")

@@ -20,7 +20,7 @@ from knowledge.models import (
 )
 from knowledge.search import candidates, engine, find, index
 from knowledge.search.find import ask, search
-from knowledge.search.index import Entry, put, rebuild, remove
+from knowledge.search.index import Entry, rebuild, remove, upsert
 from tests.knowledge.conftest import BANDWIDTH, X1
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
@@ -171,7 +171,7 @@ def test_no_text_breaks_the_index(learned, text):
 
 
 def test_rare_words_and_titles_come_first(learned):
-    put(
+    upsert(
         Entry("strategy", f"s{n}", "/x/", title, body)
         for n, (title, body) in enumerate(
             [("tiles", "padding rows"), ("padding", "rows"), ("rows", "swizzle padding")]
@@ -182,7 +182,7 @@ def test_rare_words_and_titles_come_first(learned):
 
 
 def test_more_than_a_thousand_attempts_are_not_counted(learned):
-    put(Entry("entry", str(10_000 + n), "/x/", f"twiddle {n}") for n in range(1_010))
+    upsert(Entry("entry", str(10_000 + n), "/x/", f"twiddle {n}") for n in range(1_010))
     hits = found("twiddle").kinds["entry"]
     assert (hits.count, hits.more) == (1_000, True)
 

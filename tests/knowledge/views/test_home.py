@@ -54,7 +54,7 @@ def test_it_shows_how_much_of_a_roofline_is_known(viewer, wiki):
 def test_it_groups_platforms_by_vendor(viewer, shipped):
     vendors = viewer.get("/w/").context["vendors"]
     assert [name for name, _ in vendors] == ["AMD", "NVIDIA"]
-    archs = [product.platform.arch for product in vendors[1][1]]
+    archs = [platform.arch for platform, _ in vendors[1][1]]
     assert archs == sorted(archs)
 
 

@@ -155,7 +155,7 @@ def test_it_keeps_approving_away_while_a_flag_is_open(as_, x1, note, engineer, c
     Flag.objects.create(spec=spec, kind="same_citation", note="both rest on L5")
     page = page_of(as_(curator), spec)
     assert "approve" not in buttons(page)
-    assert "has to be answered first" in page
+    assert "answer it first" in page.split('id="blocked"')[1]
     assert "/explain/" in page
 
 

@@ -7,7 +7,7 @@ import pytest
 from knowledge.exchange.readers.foreign import json_document
 from knowledge.specs.citation import CitationLine, CitationState, split_lines
 from knowledge.specs.tracking.anchoring import Reanchor
-from knowledge.specs.tracking.json_around import JsonAround
+from knowledge.specs.tracking.sections import JsonAround
 
 SHEET = {
     "schema": "hw-1.0",

@@ -36,7 +36,7 @@ def test_both_sides_stand_on_one_page(as_, curator, item):
     text = show(as_(curator), item.get_absolute_url())
     assert 'data-side="success"' in text
     assert 'data-side="regression"' in text
-    assert "1.075× slower [1.053, 1.099] against the incumbent" in text
+    assert '"its incumbent" data-n=""><strong>1.075× slower [1.053, 1.099]</strong>' in text
     differs = text.split('id="compared"')[1]
     assert "float16" in differs
     assert "float32" in differs

@@ -45,7 +45,8 @@ def test_both_sides_and_where_it_was_used(viewer, active):
     Adoption.objects.create(campaign=4, round=7, strategy="tr.num_warps", lesson=active)
     text = show(viewer, active)
     contradicts = text.split('id="contradicts"')[1]
-    assert "1.087× slower [1.064, 1.11] against the incumbent" in contradicts
+    assert 'data-baseline="its incumbent"' in contradicts
+    assert "<strong>1.087× slower [1.064, 1.11]</strong>" in contradicts
     assert "An attempt says the opposite" in text
     assert 'href="/c/4/r/7/">round 7 of campaign 4' in text
 
