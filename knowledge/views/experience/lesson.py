@@ -15,14 +15,14 @@ from django.views.decorators.http import require_POST, require_safe
 
 from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.curation.people import may_propose, may_review
-from knowledge.experience.lessons import (
+from knowledge.experience.lessons.decide import (
     approve_lesson,
+    brought_by,
     restore,
     resubmit,
     retract_lesson,
     return_lesson,
 )
-from knowledge.experience.lessons.decide import brought_by
 from knowledge.experience.lessons.listing import entry_words, newer_versions_of_lesson
 from knowledge.experience.lessons.new import LONGEST
 from knowledge.forms.decide import ApproveForm, DecisionForm, ReasonForm, add_refusal

@@ -12,7 +12,8 @@ from django.views.decorators.http import require_http_methods
 
 from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.curation.people import PROPOSE, ROLES, may_propose
-from knowledge.experience.lessons import edit_lesson, propose_lesson, similar_lessons
+from knowledge.experience.lessons.ask import similar_lessons
+from knowledge.experience.lessons.decide import edit_lesson, propose_lesson
 from knowledge.experience.lessons.listing import entry_words
 from knowledge.experience.lessons.new import LONGEST, known_values
 from knowledge.forms.decide import add_refusal
