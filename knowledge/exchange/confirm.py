@@ -221,7 +221,11 @@ def _built_upon(batch: Batch) -> Iterator[str]:
     for spec in mine.filter(state=SpecState.APPROVED, **since):
         yield from _replaced_by_hand(spec, last["last_change"])
     yield from _decided_since(batch)
-    yield from _taken_places(batch)
+    # Values that are preferred now where one that this import retired would return.
+    own = set(keys.values_list("pk", flat=True))
+    for spec in Spec.objects.filter(pk__in=last["retired"], rank="preferred"):
+        now = Spec.objects.preferred().asking(spec.platform, spec.metric, spec.qualifiers)
+        yield from (f"{other} is preferred now" for other in now if other.pk not in own)
 
 
 def _replaced_by_hand(spec: Spec, last_change: int) -> Iterator[str]:
@@ -250,14 +254,6 @@ def _decided_since(batch: Batch) -> Iterator[str]:
     )
     for change in {change.spec_id: change for change in every}.values():
         yield f"{change.spec} was {change.get_action_display()} by {change.who}"
-
-
-def _taken_places(batch: Batch) -> Iterator[str]:
-    """Values that are preferred now where one that this import retired would return."""
-    mine = set(made_by(batch).values_list("pk", flat=True))
-    for spec in Spec.objects.filter(pk__in=batch.plan["made"]["retired"], rank="preferred"):
-        now = Spec.objects.preferred().asking(spec.platform, spec.metric, spec.qualifiers)
-        yield from (f"{other} is preferred now" for other in now if other.pk not in mine)
 
 
 def _put_documents_back(batch: Batch, by: Any, words: str) -> None:

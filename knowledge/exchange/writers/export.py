@@ -117,7 +117,11 @@ class _Export:
 
     def documents(self) -> Iterator[tuple[str, str]]:
         """Every document under its name in the folder, by path; then the index."""
-        self.special, self.newest = special_specs(), _newest()
+        self.special = special_specs()
+        withdrawn = set(Document.objects.exclude(withdrawn_at=None).values_list("pk", flat=True))
+        revisions = Revision.objects.order_by("number")
+        for pk, revision, sha256 in revisions.values_list("document", "pk", "sha256"):
+            self.newest[pk] = _Newest(revision, sha256, pk in withdrawn)
         every = list(Document.objects.order_by("path"))
         present = [document.path for document in every if document.withdrawn_at is None]
         self.names = file_names(present)
@@ -231,12 +235,6 @@ class _Export:
             texts = Revision.objects.in_bulk([found[at][1] for at in group])
             for path, sha256 in group:
                 yield path, sha256, texts[found[path, sha256][1]].text
-
-
-def _newest() -> dict[int, _Newest]:
-    withdrawn = set(Document.objects.exclude(withdrawn_at=None).values_list("pk", flat=True))
-    rows = Revision.objects.order_by("number").values_list("document", "pk", "sha256")
-    return {document: _Newest(key, sha256, document in withdrawn) for document, key, sha256 in rows}
 
 
 def _cited(documents: Iterable[Document]) -> dict[int, list[Citation]]:

@@ -60,6 +60,8 @@ def _attempt(file: str, row: Node, gain: float) -> AttemptDraft:
     tags = row["retrieval"]["technique_tags"].texts()
     measured_on = row["evidence"]["summary"]["measured_on"].plain(dict)
     effect = row["evidence"]["raw"]["effect"]
+    named = {"before": "parent_geomean_us", "after": "new_geomean_us"}
+    latency = {when: effect[name].number() for when, name in named.items()}
     values: dict[str, Any] = {
         "label": label,
         "gain": gain,
@@ -69,7 +71,9 @@ def _attempt(file: str, row: Node, gain: float) -> AttemptDraft:
         "evidence": list(filter(None, [payload["problem"]["observed_symptom"].text()])),
         "precondition": "\n".join(payload["applies_when"].texts()),
         "baseline": payload["trace"]["builds_on"]["approach"].text()[:200],
-        "metrics": _metrics(effect),
+        "metrics": {
+            when: {"latency_us": value} for when, value in latency.items() if value is not None
+        },
         "notes": payload["mechanism"].text(),
         "compiler": ", ".join(f"{name} {said}" for name, said in measured_on.items())[:200],
         "external": row["id"].text(300)[:80],
@@ -91,10 +95,11 @@ def _lesson(file: str, row: Node, kind: str) -> LessonDraft:
         "numerics-rule": payload["rationale"].text(),
         "dispatch-rule": payload["rationale"].text(),
     }.get(kind, "")
+    card = (payload["technique"].text().strip(), payload["what"].text().strip())
     takeaway = {
         "anti-strategy": payload["lesson"].text(),
         "strategy": payload["change"].text(),
-        "technique-card": _both(payload["technique"].text(), payload["what"].text()),
+        "technique-card": ": ".join(filter(None, card)),
     }.get(kind, payload["rule"].text())
     conditions = [f"{k}: {v}" for k, v in fact["condition"].plain(dict).items() if v]
     retry = payload["would_retry_if"].text().strip()
@@ -148,27 +153,10 @@ def _gain(row: Node) -> float | None:
     return 1 / (1 - percent / 100) - 1
 
 
-def _metrics(effect: Node) -> dict[str, dict[str, float]]:
-    named = {"before": "parent_geomean_us", "after": "new_geomean_us"}
-    found = {when: effect[name].number() for when, name in named.items()}
-    return {when: {"latency_us": value} for when, value in found.items() if value is not None}
-
-
-def _both(title: str, text: str) -> str:
-    said = text.strip()
-    return f"{title.strip()}: {said}" if title.strip() and said else title.strip() or said
-
-
-def _is_one(value: Any) -> bool:
-    return isinstance(value, dict) and str(value.get("schema", "")).startswith(SCHEMA)
-
-
 def _detect(file: GivenFile) -> bool:
-    value = file.value
-    if isinstance(value, list):
-        objects = [each for each in value if isinstance(each, dict)]
-        return bool(objects) and all(map(_is_one, objects))
-    return _is_one(value)
+    value = file.value if isinstance(file.value, list) else [file.value]
+    objects = [each for each in value if isinstance(each, dict)]
+    return bool(objects) and all(str(each.get("schema", "")).startswith(SCHEMA) for each in objects)
 
 
 def _read(file: GivenFile) -> Iterator[Read]:
