@@ -30,8 +30,7 @@ from campaigns.repositories.hand_in import (
 from campaigns.repositories.models import Repository, RepositoryRound
 from campaigns.repositories.rounds import notify_next_round
 from campaigns.repositories.sheet import line_of, summaries_of
-from knowledge.api.lists import ListView, OneView
-from knowledge.api.lists import Read
+from knowledge.api.lists import ListView, OneView, Read
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import CurationError
 from knowledge.models import Platform

@@ -29,10 +29,6 @@ from knowledge.models.guarded import COMMAND
 NAMED = 8  # things that a refusal lists
 
 
-def _nobody(batch: Batch) -> list[str]:
-    return []
-
-
 @dataclass(frozen=True, slots=True)
 class ImportKind:
     """What imports of one kind do, each a function of the batch and run in its turn.
@@ -48,7 +44,7 @@ class ImportKind:
     take: Callable[[Batch, Any, Any], Any]
     built_upon: Callable[[Batch], Iterable[str]]
     take_back: Callable[[Batch, Any, str], None]
-    second_person: Callable[[Batch], list[str]] = _nobody
+    second_person: Callable[[Batch], list[str]] | None = None
     author_may_undo: bool = False
 
 
@@ -78,7 +74,8 @@ def is_second_person(batch: Batch, person: Any) -> bool:
 
 def second_person_for(batch: Batch) -> list[str]:
     """Why a curator other than its author has to confirm a plan; empty where its author may."""
-    return KINDS[batch.kind].second_person(batch)
+    reasons = KINDS[batch.kind].second_person
+    return reasons(batch) if reasons is not None else []
 
 
 def confirm(batch: Batch, by: Any) -> Any:

@@ -45,9 +45,22 @@ def check_wiki(folder: Path = SHIPPED) -> list[WikiFault]:
     """
     files = as_documents(read_folder(folder, TAKEN))
     stored = {d.path: d for d in Document.objects.filter(withdrawn_at=None)}
-    problems = [*_broken_revisions(), *_flagged(), *_left_behind(), *_missing(files, stored)]
+    problems = [*_broken_revisions(), *_waiting()]
+    for path, text in files.items():
+        why = ""
+        if path not in stored:
+            why = "run `.venv/bin/python manage.py wiki import`"
+        # What this installation measured itself stands, whatever the wiki brings of that model.
+        elif stored[path].origin != MEASURED_ORIGIN and stored[path].latest.text != text:
+            why = "the file has changed since the last import"
+        problems += [WikiFault(path, "not imported", why)] if why else []
     origin = origin_of(folder)
-    problems += _catalogue(files, origin)
+    # Rows of the catalogue that cannot be read, and ids that it does not hold.
+    found = read_with_shipped(files, origin)
+    for fault in (*found.faults, *unknown_mentions(files, found)):
+        if fault.document in files:
+            place = f"{fault.document}:L{fault.line}"
+            problems.append(WikiFault(place, "catalogue", fault.message))
     for document in stored.values():
         if document.origin == origin:
             problems += _drifted(document, files.get(document.path))
@@ -71,17 +84,17 @@ def _broken_revisions() -> Iterator[WikiFault]:
                 yield _problem(citation, state, f"in its own revision {revision.short}")
 
 
-def _flagged() -> Iterator[WikiFault]:
-    """What a second person has not answered yet."""
-    specs = Prefetch("spec", Spec.objects.for_sheet())
-    for flag in Flag.objects.open().prefetch_related(specs):
+def _waiting() -> Iterator[WikiFault]:
+    """What a second person has not answered yet, and what was neither followed nor flagged.
+
+    The latter may be of rows of an earlier version.
+    """
+    sheet = Prefetch("spec", Spec.objects.for_sheet())
+    for flag in Flag.objects.open().prefetch_related(sheet):
         citation = flag.spec.citation
         place = f"{citation.line.path}:{citation.line.locator}" if citation else str(flag.spec)
         yield WikiFault(place, flag.kind, f"{flag.spec} waits for an answer; {flag.note}")
 
-
-def _left_behind() -> Iterator[WikiFault]:
-    """What has been neither followed nor flagged, as rows of an earlier version may be."""
     newer = Revision.objects.filter(
         document=OuterRef("revision__document"), number__gt=OuterRef("revision__number")
     )
@@ -111,23 +124,6 @@ def _drifted(document: Document, text: str | None) -> Iterator[WikiFault]:
         if not drift.holds:
             words = f"in the file; import it, or restore the line. {drift.anchor.note}"
             yield _problem(drift.citation, drift.anchor.state, words)
-
-
-def _catalogue(files: dict[str, str], origin: str) -> Iterator[WikiFault]:
-    """Rows of the catalogue that cannot be read, and ids that it does not hold."""
-    found = read_with_shipped(files, origin)
-    for fault in (*found.faults, *unknown_mentions(files, found)):
-        if fault.document in files:
-            yield WikiFault(f"{fault.document}:L{fault.line}", "catalogue", fault.message)
-
-
-def _missing(files: dict[str, str], stored: dict[str, Document]) -> Iterator[WikiFault]:
-    for path, text in files.items():
-        if path not in stored:
-            yield WikiFault(path, "not imported", "run `.venv/bin/python manage.py wiki import`")
-        # What this installation measured itself stands, whatever the wiki brings of that model.
-        elif stored[path].origin != MEASURED_ORIGIN and stored[path].latest.text != text:
-            yield WikiFault(path, "not imported", "the file has changed since the last import")
 
 
 def _problem(citation: Citation, state: CitationState, where: str) -> WikiFault:

@@ -63,13 +63,6 @@ def _needs_second_person(batch: Batch) -> list[str]:
     return [reason for reason, holds in reasons.items() if holds]
 
 
-def _require_ready(batch: Batch) -> None:
-    """Raise CurationError and Conflict for a plan that cannot be carried out."""
-    if batch.plan.get("refused"):
-        raise CurationError("files", "some files are refused; accepted: a plan without refusals")
-    _require_unchanged(batch)
-
-
 def _take_planned(batch: Batch, by: Any, ready: None) -> ImportSummary:
     bundle = read_bundle(batch.files, ours=batch.origin == SHIPPED_ORIGIN)
     return _take(batch, bundle, intake_of(batch))
@@ -93,7 +86,11 @@ def take_at_once(
     with turn():
         bundle = read_bundle(brought.texts, ours=brought.name == SHIPPED_ORIGIN)
         bundle.require_readable()
-        if not _differs(bundle, intake):
+        hashes = {path: text_hash(text) for path, text in bundle.texts.items()}
+        stored = bases(intake.origin, bundle.texts, whole=intake.whole)
+        # Whether a document would be new, changed or withdrawn; own measurements never are.
+        touched = {*stored, *hashes} - own_measurements(bundle.texts)
+        if all(stored.get(path) == hashes.get(path) for path in touched):
             return None, take_bundle(bundle, intake)
         batch = Batch.objects.create(
             origin=brought.name, state=BatchState.CONFIRMED, plan={"whole": brought.whole}
@@ -101,16 +98,10 @@ def take_at_once(
         return batch, _take(batch, bundle, replace(intake, batch=batch))
 
 
-def _differs(bundle: Bundle, intake: ImportOptions) -> bool:
-    """Whether a document would be new, changed or withdrawn; own measurements never are."""
-    hashes = {path: text_hash(text) for path, text in bundle.texts.items()}
-    stored = bases(intake.origin, bundle.texts, whole=intake.whole)
-    own = own_measurements(bundle.texts)
-    return any(stored.get(p) != hashes.get(p) for p in {*stored, *hashes} - own)
-
-
-def _require_unchanged(batch: Batch) -> None:
-    """Refuse a plan that was made for other texts or platforms than are stored now."""
+def _require_ready(batch: Batch) -> None:
+    """Refuse a plan with refusals, or made for other texts or platforms than are stored now."""
+    if batch.plan.get("refused"):
+        raise CurationError("files", "some files are refused; accepted: a plan without refusals")
     planned = batch.plan["base"]
     now = bases(batch.origin, batch.files, whole=bool(batch.plan["whole"]))
     changed = sorted(p for p in planned | now if planned.get(p) != now.get(p))
@@ -143,7 +134,10 @@ def before_import(texts: Mapping[str, str], intake: ImportOptions) -> Row:
 def note_import(batch: Batch, before: Row, summary: ImportSummary) -> None:
     """The import is done: forget its files, and keep what it did."""
     touched, platforms = before["touched"], before["platforms"]
-    now, gone = platform_columns(), _gone(touched)
+    now = platform_columns()
+    were_there = [path for path, sha256 in touched.items() if sha256]
+    withdrawn = Document.objects.filter(path__in=were_there).exclude(withdrawn_at=None)
+    gone = list(withdrawn.values_list("path", flat=True))
     described = {slug: [old, now[slug]] for slug, old in platforms.items() if now[slug] != old}
     made = {
         "last_spec": Spec.objects.aggregate(last=Max("pk"))["last"] or 0,
@@ -156,21 +150,16 @@ def note_import(batch: Batch, before: Row, summary: ImportSummary) -> None:
     }
     plan: Row = {"made": made, "done": counts(summary)}
     plan |= {"told": [asdict(told) for told in summary.told]}
-    if "documents" not in batch.plan:
-        plan |= {"documents": _stored(batch) + [row(path, "withdrawn") for path in gone]}
-        plan |= {"platforms": [asdict(platform) for platform in summary.platforms]}
+    if "documents" not in batch.plan:  # nobody planned it
+        found = batch.revisions.select_related("document").defer("text").order_by("document__path")
+        born = {each.document.path for each in found if each.number == 1}
+        rows = {
+            d.path: row(d.path, "new" if d.path in born else "changed", title=d.title, note=AT_ONCE)
+            for d in (each.document for each in found)
+        }
+        plan["documents"] = [*rows.values(), *(row(path, "withdrawn") for path in gone)]
+        plan["platforms"] = [asdict(platform) for platform in summary.platforms]
     close(batch, **plan)
-
-
-def _stored(batch: Batch) -> list[Row]:
-    """The documents of an import that nobody planned."""
-    found = batch.revisions.select_related("document").defer("text").order_by("document__path")
-    titles = {each.document.path: each.document.title for each in found}
-    born = {each.document.path for each in found if each.number == 1}
-    return [
-        row(path, "new" if path in born else "changed", title=title, note=AT_ONCE)
-        for path, title in titles.items()
-    ]
 
 
 def _approved_in(paths: Mapping[str, str]) -> set[int]:
@@ -180,19 +169,13 @@ def _approved_in(paths: Mapping[str, str]) -> set[int]:
     return set(here.values_list("pk", flat=True))
 
 
-def _gone(touched: Mapping[str, str]) -> list[str]:
-    """Documents that this import has withdrawn."""
-    were_there = [path for path, sha256 in touched.items() if sha256]
-    gone = Document.objects.filter(path__in=were_there).exclude(withdrawn_at=None)
-    return list(gone.values_list("path", flat=True))
-
-
 def _take_back(batch: Batch, by: Any, words: str) -> None:
     """Take back documents, proposals, approvals and flags that an import caused.
 
     Raises Conflict where what is left does not hold without it. Run it in a turn.
     """
-    _retire_made(batch, by, words)
+    mine = made_by(batch).exclude(state=SpecState.RETIRED)
+    put_out_of_use(mine, FlagAnswer.WITHDRAWN, by, words)
     _put_documents_back(batch, by, words)
     _put_platforms_back(batch)
     try:
@@ -238,7 +221,11 @@ def _built_upon(batch: Batch) -> Iterator[str]:
     for spec in mine.filter(state=SpecState.APPROVED, **since):
         yield from _replaced_by_hand(spec, last["last_change"])
     yield from _decided_since(batch)
-    yield from _taken_places(batch)
+    # Values that are preferred now where one that this import retired would return.
+    own = set(keys.values_list("pk", flat=True))
+    for spec in Spec.objects.filter(pk__in=last["retired"], rank="preferred"):
+        now = Spec.objects.preferred().asking(spec.platform, spec.metric, spec.qualifiers)
+        yield from (f"{other} is preferred now" for other in now if other.pk not in own)
 
 
 def _replaced_by_hand(spec: Spec, last_change: int) -> Iterator[str]:
@@ -269,27 +256,20 @@ def _decided_since(batch: Batch) -> Iterator[str]:
         yield f"{change.spec} was {change.get_action_display()} by {change.who}"
 
 
-def _taken_places(batch: Batch) -> Iterator[str]:
-    """Values that are preferred now where one that this import retired would return."""
-    mine = set(made_by(batch).values_list("pk", flat=True))
-    for spec in Spec.objects.filter(pk__in=batch.plan["made"]["retired"], rank="preferred"):
-        now = Spec.objects.preferred().asking(spec.platform, spec.metric, spec.qualifiers)
-        yield from (f"{other} is preferred now" for other in now if other.pk not in mine)
-
-
-def _retire_made(batch: Batch, by: Any, words: str) -> None:
-    mine = made_by(batch).exclude(state=SpecState.RETIRED)
-    put_out_of_use(mine, FlagAnswer.WITHDRAWN, by, words)
-
-
 def _put_documents_back(batch: Batch, by: Any, words: str) -> None:
     made = batch.plan["made"]
     paths = {*batch.revisions.values_list("document__path", flat=True), *made["withdrawn"]}
     texts = []
     for document in Document.objects.filter(path__in=paths):
-        earlier = _before(document, batch)
+        # The newest text from before the import; of a document that it withdrew, the last one.
+        texts_before = document.revisions.order_by("-number")
+        first = texts_before.filter(batch=batch).last()
+        if first is not None:
+            texts_before = texts_before.filter(number__lt=first.number)
+        earlier = texts_before.first()
         if earlier is None or document.path in made["were_withdrawn"]:
-            _withdraw(document, by)
+            if document.withdrawn_at is None:
+                withdraw(document, by)
             continue
         page = read_document(document.path, earlier.text)
         stored = store_text(document.path, page.title, earlier.text, origin=document.origin, by=by)
@@ -300,21 +280,6 @@ def _put_documents_back(batch: Batch, by: Any, words: str) -> None:
         _restore(document, earlier, stored.revision, batch, (by, words))
         texts.append((stored.revision.document, earlier.text))
     index_documents(texts)
-
-
-def _before(document: Document, batch: Batch) -> Revision | None:
-    """The newest text from before the import; of a document that it withdrew, the last one."""
-    earlier = document.revisions.order_by("-number")
-    first = document.revisions.filter(batch=batch).order_by("number").first()
-    revision: Revision | None = (
-        earlier.filter(number__lt=first.number).first() if first is not None else earlier.first()
-    )
-    return revision
-
-
-def _withdraw(document: Document, by: Any) -> None:
-    if document.withdrawn_at is None:
-        withdraw(document, by)
 
 
 def _restore(

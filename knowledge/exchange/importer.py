@@ -13,11 +13,7 @@ from pathlib import Path
 from django.db.models import Exists, OuterRef
 
 from knowledge.curation.errors import CurationError
-from knowledge.curation.owners import (
-    keep_origins,
-    not_owned,
-    require_origin,
-)
+from knowledge.curation.owners import keep_origins, not_owned, require_origin
 from knowledge.curation.review import put_out_of_use
 from knowledge.curation.revise import withdraw
 from knowledge.curation.turn import turn
@@ -83,18 +79,19 @@ def take_bundle(bundle: Bundle, intake: ImportOptions) -> ImportSummary:
     total = ImportSummary(documents=len(bundle.pages), platforms=described)
     left_out = take_earlier(bundle, stored, intake.origin, intake.by, intake.batch)
     total += take_documents(bundle, intake, stored)
-    if intake.whole:
-        total += _withdraw(set(bundle.texts), intake)
+    gone = Document.objects.filter(origin=intake.origin, withdrawn_at=None)
+    for document in gone.exclude(path__in=set(bundle.texts)) if intake.whole else ():
+        drifts = withdraw(document, intake.by)
+        if intake.vouched:
+            specs = [drift.spec for drift in drifts]
+            put_out_of_use(specs, FlagAnswer.REPLACED, intake.by, "its document is gone")
+        flags = 0 if intake.vouched else len(drifts)
+        retired = len(drifts) - flags
+        total += ImportSummary(documents_withdrawn=1, flags_raised=flags, specs_retired=retired)
     keep_origins(bundle.kept.origins, stored, intake.by)
     # Last, as a value may rest on an earlier text, or on a document that is gone.
-    taken = take_values(bundle.values, stored, intake.origin, intake.by)
-    total += ImportSummary(
-        specs_added=taken.approved,
-        specs_proposed=taken.proposed,
-        specs_brought_back=taken.kept,
-        flags_raised=taken.flagged,
-        told=(*left_out, *bundle.told, *taken.told),
-    )
+    total += ImportSummary(told=(*left_out, *bundle.told))
+    total += take_values(bundle.values, stored, intake.origin, intake.by)
     if total.changed:
         check_preferred()
     require_catalogue(intake.origin)
@@ -126,21 +123,6 @@ def write_measured_document(path: str, text: str) -> Revision:
         Document.objects.filter(path=path).update(origin=MEASURED_ORIGIN)
         check_preferred()
         return Document.objects.get(path=path).latest
-
-
-def _withdraw(paths: set[str], intake: ImportOptions) -> ImportSummary:
-    gone = Document.objects.filter(origin=intake.origin, withdrawn_at=None)
-    total = ImportSummary()
-    for document in gone.exclude(path__in=paths):
-        drifts = withdraw(document, intake.by)
-        flags = 0 if intake.vouched else len(drifts)
-        if intake.vouched:
-            gone_too = [drift.spec for drift in drifts]
-            put_out_of_use(gone_too, FlagAnswer.REPLACED, intake.by, "its document is gone")
-        total += ImportSummary(
-            documents_withdrawn=1, flags_raised=flags, specs_retired=len(drifts) - flags
-        )
-    return total
 
 
 def check_preferred() -> None:

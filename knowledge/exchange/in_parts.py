@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields, replace
 from datetime import timedelta
 from typing import Any
@@ -149,7 +149,7 @@ class _Work:
             return try_import(files, bundle, intake)
         told: Counter[str] = Counter()
         found: Row = {"unchecked": 0, "documents": [], "platforms": [], "told": []}
-        for done, part in _unhurried(_parts(bundle)):
+        for done, part in _parts(bundle):
             texts = part.texts if part.pages else files
             options = replace(intake, whole=intake.whole and not part.pages)
             one = try_import(texts, part, options, bundle.platforms)
@@ -170,11 +170,13 @@ class _Work:
                 with turn():
                     self._close(take_bundle(bundle, intake))
                 return
-            for done, part in _unhurried(_parts(bundle)):
+            for done, part in _parts(bundle):
                 if done > batch.progress.get("done", 0) or not part.pages:
                     self._take_part(part, intake, bundle, done)
         except (ImportRefused, CurationError) as error:
-            self._take_back(f"it could not be completed: {error}")
+            with turn():
+                self._close(self._so_far())
+                undo(batch, None, f"it could not be completed: {error}"[:LONGEST_BATCH_REASON])
         except Conflict as error:
             log.warning("%s: %s", batch, error)
 
@@ -191,7 +193,12 @@ class _Work:
                 self._close(self._so_far() + take_bundle(part, intake))
 
     def _so_far(self) -> ImportSummary:
-        return _read(self.batch.progress.get("summary", {}))
+        """The summary of the parts that are done, which is stored as `asdict` has it."""
+        stored = self.batch.progress.get("summary", {})
+        known = {field.name: stored[field.name] for field in fields(ImportSummary) if stored}
+        known["platforms"] = tuple(PlatformChange(**row) for row in stored.get("platforms", ()))
+        known["told"] = tuple(LineOutcome(**row) for row in stored.get("told", ()))
+        return ImportSummary(**known)
 
     def _note(self, done: int, of: int, summary: ImportSummary | None = None) -> None:
         """Say how far it is, which holds the claim as well."""
@@ -215,11 +222,6 @@ class _Work:
         self._claim()
         note_import(self.batch, self.batch.progress["before"], summary)
 
-    def _take_back(self, why: str) -> None:
-        with turn():
-            self._close(self._so_far())
-            undo(self.batch, None, why[:LONGEST_BATCH_REASON])
-
 
 def _is_parted(bundle: Bundle) -> bool:
     """Whether its documents can be stored one after the other: no value rests on another file."""
@@ -227,33 +229,21 @@ def _is_parted(bundle: Bundle) -> bool:
 
 
 def _parts(bundle: Bundle) -> Iterator[tuple[int, Bundle]]:
-    """Its documents in parts, with how many are done then; at last none, which ends an import."""
+    """Its documents in parts, with how many are done then; at last none, which ends an import.
+
+    After each there is a moment in which others may write.
+    """
     paths = list(bundle.pages)
     for first in range(0, len(paths), PART):
         some = paths[first : first + PART]
-        yield first + len(some), _only(bundle, some)
-    yield len(paths), replace(bundle, pages={}, plain={}, instead={})
-
-
-def _unhurried(parts: Iterator[tuple[int, Bundle]]) -> Iterator[tuple[int, Bundle]]:
-    """The same, and after each a moment in which others may write."""
-    for part in parts:
-        yield part
+        yield (
+            first + len(some),
+            Bundle(
+                {path: bundle.texts[path] for path in some},
+                {path: bundle.pages[path] for path in some},
+                {path: bundle.plain[path] for path in some if path in bundle.plain},
+            ),
+        )
         time.sleep(PAUSE_S)
-
-
-def _only(bundle: Bundle, paths: Iterable[str]) -> Bundle:
-    kept = set(paths)
-    return Bundle(
-        {path: bundle.texts[path] for path in kept},
-        {path: page for path, page in bundle.pages.items() if path in kept},
-        {path: why for path, why in bundle.plain.items() if path in kept},
-    )
-
-
-def _read(stored: Row) -> ImportSummary:
-    """A summary as `asdict` has it."""
-    known = {field.name: stored[field.name] for field in fields(ImportSummary) if stored}
-    known["platforms"] = tuple(PlatformChange(**each) for each in stored.get("platforms", ()))
-    known["told"] = tuple(LineOutcome(**each) for each in stored.get("told", ()))
-    return ImportSummary(**known)
+    yield len(paths), replace(bundle, pages={}, plain={}, instead={})
+    time.sleep(PAUSE_S)

@@ -6,7 +6,7 @@ The plan is the import itself, run and taken back: what it says is what confirmi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any
 
@@ -29,7 +29,6 @@ from knowledge.exchange.take_documents import (
 )
 from knowledge.models import Batch, Citation, Document, Flag, FlagKind, Revision, Spec
 from knowledge.models.document import SHIPPED_ORIGIN
-from knowledge.specs.constraints import ConstraintWarning
 from knowledge.specs.facts import PlatformFacts
 
 CHECKED = 200  # values that a plan holds against the constraints
@@ -62,18 +61,14 @@ def require_plannable(brought: WikiFiles, by: Any) -> str:
     if by is None:
         return brought.name
     origin = require_origin(brought.name)
-    _require_few(brought.texts)
-    return origin
-
-
-def _require_few(texts: Mapping[str, str]) -> None:
-    values = sum(text.count(mark) for text in texts.values() for mark in MARKS)
+    values = sum(text.count(mark) for text in brought.texts.values() for mark in MARKS)
     if values > MOST_VALUES:
         raise CurationError(
             "files",
             f"{values:,} values; accepted: {MOST_VALUES:,} at a time, in several imports, or all "
             "of them by `.venv/bin/python manage.py wiki import` on the server",
         )
+    return origin
 
 
 def bases(origin: str, files: Iterable[str], *, whole: bool) -> dict[str, str]:
@@ -100,7 +95,12 @@ def plan_of(brought: WikiFiles, intake: ImportOptions, attempt: Trial | None = N
     refused = bundle.refused | not_owned(bundle.texts, intake.origin)
     found: Row = {}
     for _ in range(TRIES):
-        readable = {p: text for p, text in brought.texts.items() if not _is_refused(p, refused)}
+        # A file, or the document that keeps it.
+        readable = {
+            path: text
+            for path, text in brought.texts.items()
+            if path not in refused and document_paths([path])[0] not in refused
+        }
         try:
             if refused:
                 bundle = read_bundle(readable, ours=intake.origin == SHIPPED_ORIGIN)
@@ -125,11 +125,6 @@ def plan_of(brought: WikiFiles, intake: ImportOptions, attempt: Trial | None = N
         "platforms": found.get("platforms", []),
         "told": found.get("told", []),
     }
-
-
-def _is_refused(path: str, refused: Mapping[str, str]) -> bool:
-    """Whether this file is, or the document that keeps it."""
-    return path in refused or document_paths([path])[0] in refused
 
 
 def row(path: str, outcome: str, *, note: str = "", title: str = "") -> Row:
@@ -233,20 +228,15 @@ def _fill_citations(rows: Mapping[str, Row], trial: Batch, last_spec: int) -> in
     warned = warnings_of(list(specs))
     for path, citations in listed.items():
         rows[path]["specs_more"] = len(new[path]) - len(citations)
-        rows[path]["specs"] = [_spec(each, warned.get(each.spec_id, [])) for each in citations]
+        for citation in citations:
+            spec = citation.spec
+            told: Row = {"text": str(citation), "platform": spec.platform.slug}
+            told |= {"state": spec.state, "rank": spec.rank}
+            told["replaces"] = spec.replaces.shown if spec.replaces else ""
+            warnings = warned.get(spec.pk, [])
+            told["warnings"] = [each.message for each in warnings if not each.waived]
+            rows[path]["specs"].append(told)
     return max(0, sum(map(len, new.values())) - CHECKED)
-
-
-def _spec(citation: Citation, warned: Sequence[ConstraintWarning]) -> Row:
-    spec = citation.spec
-    return {
-        "text": str(citation),
-        "platform": spec.platform.slug,
-        "state": spec.state,
-        "rank": spec.rank,
-        "replaces": spec.replaces.shown if spec.replaces else "",
-        "warnings": [each.message for each in warned if not each.waived],
-    }
 
 
 def _fill_flags(rows: Mapping[str, Row], trial: Batch, last_flag: int) -> None:

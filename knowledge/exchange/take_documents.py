@@ -6,23 +6,23 @@ takes as long as it has files; the words of the search index are held by it only
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from knowledge.curation.owners import own_measurements
 from knowledge.curation.review import approve, put_out_of_use
-from knowledge.curation.revise import CitationChange, StoredRevision, settle, store_text
+from knowledge.curation.revise import CitationChange, settle, store_text
 from knowledge.curation.store import NewSpec, store_specs
 from knowledge.exchange.readers.bundle import Bundle
 from knowledge.exchange.readers.files import ImportRefused
 from knowledge.exchange.readers.foreign import LineFate, LineOutcome
-from knowledge.lookup.needs import Question, question_of
+from knowledge.lookup.needs import question_of
 from knowledge.models import Batch, Document, Flag, FlagAnswer, Platform, Revision, Spec, SpecState
 from knowledge.models.document import MEASURED_ORIGIN, SHIPPED_ORIGIN
 from knowledge.search.index import index_documents
 from knowledge.specs.facts import PlatformFacts, Rank
-from knowledge.specs.reader import Page, SpecLine
+from knowledge.specs.reader import Page
 
 COLUMNS = ("name", "vendor", "arch", "kind", "target", "aliases")
 
@@ -42,7 +42,8 @@ class PlatformChange:
 
 def platform_columns() -> dict[str, Row]:
     """What is stored of each platform."""
-    return {each.slug: _columns(each) for each in Platform.objects.all()}
+    rows = Platform.objects.values("slug", *COLUMNS)
+    return {row.pop("slug"): row for row in rows}
 
 
 def store_platforms(platforms: Iterable[PlatformFacts]) -> tuple[PlatformChange, ...]:
@@ -70,16 +71,12 @@ def store_platforms(platforms: Iterable[PlatformFacts]) -> tuple[PlatformChange,
     changed = [slug for slug in before if now[slug] != before[slug]]
     for slug in changed:
         Platform.objects.filter(slug=slug).update(**now[slug])
-    introduced = (PlatformChange(slug, f"new: {now[slug]['name']}", True) for slug in new)
-    return (*introduced, *(PlatformChange(s, _change(before[s], now[s]), False) for s in changed))
-
-
-def _columns(platform: Platform) -> Row:
-    return {column: getattr(platform, column) for column in COLUMNS}
-
-
-def _change(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    return "; ".join(f"{c}: {before[c]} → {now[c]}" for c in COLUMNS if before[c] != now[c])
+    found = [PlatformChange(slug, f"new: {now[slug]['name']}", True) for slug in new]
+    for slug in changed:
+        old, own = before[slug], now[slug]
+        words = "; ".join(f"{c}: {old[c]} → {own[c]}" for c in COLUMNS if old[c] != own[c])
+        found.append(PlatformChange(slug, words, False))
+    return tuple(found)
 
 
 def untold(done: int, of: int) -> None:
@@ -174,61 +171,51 @@ class _DocumentIntake:
             unchanged = ImportSummary(specs_unchanged=len(page.specs))
             return unchanged + _vouch(path, intake) if intake.vouched else unchanged
         self._texts.append((stored.revision.document, text))
-        platform = self._platform(page)
+        slug = page.platform_slug
+        platform = self._platforms.get(slug) if slug is not None else None
+        if slug is not None and platform is None:
+            known = ", ".join(sorted(self._platforms)) or "none yet"
+            raise ImportRefused(f"{path}: unknown platform '{slug}'; known: {known}")
         drifts = list(stored.drifts)
         total = ImportSummary(new_revisions=1) + _carry_over(drifts, stored.revision, intake)
         held = {drift.anchor.first_line for drift in drifts if drift.holds}
         held |= self._bundle.instead.get(path, frozenset())
-        lines = [line for line in page.specs if line.line not in held]
-        if platform is not None:
-            self._add(lines, platform, stored, drifts)
-        return total
-
-    def _add(
-        self,
-        lines: list[SpecLine],
-        platform: Platform,
-        stored: StoredRevision,
-        drifts: list[CitationChange],
-    ) -> None:
-        """Lines that no spec rests on yet: values at once, or proposals beside the flagged ones."""
-        intake, is_new = self._intake, stored.revision.document.path not in self._stored
-        at_once = intake.vouched or (intake.by is None and is_new)
+        at_once = intake.vouched or (intake.by is None and path not in self._stored)
+        state = SpecState.APPROVED if at_once else SpecState.PROPOSED
         moved_on = {d.anchor.first_line: d.spec for d in drifts if not d.holds}
-        for line in lines:
+        # Lines that no spec rests on yet: values at once, or proposals beside the flagged ones.
+        for line in page.specs if platform is not None else ():
+            if line.line in held or platform is None:
+                continue
             before = moved_on.get(line.line)
-            same = before is not None and _asks(before, platform) == line.facts.question
-            self._new.append(
-                NewSpec(
-                    line.facts,
-                    platform,
-                    stored.revision,
-                    line.line,
-                    line.line,
-                    line.quote,
-                    SpecState.APPROVED if at_once else SpecState.PROPOSED,
-                    f"imported ({intake.origin})",
-                    replaces=before if same else None,
-                )
-            )
+            same = before is not None and before.platform_id == platform.pk
+            same = same and before is not None and question_of(before) == line.facts.question
+            cited = (stored.revision, line.line, line.line, line.quote)
+            words, replaces = f"imported ({intake.origin})", before if same else None
+            self._new.append(NewSpec(line.facts, platform, *cited, state, words, replaces=replaces))
+        return total
 
     def finish(self) -> ImportSummary:
         """Store the values of all documents, and put the texts into the search index."""
-        _refuse_second_preferred(self._new)
+        new = [each for each in self._new if each.state == SpecState.APPROVED]
+        new = [each for each in new if each.facts.rank == Rank.PREFERRED]
+        preferred = Spec.objects.preferred().filter(platform__in={each.platform for each in new})
+        rows = preferred.only("platform", "metric", "qualifiers").iterator()
+        taken = {(spec.platform_id, question_of(spec)) for spec in rows}
+        for each in new:
+            asked = each.platform.pk, each.facts.question
+            if asked in taken:
+                place = f"{each.revision.document.path}:L{each.first_line}"
+                raise ImportRefused(
+                    f"{place}: {each.facts.metric} of {each.platform.slug} has a preferred value "
+                    "in another document; accepted here: rank=normal, or rank=deprecated with a "
+                    "note"
+                )
+            taken.add(asked)
         store_specs(self._new, self._intake.by)
         index_documents(self._texts)
         at_once = sum(new.state == SpecState.APPROVED for new in self._new)
         return ImportSummary(specs_added=at_once, specs_proposed=len(self._new) - at_once)
-
-    def _platform(self, page: Page) -> Platform | None:
-        if page.platform_slug is None:
-            return None
-        found = self._platforms.get(page.platform_slug)
-        if found is None:
-            known = ", ".join(sorted(self._platforms)) or "none yet"
-            message = f"{page.path}: unknown platform '{page.platform_slug}'; known: {known}"
-            raise ImportRefused(message)
-        return found
 
 
 def _vouch(path: str, intake: ImportOptions) -> ImportSummary:
@@ -261,26 +248,3 @@ def _carry_over(
     for drift in broken:
         put_out_of_use([drift.spec], FlagAnswer.REPLACED, intake.by, drift.anchor.note)
     return unchanged + ImportSummary(specs_retired=len(broken))
-
-
-def _asks(spec: Spec, platform: Platform) -> Question | None:
-    """The question that the spec answers; None for one of another product."""
-    return question_of(spec) if spec.platform_id == platform.pk else None
-
-
-def _refuse_second_preferred(every: Iterable[NewSpec]) -> None:
-    new = [each for each in every if each.state == SpecState.APPROVED]
-    new = [each for each in new if each.facts.rank == Rank.PREFERRED]
-    preferred = Spec.objects.preferred().filter(platform__in={each.platform for each in new})
-    rows = preferred.only("platform", "metric", "qualifiers").iterator()
-    taken = {(spec.platform_id, question_of(spec)) for spec in rows}
-    for each in new:
-        asked = each.platform.pk, each.facts.question
-        if asked in taken:
-            path, facts = each.revision.document.path, each.facts
-            raise ImportRefused(
-                f"{path}:L{each.first_line}: {facts.metric} of {each.platform.slug} has a "
-                "preferred value in another document; accepted here: rank=normal, or "
-                "rank=deprecated with a note"
-            )
-        taken.add(asked)

@@ -8,20 +8,21 @@ a file is no user of this installation, and stands as done by nobody here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from knowledge.curation.revise import recheck, store_text
 from knowledge.curation.store import NewSpec, fields_of, record, store_specs
 from knowledge.exchange.readers.bundle import Bundle, title_of
-from knowledge.exchange.readers.exported_specs import ExportedChange, ExportedFlag, ExportedSpec
+from knowledge.exchange.readers.exported_specs import ExportedSpec, Row
 from knowledge.exchange.readers.files import ImportRefused
 from knowledge.exchange.readers.foreign import CitedValue, LineFate, LineOutcome
+from knowledge.exchange.take_documents import ImportSummary
 from knowledge.models import (
     Action,
     Batch,
@@ -37,7 +38,7 @@ from knowledge.models import (
 from knowledge.models.guarded import COMMAND
 from knowledge.search.index import index_documents, index_specs
 from knowledge.specs.citation import split_lines
-from knowledge.specs.facts import Rank, SpecFacts
+from knowledge.specs.facts import Rank
 
 LONGEST_REASON = 500  # characters; the column of a waiver's reason
 # What says by itself that a value is in this state, where its history does not.
@@ -47,17 +48,6 @@ ENTERED = {
     "returned": Action.RETURNED,
     "retired": Action.RETIRED,
 }
-
-
-@dataclass(slots=True)
-class StoredValues:
-    """What became of some values; flagged: how many do not hold in the newest text."""
-
-    approved: int = 0
-    proposed: int = 0
-    kept: int = 0  # values that are neither, and came back as they were
-    flagged: int = 0
-    told: list[LineOutcome] = field(default_factory=list)
 
 
 def take_earlier(
@@ -84,7 +74,7 @@ def take_earlier(
 
 def take_values(
     values: Iterable[CitedValue], stored: set[str], origin: str, by: Any
-) -> StoredValues:
+) -> ImportSummary:
     """Propose each value that does not stand yet, or bring it back; say what became of every one.
 
     stored: paths of documents that were there before. by: the user, or None for a command. Raises
@@ -94,7 +84,8 @@ def take_values(
     for value in values:
         taking.take(value)
     taking.link()
-    return taking.taken
+    counts: dict[str, Any] = dict(taking.counts)
+    return ImportSummary(**counts, told=tuple(taking.told))
 
 
 class _Taking:
@@ -104,16 +95,16 @@ class _Taking:
         self.stored = stored
         self.origin = origin
         self.by = by
-        self.taken = StoredValues()
+        self.counts: Counter[str] = Counter()  # by the fields of a summary
+        self.told: list[LineOutcome] = []
         self.platforms = {platform.slug: platform for platform in Platform.objects.all()}
         self.by_number: dict[int, Spec] = {}  # of specs.json
-        self.waiting: list[
-            tuple[Spec, CitedValue, int]
-        ] = []  # what replaces a value of that number
+        # What replaces a value of that number.
+        self.waiting: list[tuple[Spec, CitedValue, int]] = []
         self._texts: dict[tuple[str, str], tuple[Revision | None, list[str]]] = {}
 
     def take(self, value: CitedValue) -> None:
-        told = self.taken.told
+        told = self.told
         platform = self.platforms.get(value.platform)
         revision = self._revision(value)
         if platform is None or revision is None:
@@ -124,7 +115,16 @@ class _Taking:
         if kept is not None and self.by is None and value.citation.path not in self.stored:
             self._bring_back(value, kept, platform, revision)
             return
-        standing = _standing(value, platform, revision)
+        # The spec that says the same on the same text already. A retired one counts as long as its
+        # document has not been stored again since: a text that comes back may propose its values
+        # again, as its own spec lines do.
+        same = _asking(value, platform).filter(
+            shown=value.facts.shown,
+            citations__quote=value.quote,
+            citations__revision__document=revision.document_id,
+        )
+        gone = Q(state=SpecState.RETIRED) & ~Q(citations__revision=revision)
+        standing = same.exclude(gone).first()
         if standing is not None:
             self._number(kept, standing)
             told.append(value.told(LineFate.STANDS, f"{standing.state}, {standing.rank}"))
@@ -140,7 +140,7 @@ class _Taking:
             replaced = self.by_number.get(number)
             if replaced is None:
                 why = f"what it replaces, id {number} of the file, is not stored here"
-                self.taken.told.append(value.told(LineFate.LEFT_OUT, why))
+                self.told.append(value.told(LineFate.LEFT_OUT, why))
             else:
                 Spec.objects.filter(pk=spec.pk).update(replaces=replaced)
 
@@ -148,33 +148,36 @@ class _Taking:
         cited = value.citation
         why = f"imported ({self.origin}, {value.file})"
         lines = (cited.first_line, cited.last_line, value.quote)
-        rank = None if value.kept is not None else _free_rank(value, platform)
+        rank = None
+        if value.kept is None:  # preferred where no other value of the question is, or may be
+            taken = _asking(value, platform).filter(rank=Rank.PREFERRED)
+            taken = taken.filter(state__in=[SpecState.APPROVED, SpecState.PROPOSED])
+            is_free = value.facts.known and not taken.exists()
+            rank = Rank.PREFERRED if is_free else Rank.NORMAL
         new = NewSpec(value.facts, platform, revision, *lines, SpecState.PROPOSED, why, rank)
         (spec,) = store_specs([new], self.by)
         self._number(value.kept, spec)
-        self.taken.proposed += 1
-        self.taken.told.append(value.told(LineFate.RESOLVED, spec.state))
-        self.taken.told += _not_believed(value)
+        self.counts["specs_proposed"] += 1
+        self.told.append(value.told(LineFate.RESOLVED, spec.state))
+        self.told += _not_believed(value)
         self._recheck(spec, value, revision)
 
     def _bring_back(
-        self,
-        value: CitedValue,
-        kept: ExportedSpec[SpecFacts],
-        platform: Platform,
-        revision: Revision,
+        self, value: CitedValue, kept: ExportedSpec, platform: Platform, revision: Revision
     ) -> None:
         if kept.state == SpecState.APPROVED and kept.facts.rank == Rank.PREFERRED:
-            _refuse_second_preferred(value, platform)
+            rival = _asking(value, platform, Spec.objects.preferred()).first()
+            if rival is not None:
+                has = f"{rival.metric} of {platform.slug} has the preferred value {rival.shown}"
+                accepted = "accepted here: rank normal, or deprecated with a note"
+                raise ImportRefused(f"{value.file}:L{value.line}: {has} already; {accepted}")
         spec = bring_back(kept, platform, revision, self.origin)
         self._number(kept, spec)
         if kept.replaces:
             self.waiting.append((spec, value, kept.replaces))
-        self.taken.approved += kept.state == SpecState.APPROVED
-        self.taken.proposed += kept.state == SpecState.PROPOSED
-        self.taken.kept += kept.state not in (SpecState.APPROVED, SpecState.PROPOSED)
-        self.taken.told.append(value.told(LineFate.RESOLVED, kept.state))
-        waive_again(spec, kept)
+        counted = {SpecState.APPROVED: "specs_added", SpecState.PROPOSED: "specs_proposed"}
+        self.counts[counted.get(SpecState(kept.state), "specs_brought_back")] += 1
+        self.told.append(value.told(LineFate.RESOLVED, kept.state))
         if kept.state != SpecState.RETIRED:
             self._recheck(spec, value, revision)
 
@@ -182,9 +185,9 @@ class _Taking:
         """A value on a text that is not the newest is flagged, unless it came with its flag."""
         newest = not value.revision and revision.document.withdrawn_at is None
         if not newest and not Flag.objects.open().filter(spec=spec).exists():
-            self.taken.flagged += recheck(spec, self.by)
+            self.counts["flags_raised"] += recheck(spec, self.by)
 
-    def _number(self, kept: ExportedSpec[SpecFacts] | None, spec: Spec) -> None:
+    def _number(self, kept: ExportedSpec | None, spec: Spec) -> None:
         if kept is not None:
             self.by_number[kept.number] = spec
 
@@ -203,42 +206,13 @@ class _Taking:
         return revision if cited.last_line <= len(lines) and quote == value.quote else None
 
 
-def _standing(value: CitedValue, platform: Platform, revision: Revision) -> Spec | None:
-    """The spec that says the same on the same text already.
-
-    A retired one counts as long as its document has not been stored again since: a text that comes
-    back may propose its values again, as its own spec lines do.
-    """
-    facts = value.facts
-    same = Spec.objects.filter(platform=platform, metric=facts.metric, shown=facts.shown)
-    same = same.filter(
-        qualifiers=dict(sorted(facts.qualifiers.items())),
-        citations__quote=value.quote,
-        citations__revision__document=revision.document_id,
-    )
-    return same.exclude(Q(state=SpecState.RETIRED) & ~Q(citations__revision=revision)).first()
-
-
-def _free_rank(value: CitedValue, platform: Platform) -> Rank:
-    """Preferred where no other value of the question is, or is proposed to be."""
-    facts = value.facts
-    asked = Spec.objects.filter(platform=platform, metric=facts.metric, rank=Rank.PREFERRED)
-    asked = asked.filter(
-        qualifiers=dict(sorted(facts.qualifiers.items())),
-        state__in=[SpecState.APPROVED, SpecState.PROPOSED],
-    )
-    return Rank.NORMAL if not facts.known or asked.exists() else Rank.PREFERRED
-
-
-def _refuse_second_preferred(value: CitedValue, platform: Platform) -> None:
-    facts = value.facts
-    rivals = Spec.objects.preferred().filter(platform=platform, metric=facts.metric)
-    rival = rivals.filter(qualifiers=dict(sorted(facts.qualifiers.items()))).first()
-    if rival is not None:
-        raise ImportRefused(
-            f"{value.file}:L{value.line}: {facts.metric} of {platform.slug} has the preferred "
-            f"value {rival.shown} already; accepted here: rank normal, or deprecated with a note"
-        )
+def _asking(
+    value: CitedValue, platform: Platform, among: QuerySet[Spec] | None = None
+) -> QuerySet[Spec]:
+    """The specs that answer the same question."""
+    qualifiers = dict(sorted(value.facts.qualifiers.items()))
+    rows = Spec.objects.all() if among is None else among
+    return rows.filter(platform=platform, metric=value.facts.metric, qualifiers=qualifiers)
 
 
 def _not_believed(value: CitedValue) -> Iterator[LineOutcome]:
@@ -255,13 +229,11 @@ def _not_believed(value: CitedValue) -> Iterator[LineOutcome]:
             LineFate.LEFT_OUT, f"said where it comes from, not believed: {', '.join(said)}"
         )
     for waiver in kept.waivers:
-        words = f"exception of '{waiver.constraint}' by {waiver.by}: {waiver.reason}"
+        words = f"exception of '{waiver['constraint']}' by {waiver['by']}: {waiver['reason']}"
         yield value.told(LineFate.LEFT_OUT, f"{words}; except it again here")
 
 
-def bring_back(
-    kept: ExportedSpec[SpecFacts], platform: Platform, revision: Revision, origin: str
-) -> Spec:
+def bring_back(kept: ExportedSpec, platform: Platform, revision: Revision, origin: str) -> Spec:
     """Store the value on these lines of `revision`, all but what it replaces. Run it in a turn."""
     spec = Spec.objects.create(
         **fields_of(kept.facts),
@@ -271,34 +243,34 @@ def bring_back(
         elsewhere={"by": kept.by, "at": kept.at},
     )
     cited = kept.citation
-    Citation.objects.create(
-        spec=spec,
-        revision=revision,
-        first_line=cited.first_line,
-        last_line=cited.last_line,
-        quote=kept.quote,
+    lines = {"first_line": cited.first_line, "last_line": cited.last_line}
+    Citation.objects.create(spec=spec, revision=revision, quote=kept.quote, **lines)
+    SpecChange.objects.bulk_create(
+        SpecChange(
+            spec=spec,
+            why=said(step["by"], step["at"], step["why"]),
+            elsewhere={name: step[name] for name in ("by", "at", "why")},
+            **{name: step[name] for name in ("action", "state", "rank", "before", "after")},
+        )
+        for step in kept.history
     )
-    SpecChange.objects.bulk_create(_entry(spec, step) for step in kept.history)
     last = kept.history[-1] if kept.history else None
-    if last is None or (last.state, last.rank) != (kept.state, kept.facts.rank):
+    if last is None or (last["state"], last["rank"]) != (kept.state, kept.facts.rank):
         why = f"imported ({origin}, {kept.file})"
         record(spec, ENTERED[kept.state], None, why, after=spec.shown)
     Flag.objects.bulk_create(_flag(spec, flag) for flag in kept.flags)
+    # Warnings that were excepted there are excepted here, each once.
+    for waiver in {each["constraint"]: each for each in kept.waivers}.values():
+        told = ("by", "at", "reason") if waiver["reason"] else ("by", "at")
+        Waiver.objects.create(
+            spec=spec,
+            constraint=waiver["constraint"],
+            reason=said(waiver["by"], waiver["at"], waiver["reason"])[:LONGEST_REASON],
+            elsewhere={name: waiver[name] for name in told},
+        )
     if kept.state != SpecState.RETIRED:
         index_specs([spec])
     return spec
-
-
-def waive_again(spec: Spec, kept: ExportedSpec[SpecFacts]) -> None:
-    """Except the warnings here that were excepted there, each once."""
-    for waiver in {each.constraint: each for each in kept.waivers}.values():
-        known = {"by": waiver.by, "at": waiver.at}
-        Waiver.objects.create(
-            spec=spec,
-            constraint=waiver.constraint,
-            reason=said(waiver.by, waiver.at, waiver.reason)[:LONGEST_REASON],
-            elsewhere=known | ({"reason": waiver.reason} if waiver.reason else {}),
-        )
 
 
 def said(by: str, at: str, why: str) -> str:
@@ -307,37 +279,19 @@ def said(by: str, at: str, why: str) -> str:
     return f"imported: {by or COMMAND} on {when}" + (f": {why}" if why else "")
 
 
-def _entry(spec: Spec, step: ExportedChange) -> SpecChange:
-    return SpecChange(
-        spec=spec,
-        action=step.action,
-        state=step.state,
-        rank=step.rank,
-        before=step.before,
-        after=step.after,
-        why=said(step.by, step.at, step.why),
-        elsewhere={"by": step.by, "at": step.at, "why": step.why},
-    )
-
-
-def _flag(spec: Spec, flag: ExportedFlag) -> Flag:
-    known = {"by": flag.by, "at": flag.at}
-    noticed = Revision.objects.filter(document__path=flag.path, sha256=flag.revision)
-    first, last = flag.lines or (None, None)
+def _flag(spec: Spec, flag: Row) -> Flag:
+    noticed = Revision.objects.filter(document__path=flag["path"], sha256=flag["revision"])
+    first, last = flag["lines"] or (None, None)
+    known = ("by", "at", *(("answered_by", "answered_at", "why") if flag["answer"] else ()))
     made = Flag(
         spec=spec,
-        kind=flag.kind,
-        revision=noticed.order_by("-number").first() if flag.path else None,
+        revision=noticed.order_by("-number").first() if flag["path"] else None,
         first_line=first,
         last_line=last,
-        quote=flag.quote,
-        note=flag.note,
+        elsewhere={name: flag[name] for name in known},
+        **{name: flag[name] for name in ("kind", "quote", "note", "answer")},
     )
-    if flag.answer:
-        known |= {"answered_by": flag.answered_by, "answered_at": flag.answered_at}
-        known["why"] = flag.why
-        made.answer = flag.answer
+    if flag["answer"]:
         made.answered_at = timezone.now()
-        made.why = said(flag.answered_by, flag.answered_at, flag.why)
-    made.elsewhere = known
+        made.why = said(flag["answered_by"], flag["answered_at"], flag["why"])
     return made

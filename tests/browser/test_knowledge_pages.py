@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowledge.experience.lessons import approve_lesson, propose_lesson
+from knowledge.experience.lessons.decide import approve_lesson, propose_lesson
 from knowledge.experience.lessons.gaps import NewGap, ask_gap
 from tests.browser.conftest import person
 from tests.browser.full_wiki import build_full_wiki

@@ -23,9 +23,13 @@ from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.expectation import DOWN, TIMES, TRICKS, Borne, is_decided, taught
 from knowledge.experience.attempts.record import NewExperience, record_attempts
 from knowledge.experience.catalogue.names import catalogue_slug
-from knowledge.experience.lessons import propose_lesson, record_anti_pattern
+from knowledge.experience.lessons.decide import (
+    MOST_OF_CAMPAIGN,
+    propose_lesson,
+    record_anti_pattern,
+    rest_on,
+)
 from knowledge.experience.lessons.new import LONGEST, NewLesson
-from knowledge.experience.lessons.propose import MOST_OF_CAMPAIGN, rest_on
 from knowledge.experience.lessons.weigh import covers
 from knowledge.experience.terms import AttemptLabel
 from knowledge.experience.wording import gain_words

@@ -28,7 +28,7 @@ from campaigns.records.rounds import evidence_of
 from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.steps.notify import AGAIN, NOTHING, Next
-from knowledge.experience.lessons import lessons_for
+from knowledge.experience.lessons.ask import lessons_for
 
 
 def profile(campaign: Campaign) -> Next:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from knowledge.exchange.readers.exported_specs import (
     ExportedSpec,
     ExportedWiki,
-    UnreadLine,
     is_kept,
+    read_kept,
 )
 from knowledge.exchange.readers.files import MAX_BYTES, ImportRefused
 from knowledge.exchange.readers.foreign import (
@@ -20,21 +20,20 @@ from knowledge.exchange.readers.foreign import (
     LineFate,
     LineOutcome,
     json_document,
-    read_citations,
     read_json,
 )
-from knowledge.exchange.readers.specs_json import SpecsJsonError, read_kept
+from knowledge.exchange.readers.plain_lines import read_citations
 from knowledge.lookup.platform_names import PlatformNames
 from knowledge.models import Document, Platform
 from knowledge.specs.citation import MAX_PATH, CitationError, check_path, split_lines
-from knowledge.specs.facts import PlatformFacts, SpecFacts
+from knowledge.specs.facts import PlatformFacts
 from knowledge.specs.reader import Page, ReaderError, read_page
 
 MAX_TITLE = 200  # characters; the column of a document's title
 OURS = ("- platform: ", " | evidence=")  # only lines of ours hold these
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Bundle:
     """texts: documents by path, JSON files among them as documents. plain: documents of which no
     values are read, with why. refused: files that are not taken, with why. instead: path → lines
@@ -112,76 +111,59 @@ def read_bundle(files: Mapping[str, str], *, ours: bool) -> Bundle:
     ours: documents of this product, whose prose is not searched for citation lines.
     """
     found = Bundle()
-    kept = found.kept
     parts = {path: text for path, text in files.items() if is_kept(path, text)}
     try:
-        kept = read_kept(parts)
-    except SpecsJsonError as error:
+        found.kept = read_kept(parts)
+    except ImportRefused as error:
         found.refused[str(error).partition(":")[0]] = str(error)
     for path, text in sorted(files.items()):
         try:
             if path in parts:
                 continue
+            own, kept = path, text
             if path.endswith(".json"):
                 if len(text.encode()) > MAX_BYTES:
                     raise ImportRefused(f"{path}: larger than {MAX_BYTES} bytes")
-                own, wrapped = json_document(path, text)
+                own, kept = json_document(path, text)
                 if own in files:
                     raise ImportRefused(f"{own}: stands beside {path}; accepted: one of them")
-                _add(found, own, wrapped)
+            page = read_document(own, kept)
+            found.texts[own], found.pages[own] = kept, page
+            if own != path:
                 found.plain[own] = "a JSON file, kept as it is; its records are proposed"
-            else:
-                _add(found, path, text)
+            elif page.platform_slug is None:
+                found.plain[own] = "no ## Platform section: kept as it is, no spec lines are read"
         except ImportRefused as error:
             found.refused[path] = str(error)
-    found = Bundle(found.texts, found.pages, found.plain, found.refused, kept)
-    every = [*_kept_values(found), *([] if ours or parts else _foreign(found, files))]
-    values = tuple(each for each in every if isinstance(each, CitedValue))
-    told = tuple(each for each in every if isinstance(each, LineOutcome))
-    read = (found.texts, found.pages, found.plain, found.refused, found.kept)
-    return Bundle(*read, values, told, _instead(found))
+    every = [*_kept_values(found), *(() if ours or parts else _foreign(found, files))]
+    found.values = tuple(each for each in every if isinstance(each, CitedValue))
+    found.told = tuple(each for each in every if isinstance(each, LineOutcome))
+    found.instead = _instead(found)
+    return found
 
 
-def _add(found: Bundle, path: str, text: str) -> None:
-    page = read_document(path, text)
-    found.texts[path], found.pages[path] = text, page
-    if page.platform_slug is None:
-        found.plain[path] = "no ## Platform section: kept as it is, no spec lines are read"
-
-
-def _foreign(found: Bundle, files: Mapping[str, str]) -> list[CitedValue | LineOutcome]:
-    plain = [path for path in found.plain if path in files]
-    records = [path for path in files if path.endswith(".json")]
+def _foreign(found: Bundle, files: Mapping[str, str]) -> Iterator[CitedValue | LineOutcome]:
+    plain = sorted(path for path in found.plain if path in files)
+    records = sorted(path for path in files if path.endswith(".json"))
     if not plain and not records:
-        return []
+        return
     cited = {each["path"] for path in (*plain, *records) for each in CITES.finditer(files[path])}
-    texts = _stored(cited - set(found.texts)) | found.texts
-    names = _names(found, texts)
-    read: list[CitedValue | LineOutcome] = []
-    for path in sorted(records):
-        read += read_json(path, files[path], names, texts)
-    for path in sorted(plain):
-        read += read_citations(path, files[path], names, texts)
-    return read
-
-
-def _stored(paths: Iterable[str]) -> dict[str, str]:
-    documents = Document.objects.filter(path__in=list(paths), withdrawn_at=None)
-    return {document.path: document.latest.text for document in documents}
-
-
-def _names(found: Bundle, texts: Mapping[str, str]) -> PlatformNames:
-    """Platforms by every name they have, as far as it is the name of one alone."""
-    stored = [(each.slug, each.name, each.aliases) for each in Platform.objects.all()]
-    brought = [(each.slug, each.name, each.aliases) for each in found.platforms]
-    names = PlatformNames.of((*stored, *brought))
+    stored = Document.objects.filter(path__in=cited - set(found.texts), withdrawn_at=None)
+    texts = {document.path: document.latest.text for document in stored} | found.texts
+    # Platforms by every name they have, as far as it is the name of one alone.
+    every: list[Platform | PlatformFacts] = [*Platform.objects.all(), *found.platforms]
+    names = PlatformNames.of((each.slug, each.name, each.aliases) for each in every)
     documents = {}
     for path, text in texts.items():
         page = found.pages.get(path) or read_document(path, text)
         about = page.platform_slug or names.spoken_of(page.title, path)
         if about is not None:
             documents[path] = about
-    return PlatformNames(names.platforms, documents)
+    names = PlatformNames(names.platforms, documents)
+    for path in records:
+        yield from read_json(path, files[path], names, texts)
+    for path in plain:
+        yield from read_citations(path, files[path], names, texts)
 
 
 def _instead(found: Bundle) -> dict[str, frozenset[int]]:
@@ -206,12 +188,20 @@ def _kept_values(found: Bundle) -> Iterator[CitedValue | LineOutcome]:
     for spec in found.kept.specs:
         yield _kept(spec, texts.get((spec.citation.path, spec.revision), []))
     for line in found.kept.unread:
-        yield _unread(line, texts.get((line.path, ""), []))
+        if texts.get((line.path, ""), [])[line.line - 1 : line.line] == [line.quote]:
+            fate = LineFate.LEFT_OUT
+            why = "retired or undecided where it comes from: no value is made of it"
+        else:
+            fate, why = (
+                LineFate.UNRESOLVED,
+                f"{line.path}:L{line.line} reads otherwise in the folder",
+            )
+        yield LineOutcome(*line.at, line.quote[:SHOWN], fate, why)
     for lost in found.kept.not_taken:
         yield LineOutcome(lost.file, lost.line, lost.text, LineFate.UNRESOLVED, lost.why)
 
 
-def _kept(spec: ExportedSpec[SpecFacts], lines: Sequence[str]) -> CitedValue | LineOutcome:
+def _kept(spec: ExportedSpec, lines: list[str]) -> CitedValue | LineOutcome:
     cited = spec.citation
     own = (spec.file, spec.line, spec.platform, spec.facts)
     value = CitedValue(*own, cited, spec.quote, kept=spec)
@@ -221,11 +211,3 @@ def _kept(spec: ExportedSpec[SpecFacts], lines: Sequence[str]) -> CitedValue | L
     if spec.state != "retired" and not cited.proven_by(spec.quote):
         return value.told(LineFate.UNRESOLVED, f"'{spec.facts.shown}' does not stand in the quote")
     return value
-
-
-def _unread(line: UnreadLine, lines: Sequence[str]) -> LineOutcome:
-    if list(lines[line.line - 1 : line.line]) != [line.quote]:
-        why = f"{line.path}:L{line.line} reads otherwise in the folder"
-        return LineOutcome(*line.at, line.quote[:SHOWN], LineFate.UNRESOLVED, why)
-    why = "retired or undecided where it comes from: no value is made of it"
-    return LineOutcome(*line.at, line.quote[:SHOWN], LineFate.LEFT_OUT, why)

@@ -19,8 +19,8 @@ from typing import IO, Any
 
 from django.core.files import File
 
-from knowledge.exchange.readers.exported_specs import FILE_NAME
-from knowledge.exchange.readers.specs_json import SpecsJsonError, own_names
+from knowledge.exchange.readers.exported_specs import FILE_NAME, own_names
+from knowledge.exchange.readers.exported_specs import ImportRefused as ImportRefused
 from knowledge.specs.citation import MAX_PATH
 
 MAX_FILES = 10_000
@@ -42,10 +42,6 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest time that the format can hold
 PLAIN_FILE = 0o100644 << 16
 
 
-class ImportRefused(ValueError):
-    """A file or document that is not taken; the message names it. Nothing was stored."""
-
-
 def read_folder(
     folder: Path, suffixes: tuple[str, ...] = DOCUMENTS, *, as_documents: bool = True
 ) -> dict[str, str]:
@@ -65,15 +61,7 @@ def read_folder(
         require_room(path, size, len(texts) + 1, total)
         texts[path] = text_of(path, (root / path).read_bytes())
     require_distinct(texts)
-    return by_own_names(texts) if as_documents else texts
-
-
-def by_own_names(texts: dict[str, str]) -> dict[str, str]:
-    """The files by the paths of their documents, where an export had to call some otherwise."""
-    try:
-        return own_names(texts)
-    except SpecsJsonError as error:
-        raise ImportRefused(str(error)) from error
+    return own_names(texts) if as_documents else texts
 
 
 def require_room(path: str, size: int, count: int, total: int, most: int | None = None) -> None:
@@ -159,7 +147,14 @@ class WikiFiles:
 def read_uploads(files: Sequence[File[Any]]) -> WikiFiles:
     """A folder of the wiki as one .zip, with or without a folder around it, or some files of it."""
     found = read_brought(files, TAKEN, WORDS)
-    return _as_documents(found) if found.whole else found
+    if not found.whole:
+        return found
+    texts = found.texts
+    # Archives of repositories have one folder around everything; `docs` is the wiki's own.
+    tops = {path.partition("/")[0] for path in texts}
+    if len(tops) == 1 and "docs" not in tops and all("/" in path for path in texts):
+        texts = {path.partition("/")[2]: text for path, text in texts.items()}
+    return replace(found, texts=own_names(texts))
 
 
 def read_brought(
@@ -176,8 +171,11 @@ def read_brought(
         if (files[0].size or 0) > MAX_TOTAL_BYTES:
             raise ImportRefused(f"{names[0]}: larger than {MAX_TOTAL_BYTES} bytes")
         stem = names[0].rpartition("/")[2][:-4]
-        return read_zip(stem, io.BytesIO(files[0].read()), taken, words)
-    texts: dict[str, str] = {}
+        texts, left_out = read_entries(stem, io.BytesIO(files[0].read()), taken)
+        if not texts:
+            raise ImportRefused(f"{stem}.zip: holds no file of {words}; accepted: at least one")
+        return WikiFiles(stem, texts, left_out)
+    texts = {}
     total = 0
     for name, file in zip(names, files, strict=True):
         if not name.endswith(taken):
@@ -193,14 +191,6 @@ def read_brought(
     return WikiFiles("upload", texts, whole=False)
 
 
-def read_zip(name: str, file: IO[bytes], taken: tuple[str, ...], words: str) -> WikiFiles:
-    """The files in a .zip with one of these endings; at least one."""
-    texts, left_out = read_entries(name, file, taken)
-    if not texts:
-        raise ImportRefused(f"{name}.zip: holds no file of {words}; accepted: at least one")
-    return WikiFiles(name, texts, left_out)
-
-
 def read_entries(
     name: str, file: IO[bytes], taken: tuple[str, ...]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -208,15 +198,28 @@ def read_entries(
 
     Raises ImportRefused. name: of the archive, without its ending.
     """
+    texts: dict[str, str] = {}
+    left_out = []
+    total = 0
     try:
         with zipfile.ZipFile(file) as archive:
-            entries = _entries(archive)
-            texts = _texts(archive, [e for e in entries if e.filename.endswith(taken)])
+            for entry in _entries(archive):
+                path = entry.filename
+                if not path.endswith(taken):
+                    left_out.append(path)
+                    continue
+                # The size that it claims first, which costs nothing; then what really comes out.
+                require_room(path, entry.file_size, len(texts) + 1, total + entry.file_size)
+                with archive.open(entry) as packed:
+                    data = packed.read(most_bytes(path) + 1)
+                total += len(data)
+                require_room(path, len(data), len(texts) + 1, total)
+                texts[path] = text_of(path, data)
     except ImportRefused:
         raise
     except UNREADABLE as error:
         raise ImportRefused(f"{name}.zip: not a readable .zip archive: {error}") from error
-    return texts, tuple(sorted(e.filename for e in entries if not e.filename.endswith(taken)))
+    return texts, tuple(sorted(left_out))
 
 
 def write_archive(files: Iterable[tuple[str, str]]) -> bytes:
@@ -241,7 +244,16 @@ def _entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     if len(found) > MAX_ENTRIES:
         raise ImportRefused(f"more than {MAX_ENTRIES} entries; accepted: {MAX_FILES} files")
     for entry in found:
-        _require_inside(entry)
+        # ZipInfo cuts a name at NUL and turns the local separator round; the original counts.
+        name = entry.orig_filename
+        require_inside(name)
+        if stat.S_ISLNK(entry.external_attr >> 16):
+            raise ImportRefused(f"{name}: a link; accepted are plain files")
+        if entry.flag_bits & 1:
+            raise ImportRefused(f"{name}: encrypted; accepted are files without a password")
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            accepted = "accepted are stored and deflated files"
+            raise ImportRefused(f"{name}: unsupported compression; {accepted}")
     files = [e for e in found if not e.is_dir() and not e.filename.startswith(JUNK)]
     names = [entry.filename for entry in files]
     for name in names:
@@ -252,43 +264,3 @@ def _entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
         raise ImportRefused(f"{twice}: occurs twice in the archive; accepted: once")
     require_distinct(names)
     return files
-
-
-def _require_inside(entry: zipfile.ZipInfo) -> None:
-    # ZipInfo cuts a name at NUL and turns the local separator round; the original is what counts.
-    name = entry.orig_filename
-    require_inside(name)
-    if stat.S_ISLNK(entry.external_attr >> 16):
-        raise ImportRefused(f"{name}: a link; accepted are plain files")
-    if entry.flag_bits & 1:
-        raise ImportRefused(f"{name}: encrypted; accepted are files without a password")
-    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ImportRefused(
-            f"{name}: unsupported compression; accepted are stored and deflated files"
-        )
-
-
-def _texts(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo]) -> dict[str, str]:
-    texts: dict[str, str] = {}
-    total = 0
-    for entry in entries:
-        # The size that it claims first, which costs nothing; then what really comes out.
-        require_room(entry.filename, entry.file_size, len(texts) + 1, total + entry.file_size)
-        with archive.open(entry) as packed:
-            data = packed.read(most_bytes(entry.filename) + 1)
-        total += len(data)
-        require_room(entry.filename, len(data), len(texts) + 1, total)
-        texts[entry.filename] = text_of(entry.filename, data)
-    return texts
-
-
-def _as_documents(found: WikiFiles) -> WikiFiles:
-    return replace(found, texts=by_own_names(_without_common_folder(found.texts)))
-
-
-def _without_common_folder(texts: dict[str, str]) -> dict[str, str]:
-    """Archives of repositories have one folder around everything; `docs` is the wiki's own."""
-    tops = {path.partition("/")[0] for path in texts}
-    if len(tops) > 1 or "docs" in tops or not all("/" in path for path in texts):
-        return texts
-    return {path.partition("/")[2]: text for path, text in texts.items()}

@@ -1,4 +1,4 @@
-"""Values in files that others wrote: JSON records, and citation lines in plain Markdown.
+"""Values in files that others wrote: what becomes of each, and the records of JSON files.
 
 Every one of them has an outcome. What resolves names the lines that hold its number: those that it
 cites, or its own lines in the JSON file, which is kept as a document. Nothing is dropped.
@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from knowledge.exchange.readers.exported_specs import ExportedSpec
-from knowledge.exchange.readers.plain_lines import Statement, StatementState, read_list
-from knowledge.exchange.readers.spec_sheets import SpecRecord, read_records
+from knowledge.exchange.readers.spec_sheets import SpecRecord, read_record, read_records
 from knowledge.lookup.platform_names import PlatformNames
 from knowledge.specs.citation import CitationError, CitationLine, quoted, split_lines
-from knowledge.specs.cited import EvidenceClass
-from knowledge.specs.facts import FactsError, SourceKind, SpecFacts
-from knowledge.specs.json_text import RecordError, parse_json, printable, records_of, value_lines
-from knowledge.specs.metrics import MetricError
-from knowledge.specs.quantity import QuantityError, other_unit
+from knowledge.specs.facts import SpecFacts
+from knowledge.specs.json_text import (
+    Node,
+    RecordError,
+    Records,
+    parse_json,
+    printable,
+    records_of,
+)
+from knowledge.specs.quantity import other_unit
 
 CITES = re.compile(r"<gpu-wiki>/(?P<path>[^\s:|`,;)]+)(?::L(?P<first>\d+)(?:-L(?P<last>\d+))?)?")
 SHOWN = 160  # characters of a line that an outcome repeats
@@ -66,7 +70,7 @@ class CitedValue:
     facts: SpecFacts
     citation: CitationLine
     quote: str
-    kept: ExportedSpec[SpecFacts] | None = None
+    kept: ExportedSpec | None = None
 
     @property
     def revision(self) -> str:
@@ -89,125 +93,91 @@ def json_document(path: str, text: str) -> tuple[str, str]:
 LINES_ABOVE = 3  # of the JSON text in that document
 
 
-@dataclass(frozen=True, slots=True)
-class _JsonFile:
-    """One JSON file: its lines, where each of its values stands, and the document that keeps it."""
-
-    path: str
-    rows: list[str]
-    lines: Mapping[str, tuple[int, int]]
-    document: str
-
-    def at(self, place: str) -> tuple[int, int]:
-        """First and last line of a JSON path, or of what is nearest around it."""
-        while place and place not in self.lines:
-            place = place[: max(place.rfind("."), place.rfind("["), 0)]
-        return self.lines.get(place, (1, 1))
-
-    def told(self, place: str, fate: LineFate, why: str) -> LineOutcome:
-        first, _ = self.at(place)
-        return LineOutcome(self.path, first, self.rows[first - 1].strip(), fate, why)
-
-
 def read_json(
     path: str, text: str, names: PlatformNames, texts: Mapping[str, str]
-) -> list[CitedValue | LineOutcome]:
+) -> Iterator[CitedValue | LineOutcome]:
     """Every record of a JSON file. texts: the documents that they may cite, by path."""
-    file = _JsonFile(path, split_lines(text), {}, json_document(path, text)[0])
-    records = records_of(text)
-    if records is None or not records.elements:
-        return list(_part(file, _Part("", text, 0), names, texts))
+    rows = split_lines(text)
+
+    def told(line: int, fate: LineFate, why: str) -> LineOutcome:
+        row = rows[line - 1].strip() if line <= len(rows) else ""
+        return LineOutcome(path, line, row, fate, why)
+
+    listed = records_of(text)
     try:
-        root = parse_json(records.around)
-        fields = root.fields() if isinstance(root.value, dict) else {}
+        root = parse_json(listed.around) if listed is not None and listed.elements else None
+        fields = root.fields() if root is not None and isinstance(root.value, dict) else {}
     except RecordError as error:
-        return [LineOutcome(path, _line(error), "", LineFate.UNRESOLVED, str(error))]
-    if "schema" in fields:
-        return list(_part(file, _Part("", text, 0), names, texts))
-    found: list[CitedValue | LineOutcome] = []
-    last = above = 0
-    for place, start, end in records.elements:
+        yield told(error.line, LineFate.UNRESOLVED, str(error))
+        return
+    whole = listed is None or not listed.elements or "schema" in fields
+    for place, part, above in _parts(text, listed) if listed and not whole else [("$", text, 0)]:
+        try:
+            node = _parsed(part, place, above)
+            found = read_records(node) if whole else read_record(node)
+        except RecordError as error:
+            yield told(error.line, LineFate.UNRESOLVED, str(error))
+            continue
+        for each in found:
+            if isinstance(each, SpecRecord):
+                yield _record(path, rows, each, names, texts)
+            else:
+                yield told(each.node.line, LineFate.LEFT_OUT, each.reason)
+    for name, field in fields.items():
+        if not whole and name != "records":
+            why = f"{field.place}: no record; accepted: records"
+            yield told(field.line, LineFate.LEFT_OUT, why)
+
+
+def _parts(text: str, listed: Records) -> Iterator[tuple[str, str, int]]:
+    """The elements of a list, each with its place and the lines above it."""
+    above = last = 0
+    for place, start, end in listed.elements:
         above += text.count("\n", last, start)
         last = start
-        found += _part(file, _Part(place, text[start:end], above), names, texts)
-    around = replace(file, lines=value_lines(records.around))
-    for name, field in fields.items():
-        if name != "records":
-            why = f"{field.place}: no record; accepted: records"
-            found.append(around.told(field.place, LineFate.LEFT_OUT, why))
-    return found
+        yield place, text[start:end], above
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A record of a list, its place and the lines above it; or a whole file, "" as its place."""
-
-    place: str
-    text: str
-    above: int
-
-
-def _part(
-    file: _JsonFile, part: _Part, names: PlatformNames, texts: Mapping[str, str]
-) -> Iterator[CitedValue | LineOutcome]:
-    text = f"[{part.text}]" if part.place else part.text
+def _parsed(text: str, place: str, above: int) -> Node:
+    """A part of a file, by its place in it. above: the lines of the file before it."""
     try:
-        parse_json(text)
+        return parse_json(text, place, above)
     except RecordError as error:
-        line = part.above + _line(error)
-        words = str(error).partition(": ")[2]
-        if isinstance(error.__cause__, json.JSONDecodeError):
-            words = f"no JSON at line {line}: {error.__cause__.msg}"
-        row = file.rows[line - 1].strip() if line <= len(file.rows) else ""
-        yield LineOutcome(
-            file.path, line, row, LineFate.UNRESOLVED, f"{part.place or '$'}: {words}"
-        )
-        return
-    lines = value_lines(text).items()
-    own = {_moved(at, part.place): (a + part.above, b + part.above) for at, (a, b) in lines}
-    file = replace(file, lines=own)
-    try:
-        read = read_records(text)
-    except RecordError as error:
-        place, _, why = _moved(str(error), part.place).partition(": ")
-        yield file.told(place, LineFate.UNRESOLVED, f"{place}: {why}")
-        return
-    for each in read.records:
-        yield _record(file, _moved(each.place, part.place), each, names, texts)
-    for left in read.left_out:
-        yield file.told(_moved(left.place, part.place), LineFate.LEFT_OUT, left.reason)
-
-
-def _line(error: RecordError) -> int:
-    """The line of a text that is no JSON at all; else its first one."""
-    cause = error.__cause__
-    return cause.lineno if isinstance(cause, json.JSONDecodeError) else 1
-
-
-def _moved(said: str, at: str) -> str:
-    return said.replace("$[0]", at, 1) if at else said
+        cause, line = error.__cause__, above + error.line
+        words = error.message
+        if isinstance(cause, json.JSONDecodeError):
+            words = f"no JSON at line {line}: {cause.msg}"
+        raise RecordError(words, place, error.key, line) from cause
 
 
 def _record(
-    file: _JsonFile, place: str, record: SpecRecord, names: PlatformNames, texts: Mapping[str, str]
+    path: str,
+    rows: Sequence[str],
+    record: SpecRecord,
+    names: PlatformNames,
+    texts: Mapping[str, str],
 ) -> CitedValue | LineOutcome:
     facts = record.facts
-    first, last = file.at(place)
+    first, last = record.node.span
     try:
         slug = names.slug(record.platform)
         if slug is None:
-            raise CitationError(_unknown_platform(record.platform, names))
+            known = ", ".join(sorted(set(names.platforms.values()))) or "none yet"
+            near = ", ".join(names.nearest(record.platform[:SHOWN]))
+            nearest = f"nearest: {near}; " if near else ""
+            named = f"no platform is named '{record.platform}'"
+            raise CitationError(f"{named}; {nearest}accepted: {known}")
         cites = CITES.search(f"{facts.source} {facts.source_url}")
         if cites is not None:
             citation, quote = _cited(facts, cites, texts)
         else:
-            span = (first + LINES_ABOVE, last + LINES_ABOVE)
-            citation = CitationLine(facts.metric, facts.shown, file.document, *span)
-            quote = "\n".join(file.rows[first - 1 : last])
-        return _resting(file.path, first, slug, facts, (citation, quote))
+            own = (json_document(path, "")[0], first + LINES_ABOVE, last + LINES_ABOVE)
+            citation = CitationLine(facts.metric, facts.shown, *own)
+            quote = "\n".join(rows[first - 1 : last])
+        return resting(path, first, slug, facts, (citation, quote))
     except CitationError as error:
         shown = f"{record.platform} {facts.metric}: {facts.shown}"
-        return LineOutcome(file.path, first, shown, LineFate.UNRESOLVED, str(error))
+        return LineOutcome(path, first, shown, LineFate.UNRESOLVED, str(error))
 
 
 def _cited(
@@ -227,65 +197,16 @@ def _cited(
     return citation, quote
 
 
-def _resting(
+def resting(
     file: str, line: int, slug: str, facts: SpecFacts, place: tuple[CitationLine, str]
 ) -> CitedValue:
     """A value on these lines; CitationError where they lack it."""
     citation, quote = place
+    number, _, unit = facts.shown.partition(" ")
+    lines = f"{citation.locator} of {citation.path}"
     if not citation.proven_by(quote):
-        number = facts.shown.partition(" ")[0]
-        raise CitationError(f"{number} does not stand in {citation.locator} of {citation.path}")
+        raise CitationError(f"{number} does not stand in {lines}")
     other = other_unit(quote, facts.shown)
     if other is not None:
-        unit = facts.shown.partition(" ")[2]
-        lines = f"{citation.locator} of {citation.path}"
         raise CitationError(f"{lines} gives it in {other}, not {unit}")
     return CitedValue(file, line, slug, facts, citation, quote)
-
-
-def _unknown_platform(name: str, names: PlatformNames) -> str:
-    known = ", ".join(sorted(set(names.platforms.values()))) or "none yet"
-    near = ", ".join(names.nearest(name[:SHOWN]))
-    nearest = f"nearest: {near}; " if near else ""
-    return f"no platform is named '{name}'; {nearest}accepted: {known}"
-
-
-def read_citations(
-    path: str, text: str, names: PlatformNames, texts: Mapping[str, str]
-) -> list[CitedValue | LineOutcome]:
-    """Every citation line of a plain Markdown file."""
-    return [
-        _statement(statement, names, texts)
-        for statement in read_list(path, text, texts)
-        if statement.outcome is not StatementState.TEXT
-    ]
-
-
-def _statement(
-    said: Statement, names: PlatformNames, texts: Mapping[str, str]
-) -> CitedValue | LineOutcome:
-    shown = said.text.strip()[:SHOWN]
-    if said.outcome is StatementState.UNKNOWN:
-        return LineOutcome(
-            said.file, said.line, shown, LineFate.UNKNOWN, f"{said.metric}: {said.reason}"
-        )
-    cited = said.citation
-    if said.outcome is not StatementState.OK or cited is None:
-        return LineOutcome(said.file, said.line, shown, LineFate.UNRESOLVED, said.reason)
-    slug = names.documents.get(cited.path)
-    if slug is None:
-        why = f"{cited.path} does not say which platform it is about; accepted: the name of one as "
-        return LineOutcome(
-            said.file, said.line, shown, LineFate.UNRESOLVED, f"{why}its title or file name"
-        )
-    try:
-        facts = SpecFacts(
-            said.metric,
-            said.shown,
-            EvidenceClass.DOCUMENTED,
-            SourceKind.TERTIARY,
-            f"{cited.path}, as cited in {said.file}",
-        )
-        return _resting(said.file, said.line, slug, facts, (cited, said.quote))
-    except (CitationError, FactsError, MetricError, QuantityError) as error:
-        return LineOutcome(said.file, said.line, shown, LineFate.UNRESOLVED, str(error))

@@ -2,17 +2,17 @@
 
     - memory_bandwidth: 4.8 TB/s <- <gpu-wiki>/docs/hardware/h200.md:L23
 
-They may stand in lists, tables, quotes and prose, several in a line. Nothing is dropped: each line
-of a list has an outcome, and what does not resolve says why.
+They may stand in lists, tables, quotes and prose, several in a line. Nothing is dropped: each
+statement is a value or has an outcome that says why it is none.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 
+from knowledge.exchange.readers.foreign import SHOWN, CitedValue, LineFate, LineOutcome, resting
+from knowledge.lookup.platform_names import PlatformNames
 from knowledge.specs.citation import (
     SHAPE,
     WIKI,
@@ -23,10 +23,11 @@ from knowledge.specs.citation import (
     quoted,
     split_lines,
 )
-from knowledge.specs.facts import UNKNOWN_VALUE
+from knowledge.specs.cited import EvidenceClass
+from knowledge.specs.facts import UNKNOWN_VALUE, SourceKind, SpecFacts
 from knowledge.specs.hedges import hedged, hedged_number
 from knowledge.specs.metrics import MetricDefinition, MetricError, resolve_metric
-from knowledge.specs.quantity import Quantity, QuantityError
+from knowledge.specs.quantity import Quantity
 from knowledge.specs.spellings import our_unit
 
 ARROW = "<-"
@@ -42,155 +43,101 @@ MARKER = re.compile(r"^\s*(?:[-*+>]|\d+[.)])?\s*[*_]*")
 SOURCELESS = re.compile(r"\s*(?:[-*+]\s+)?[A-Za-z][\w ()-]*: [~≈]?\d[\d.,]* ?[A-Za-z/%]*\s*")
 
 
-class StatementState(StrEnum):
-    """What became of one statement, or of a line without any."""
+def read_citations(
+    path: str, text: str, names: PlatformNames, texts: Mapping[str, str]
+) -> Iterator[CitedValue | LineOutcome]:
+    """Every citation line of a plain Markdown file, in order; several in one line are several.
 
-    OK = "ok"
-    UNKNOWN = "unknown"  # it says that nothing was found
-    UNRESOLVED = "unresolved"
-    TEXT = "text"  # no statement in this line
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One statement, or one line without any, of `file` at `line` (from 1).
-
-    `ok` has the metric, the value as we write it, the citation and the quoted lines. `unknown` has
-    the metric, and in `reason` what the line says of it. `unresolved` has the reason, and a
-    citation where the line could be read so far. `text` is the line, without its line ending.
+    texts: the documents that they may cite, by path, line endings as they are in the files.
     """
-
-    file: str
-    line: int
-    text: str
-    outcome: StatementState
-    reason: str = ""
-    metric: str = ""
-    shown: str = ""
-    citation: CitationLine | None = None
-    quote: str = ""
-
-
-class _Unresolved(Exception):
-    """Why a statement does not hold."""
-
-    def __init__(self, reason: str, citation: CitationLine | None = None) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.citation = citation
-
-
-def read_list(file: str, text: str, documents: Mapping[str, str]) -> list[Statement]:
-    """Every line of a citation list that is not blank, in order, with its outcome.
-
-    `documents` are the texts of the folder by path, line endings as they are in the files.
-    """
-    found: list[Statement] = []
     for number, line in enumerate(split_lines(text), start=1):
-        if line.strip():
-            found += _read_line(file, number, line, documents)
-    return found
-
-
-def _read_line(
-    file: str, number: int, line: str, documents: Mapping[str, str]
-) -> Iterator[Statement]:
-    here = (file, number, line)
-    found = list(STATEMENT.finditer(line)) if ARROW in line else []
-    for each in found:
-        try:
-            yield _resolved(here, each, documents)
-        except _Unresolved as error:
-            unresolved = StatementState.UNRESOLVED
-            yield Statement(*here, unresolved, error.reason, citation=error.citation)
-    if found:
+        found = list(STATEMENT.finditer(line)) if ARROW in line else []
+        for each in found:
+            try:
+                citation, quote = _resolved(each, texts)
+                slug = names.documents.get(citation.path)
+                if slug is None:
+                    raise CitationError(
+                        f"{citation.path} does not say which platform it is about; accepted: the "
+                        "name of one as its title or file name"
+                    )
+                source = f"{citation.path}, as cited in {path}"
+                own = (EvidenceClass.DOCUMENTED, SourceKind.TERTIARY, source)
+                facts = SpecFacts(citation.metric, citation.shown, *own)
+                yield resting(path, number, slug, facts, (citation, quote))
+            except ValueError as error:
+                yield _told(path, number, line, LineFate.UNRESOLVED, str(error))
         left = line.count(ARROW) - len(found)
-        if left > 0:
+        if found and left > 0:
             reason = f"{left} more '{ARROW}' in this line that do not read as {SHAPE}"
-            yield Statement(*here, StatementState.UNRESOLVED, reason)
-        return
+            yield _told(path, number, line, LineFate.UNRESOLVED, reason)
+        elif not found:
+            yield from _without(path, number, line)
+
+
+def _told(path: str, number: int, line: str, fate: LineFate, why: str) -> LineOutcome:
+    return LineOutcome(path, number, line.strip()[:SHOWN], fate, why)
+
+
+def _without(path: str, number: int, line: str) -> Iterator[LineOutcome]:
+    """A line without a statement: what it says to be unknown, or lacks; nothing of other text."""
+    here = (path, number, line)
     gap = GAP.search(line) if UNKNOWN_VALUE in line else None
     if gap is not None:
-        yield _gap(here, gap)
+        try:
+            said = gap["why"].strip(" ().") or "no reason given"
+            yield _told(*here, LineFate.UNKNOWN, f"{_metric(gap['metric']).name}: {said}")
+        except MetricError as error:
+            yield _told(*here, LineFate.UNRESOLVED, str(error))
     elif WIKI in line or (ARROW in line and ":" in line.partition(ARROW)[0]):
-        yield Statement(*here, StatementState.UNRESOLVED, f"it does not read as {SHAPE}")
+        yield _told(*here, LineFate.UNRESOLVED, f"it does not read as {SHAPE}")
     elif SOURCELESS.fullmatch(line):
-        yield Statement(*here, StatementState.UNRESOLVED, "the value has no citation")
-    else:
-        yield Statement(*here, StatementState.TEXT)
+        yield _told(*here, LineFate.UNRESOLVED, "the value has no citation")
 
 
-def _gap(here: tuple[str, int, str], gap: re.Match[str]) -> Statement:
-    try:
-        metric = _metric(gap["metric"])
-    except _Unresolved as error:
-        return Statement(*here, StatementState.UNRESOLVED, error.reason)
-    why = gap["why"].strip(" ().") or "no reason given"
-    return Statement(*here, StatementState.UNKNOWN, why, metric.name, UNKNOWN_VALUE)
-
-
-def _resolved(
-    here: tuple[str, int, str], found: re.Match[str], documents: Mapping[str, str]
-) -> Statement:
+def _resolved(found: re.Match[str], texts: Mapping[str, str]) -> tuple[CitationLine, str]:
+    """The lines that a statement cites, with their text. A ValueError says why they do not hold."""
     metric = _metric(found["metric"])
-    shown = _shown(metric, found["shown"].strip(" *_"))
+    written = found["shown"].strip(" *_")
+    shown = _shown(metric, written)
     path = found["path"].rstrip(".") if not found["where"] else found["path"]
-    citation = _citation(metric, shown, path, found["where"])
-    text = documents.get(path)
+    lines = WHERE.fullmatch(found["where"] or "")
+    if lines is None:
+        named = f"'{found['where']}' is no line" if found["where"] else "it names no line"
+        raise CitationError(f"{named}; accepted after the path: :L23 or :L23-L25")
+    first = int(lines["first"])
+    check_path(path)
+    citation = CitationLine(metric.name, shown, path, first, int(lines["last"] or first))
+    text = texts.get(path)
     if text is None:
-        raise _Unresolved(f"there is no {path} in the folder", citation)
+        raise CitationError(f"there is no {path} in the folder")
     quote = quoted(text, citation.first_line, citation.last_line)
     if quote is None:
         count = len(split_lines(text))
-        raise _Unresolved(
-            f"{citation.locator} is beyond the end: {path} has {count} lines", citation
-        )
-    written = found["shown"].strip(" *_")
+        raise CitationError(f"{citation.locator} is beyond the end: {path} has {count} lines")
     if not contains(quote, written):
         number = written.partition(" ")[0] if metric.numeric else written
-        raise _Unresolved(f"{number} does not stand in {citation.locator} of {path}", citation)
+        raise CitationError(f"{number} does not stand in {citation.locator} of {path}")
     hedge = hedged_number(quote, written)
     if hedge:
-        raise _Unresolved(f"hedged: {citation.locator} says '{hedge}' of {written}", citation)
-    return Statement(*here, StatementState.OK, "", metric.name, shown, citation, quote)
+        raise CitationError(f"hedged: {citation.locator} says '{hedge}' of {written}")
+    return citation, quote
 
 
 def _metric(written: str) -> MetricDefinition:
-    name = re.sub(r"[\s-]+", "_", MARKER.sub("", written).strip().lower())
-    try:
-        return resolve_metric(name)
-    except MetricError as error:
-        raise _Unresolved(str(error)) from None
+    return resolve_metric(re.sub(r"[\s-]+", "_", MARKER.sub("", written).strip().lower()))
 
 
 def _shown(metric: MetricDefinition, written: str) -> str:
     """The value in our spelling of its unit."""
     hedge = hedged(written)
     if hedge:
-        raise _Unresolved(f"hedged: the value says '{hedge}'")
+        raise CitationError(f"hedged: the value says '{hedge}'")
     if not metric.numeric:
         return written
     number, _, unit = written.partition(" ")
-    try:
-        shown = f"{number} {our_unit(unit.strip())}" if unit else number
-        quantity = Quantity.parse(shown).canonical()
-    except QuantityError as error:
-        raise _Unresolved(str(error)) from None
-    if quantity.unit != metric.unit:
-        raise _Unresolved(
-            f"{shown} is no {metric.dimension}: {metric.name} is kept in {metric.unit}"
-        )
+    shown = f"{number} {our_unit(unit.strip())}" if unit else number
+    if Quantity.parse(shown).canonical().unit != metric.unit:
+        kept = f"{metric.name} is kept in {metric.unit}"
+        raise CitationError(f"{shown} is no {metric.dimension}: {kept}")
     return shown
-
-
-def _citation(metric: MetricDefinition, shown: str, path: str, where: str | None) -> CitationLine:
-    lines = WHERE.fullmatch(where or "")
-    if lines is None:
-        named = f"'{where}' is no line" if where else "it names no line"
-        raise _Unresolved(f"{named}; accepted after the path: :L23 or :L23-L25")
-    first = int(lines["first"])
-    try:
-        check_path(path)
-        return CitationLine(metric.name, shown, path, first, int(lines["last"] or first))
-    except CitationError as error:
-        raise _Unresolved(str(error)) from None

@@ -11,24 +11,40 @@ Format: https://github.com/alibaba/atrex-kernel-agent, gpu-wiki/schema/hardware/
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from knowledge.exchange.readers.record_facts import (
-    NO_SOURCE,
-    UNAVAILABLE,
-    Origin,
-    RecordSource,
-    known_facts,
-    read_class,
-    read_metric,
-    read_source,
-    unknown_facts,
-)
-from knowledge.specs.facts import SpecFacts
-from knowledge.specs.json_text import JsonNumber, Node, RecordError, parse_json
-from knowledge.specs.metrics import METRICS
+from knowledge.specs.cited import EvidenceClass
+from knowledge.specs.facts import UNKNOWN_VALUE, FactsError, SourceKind, SpecFacts
+from knowledge.specs.hedges import hedged
+from knowledge.specs.json_text import JsonNumber, Node, RecordError
+from knowledge.specs.metrics import METRICS, MetricDefinition, MetricError, resolve_metric
+from knowledge.specs.quantity import QuantityError, parse_number
+from knowledge.specs.spellings import our_qualifier, our_unit
 
+UNAVAILABLE = "unavailable"
+SYSTEM_TOTAL = "derived-from-system-total"
+# Evidence class → ours, and how far the source stands from the maker where the record does not say.
+CLASSES: dict[str, tuple[EvidenceClass, SourceKind]] = {
+    "documented": (EvidenceClass.DOCUMENTED, SourceKind.SECONDARY),
+    "derived": (EvidenceClass.DERIVED, SourceKind.SECONDARY),
+    "measured": (EvidenceClass.MEASURED, SourceKind.MEASURED),
+    "vendor-published": (EvidenceClass.DOCUMENTED, SourceKind.VENDOR),
+    SYSTEM_TOTAL: (EvidenceClass.DERIVED, SourceKind.SECONDARY),
+    "architecture-analysis": (EvidenceClass.DERIVED, SourceKind.TERTIARY),
+}
+KINDS: dict[str, SourceKind] = {
+    **{str(kind): kind for kind in SourceKind},
+    "vendor-product-page": SourceKind.VENDOR,
+    "vendor-doc": SourceKind.VENDOR_DOCS,
+    "ptx-isa": SourceKind.VENDOR_DOCS,
+    "third-party-analysis": SourceKind.TERTIARY,
+    "internal-note": SourceKind.TERTIARY,
+}
+ADDRESS = re.compile(r"https?://[^\s<>]+")
+SOURCE = re.compile(rf"(?P<title>.*?)\s*<?(?P<url>{ADDRESS.pattern})?>?")
+NO_SOURCE = "none found"
 SCHEMA = "hw-1.0"
 TOP = ("schema", "id", "type", "status", "identity", "facts", "provenance")
 # Field of a group → metric and unit; AMD's sheets use the same names for their own units.
@@ -60,6 +76,7 @@ PEAKS = {
 }
 PEAK_NEEDS = ("dtype", "unit", "unit_kind", "dense", "provenance")
 PEAK = (*PEAK_NEEDS, "sparse_2to4", "accumulate", "use_case", "derivation")
+NO_METRIC = "no metric here says this"
 WORDS = ("summary", "usage_notes")  # sentences about the values
 OF_A_RECORD = (
     *("platform", "metric", "value", "unit", "evidence_class", "source"),
@@ -68,236 +85,307 @@ OF_A_RECORD = (
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A field that states something and was not taken."""
+class RecordSource:
+    """Where a record has its values from."""
 
-    place: str
+    title: str
+    url: str = ""
+    kind: SourceKind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What the values of a record or of a part of it have in common."""
+
+    evidence_class: str
+    source: RecordSource
+    derivation: str = ""  # what was divided by what
+    notes: tuple[str, ...] = ()
+    kilobyte: int | None = None  # bytes that KB means here
+    qualifiers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SpecRecord:
+    """One value. platform: the product as the file names it."""
+
+    node: Node
+    platform: str
+    facts: SpecFacts
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A field that states something and has no place here, with the reason."""
+
+    node: Node
     reason: str
 
 
-Found = tuple[str, SpecFacts] | LeftOut
+Found = SpecRecord | LeftOut
 
 
-def read_sheet(
-    root: Node, kilobyte: int | None
-) -> tuple[str, list[tuple[str, SpecFacts]], list[LeftOut]]:
-    """The product, its facts by JSON path, and what was left out.
+def read_records(root: Node) -> list[Found]:
+    """All values of a list of records, of an object with `records`, or of one spec sheet.
 
-    RecordError where the sheet is no spec sheet of one exact product; a single value that cannot
-    be taken is left out with the reason.
+    RecordError names the JSON path of the first thing that is not accepted, and what is.
+    """
+    nodes = [root]
+    if isinstance(root.value, list):
+        nodes = root.items()
+    elif isinstance(root.value, dict) and "records" in root.value:
+        nodes = root.fields(("records",))["records"].items()
+    found = [each for node in nodes for each in read_record(node)]
+    if not found:
+        raise root.error(f"no records; accepted: a list of them, or a {SCHEMA} spec sheet")
+    return found
+
+
+def read_record(node: Node) -> list[Found]:
+    """One record, or one spec sheet. RecordError as `read_records`."""
+    if isinstance(node.value, dict) and "schema" in node.value:
+        return _read_sheet(node)
+    node.fields(OF_A_RECORD)
+    for name in ("platform", "metric", "evidence_class"):
+        if node[name].value is None:
+            raise node.error(f"{name} is missing; accepted fields: {', '.join(OF_A_RECORD)}")
+    try:
+        metric = resolve_metric(re.sub(r"[\s-]+", "_", node["metric"].said().lower()))
+    except MetricError as error:
+        raise node["metric"].error(str(error)) from error
+    platform, word = node["platform"].said(), _class(node["evidence_class"])
+    value, how = node["value"], node["unavailable"]
+    if how.value is not None:
+        origin = _origin_of_record(node, UNAVAILABLE)
+        if value.value is not None:
+            raise value.error("it is unavailable; accepted: one of both")
+        return [SpecRecord(node, platform, _unknown_facts(metric, how, origin))]
+    if word == UNAVAILABLE or value.value is None:
+        raise node.error("no value; accepted: value, or unavailable and how to obtain it")
+    unit, origin = _words(node["unit"]), _origin_of_record(node, word)
+    return [SpecRecord(node, platform, _known_facts(metric, value, unit, origin))]
+
+
+def _origin_of_record(node: Node, evidence_class: str) -> Origin:
+    source, kilobyte, qualifiers = node["source"], node["kilobyte"], node["qualifiers"]
+    if source.value is None and evidence_class != UNAVAILABLE:
+        raise node.error("source is missing; accepted: title <https://address>, or an object")
+    named = _source(source) if source.value is not None else RecordSource(NO_SOURCE)
+    derivation, note = _words(node["derivation"]), _words(node["note"])
+    if kilobyte.value not in (None, JsonNumber("1000"), JsonNumber("1024")):
+        raise kilobyte.error("accepted: 1000 or 1024, the bytes that KB means")
+    said = qualifiers.fields() if qualifiers.value is not None else {}
+    return Origin(
+        *(evidence_class, named, derivation, (note,)),
+        int(kilobyte.value) if kilobyte.value is not None else None,
+        {k: str(v.value) if isinstance(v.value, JsonNumber) else v.said() for k, v in said.items()},
+    )
+
+
+def _read_sheet(root: Node) -> list[Found]:
+    """The facts of a spec sheet by their JSON path, and what is left out.
+
+    RecordError where it is no sheet of one exact product; a single value that cannot be taken is
+    left out with the reason.
     """
     top = root.fields(TOP)
     for name in TOP:
         if name not in top:
             raise root.error(f"{name} is missing; accepted: {', '.join(TOP)}")
     for name, accepted in (("schema", SCHEMA), ("type", "spec-sheet"), ("status", "current")):
-        if top[name].text() != accepted:
-            raise top[name].error(f"'{top[name].text()}' is not accepted; accepted: {accepted}")
-    identity = top["identity"].fields()
-    if "product" not in identity or identity["product"].value is None:
-        raise top["identity"].error("no product; accepted: the sheet of one exact product")
-    amd = "vendor" in identity and identity["vendor"].text() == "amd"
-    origin = _origin(top["provenance"], kilobyte)
-    every = list(_facts(top["facts"], FIELDS_OF_AMD if amd else FIELDS, origin))
-    found = [each for each in every if not isinstance(each, LeftOut)]
-    return identity["product"].text(), found, [each for each in every if isinstance(each, LeftOut)]
-
-
-def _origin(node: Node, kilobyte: int | None) -> Origin:
-    fields = node.fields(("evidence_class", "sources", "derivation", "last_verified"))
-    if "evidence_class" not in fields or "sources" not in fields:
-        raise node.error("accepted: evidence_class and sources")
-    sources = [read_source(each) for each in fields["sources"].items()]
+        if root[name].said() != accepted:
+            raise root[name].error(f"'{root[name].said()}' is not accepted; accepted: {accepted}")
+    identity, provenance = root["identity"], root["provenance"]
+    if "product" not in identity.fields() or identity["product"].value is None:
+        raise identity.error("no product; accepted: the sheet of one exact product")
+    provenance.fields(("evidence_class", "sources", "derivation", "last_verified"))
+    if not provenance.value.keys() >= {"evidence_class", "sources"}:
+        raise provenance.error("accepted: evidence_class and sources")
+    sources = [_source(each) for each in provenance["sources"].items()]
     if not sources:
-        raise fields["sources"].error("no source; accepted: at least one")
+        raise provenance["sources"].error("no source; accepted: at least one")
     more = [f"also {source.title} {source.url}".strip() for source in sources[1:]]
-    word = read_class(fields["evidence_class"])
-    return Origin(word, sources[0], _text(fields, "derivation"), tuple(more), kilobyte)
-
-
-def _facts(node: Node, names: Mapping[str, tuple[str, str]], origin: Origin) -> Iterator[Found]:
-    groups = node.fields()
-    missing = groups.pop(UNAVAILABLE).fields() if UNAVAILABLE in groups else {}
-    for name, group in groups.items():
-        if name == "peak_compute":
-            for entry in group.items():
-                yield from _peak(entry, missing, origin)
-        elif isinstance(group.value, dict):
-            yield from _group(name, group, names, missing, origin)
-        elif name not in WORDS:
-            yield LeftOut(group.place, "no metric here says this")
-    for how in missing.values():
-        yield LeftOut(how.place, "it is said of a field that the sheet does not have")
-
-
-def _group(
-    name: str,
-    group: Node,
-    names: Mapping[str, tuple[str, str]],
-    missing: dict[str, Node],
-    origin: Origin,
-) -> Iterator[Found]:
-    fields = group.fields()
-    word = read_class(fields.pop("provenance")) if "provenance" in fields else origin.evidence_class
-    special = (
-        fields.pop("provenance_overrides").fields() if "provenance_overrides" in fields else {}
-    )
-    for key, value in fields.items():
-        how = missing.pop(key, None) or missing.pop(f"{name}.{key}", None)
-        own = replace(origin, evidence_class=read_class(special[key]) if key in special else word)
-        if f"{name}.{key}" not in names:
-            yield LeftOut(value.place, "no metric here says this")
-        else:
-            metric, unit = names[f"{name}.{key}"]
-            yield _one(metric, unit, value, how, own)
-
-
-def _peak(entry: Node, missing: dict[str, Node], origin: Origin) -> Iterator[Found]:
-    fields = entry.fields()
-    for name in PEAK_NEEDS:
-        if name not in fields:
-            raise entry.error(f"{name} is missing; it is needed of every peak")
-    dtype, kind, unit = (fields[name].text() for name in ("dtype", "unit_kind", "unit"))
-    own = replace(
-        origin,
-        evidence_class=read_class(fields["provenance"]),
-        derivation=_text(fields, "derivation") or origin.derivation,
-        notes=(*origin.notes, _text(fields, "use_case")),
-        qualifiers={"accumulate": word} if (word := _text(fields, "accumulate")) else {},
-    )
-    yield from (
-        LeftOut(each.place, "no metric here says this")
-        for name, each in fields.items()
-        if name not in PEAK
-    )
-    for name, ending in (("dense", "dense"), ("sparse_2to4", "sparse")):
-        if name not in fields:
-            continue
-        metric = f"peak_{dtype}_tensor_{ending}" if kind == "tensor-core" else ""
-        if ending == "dense":
-            metric = PEAKS.get((dtype, kind), metric)
-        if metric in METRICS:
-            how = missing.pop(f"peak_compute.{dtype}.{name}", None)
-            yield _one(metric, unit, fields[name], how, own)
-        elif fields[name].value is not None:
-            yield LeftOut(fields[name].place, f"no metric here is {dtype} {name} of the {kind}s")
-
-
-def _one(metric: str, unit: str, value: Node, how: Node | None, origin: Origin) -> Found:
-    try:
-        if value.value is None and how is not None:
-            unavailable = replace(origin, evidence_class=UNAVAILABLE)
-            return value.place, unknown_facts(METRICS[metric], how, unavailable)
-        if value.value is None:
-            return LeftOut(value.place, "null, and nothing says how to obtain it")
-        if how is not None:
-            return LeftOut(value.place, "it has a value and is said to be unavailable")
-        return value.place, known_facts(METRICS[metric], value, unit, origin)
-    except RecordError as error:
-        return LeftOut(value.place, str(error).removeprefix(f"{value.place}: "))
-
-
-def _text(fields: Mapping[str, Node], name: str) -> str:
-    """A field's text, "" where it is not given or null."""
-    return fields[name].text() if name in fields and fields[name].value is not None else ""
-
-
-@dataclass(frozen=True, slots=True)
-class SpecRecord:
-    """One value at a JSON path. `platform` is the product as the file names it."""
-
-    place: str
-    platform: str
-    facts: SpecFacts
-
-
-@dataclass(frozen=True, slots=True)
-class RecordFile:
-    """All values of a file, and the fields of spec sheets that have no place here, with why."""
-
-    records: tuple[SpecRecord, ...]
-    left_out: tuple[LeftOut, ...]
-
-
-def read_records(text: str, *, kilobyte: int | None = None) -> RecordFile:
-    """Read a JSON file: a list of records, an object with `records`, or one spec sheet.
-
-    `kilobyte`: what KB means in this file, 1024 or 1000, where a person knows; a record may say so
-    itself. RecordError names the JSON path of the first thing that is not accepted, and what is.
-    """
-    root = parse_json(text)
-    if kilobyte not in (None, 1000, 1024):
-        raise ValueError(f"kilobyte={kilobyte}; accepted: 1000, 1024 or None")
-    records: list[SpecRecord] = []
-    left_out: list[LeftOut] = []
-    for node in _nodes(root):
-        if isinstance(node.value, dict) and "schema" in node.value:
-            platform, found, without = read_sheet(node, kilobyte)
-            records += [SpecRecord(place, platform, facts) for place, facts in found]
-            left_out += without
-        else:
-            records.append(_record(node, kilobyte))
-    if not records and not left_out:
+    word, derivation = _class(provenance["evidence_class"]), _words(provenance["derivation"])
+    names = FIELDS_OF_AMD if _words(identity["vendor"]) == "amd" else FIELDS
+    sheet = _Sheet(identity["product"].said(), names, root["facts"])
+    found = list(sheet.read(Origin(word, sources[0], derivation, tuple(more))))
+    if not found:
         raise root.error(f"no records; accepted: a list of them, or a {SCHEMA} spec sheet")
-    return RecordFile(tuple(records), tuple(left_out))
+    return found
 
 
-def _nodes(root: Node) -> Iterator[Node]:
-    if isinstance(root.value, list):
-        yield from root.items()
-    elif isinstance(root.value, dict) and "records" in root.value:
-        yield from root.fields(("records",))["records"].items()
-    else:
-        yield root
+class _Sheet:
+    """The facts of one product. missing: fields without a value → how to obtain that."""
 
+    def __init__(self, product: str, names: Mapping[str, tuple[str, str]], facts: Node) -> None:
+        self.product, self.names = product, names
+        self.groups = facts.fields()
+        missing = self.groups.pop(UNAVAILABLE, None)
+        self.missing = missing.fields() if missing is not None else {}
 
-def _record(node: Node, kilobyte: int | None) -> SpecRecord:
-    fields = {
-        name: each for name, each in node.fields(OF_A_RECORD).items() if each.value is not None
-    }
-    for name in ("platform", "metric", "evidence_class"):
-        if name not in fields:
-            raise node.error(f"{name} is missing; accepted fields: {', '.join(OF_A_RECORD)}")
-    metric = read_metric(fields["metric"])
-    platform = fields["platform"].text()
-    evidence_class = read_class(fields["evidence_class"])
-    if "unavailable" in fields:
-        origin = _origin_of_record(node, fields, UNAVAILABLE, kilobyte)
-        if "value" in fields:
-            raise fields["value"].error("it is unavailable; accepted: one of both")
-        return SpecRecord(
-            node.place, platform, unknown_facts(metric, fields["unavailable"], origin)
+    def read(self, origin: Origin) -> Iterator[Found]:
+        for name, group in self.groups.items():
+            if name == "peak_compute":
+                for entry in group.items():
+                    yield from self._peak(entry, origin)
+            elif isinstance(group.value, dict):
+                yield from self._group(name, group, origin)
+            elif name not in WORDS:
+                yield LeftOut(group, NO_METRIC)
+        for how in self.missing.values():
+            yield LeftOut(how, "it is said of a field that the sheet does not have")
+
+    def _group(self, name: str, group: Node, origin: Origin) -> Iterator[Found]:
+        fields = group.fields()
+        word = _class(fields.pop("provenance")) if "provenance" in fields else None
+        special = fields.pop("provenance_overrides", None)
+        overrides = special.fields() if special is not None else {}
+        for key, value in fields.items():
+            how = self.missing.pop(key, None) or self.missing.pop(f"{name}.{key}", None)
+            own = _class(overrides[key]) if key in overrides else word
+            if f"{name}.{key}" not in self.names:
+                yield LeftOut(value, NO_METRIC)
+            else:
+                of_value = replace(origin, evidence_class=own or origin.evidence_class)
+                yield self._one(*self.names[f"{name}.{key}"], value, how, of_value)
+
+    def _peak(self, entry: Node, origin: Origin) -> Iterator[Found]:
+        fields = entry.fields()
+        for name in PEAK_NEEDS:
+            if name not in fields:
+                raise entry.error(f"{name} is missing; it is needed of every peak")
+        dtype, kind, unit = (entry[name].said() for name in ("dtype", "unit_kind", "unit"))
+        accumulate = _words(entry["accumulate"])
+        own = replace(
+            origin,
+            evidence_class=_class(entry["provenance"]),
+            derivation=_words(entry["derivation"]) or origin.derivation,
+            notes=(*origin.notes, _words(entry["use_case"])),
+            qualifiers={"accumulate": accumulate} if accumulate else {},
         )
-    if evidence_class == UNAVAILABLE or "value" not in fields:
-        raise node.error("no value; accepted: value, or unavailable and how to obtain it")
-    unit = fields["unit"].text() if "unit" in fields else ""
-    origin = _origin_of_record(node, fields, evidence_class, kilobyte)
-    return SpecRecord(node.place, platform, known_facts(metric, fields["value"], unit, origin))
+        for name, each in fields.items():
+            if name not in PEAK:
+                yield LeftOut(each, NO_METRIC)
+        for name, ending in (("dense", "dense"), ("sparse_2to4", "sparse")):
+            metric = f"peak_{dtype}_tensor_{ending}" if kind == "tensor-core" else ""
+            if ending == "dense":
+                metric = PEAKS.get((dtype, kind), metric)
+            if name in fields and metric in METRICS:
+                how = self.missing.pop(f"peak_compute.{dtype}.{name}", None)
+                yield self._one(metric, unit, entry[name], how, own)
+            elif entry[name].value is not None:
+                reason = f"no metric here is {dtype} {name} of the {kind}s"
+                yield LeftOut(entry[name], reason)
+
+    def _one(self, metric: str, unit: str, value: Node, how: Node | None, origin: Origin) -> Found:
+        try:
+            if value.value is None and how is not None:
+                origin = replace(origin, evidence_class=UNAVAILABLE)
+                facts = _unknown_facts(METRICS[metric], how, origin)
+                return SpecRecord(value, self.product, facts)
+            if value.value is None:
+                return LeftOut(value, "null, and nothing says how to obtain it")
+            if how is not None:
+                return LeftOut(value, "it has a value and is said to be unavailable")
+            facts = _known_facts(METRICS[metric], value, unit, origin)
+            return SpecRecord(value, self.product, facts)
+        except RecordError as error:
+            return LeftOut(value, str(error).removeprefix(f"{value.place}: "))
 
 
-def _origin_of_record(
-    node: Node, fields: dict[str, Node], evidence_class: str, kilobyte: int | None
-) -> Origin:
-    if "source" not in fields and evidence_class != UNAVAILABLE:
-        raise node.error("source is missing; accepted: title <https://address>, or an object")
-    source = read_source(fields["source"]) if "source" in fields else RecordSource(NO_SOURCE)
-    derivation, note = (
-        fields[name].text() if name in fields else "" for name in ("derivation", "note")
-    )
-    if "kilobyte" in fields:
-        kilobyte = _kilobyte(fields["kilobyte"])
-    qualifiers = {}
-    if "qualifiers" in fields:
-        each = fields["qualifiers"].fields()
-        qualifiers = {name: _word(value) for name, value in each.items()}
-    return Origin(evidence_class, source, derivation, (note,), kilobyte, qualifiers)
+def _words(node: Node) -> str:
+    """The text of a field, "" where it is not given."""
+    return "" if node.value is None else node.said()
 
 
-def _kilobyte(node: Node) -> int:
-    if node.value not in (JsonNumber("1000"), JsonNumber("1024")):
-        raise node.error("accepted: 1000 or 1024, the bytes that KB means")
-    return int(node.value)
+def _class(node: Node) -> str:
+    """An evidence class that is on the list."""
+    word = node.said()
+    if word not in (*CLASSES, UNAVAILABLE):
+        raise node.error(f"'{word}'; accepted: {', '.join((*CLASSES, UNAVAILABLE))}")
+    return word
 
 
-def _word(node: Node) -> str:
-    return str(node.value) if isinstance(node.value, JsonNumber) else node.text()
+def _source(node: Node) -> RecordSource:
+    """A source, as "title <https://…>" or as an object with title, ref and kind."""
+    if not isinstance(node.value, dict):
+        found = SOURCE.fullmatch(node.said())
+        title, url = (found["title"], found["url"] or "") if found else (node.said(), "")
+        return RecordSource(title or url, url)
+    node.fields(("title", "ref", "url", "kind"))
+    if "title" not in node.value:
+        raise node.error("a source needs its title")
+    title, kind = node["title"].said(), _words(node["kind"])
+    ref = _words(node["url"]) or _words(node["ref"])
+    if kind and kind not in KINDS:
+        raise node["kind"].error(f"'{kind}'; accepted: {', '.join(KINDS)}")
+    url = ref if ADDRESS.fullmatch(ref) else ""
+    named = title if url or not ref else f"{title}, {ref}"
+    return RecordSource(named, url, KINDS[kind] if kind else None)
+
+
+def _known_facts(metric: MetricDefinition, value: Node, unit: str, origin: Origin) -> SpecFacts:
+    """The facts of a value; RecordError for one that is hedged, no number or in a wrong unit."""
+    if origin.evidence_class == SYSTEM_TOTAL and not origin.derivation:
+        raise value.error(f"{SYSTEM_TOTAL} needs derivation, what was divided by what")
+    if not isinstance(value.value, str):
+        raise value.error(f"{metric.name} needs a value; accepted: a number or a string")
+    evidence, kind = CLASSES[origin.evidence_class]
+    written = str(value.value).strip()
+    hedge = hedged(written)
+    if hedge:
+        raise value.error(f"'{written}' is hedged by '{hedge}'; accepted: a plain value")
+    if not metric.numeric and unit:
+        raise value.error(f"{metric.name} is a name; a unit '{unit}' is not accepted")
+    shown = written
+    if metric.numeric:
+        number = written.lower() if isinstance(value.value, JsonNumber) else written
+        try:
+            parse_number(number)
+            shown = f"{number} {our_unit(unit, origin.kilobyte)}" if unit else number
+        except QuantityError as error:
+            raise value.error(str(error)) from error
+    return _facts(value, metric, shown, (evidence, origin.source.kind or kind), origin)
+
+
+def _unknown_facts(metric: MetricDefinition, how: Node, origin: Origin) -> SpecFacts:
+    """UNKNOWN, with how to obtain it: a sentence, or an object with how and perhaps why."""
+    if isinstance(how.value, dict):
+        how.fields(("why", "how"))
+        if how["how"].value is None:
+            raise how.error("it does not say how to obtain the value; accepted: how, and why")
+        why = _words(how["why"])
+        said = how["how"].said() + (f"; missing because: {why}" if why else "")
+    else:
+        said = how.said()
+    stand = (EvidenceClass.DOCUMENTED, origin.source.kind or SourceKind.SECONDARY)
+    return _facts(how, metric, UNKNOWN_VALUE, stand, origin, said)
+
+
+def _facts(
+    node: Node,
+    metric: MetricDefinition,
+    shown: str,
+    stand: tuple[EvidenceClass, SourceKind],
+    origin: Origin,
+    how: str = "",
+) -> SpecFacts:
+    """How a record calls its evidence is kept in the note, in its own word.
+
+    A document line parts its fields with |, which titles of pages have too: there it becomes /.
+    """
+    foreign = origin.evidence_class not in {*map(str, EvidenceClass), UNAVAILABLE}
+    own_word = (f"evidence class {origin.evidence_class}",) if foreign else ()
+    said = [how, *own_word, origin.derivation, *origin.notes]
+    try:
+        return SpecFacts(
+            metric.name,
+            shown,
+            *stand,
+            source=origin.source.title.replace("|", "/"),
+            source_url=origin.source.url,
+            qualifiers={k: our_qualifier(k, word) for k, word in origin.qualifiers.items()},
+            note="; ".join(filter(None, said)).replace("|", "/"),
+        )
+    except (FactsError, MetricError, QuantityError) as error:
+        raise node.error(str(error)) from error

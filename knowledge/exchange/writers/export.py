@@ -6,36 +6,25 @@ own spec lines do not say.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from django.db.models import Exists, OuterRef
 
 from knowledge.curation.store import chunks
 from knowledge.exchange.readers.bundle import read_document
-from knowledge.exchange.readers.exported_specs import (
-    FILE_NAME,
-    KEPT_FILE,
-    Row,
-    document_row,
-    earlier_row,
-    is_kept,
-    name_row,
-    platform_row,
-    spec_row,
-    unread_row,
-    write_kept,
-)
+from knowledge.exchange.readers.exported_specs import FILE_NAME, KEPT_FILE, Row, is_kept
 from knowledge.exchange.readers.files import JUNK, TAKEN, ImportRefused, read_folder, require_inside
 from knowledge.exchange.writers.exported_rows import (
     FilePosition,
     brought_at,
-    kept_spec,
     snapshot,
+    spec_row,
     special_specs,
     stated,
     with_everything,
+    write_kept,
 )
 from knowledge.models import Citation, Document, Flag, Platform, Revision
 from knowledge.specs.facts import PlatformFacts, PlatformKind
@@ -79,13 +68,6 @@ def export_folder(folder: Path) -> int:
     for name in stale - written:
         (folder / name).unlink()
     return len(written)
-
-
-def _require_inside(name: str) -> None:
-    try:
-        require_inside(name)
-    except ImportRefused as error:
-        raise ExportRefused(str(error)) from error
 
 
 def _earlier_export(folder: Path) -> set[str]:
@@ -135,12 +117,19 @@ class _Export:
 
     def documents(self) -> Iterator[tuple[str, str]]:
         """Every document under its name in the folder, by path; then the index."""
-        self.special, self.newest = special_specs(), _newest()
+        self.special = special_specs()
+        withdrawn = set(Document.objects.exclude(withdrawn_at=None).values_list("pk", flat=True))
+        revisions = Revision.objects.order_by("number")
+        for pk, revision, sha256 in revisions.values_list("document", "pk", "sha256"):
+            self.newest[pk] = _Newest(revision, sha256, pk in withdrawn)
         every = list(Document.objects.order_by("path"))
         present = [document.path for document in every if document.withdrawn_at is None]
         self.names = file_names(present)
-        for name in self.names.values():
-            _require_inside(name)
+        try:
+            for name in self.names.values():
+                require_inside(name)
+        except ImportRefused as error:
+            raise ExportRefused(str(error)) from error
         titles = []
         for first in range(0, len(every), DOCUMENTS_AT_ONCE):
             some = every[first : first + DOCUMENTS_AT_ONCE]
@@ -154,78 +143,73 @@ class _Export:
                     continue
                 text = texts[self.newest[document.pk].pk].text
                 yield self.names[document.path], text
-                page = _page(document.path, text)
+                try:
+                    page = read_document(document.path, text)
+                except ImportRefused:
+                    page = None  # stored before a rule of today: its values are all recorded
                 titles.append((document.path, page.title if page is not None else document.title))
                 self._note(page, document, here)
         if needs_index(present):
-            yield INDEX, _index(titles)
+            rows = "\n".join(f"- [{title}]({path})" for path, title in titles)
+            yield INDEX, f"# Hardware wiki\n\nEvery document of this wiki.\n\n{rows}\n"
 
     def rows(self) -> Iterator[tuple[str, Row]]:
         """The records of specs.json, once all documents have been gone through."""
         for path, name in sorted(self.names.items()):
             if name != path:
-                yield name_row(name, path)
+                yield "names", {"file": name, "path": path}
         for path, origin in Document.objects.order_by("path").values_list("path", "origin"):
-            yield document_row(path, origin)
-        yield from map(platform_row, self._platforms())
+            yield "documents", {"path": path, "origin": origin}
+        for p in Platform.objects.order_by("slug"):
+            own = (p.slug, p.name, p.vendor, p.arch, PlatformKind(p.kind), p.target)
+            facts = PlatformFacts(*own, tuple(p.aliases))
+            if self.described.get(p.slug) != facts:
+                yield "platforms", asdict(facts)
         for path, sha256, text in self._earlier():
-            yield earlier_row(path, sha256, text)
-        for line in self.unread:
-            yield unread_row(*line)
+            yield "earlier", {"path": path, "sha256": sha256, "text": text}
+        for path, number, quote in self.unread:
+            yield "unread", {"path": path, "line": number, "quote": quote}
         for some in chunks(list(self.places)):
             found = with_everything(some)
             for key in some:
-                yield spec_row(kept_spec(found[key], self.places))
+                yield "specs", spec_row(found[key], self.places)
 
     def _note(self, page: Page | None, document: Document, cited: list[Citation]) -> None:
         """Which values of a document need a record, and which of its lines make no value."""
         if page is not None and page.platform is not None:
             self.described[page.platform.slug] = page.platform
         lines = {line.line: line for line in page.specs} if page is not None else {}
-        slug = page.platform_slug if page is not None else None
-        rebuilt: set[int] = set()
-        others: list[tuple[Citation, SpecLine | None]] = []
+        newest = self.newest[document.pk]
+        rebuilt: set[int] = set()  # lines of which an import makes exactly the stored spec
+        others: list[tuple[Citation, bool, SpecLine | None]] = []
         for citation in cited:
-            line = self._line(citation, lines)
-            if line is None or line.line in rebuilt or not self._brings_back(line, slug, citation):
-                others.append((citation, line))
-            else:
+            spec = citation.spec
+            earlier = newest.withdrawn or citation.revision.sha256 != newest.sha256
+            # The spec line that it rests on alone, if it is one.
+            single = not earlier and citation.first_line == citation.last_line
+            line = lines.get(citation.first_line) if single else None
+            same = page is not None and spec.platform.slug == page.platform_slug
+            same = same and spec.pk not in self.special
+            if (
+                line is not None
+                and line.line not in rebuilt
+                and same
+                and stated(spec) == stated(line.facts)
+            ):
                 rebuilt.add(line.line)
+            else:
+                others.append((citation, earlier, line))
         claimed = set()
-        for citation, line in others:
+        for citation, earlier, line in others:
             instead = line is not None and line.line not in rebuilt
             instead = instead and line is not None and line.facts.metric == citation.spec.metric
             if instead:
                 claimed.add(citation.first_line)
-            earlier = not self._is_newest(citation)
             if earlier:
                 self.texts.add(citation.revision_id)
             self.places[citation.spec_id] = FilePosition(len(self.places) + 1, instead, earlier)
         for number in sorted(set(lines) - rebuilt - claimed):
             self.unread.append((document.path, number, lines[number].quote))
-
-    def _is_newest(self, citation: Citation) -> bool:
-        newest = self.newest[citation.revision.document_id]
-        return not newest.withdrawn and citation.revision.sha256 == newest.sha256
-
-    def _line(self, citation: Citation, lines: Mapping[int, SpecLine]) -> SpecLine | None:
-        """The spec line that this value rests on alone, if it is one."""
-        single = citation.first_line == citation.last_line
-        return lines.get(citation.first_line) if single and self._is_newest(citation) else None
-
-    def _brings_back(self, line: SpecLine, slug: str | None, citation: Citation) -> bool:
-        """Whether an import would make exactly this spec of its line."""
-        spec = citation.spec
-        same = spec.platform.slug == slug and stated(spec) == stated(line.facts)
-        return same and spec.pk not in self.special
-
-    def _platforms(self) -> Iterator[PlatformFacts]:
-        """Those that no document describes as they are stored."""
-        for p in Platform.objects.order_by("slug"):
-            own = (p.slug, p.name, p.vendor, p.arch, PlatformKind(p.kind), p.target)
-            facts = PlatformFacts(*own, tuple(p.aliases))
-            if self.described.get(p.slug) != facts:
-                yield facts
 
     def _earlier(self) -> Iterator[tuple[str, str, str]]:
         """The texts that values and flags rest on and that are no document of the export.
@@ -253,12 +237,6 @@ class _Export:
                 yield path, sha256, texts[found[path, sha256][1]].text
 
 
-def _newest() -> dict[int, _Newest]:
-    withdrawn = set(Document.objects.exclude(withdrawn_at=None).values_list("pk", flat=True))
-    rows = Revision.objects.order_by("number").values_list("document", "pk", "sha256")
-    return {document: _Newest(key, sha256, document in withdrawn) for document, key, sha256 in rows}
-
-
 def _cited(documents: Iterable[Document]) -> dict[int, list[Citation]]:
     """Document → the newest citation of each spec that rests on it, as they stand in the file."""
     newer = Citation.objects.filter(spec=OuterRef("spec"), pk__gt=OuterRef("pk"))
@@ -268,26 +246,13 @@ def _cited(documents: Iterable[Document]) -> dict[int, list[Citation]]:
     for citation in rows.defer("revision__text", "quote"):
         found.setdefault(citation.revision.document_id, []).append(citation)
     for citations in found.values():
-        citations.sort(key=_order)
+        citations.sort(
+            key=lambda c: (
+                *(c.first_line, c.last_line, c.spec.metric, c.spec.shown),
+                *(brought_at(c.spec), c.spec.pk),
+            )
+        )
     return found
-
-
-def _order(citation: Citation) -> tuple[int, int, str, str, str, int]:
-    spec = citation.spec
-    lines = (citation.first_line, citation.last_line)
-    return (*lines, spec.metric, spec.shown, brought_at(spec), spec.pk)
-
-
-def _page(path: str, text: str) -> Page | None:
-    try:
-        return read_document(path, text)
-    except ImportRefused:
-        return None  # stored before a rule of today: its values are all recorded
-
-
-def _index(titles: Iterable[tuple[str, str]]) -> str:
-    rows = [f"- [{title}]({path})" for path, title in titles]
-    return "# Hardware wiki\n\nEvery document of this wiki.\n\n" + "\n".join(rows) + "\n"
 
 
 def needs_index(paths: Iterable[str]) -> bool:
@@ -315,9 +280,10 @@ def file_names(paths: Iterable[str]) -> dict[str, str]:
 
 def _take(path: str, spelled: dict[str, tuple[str, bool]], found: dict[str, str]) -> bool:
     """Give a path its own name, unless that stands for something else already."""
-    own = {each.casefold(): (each, each == path) for each in _folders(path)}
-    own[path.casefold()] = (path, True)
-    reserved = path.startswith(JUNK) or FILE_NAME.fullmatch(path.partition("/")[0].casefold())
+    parts = path.split("/")
+    folders = ("/".join(parts[:count]) for count in range(1, len(parts)))
+    own = {each.casefold(): (each, False) for each in folders} | {path.casefold(): (path, True)}
+    reserved = path.startswith(JUNK) or FILE_NAME.fullmatch(parts[0].casefold())
     if reserved or path.casefold() in spelled:
         return False
     if any(spelled.get(key, mine) != mine for key, mine in own.items()):
@@ -325,9 +291,3 @@ def _take(path: str, spelled: dict[str, tuple[str, bool]], found: dict[str, str]
     spelled |= own
     found[path] = path
     return True
-
-
-def _folders(path: str) -> Iterator[str]:
-    parts = path.split("/")
-    for count in range(1, len(parts)):
-        yield "/".join(parts[:count])

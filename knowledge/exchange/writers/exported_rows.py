@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Prefetch, Q, QuerySet
 
-from knowledge.exchange.readers.exported_specs import (
-    ExportedChange,
-    ExportedFlag,
-    ExportedSpec,
-    ExportedWaiver,
-    StatedFacts,
-)
+from knowledge.exchange.readers.exported_specs import KEPT_FILE, MARK, VERSION, Row
 from knowledge.models import Action, Citation, Flag, Spec, SpecChange, SpecState, Waiver
-from knowledge.specs.citation import CitationLine
 from knowledge.specs.facts import SpecFacts
 
+PART_BYTES = 1_500_000  # what does not fit goes into the next part
 IMPORTED = "imported ("  # how the history of a document's own line begins
 
 
@@ -41,34 +36,20 @@ def special_specs() -> set[int]:
     return found
 
 
-@dataclass(slots=True)
-class SpecWithHistory:
-    """A value with all that is stored of it, each in the order in which it came."""
-
-    spec: Spec
-    citations: list[Citation] = field(default_factory=list)
-    flags: list[Flag] = field(default_factory=list)
-    changes: list[SpecChange] = field(default_factory=list)
-    waivers: list[Waiver] = field(default_factory=list)
-
-
-def with_everything(keys: Sequence[int]) -> dict[int, SpecWithHistory]:
-    """The specs of these keys; five queries."""
-    specs = Spec.objects.filter(pk__in=keys).select_related("platform", "proposed_by")
-    found = {spec.pk: SpecWithHistory(spec) for spec in specs}
+def with_everything(keys: Sequence[int]) -> dict[int, Spec]:
+    """The specs of these keys with all that is stored of them, as it came; five queries."""
     cited = Citation.objects.select_related("revision__document").defer("revision__text")
-    for citation in cited.filter(spec__in=keys).order_by("pk"):
-        found[citation.spec_id].citations.append(citation)
     flags = Flag.objects.select_related("revision__document", "raised_by", "answered_by")
-    for flag in flags.defer("revision__text").filter(spec__in=keys).order_by("pk"):
-        found[flag.spec_id].flags.append(flag)
-    changes = SpecChange.objects.filter(spec__in=keys).order_by("pk")
-    for change in changes.select_related("by"):
-        found[change.spec_id].changes.append(change)
-    waivers = Waiver.objects.filter(spec__in=keys).order_by("pk")
-    for waiver in waivers.select_related("by"):
-        found[waiver.spec_id].waivers.append(waiver)
-    return found
+    every: list[tuple[str, QuerySet[Any]]] = [
+        ("citations", cited),
+        ("flags", flags.defer("revision__text")),
+        ("changes", SpecChange.objects.select_related("by")),
+        ("waivers", Waiver.objects.select_related("by")),
+    ]
+    specs = Spec.objects.filter(pk__in=keys).select_related("platform", "proposed_by")
+    for name, rows in every:
+        specs = specs.prefetch_related(Prefetch(name, rows.order_by("pk")))
+    return {spec.pk: spec for spec in specs}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,126 +61,144 @@ class FilePosition:
     earlier: bool
 
 
-def kept_spec(
-    whole: SpecWithHistory, places: Mapping[int, FilePosition]
-) -> ExportedSpec[StatedFacts]:
-    """The value as the file keeps it; what it replaces is among `places` too."""
-    spec, citation = whole.spec, whole.citations[-1]
+def spec_row(spec: Spec, places: Mapping[int, FilePosition]) -> Row:
+    """A value of `with_everything` as the file keeps it; what it replaces is in `places` too."""
+    *_, citation = spec.citations.all()
     own = places[spec.pk]
-    return ExportedSpec(
-        number=own.number,
-        platform=spec.platform.slug,
-        facts=stated(spec),
-        citation=CitationLine(
-            *(spec.metric, spec.shown, citation.revision.document.path),
-            *(citation.first_line, citation.last_line),
-        ),
-        quote=citation.quote,
-        state=spec.state,
-        replaces=places[spec.replaces_id].number if spec.replaces_id else 0,
-        by=_by(spec.proposed_by, spec.elsewhere, "by"),
-        at=brought_at(spec),
-        instead=own.instead,
-        revision=citation.revision.sha256 if own.earlier else "",
-        waivers=tuple(map(_waiver, whole.waivers)),
-        flags=tuple(map(_flag, whole.flags)),
-        history=tuple(map(_step, whole.changes)),
-    )
+    return {
+        "id": own.number,
+        "platform": spec.platform.slug,
+        **stated(spec),
+        "state": spec.state,
+        "by": _by(spec.proposed_by, spec.elsewhere),
+        "at": brought_at(spec),
+        "replaces": places[spec.replaces_id].number if spec.replaces_id else None,
+        "instead": own.instead,
+        "path": citation.revision.document.path,
+        "lines": [citation.first_line, citation.last_line],
+        "quote": citation.quote,
+        "revision": citation.revision.sha256 if own.earlier else "",
+        "waivers": [
+            {
+                "constraint": waiver.constraint,
+                "reason": (waiver.elsewhere or {}).get("reason", waiver.reason),
+                "by": _by(waiver.by, waiver.elsewhere),
+                "at": _at(waiver.at, waiver.elsewhere),
+            }
+            for waiver in spec.waivers.all()
+        ],
+        "flags": [_flag(flag) for flag in spec.flags.all()],
+        "history": [
+            {
+                "action": change.action,
+                "by": _by(change.by, change.elsewhere),
+                "at": _at(change.at, change.elsewhere),
+                "state": change.state,
+                "rank": change.rank,
+                "before": change.before,
+                "after": change.after,
+                "why": (change.elsewhere or {}).get("why", change.why),
+            }
+            for change in spec.changes.all()
+        ],
+    }
 
 
-def stated(said: Spec | SpecFacts) -> StatedFacts:
-    """The same of a stored value and of a line, to compare them."""
-    source = (str(said.source_kind), said.source, said.source_url)
-    own = (said.metric, said.shown, dict(said.qualifiers), str(said.evidence))
-    return StatedFacts(*own, *source, said.note, str(said.rank))
+def stated(said: Spec | SpecFacts) -> Row:
+    """What a value says; the same of a stored one and of a line, to compare them."""
+    return {
+        "metric": said.metric,
+        "shown": said.shown,
+        "qualifiers": dict(sorted(said.qualifiers.items())),
+        "evidence": str(said.evidence),
+        "kind": str(said.source_kind),
+        "source": said.source,
+        "source_url": said.source_url,
+        "note": said.note,
+        "rank": str(said.rank),
+    }
 
 
 def brought_at(spec: Spec) -> str:
     """When a value was brought in, as ISO 8601; where it comes from elsewhere, there."""
-    return str((spec.elsewhere or {}).get("at") or _iso(spec.created_at))
+    return _at(spec.created_at, spec.elsewhere)
 
 
-def _step(change: SpecChange) -> ExportedChange:
-    known = change.elsewhere or {}
-    return ExportedChange(
-        change.action,
-        _by(change.by, known, "by"),
-        known.get("at") or _iso(change.at),
-        change.state,
-        change.rank,
-        change.before,
-        change.after,
-        known.get("why", change.why),
-    )
-
-
-def _flag(flag: Flag) -> ExportedFlag:
+def _flag(flag: Flag) -> Row:
     known = flag.elsewhere or {}
-    lines = [line for line in (flag.first_line, flag.last_line) if line is not None]
     noticed = flag.revision
-    answered_at = _iso(flag.answered_at) if flag.answered_at is not None else ""
-    return ExportedFlag(
-        kind=flag.kind,
-        path=noticed.document.path if noticed is not None else "",
-        revision=noticed.sha256 if noticed is not None else "",
-        lines=tuple(lines),
-        quote=flag.quote,
-        note=flag.note,
-        by=_by(flag.raised_by, known, "by"),
-        at=known.get("at") or _iso(flag.raised_at),
-        answer=flag.answer,
-        answered_by=_by(flag.answered_by, known, "answered_by"),
-        answered_at=known.get("answered_at") or answered_at,
-        why=known.get("why", flag.why),
-    )
+    return {
+        "kind": flag.kind,
+        "path": noticed.document.path if noticed is not None else "",
+        "revision": noticed.sha256 if noticed is not None else "",
+        "lines": [line for line in (flag.first_line, flag.last_line) if line is not None],
+        "quote": flag.quote,
+        "note": flag.note,
+        "by": _by(flag.raised_by, known),
+        "at": _at(flag.raised_at, known),
+        "answer": flag.answer,
+        "answered_by": _by(flag.answered_by, known, "answered_by"),
+        "answered_at": _at(flag.answered_at, known, "answered_at"),
+        "why": known.get("why", flag.why),
+    }
 
 
-def _waiver(waiver: Waiver) -> ExportedWaiver:
-    known = waiver.elsewhere or {}
-    return ExportedWaiver(
-        waiver.constraint,
-        known.get("reason", waiver.reason),
-        _by(waiver.by, known, "by"),
-        known.get("at") or _iso(waiver.at),
-    )
-
-
-def _by(person: Any, elsewhere: Mapping[str, str] | None, name: str) -> str:
+def _by(person: Any, elsewhere: Mapping[str, str] | None, name: str = "by") -> str:
     """Who did it: a user, or as the file says that it was imported from; "" for a command."""
     return person.get_username() if person is not None else (elsewhere or {}).get(name, "")
 
 
-def _iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+def _at(moment: datetime | None, elsewhere: Mapping[str, str] | None, name: str = "at") -> str:
+    own = moment.astimezone(UTC).isoformat(timespec="microseconds") if moment is not None else ""
+    return str((elsewhere or {}).get(name) or own)
+
+
+def write_kept(rows: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, str]]:
+    """The files of these rows, each with its section, in the order of SECTIONS.
+
+    `exported_specs.read_kept` reads them back to equal values. At least one file.
+    """
+    part, size = 1, 0
+    found: dict[str, list[str]] = {}
+    for section, row in rows:
+        line = json.dumps(row, ensure_ascii=False)
+        more = len(line.encode())
+        if size and size + more > PART_BYTES:
+            yield _file(part, found, more=True)
+            part, size, found = part + 1, 0, {}
+        size += more
+        found.setdefault(section, []).append(line)
+    yield _file(part, found, more=False)
+
+
+def _file(part: int, found: Mapping[str, list[str]], *, more: bool) -> tuple[str, str]:
+    sections = [f'"{name}": [\n' + ",\n".join(rows) + "\n],\n" for name, rows in found.items()]
+    head = f'{{"{MARK}": {VERSION}, "part": {part},\n'
+    text = head + "".join(sections) + f'"more": {json.dumps(more)}}}\n'
+    return KEPT_FILE if part == 1 else f"specs-{part}.json", text
 
 
 @contextmanager
 def snapshot() -> Iterator[None]:
     """A transaction that only reads, and sees nothing of what others write meanwhile.
 
-    Nobody waits for it. Inside of another transaction it is as good as that one.
+    Nobody waits for it: on SQLite it begins without the write lock, which every other transaction
+    takes; see kopt.database. Inside of another transaction it is as good as that one.
     """
     if connection.in_atomic_block:
         yield
         return
-    with _reading(), transaction.atomic():
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield
-
-
-@contextmanager
-def _reading() -> Iterator[None]:
-    """Begin without the write lock, which every transaction on SQLite takes; see kopt.database."""
-    if connection.vendor != "sqlite":
-        yield
-        return
     connection.ensure_connection()
-    sqlite: Any = connection  # the attribute is of this database alone
-    before = sqlite.transaction_mode
-    sqlite.transaction_mode = "DEFERRED"
+    sqlite: Any = connection if connection.vendor == "sqlite" else None
+    before = sqlite.transaction_mode if sqlite else ""
     try:
-        yield
+        if sqlite:
+            sqlite.transaction_mode = "DEFERRED"
+        with transaction.atomic():
+            if connection.vendor == "postgresql":
+                with connection.cursor() as cursor:
+                    cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
     finally:
-        sqlite.transaction_mode = before
+        if sqlite:
+            sqlite.transaction_mode = before

@@ -5,7 +5,7 @@ A person decides what follows from both sides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -15,13 +15,13 @@ from django.utils import timezone
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden, require_reason
 from knowledge.curation.people import require_reviewer
+from knowledge.curation.store import chunks
 from knowledge.experience.attempts.merging import mask
 from knowledge.experience.lessons.decide import brought_by, retract_lesson
 from knowledge.experience.lessons.weigh import FAILED
 from knowledge.experience.terms import AttemptLabel
 from knowledge.models import ConflictState, Disagreement, EntryStanding, Experience
 
-AT_ONCE = 500
 WORKED = [label for label in AttemptLabel if label.worked]
 # One idea in one place: strategy with parameters (R36), operation, backend, product.
 PLACE = ("params_key", "track__op", "track__backend", "track__platform")
@@ -36,16 +36,31 @@ class Consequence(StrEnum):
     MASK_SECOND = "mask_second"
 
 
+WORDS = {
+    Consequence.BOTH_STAND: "both stand",
+    Consequence.RETRACT_LESSON: "the lesson is retracted",
+    Consequence.MASK_FIRST: "the first attempt is masked",
+    Consequence.MASK_SECOND: "the second attempt is masked",
+}
+
+
 def find_disagreements(entries: Iterable[Experience]) -> None:
     """Open one question for each idea of these entries that both helped and hurt in one place.
 
     Where a place is unknown, only attempts of one context are compared. An idea whose two sides
     still count has one question only, open or decided.
     """
-    keys = sorted({each.params_key for each in entries if _tells(each)})
-    for first in range(0, len(keys), AT_ONCE):
-        part = keys[first : first + AT_ONCE]
-        known = set(_known(part))
+    telling = (each for each in entries if each.label in (*WORKED, *FAILED))
+    keys = sorted({each.params_key for each in telling if each.standing == EntryStanding.COUNTS})
+    for part in chunks(keys):
+        # The places of these ideas that have a question already, both of whose sides count.
+        asked = Disagreement.objects.filter(
+            first__params_key__in=part,
+            first__standing=EntryStanding.COUNTS,
+            second__standing=EntryStanding.COUNTS,
+        )
+        known = set(asked.values_list(*(f"first__{name}" for name in PLACE)))
+        known |= set(asked.values_list("first__params_key", "first__track"))
         Disagreement.objects.bulk_create(
             (
                 Disagreement(first_id=worked, second_id=failed)
@@ -76,11 +91,16 @@ def decide_disagreement(
     with transaction.atomic():
         decided = {"state": ConflictState.DECIDED, "by": by, "decided_at": timezone.now()}
         rows = Disagreement.objects.filter(pk=item.pk, state=ConflictState.OPEN)
-        taken = rows.update(**decided, decision=f"{_words(consequence)}: {reason}")
+        taken = rows.update(**decided, decision=f"{WORDS[consequence]}: {reason}")
         item.refresh_from_db()
         if not taken:
             raise Conflict(f"{item.who} was first: {item.decision}")
-        _follow(item, consequence, by, reason)
+        if consequence == Consequence.RETRACT_LESSON and item.lesson is not None:
+            retract_lesson(item.lesson, by, reason)
+        elif consequence == Consequence.MASK_FIRST:
+            mask(item.first, by, reason)
+        elif consequence == Consequence.MASK_SECOND and item.second is not None:
+            mask(item.second, by, reason)
     return item
 
 
@@ -96,52 +116,15 @@ def consequences_of(item: Disagreement) -> list[Consequence]:
     return found
 
 
-def _follow(item: Disagreement, consequence: Consequence, by: Any, why: str) -> None:
-    if consequence == Consequence.RETRACT_LESSON and item.lesson is not None:
-        retract_lesson(item.lesson, by, why)
-    elif consequence == Consequence.MASK_FIRST:
-        mask(item.first, by, why)
-    elif consequence == Consequence.MASK_SECOND and item.second is not None:
-        mask(item.second, by, why)
-
-
-def _words(consequence: Consequence) -> str:
-    return {
-        Consequence.BOTH_STAND: "both stand",
-        Consequence.RETRACT_LESSON: "the lesson is retracted",
-        Consequence.MASK_FIRST: "the first attempt is masked",
-        Consequence.MASK_SECOND: "the second attempt is masked",
-    }[consequence]
-
-
-def _tells(entry: Experience) -> bool:
-    label = AttemptLabel(entry.label)
-    return entry.standing == EntryStanding.COUNTS and (label.worked or label in FAILED)
-
-
-def _opposites(keys: list[str]) -> Iterator[tuple[tuple[Any, ...], int, int]]:
+def _opposites(keys: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], int, int]]:
     """(place, newest that worked, newest that failed) of each of these ideas that has both."""
     counting = Experience.objects.filter(params_key__in=keys, standing=EntryStanding.COUNTS)
     unknown = Q(track__op="") | Q(track__backend="") | Q(track__platform="")
-    found = counting.order_by()
-    for rows, place in (
-        (found.exclude(unknown), PLACE),
-        (found.filter(unknown), ("params_key", "track")),
-    ):
+    sure, unsure = counting.order_by().exclude(unknown), counting.order_by().filter(unknown)
+    for rows, place in ((sure, PLACE), (unsure, ("params_key", "track"))):
         sides = rows.values_list(*place).annotate(
             worked=Max("pk", filter=Q(label__in=WORKED)),
             failed=Max("pk", filter=Q(label__in=FAILED)),
         )
         for *where, worked, failed in sides.exclude(worked=None).exclude(failed=None):
             yield tuple(where), worked, failed
-
-
-def _known(keys: list[str]) -> Iterator[tuple[Any, ...]]:
-    """The places of these ideas that have a question already, both of whose sides count."""
-    asked = Disagreement.objects.filter(
-        first__params_key__in=keys,
-        first__standing=EntryStanding.COUNTS,
-        second__standing=EntryStanding.COUNTS,
-    )
-    yield from asked.values_list(*(f"first__{name}" for name in PLACE))
-    yield from asked.values_list("first__params_key", "first__track")

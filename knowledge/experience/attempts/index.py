@@ -18,12 +18,8 @@ def index_entries(entries: Iterable[Experience]) -> None:
     """Put these entries and their contexts into the index, as they stand now."""
     listed = list(entries)
     upsert(entry_row(entry) for entry in listed)
-    index_tracks({entry.track_id for entry in listed})
-
-
-def index_tracks(keys: Iterable[int]) -> None:
-    """Put these contexts into the index, as they stand now; one that counts nothing leaves it."""
-    tracks = list(TrackRecord.objects.filter(pk__in=list(keys)))
+    # A context that counts nothing leaves the index.
+    tracks = list(TrackRecord.objects.filter(pk__in={entry.track_id for entry in listed}))
     slugs = {track.strategy for track in tracks}
     known = {row.slug: row for row in Strategy.objects.filter(slug__in=slugs)}
     remove((Kind.TRACK, str(track.pk)) for track in tracks if not track.tried)
@@ -45,15 +41,8 @@ def all_entries() -> Iterator[Entry]:
 
 def facets_of(track: TrackRecord) -> dict[str, str]:
     """What search can be narrowed by."""
-    return {
-        "op": track.op,
-        "dtype": track.dtype,
-        "backend": track.backend,
-        "platform": track.platform,
-        "arch": track.arch,
-        "symptom": track.bottleneck,
-        "strategy": track.strategy,
-    }
+    names = ("op", "dtype", "backend", "platform", "arch", "strategy")
+    return {name: getattr(track, name) for name in names} | {"symptom": track.bottleneck}
 
 
 def track_row(track: TrackRecord, strategy: Strategy | None = None) -> Entry:

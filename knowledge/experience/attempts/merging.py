@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,10 +56,16 @@ def merge(
         raise CurationError("into", f"{into.uuid} cannot be merged into itself")
     if not given:
         raise CurationError("entries", "none is given; accepted: at least one entry")
-    *found, target = _locked(given, into)
+    # All of them in one query, so that two merges cannot wait for each other.
+    rows = {row.pk: row for row in listed([*given, into])}
+    target, found = rows.pop(into.pk), list(rows.values())
     _require_counting(target, "into")
     for entry in found:
-        _require_mergeable(entry)
+        _require_counting(entry, "entries")
+        # A pointer leads to its end in one step.
+        if entry.merged.exists():
+            message = f"others are merged into {entry.uuid}; take them out first"
+            raise CurationError("entries", message)
     opposite = [entry for entry in found if are_opposite(entry, target)]
     said = require_storable("decision", decision.strip())
     if opposite and not said:
@@ -87,19 +93,18 @@ def unmerge(entry: Experience, by: Any, why: str) -> Experience:
     return change_standing([found], UNMERGE, by, reason)[0]
 
 
-def candidates(track: TrackRecord | None = None, limit: int = MOST_GROUPS) -> list[MergeGroup]:
+def candidates() -> list[MergeGroup]:
     """Groups that could be one: the same idea in the same context; the largest first."""
     counting = Experience.objects.filter(standing=EntryStanding.COUNTS).exclude(params_key="")
-    if track is not None:
-        counting = counting.filter(track=track)
-    groups = list(
-        counting.order_by()
-        .values_list("track", "params_key")
-        .annotate(n=Count("pk"))
-        .filter(n__gt=1)
-        .order_by("-n", "track", "params_key")[:limit]
-    )
-    return [_group(key, idea, n) for key, idea, n in groups]
+    groups = counting.order_by().values_list("track", "params_key").annotate(n=Count("pk"))
+    largest = groups.filter(n__gt=1).order_by("-n", "track", "params_key")[:MOST_GROUPS]
+    found = []
+    for key, idea, count in largest:
+        same = Q(track=key, params_key=idea, standing=EntryStanding.COUNTS)
+        rows = Experience.objects.filter(same).select_related("track").order_by("pk")
+        entries = tuple(rows[:MOST_OF_GROUP])
+        found.append(MergeGroup(entries[0].track, entries, count))
+    return found
 
 
 def are_opposite(first: Experience, second: Experience) -> bool:
@@ -108,33 +113,12 @@ def are_opposite(first: Experience, second: Experience) -> bool:
     return any(label.worked for label in labels) and any(label in HARMFUL for label in labels)
 
 
-def _locked(given: Sequence[Experience], into: Experience) -> list[Experience]:
-    """All of them in one query, so that two merges cannot wait for each other; `into` last."""
-    rows = {row.pk: row for row in listed([*given, into])}
-    target = rows.pop(into.pk)
-    return [*rows.values(), target]
-
-
-def _group(track: int, idea: str, count: int) -> MergeGroup:
-    same = Q(track=track, params_key=idea, standing=EntryStanding.COUNTS)
-    rows = Experience.objects.filter(same).select_related("track").order_by("pk")
-    entries = tuple(rows[:MOST_OF_GROUP])
-    return MergeGroup(entries[0].track, entries, count)
-
-
 def _require_counting(entry: Experience, field: str) -> None:
     if entry.standing == EntryStanding.MERGED and entry.merged_into is not None:
         raise CurationError(field, f"{entry.uuid} is merged into {entry.merged_into.uuid} already")
     if entry.standing != EntryStanding.COUNTS:
         said = entry.get_standing_display()
         raise CurationError(field, f"{entry.uuid} is {said}; accepted: an entry that counts")
-
-
-def _require_mergeable(entry: Experience) -> None:
-    """It counts, and stands for no other one: a pointer leads to its end in one step."""
-    _require_counting(entry, "entries")
-    if entry.merged.exists():
-        raise CurationError("entries", f"others are merged into {entry.uuid}; take them out first")
 
 
 def mask(entry: Experience | Iterable[Experience], by: Any, why: str) -> list[Experience]:

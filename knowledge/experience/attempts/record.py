@@ -14,15 +14,23 @@ from django.utils import timezone
 from knowledge.experience.attempts.disagreements import find_disagreements
 from knowledge.experience.attempts.index import index_entries
 from knowledge.experience.attempts.standing import refresh
-from knowledge.experience.catalogue.names import StrategyNames, family_of, load_names, place_of
+from knowledge.experience.catalogue.names import StrategyNames, load_names, place_of
 from knowledge.experience.lessons.weigh import weigh_lessons
-from knowledge.experience.terms import AttemptLabel, Bottleneck, idea_key, shape_class, size_log2
-from knowledge.models import (
-    Batch,
-    EntryStanding,
-    Experience,
-    ExperienceOrigin,
-    TrackRecord,
+from knowledge.experience.terms import (
+    AttemptLabel,
+    Bottleneck,
+    family_of,
+    idea_key,
+    shape_class,
+    size_log2,
+)
+from knowledge.models import Batch, EntryStanding, Experience, ExperienceOrigin, TrackRecord
+
+# Columns of a row that are fields of `NewExperience` as they are.
+AS_THEY_ARE = (
+    *("origin", "label", "campaign", "round", "proposer", "problem", "change", "precondition"),
+    *("verdict", "reason", "gain", "gain_low", "gain_high", "pairs", "baseline", "expected_gain"),
+    *("borne", "notes", "external"),
 )
 
 
@@ -88,20 +96,20 @@ def record_attempts(
     with transaction.atomic():
         tracks: dict[tuple[Any, ...], TrackRecord] = {}
         names = load_names()
-        rows = [_row(each, _track(each, names, tracks), by, batch) for each in _new(listed)]
+        campaigns = {each.campaign for each in listed if each.campaign is not None}
+        rounds = Experience.objects.filter(campaign__in=campaigns)
+        known = set(rounds.values_list("campaign", "round"))
+        rows = [
+            _row(each, _track(each, names, tracks), by, batch)
+            for each in listed
+            if (each.campaign, each.round) not in known
+        ]
         made = Experience.objects.bulk_create(rows)
         refresh(row.track_id for row in made)
         index_entries(made)
         weigh_lessons(made)
         find_disagreements(made)
     return made
-
-
-def _new(attempts: Sequence[NewExperience]) -> list[NewExperience]:
-    """The attempts whose round is not recorded yet."""
-    campaigns = {each.campaign for each in attempts if each.campaign is not None}
-    known = set(Experience.objects.filter(campaign__in=campaigns).values_list("campaign", "round"))
-    return [each for each in attempts if (each.campaign, each.round) not in known]
 
 
 def _track(
@@ -127,38 +135,21 @@ def _track(
 
 
 def _row(attempt: NewExperience, track: TrackRecord, by: Any, batch: Batch | None) -> Experience:
+    columns: dict[str, Any] = {name: getattr(attempt, name) for name in AS_THEY_ARE}
     return Experience(
+        **columns,
         uuid=uuid.UUID(attempt.uuid) if attempt.uuid else uuid.uuid4(),
         track=track,
-        origin=attempt.origin,
-        label=attempt.label,
         standing=EntryStanding.MASKED if attempt.masked else EntryStanding.COUNTS,
-        campaign=attempt.campaign,
-        round=attempt.round,
-        proposer=attempt.proposer,
-        problem=attempt.problem,
         strategy_name=(attempt.named or attempt.strategy)[:300],
         title=attempt.title[:300],
-        change=attempt.change,
         evidence=list(attempt.evidence),
         shapes=[dict(shape) for shape in attempt.shapes],
         params=dict(attempt.params),
         params_key=idea_key(track.strategy, attempt.params),
-        precondition=attempt.precondition,
-        verdict=attempt.verdict,
-        reason=attempt.reason,
-        gain=attempt.gain,
-        gain_low=attempt.gain_low,
-        gain_high=attempt.gain_high,
-        pairs=attempt.pairs,
-        baseline=attempt.baseline,
-        expected_gain=attempt.expected_gain,
-        borne=attempt.borne,
         compiler=attempt.compiler[:200],
         driver=attempt.driver[:100],
         metrics=dict(attempt.metrics),
-        notes=attempt.notes,
-        external=attempt.external,
         batch=batch,
         author=by,
         happened_at=attempt.happened_at or timezone.now(),

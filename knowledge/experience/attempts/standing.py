@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, Q
 
 from knowledge.curation.errors import Conflict, CurationError, require_reason
 from knowledge.curation.people import require_reviewer
@@ -46,32 +46,19 @@ COLUMNS = {
 
 def refresh(keys: Iterable[int]) -> None:
     """Count these contexts anew from the entries that count."""
-    for key in sorted(set(keys)):
-        TrackRecord.objects.filter(pk=key).update(**_totals(key))
-
-
-def _totals(key: int) -> dict[str, Any]:
-    entries = Experience.objects.filter(track=key, standing=EntryStanding.COUNTS)
     labels = {column: Count("pk", filter=Q(label=label.value)) for label, column in COLUMNS.items()}
-    found: dict[str, Any] = entries.aggregate(
-        tried=Count("pk"),
-        gains=Count("gain"),
-        last_at=Max("happened_at"),
-        **labels,
-    )
-    newest = entries.order_by("-happened_at").values_list("label", flat=True)[:RECENT]
-    found["recent_failures"] = sum(not AttemptLabel(label).worked for label in newest)
-    return found | _spread(entries, found["gains"])
-
-
-def _spread(entries: QuerySet[Experience], n: int) -> dict[str, float | None]:
-    """The spread of `spread_of`, sorted by the database."""
-    names = ("gain_median", "gain_low", "gain_high")
-    if not n:
-        return dict.fromkeys(names)
-    ranked = entries.exclude(gain=None).order_by("gain").values_list("gain", flat=True)
-    wanted = ranks(n) if n > 1 else (0,)
-    return dict(itertools.zip_longest(names, [ranked[rank] for rank in wanted]))
+    totals = {"tried": Count("pk"), "gains": Count("gain"), "last_at": Max("happened_at")}
+    for key in sorted(set(keys)):
+        entries = Experience.objects.filter(track=key, standing=EntryStanding.COUNTS)
+        found: dict[str, Any] = entries.aggregate(**totals, **labels)
+        newest = entries.order_by("-happened_at").values_list("label", flat=True)[:RECENT]
+        found["recent_failures"] = sum(not AttemptLabel(label).worked for label in newest)
+        # The spread of `spread_of`, sorted by the database.
+        n, names = found["gains"], ("gain_median", "gain_low", "gain_high")
+        ranked = entries.exclude(gain=None).order_by("gain").values_list("gain", flat=True)
+        wanted = ranks(n) if n > 1 else range(n)
+        found |= itertools.zip_longest(names, [ranked[rank] for rank in wanted])
+        TrackRecord.objects.filter(pk=key).update(**found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,23 +128,22 @@ def resolve_names() -> int:
     with transaction.atomic():
         for track in TrackRecord.objects.exclude(strategy__in=names.slugs).order_by("pk"):
             slug = names.slug(track.strategy, track.backend)
-            if slug != track.strategy:
-                moved += _move(track, slug)
+            if slug == track.strategy:
+                continue
+            context = {name: getattr(track, name) for name in CONTEXT}
+            derived = {name: getattr(track, name) for name in DERIVED}
+            target, _ = TrackRecord.objects.get_or_create(
+                strategy=slug, **context, defaults=derived
+            )
+            entries = list(track.entries.all())
+            for entry in entries:
+                entry.track = target
+                entry.params_key = idea_key(slug, entry.params)
+            Experience.objects.bulk_update(entries, ["track", "params_key"], batch_size=AT_ONCE)
+            remove([(Kind.TRACK, str(track.pk))])
+            track.delete()
+            refresh([target.pk])
+            target.refresh_from_db()
+            index_entries(entries)
+            moved += len(entries)
     return moved
-
-
-def _move(track: TrackRecord, slug: str) -> int:
-    context = {name: getattr(track, name) for name in CONTEXT}
-    derived = {name: getattr(track, name) for name in DERIVED}
-    target, _ = TrackRecord.objects.get_or_create(strategy=slug, **context, defaults=derived)
-    entries = list(track.entries.all())
-    for entry in entries:
-        entry.track = target
-        entry.params_key = idea_key(slug, entry.params)
-    Experience.objects.bulk_update(entries, ["track", "params_key"], batch_size=AT_ONCE)
-    remove([(Kind.TRACK, str(track.pk))])
-    track.delete()
-    refresh([target.pk])
-    target.refresh_from_db()
-    index_entries(entries)
-    return len(entries)

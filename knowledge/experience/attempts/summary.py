@@ -92,14 +92,16 @@ def totals() -> ExperienceTotals:
 
 def effects_of(scope: ChartScope, limit: int = MOST_STRATEGIES) -> list[StrategyEffect]:
     """The strategies of a scope that were tried most, each over all of its contexts there."""
-    counts = list(
-        scope.tracks()
-        .order_by()
-        .values_list("strategy")
-        .annotate(n=Sum("tried"), good=Sum(WORKED))
-        .order_by("-n", "strategy")[:limit]
-    )
-    gains = _gains(scope, [strategy for strategy, _, _ in counts])
+    tracks = scope.tracks().order_by().values_list("strategy")
+    sums = tracks.annotate(n=Sum("tried"), good=Sum(WORKED)).order_by("-n", "strategy")
+    counts = list(sums[:limit])
+    wanted = {f"track__{name}": value for name, value in scope.fields.items()}
+    counting = Experience.objects.filter(standing=EntryStanding.COUNTS, **wanted)
+    measured = counting.filter(track__strategy__in=[row[0] for row in counts]).exclude(gain=None)
+    gains: dict[str, list[float]] = defaultdict(list)
+    newest = measured.order_by("-pk").values_list("track__strategy", "gain")
+    for strategy, gain in newest[:MOST_GAINS]:
+        gains[strategy].append(float(gain or 0.0))
     return [
         StrategyEffect(strategy, tried, worked, spread_of(gains.get(strategy, [])))
         for strategy, tried, worked in counts
@@ -139,22 +141,6 @@ def strategy_urls(names: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _gains(scope: ChartScope, strategies: list[str]) -> dict[str, list[float]]:
-    wanted = {f"track__{name}": value for name, value in scope.fields.items()}
-    rows = (
-        Experience.objects.filter(
-            standing=EntryStanding.COUNTS, track__strategy__in=strategies, **wanted
-        )
-        .exclude(gain=None)
-        .order_by("-pk")
-        .values_list("track__strategy", "gain")[:MOST_GAINS]
-    )
-    found: dict[str, list[float]] = defaultdict(list)
-    for strategy, gain in rows:
-        found[strategy].append(float(gain or 0.0))
-    return found
-
-
 Group = Literal["proposer", "strategy"]
 COLUMN: dict[Group, str] = {"proposer": "proposer", "strategy": "track__strategy"}
 
@@ -192,19 +178,17 @@ def ledger(by: Group = "proposer") -> list[LedgerRow]:
     for name, predicted, gain, came_to in found[:MOST_ROWS].iterator():
         pairs[name].append((predicted, gain))
         borne[name][came_to] += 1
-    made = [_row(name, pairs[name], borne[name]) for name in pairs]
+    made = []
+    for name, own in pairs.items():
+        measured = [(predicted, gain) for predicted, gain in own if gain is not None]
+        row = LedgerRow(
+            name=name,
+            n=len(own),
+            predicted=statistics.median(p for p, _ in measured) if measured else None,
+            measured=statistics.median(g for _, g in measured) if measured else None,
+            confirmed=borne[name][CONFIRMED] / len(own),
+            partly=borne[name][PARTLY] / len(own),
+            refuted=borne[name][REFUTED] / len(own),
+        )
+        made.append(row)
     return sorted(made, key=lambda row: (-row.n, row.name))
-
-
-def _row(name: str, pairs: list[tuple[float, float | None]], borne: Counter[str]) -> LedgerRow:
-    measured = [(predicted, gain) for predicted, gain in pairs if gain is not None]
-    n = len(pairs)
-    return LedgerRow(
-        name=name,
-        n=n,
-        predicted=statistics.median(p for p, _ in measured) if measured else None,
-        measured=statistics.median(g for _, g in measured) if measured else None,
-        confirmed=borne[CONFIRMED] / n,
-        partly=borne[PARTLY] / n,
-        refuted=borne[REFUTED] / n,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Protocol
 
@@ -52,27 +52,18 @@ def read_reach(text: str) -> Reach:
     """ "memory, sm_90+, matmul" as its parts. Raises ReachError."""
     found: dict[str, list[str]] = {}
     for word in (part.strip() for part in text.split(",")):
-        if word not in ANYTHING:
-            found.setdefault(_field(word), []).append(word)
+        if word in ANYTHING:
+            continue
+        words = {"limits": LIMITS, "backend": BACKENDS, "vendors": VENDORS, "ops": OPS}
+        name = next((name for name, accepted in words.items() if word in accepted), "archs")
+        if name == "archs" and not ARCH.fullmatch(word):
+            raise ReachError(f"'{word}'; accepted: {ACCEPTED}")
+        found.setdefault(name, []).append(word)
     backends = found.pop("backend", [])
     if len(backends) > 1:
         raise ReachError(f"backends {' and '.join(backends)}; accepted: one")
     lists = {name: tuple(dict.fromkeys(words)) for name, words in found.items()}
     return Reach(backend="".join(backends), **lists)
-
-
-def _field(word: str) -> str:
-    if word in LIMITS:
-        return "limits"
-    if word in BACKENDS:
-        return "backend"
-    if word in VENDORS:
-        return "vendors"
-    if ARCH.fullmatch(word):
-        return "archs"
-    if word in OPS:
-        return "ops"
-    raise ReachError(f"'{word}'; accepted: {ACCEPTED}")
 
 
 class Applicable(Protocol):
@@ -111,11 +102,19 @@ def applies(
     bottleneck: str = "",
 ) -> Applicability:
     """Whether it can fit. What is asked as "" is unknown, and excludes nothing."""
-    against = next(_against(strategy, backend, op, vendor, arch), "")
-    if not against and not is_for(strategy.limits, bottleneck):
-        against = f"it is for kernels limited by {_listed(strategy.limits)}, not {bottleneck}"
+    against = ""
+    if backend and strategy.backend not in ("", backend, ALSO.get(backend)):
+        against = f"{strategy.backend}, not {backend}"
+    elif vendor and strategy.vendors and vendor not in strategy.vendors:
+        against = f"{' or '.join(strategy.vendors)}, not {vendor}"
+    elif arch and strategy.archs and not any(_is_arch(each, arch) for each in strategy.archs):
+        against = f"{' or '.join(strategy.archs)}, not {arch}"
+    elif op and strategy.ops and not {op, family_of(op)} & set(strategy.ops):
+        against = f"{' or '.join(strategy.ops)}, not {op}"
+    elif not is_for(strategy.limits, bottleneck):
+        against = f"kernels limited by {' or '.join(strategy.limits)}, not {bottleneck}"
     if against:
-        return Applicability(False, against)
+        return Applicability(False, f"it is for {against}")
     asked = [part for part in (op, backend, arch or vendor, bottleneck) if part]
     return Applicability(True, f"it fits {', '.join(asked)}" if asked else "nothing was asked")
 
@@ -133,17 +132,6 @@ def is_for(limits: Sequence[str], bottleneck: str) -> bool:
     )
 
 
-def _against(strategy: Applicable, backend: str, op: str, vendor: str, arch: str) -> Iterator[str]:
-    if backend and strategy.backend not in ("", backend, ALSO.get(backend)):
-        yield f"it is for {strategy.backend}, not {backend}"
-    if vendor and strategy.vendors and vendor not in strategy.vendors:
-        yield f"it is for {_listed(strategy.vendors)}, not {vendor}"
-    if arch and strategy.archs and not any(_is_arch(each, arch) for each in strategy.archs):
-        yield f"it is for {_listed(strategy.archs)}, not {arch}"
-    if op and strategy.ops and not {op, family_of(op)} & set(strategy.ops):
-        yield f"it is for {_listed(strategy.ops)}, not {op}"
-
-
 def _is_arch(wanted: str, arch: str) -> bool:
     """sm_90 is sm_90a too, sm_90+ all later ones; gfx11 is every part that begins so."""
     if not wanted.startswith("sm_"):
@@ -154,7 +142,3 @@ def _is_arch(wanted: str, arch: str) -> bool:
         return False
     have, need = int(number[0]), int(least[0])
     return have >= need if wanted.endswith("+") else have == need
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " or ".join(words)

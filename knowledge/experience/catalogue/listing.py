@@ -56,24 +56,14 @@ def strategies_matching(asked: StrategyFilters) -> list[Strategy]:
                 f"{name} '{value[:60]}'; accepted: {', '.join(accepted)}, or nothing for any"
             )
     words = set(words_of(asked.q))
-    return [
-        row
-        for row in Strategy.objects.filter(withdrawn=False)
-        if words <= _words(row)
-        and applies(
-            row,
-            backend=asked.backend,
-            op=asked.op,
-            vendor=asked.vendor,
-            bottleneck=asked.limit,
-        )
-    ]
-
-
-def _words(row: Strategy) -> set[str]:
-    said = (row.slug, row.title, row.use_when, row.what, row.verify, row.failure, row.instead)
-    lists = (*row.aliases, *row.limits, *row.vendors, *row.archs, *row.ops, row.backend)
-    return set(words_of(" ".join((*said, *lists))))
+    scope = {"backend": asked.backend, "op": asked.op, "vendor": asked.vendor}
+    found = []
+    for row in Strategy.objects.filter(withdrawn=False):
+        said = (row.slug, row.title, row.use_when, row.what, row.verify, row.failure, row.instead)
+        lists = (*row.aliases, *row.limits, *row.vendors, *row.archs, *row.ops, row.backend)
+        if words <= set(words_of(" ".join((*said, *lists)))):
+            found += [row] if applies(row, **scope, bottleneck=asked.limit) else []
+    return found
 
 
 Row: TypeAlias = tuple[Any, ...]  # of COLUMNS
@@ -131,10 +121,21 @@ def record_of(slug: str) -> StrategyRecord:
         by_place.setdefault((row[0], row[1]), []).append(row)
     places = [(platform, op, _tally(some)) for (platform, op), some in by_place.items()]
     places.sort(key=lambda place: (-place[2].tried, place[0], place[1]))
+    made = Experience.objects.filter(
+        track__strategy=slug, standing=EntryStanding.COUNTS, expected_gain__gt=0
+    )
+    told = list(made.values_list("expected_gain", "gain", "borne"))
+    ratios = [gain / expected for expected, gain, _ in told if expected and gain is not None]
+    decided = [borne for _, _, borne in told if borne not in UNDECIDED]
     return StrategyRecord(
         total=_tally(rows),
         places=tuple(places),
-        calibration=_calibration(slug),
+        calibration=Calibration(
+            n=len(ratios),
+            ratio=median_low(ratios) if ratios else None,
+            confirmed=decided.count(CONFIRMED),
+            decided=len(decided),
+        ),
         adoptions=Adoption.objects.filter(strategy=slug).count(),
     )
 
@@ -151,18 +152,3 @@ def tallies(slugs: Iterable[str]) -> dict[str, Tally]:
 def _tally(rows: Sequence[Row]) -> Tally:
     tried, worked = sum(row[2] for row in rows), sum(sum(row[3:6]) for row in rows)
     return Tally(tried, worked, spread_of(row[6] for row in rows if row[6] is not None))
-
-
-def _calibration(slug: str) -> Calibration:
-    made = Experience.objects.filter(
-        track__strategy=slug, standing=EntryStanding.COUNTS, expected_gain__gt=0
-    )
-    rows = list(made.values_list("expected_gain", "gain", "borne"))
-    ratios = [gain / expected for expected, gain, _ in rows if expected and gain is not None]
-    decided = [borne for _, _, borne in rows if borne not in UNDECIDED]
-    return Calibration(
-        n=len(ratios),
-        ratio=median_low(ratios) if ratios else None,
-        confirmed=decided.count(CONFIRMED),
-        decided=len(decided),
-    )

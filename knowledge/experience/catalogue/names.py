@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from knowledge.experience.terms import FAMILIES, family_of
 from knowledge.models import Platform, Strategy
 
 LONGEST = 120
@@ -36,7 +35,11 @@ class StrategyNames:
         plain = name.strip()
         if plain in self.slugs or not plain:
             return plain
-        found = [each for each in self.aliases if _matches(plain, each[0])]
+        found = [
+            each
+            for each in self.aliases
+            if each[0] == plain or (each[0].endswith("*") and plain.startswith(each[0][:-1]))
+        ]
         own = [each for each in found if each[1] in ("", backend)]
         if own:
             return max(own, key=lambda each: (len(each[0]), each[1] == backend))[2]
@@ -46,8 +49,7 @@ class StrategyNames:
 
 def load_names() -> StrategyNames:
     """All names, in one query."""
-    rows = list(Strategy.objects.values_list("slug", "backend", "aliases"))
-    return names_in(rows)
+    return names_in(Strategy.objects.values_list("slug", "backend", "aliases"))
 
 
 def names_in(rows: Iterable[tuple[str, str, Iterable[str]]]) -> StrategyNames:
@@ -55,13 +57,6 @@ def names_in(rows: Iterable[tuple[str, str, Iterable[str]]]) -> StrategyNames:
     listed = list(rows)
     aliases = [(alias, backend, slug) for slug, backend, own in listed for alias in own]
     return StrategyNames(frozenset(slug for slug, _, _ in listed), tuple(aliases))
-
-
-def _matches(name: str, alias: str) -> bool:
-    return name == alias or (alias.endswith("*") and name.startswith(alias[:-1]))
-
-
-__all__ = ["FAMILIES", "Place", "family_of", "place_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +73,5 @@ def place_of(platform: str, arch: str = "") -> Place:
     known = Platform.objects.filter(slug=platform).first() if platform else None
     if known is not None:
         return Place(known.slug, known.target, known.vendor)
-    return Place(platform, arch, _vendor(arch))
-
-
-def _vendor(arch: str) -> str:
-    if arch.startswith("sm_"):
-        return "NVIDIA"
-    return "AMD" if arch.startswith("gfx") else ""
+    vendor = "NVIDIA" if arch.startswith("sm_") else "AMD" if arch.startswith("gfx") else ""
+    return Place(platform, arch, vendor)

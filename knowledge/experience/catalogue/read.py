@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
-from knowledge.experience.catalogue.applies import Reach, ReachError, read_reach
+from knowledge.experience.catalogue.applies import ReachError, read_reach
 
 TECHNIQUE, ANTI_PATTERN, DISCIPLINE = "technique", "anti_pattern", "discipline"
 ID = re.compile(r"[a-z][\w.>-]{0,79}")
@@ -70,17 +70,14 @@ def read_catalogue(texts: Mapping[str, str]) -> ReadCatalogue:
     found = ReadCatalogue()
     tables = [(path, table) for path, text in texts.items() for table in guide_tables(text)]
     for path, table in tables:
-        if _is_catalogue(table.header):
+        named = set(table.header)
+        rows_say = named >= {*TECHNIQUE_COLUMNS} or named >= {*ANTI_COLUMNS}
+        if table.header[0] == "id" and rows_say:
             _take_strategies(found, path, table)
     for path, table in tables:
         if table.header[0] in ALIAS_TABLES and CATALOGUE in table.header:
             _take_aliases(found, path, table)
     return found
-
-
-def _is_catalogue(header: list[str]) -> bool:
-    named = set(header)
-    return header[0] == "id" and (named >= {*TECHNIQUE_COLUMNS} or named >= {*ANTI_COLUMNS})
 
 
 def _take_strategies(found: ReadCatalogue, path: str, table: GuideTable) -> None:
@@ -104,39 +101,23 @@ def _take_strategies(found: ReadCatalogue, path: str, table: GuideTable) -> None
             except ReachError as error:
                 found.faults.append(CatalogueFault(path, line, f"{slug}: {FOR}: {error}"))
                 continue
-            made = _strategy(slug, path, line, row, reach)
-            own = (slug,) if recipes.strip() == EACH_A_RECIPE else ()
-            found.strategies[slug] = replace(made, recipes=own)
-
-
-def _strategy(
-    slug: str, path: str, line: int, row: Mapping[str, str], reach: Reach
-) -> StrategyFacts:
-    cells = {name: plain(cell) for name, cell in row.items()}
-    anti = "looks like" in cells
-    kind = ANTI_PATTERN if anti else DISCIPLINE if slug.startswith("dx.") else TECHNIQUE
-    use_when, what = (
-        (cells["looks like"], cells["why it fails"])
-        if anti
-        else (cells["use when"], cells["what to do"])
-    )
-    return StrategyFacts(
-        slug=slug,
-        kind=kind,
-        title=_title(row["looks like" if anti else "what to do"]) or slug,
-        document=path,
-        line=line,
-        backend=reach.backend,
-        limits=reach.limits,
-        vendors=reach.vendors,
-        archs=reach.archs,
-        ops=reach.ops,
-        use_when=use_when,
-        what=what,
-        verify=cells["check with"],
-        failure=cells.get("typical failure", ""),
-        instead=cells.get("instead", ""),
-    )
+            cells = {name: plain(cell) for name, cell in row.items()}
+            anti = "looks like" in cells
+            titled = row["looks like" if anti else "what to do"]
+            found.strategies[slug] = StrategyFacts(
+                slug=slug,
+                kind=ANTI_PATTERN if anti else DISCIPLINE if slug.startswith("dx.") else TECHNIQUE,
+                title=_title(titled) or slug,
+                document=path,
+                line=line,
+                **{each.name: getattr(reach, each.name) for each in fields(reach)},
+                use_when=cells["looks like" if anti else "use when"],
+                what=cells["why it fails" if anti else "what to do"],
+                verify=cells["check with"],
+                failure=cells.get("typical failure", ""),
+                instead=cells.get("instead", ""),
+                recipes=(slug,) if recipes.strip() == EACH_A_RECIPE else (),
+            )
 
 
 def _take_aliases(found: ReadCatalogue, path: str, table: GuideTable) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -43,6 +43,10 @@ def all_strategies() -> Iterator[Entry]:
 def strategy_row(row: Strategy) -> Entry:
     """A strategy as it stands in the index, within the scopes that it can fit."""
     said = (row.use_when, row.what, row.verify, row.failure, row.instead)
+    fitting = {
+        name: [value for value in values if applies(row, **{name: value})]
+        for name, values in SCOPES.items()
+    }
     return Entry(
         kind=Kind.STRATEGY,
         key=row.slug,
@@ -50,15 +54,9 @@ def strategy_row(row: Strategy) -> Entry:
         title=f"{row.slug}: {row.title}",
         body="\n".join(filter(None, said)),
         facets={"strategy": row.slug},
-        fits={name: fitting for name in SCOPES if (fitting := _fitting(row, name))},
+        fits={name: some for name, some in fitting.items() if 0 < len(some) < len(SCOPES[name])},
         also=" ".join((*row.aliases, *row.limits, *row.vendors, *row.archs, *row.ops)),
     )
-
-
-def _fitting(row: Strategy, name: str) -> list[str]:
-    """The values of a facet that it fits; none where it fits all."""
-    fitting = [value for value in SCOPES[name] if applies(row, **{name: value})]
-    return fitting if len(fitting) < len(SCOPES[name]) else []
 
 
 def take_catalogue(origin: str) -> list[CatalogueFault]:
@@ -69,7 +67,26 @@ def take_catalogue(origin: str) -> list[CatalogueFault]:
     """
     origins, texts = _newest_texts()
     found = read_catalogue(texts)
-    _store(found.strategies.values())
+    rows = {row.slug: row for row in Strategy.objects.all()}
+    new, changed = [], []
+    for facts in found.strategies.values():
+        values: dict[str, Any] = {"withdrawn": False}
+        for name, value in asdict(facts).items():
+            values[name] = list(value) if isinstance(value, tuple) else value
+        row = rows.pop(facts.slug, None)
+        if row is None:
+            new.append(Strategy(**values))
+        elif any(getattr(row, name) != value for name, value in values.items()):
+            for name, value in values.items():
+                setattr(row, name, value)
+            changed.append(row)
+    gone = [row for row in rows.values() if not row.withdrawn]
+    for row in gone:
+        row.withdrawn = True
+    Strategy.objects.bulk_create(new)
+    Strategy.objects.bulk_update([*changed, *gone], [*StrategyFacts.__slots__, "withdrawn"])
+    upsert(strategy_row(row) for row in (*new, *changed))
+    remove((Kind.STRATEGY, row.slug) for row in gone)
     return [fault for fault in found.faults if origins[fault.document] == origin]
 
 
@@ -102,32 +119,6 @@ def _newest_texts() -> tuple[dict[str, str], dict[str, str]]:
     return {path: own for path, own, _ in listed}, {path: text for path, _, text in listed}
 
 
-def _store(wanted: Iterable[StrategyFacts]) -> None:
-    rows = {row.slug: row for row in Strategy.objects.all()}
-    new, changed = [], []
-    for facts in wanted:
-        values = _columns(facts)
-        row = rows.pop(facts.slug, None)
-        if row is None:
-            new.append(Strategy(**values))
-        elif any(getattr(row, name) != value for name, value in values.items()):
-            for name, value in values.items():
-                setattr(row, name, value)
-            changed.append(row)
-    gone = [row for row in rows.values() if not row.withdrawn]
-    for row in gone:
-        row.withdrawn = True
-    Strategy.objects.bulk_create(new)
-    Strategy.objects.bulk_update([*changed, *gone], [*StrategyFacts.__slots__, "withdrawn"])
-    upsert(strategy_row(row) for row in (*new, *changed))
-    remove((Kind.STRATEGY, row.slug) for row in gone)
-
-
-def _columns(facts: StrategyFacts) -> dict[str, Any]:
-    values = asdict(facts) | {"withdrawn": False}
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
-
-
 def unknown_mentions(texts: Mapping[str, str], found: ReadCatalogue) -> Iterator[CatalogueFault]:
     """What looks like an id of the catalogue, a recipe or a sweep, and is none.
 
@@ -141,17 +132,13 @@ def unknown_mentions(texts: Mapping[str, str], found: ReadCatalogue) -> Iterator
         for number, line in enumerate(text.splitlines(), start=1):
             for begin, rest in CODE.findall(line):
                 code = f"{begin}.{rest}"
-                if (
-                    begin in begins
-                    and not code.endswith(FILE_ENDINGS)
-                    and not _is_known(code, names)
-                ):
+                if begin not in begins or code in names or code.endswith(FILE_ENDINGS):
+                    continue
+                known = (
+                    name.startswith(f"{code}.")
+                    or (name.endswith("*") and code.startswith(name[:-1]))
+                    for name in names
+                )
+                if not any(known):
                     message = f"`{code}` is no strategy, recipe or sweep; accepted: one that is"
                     yield CatalogueFault(path, number, message)
-
-
-def _is_known(code: str, names: set[str]) -> bool:
-    return code in names or any(
-        name.startswith(f"{code}.") or (name.endswith("*") and code.startswith(name[:-1]))
-        for name in names
-    )

@@ -16,6 +16,7 @@ from knowledge.experience.attempts.record import NewExperience
 from knowledge.experience.catalogue.names import load_names
 from knowledge.experience.lessons.new import NewLesson, checked
 from knowledge.experience.readers.drafts import (
+    TEXTS,
     AttemptDraft,
     GapDraft,
     LessonDraft,
@@ -116,7 +117,8 @@ class NameBook:
 
     def _resolve(self, field: str, name: str, place: str, about: str, *, backend: str) -> str:
         if name in EMPTY:
-            return self._blank_answer(field)
+            said = self.answers.get(f"{field}:", "")
+            return "" if said == KEEP else said
         key = (field, name, backend)
         if key not in self._known:
             self._known[key] = self._look_up(field, name, backend)
@@ -126,26 +128,16 @@ class NameBook:
         question = self._ask(f"{field}:{name}", field, name, place, about)
         return question.answer if question.answer not in ("", KEEP) else name
 
-    def _blank_answer(self, field: str) -> str:
-        found = self.answers.get(f"{field}:", "")
-        return "" if found == KEEP else found
-
     def _look_up(self, field: str, name: str, backend: str) -> str | None:
         if field in TABLES:
             found = our_name(field, name)
             return name if found is None and name in self._here.get(field, ()) else found
-        if field == "platform":
-            return self._platform(name)
-        slug = self._names.slug(name, backend)
-        return slug if slug in self._names.slugs or name in self._here["strategy"] else None
-
-    def _platform(self, name: str) -> str | None:
-        arch = architecture(name)
-        if arch:
-            return arch
-        slug = self._platforms.slug(name)
-        if slug is not None:
-            return slug
+        if field == "strategy":
+            slug = self._names.slug(name, backend)
+            return slug if slug in self._names.slugs or name in self._here["strategy"] else None
+        known = architecture(name) or self._platforms.slug(name)
+        if known:
+            return known
         targets = {platform.target for platform in of_architecture(name)} - {""}
         if len(targets) == 1:
             return str(targets.pop())
@@ -154,21 +146,18 @@ class NameBook:
     def _ask(self, key: str, field: str, name: str, place: str, about: str) -> NameQuestion:
         found = self.questions.get(key)
         if found is None:
+            near: list[str] = []
+            if name and field in TABLES:
+                near = nearest_of(field, name)
+            elif name and field == "platform":
+                near = self._platforms.nearest(name)
+            elif name:
+                near = nearest(name, self._names.slugs, self._spelled)
             answer = self.answers.get(key, "")
-            near = self._near(field, name)
             found = NameQuestion(key, field, name, near, 0, place, about, answer)
             self.questions[key] = found
         found.rows += 1
         return found
-
-    def _near(self, field: str, name: str) -> list[str]:
-        if not name:
-            return []
-        if field in TABLES:
-            return nearest_of(field, name)
-        if field == "platform":
-            return self._platforms.nearest(name)
-        return nearest(name, self._names.slugs, self._spelled)
 
 
 def our_question(said: Mapping[str, str]) -> Question:
@@ -229,27 +218,27 @@ class ResolvedImport:
 def resolve(read: ReadFiles, book: NameBook) -> ResolvedImport:
     """All drafts in our words. What cannot be stored is among the faults."""
     found = ResolvedImport(gaps=read.gaps, left_out=list(read.left_out), faults=list(read.faults))
-    for draft in read.attempts:
+    drafts: list[AttemptDraft | LessonDraft] = [*read.attempts, *read.lessons]
+    for draft in drafts:
         try:
-            found.attempts.append((draft, _attempt(draft, book)))
+            if isinstance(draft, AttemptDraft):
+                found.attempts.append((draft, _attempt(draft, book)))
+            else:
+                _take_lesson(found, draft, book)
         except CurationError as error:
             found.faults.append(ReadFault(draft.file, draft.line, error.field, error.message))
-    for lesson in read.lessons:
-        _take_lesson(found, lesson, book)
     return found
 
 
 def _attempt(draft: AttemptDraft, book: NameBook) -> NewExperience:
-    values = dict(draft.values)
+    values, origin = dict(draft.values), ExperienceOrigin.IMPORTED
     if draft.ours:
-        own: dict[str, Any] = dict(draft.names) | {
-            "bottleneck": Bottleneck(draft.names["bottleneck"])
-        }
-        return NewExperience(origin=ExperienceOrigin.IMPORTED, **own, **values)
+        own: dict[str, Any] = {**draft.names, "bottleneck": Bottleneck(draft.names["bottleneck"])}
+        return NewExperience(origin=origin, **own, **values)
     said, at, about = draft.names, draft.place, draft.about
-    for name in ("op", "strategy"):
+    for name, without in (("op", NO_OP), ("strategy", NO_STRATEGY)):
         if not said.get(name):
-            book.blank(name, at, about, NO_STRATEGY if name == "strategy" else NO_OP)
+            book.blank(name, at, about, without)
     backend = book.name("backend", said.get("backend", ""), at, about)
     platform, arch = book.place(said.get("platform", ""), at, about)
     bottleneck = book.name("bottleneck", said.get("bottleneck", ""), at, about)
@@ -262,56 +251,31 @@ def _attempt(draft: AttemptDraft, book: NameBook) -> NewExperience:
     }
     _require_short(names)
     values.setdefault("named", said.get("strategy", "")[:300])
-    return NewExperience(
-        origin=ExperienceOrigin.IMPORTED,
-        arch=arch,
-        bottleneck=_bottleneck(bottleneck),
-        **names,
-        **values,
-    )
-
-
-def _bottleneck(name: str) -> Bottleneck:
-    """A name that a person keeps is none of ours: unknown."""
-    known = {each.value for each in Bottleneck}
-    return Bottleneck(name) if name in known else Bottleneck.UNKNOWN
+    # A name that a person keeps is none of ours: unknown.
+    known = bottleneck if bottleneck in set(Bottleneck) else Bottleneck.UNKNOWN
+    return NewExperience(origin=origin, arch=arch, bottleneck=Bottleneck(known), **names, **values)
 
 
 def _take_lesson(found: ResolvedImport, draft: LessonDraft, book: NameBook) -> None:
-    avoid = draft.avoid
+    avoid, at, about = draft.avoid, draft.place, draft.about
     if draft.cached:
-        answer = book.cached(draft.place, draft.about)
+        answer = book.cached(at, about)
         if answer == LEAVE_OUT:
             why = f"left out by an answer: {draft.cached}"
-            found.left_out.append(SkippedRow(draft.file, draft.line, draft.about, why))
+            found.left_out.append(SkippedRow(draft.file, draft.line, about, why))
             return
         avoid = avoid or answer == AVOID
-    try:
-        found.lessons.append((draft, checked(_lesson(draft, book, avoid))))
-    except CurationError as error:
-        found.faults.append(ReadFault(draft.file, draft.line, error.field, error.message))
-
-
-def _lesson(draft: LessonDraft, book: NameBook, avoid: bool) -> NewLesson:
-    scope: Mapping[str, Any] = draft.names
+    scope: dict[str, Any] = dict(draft.names)
     if not draft.ours:
-        at, about = draft.place, draft.about
-        platform, arch = book.place(draft.names.get("platform", ""), at, about)
-        named = {
-            name: book.name(name, draft.names.get(name, ""), at, about)
+        platform, arch = book.place(scope.get("platform", ""), at, about)
+        scope = {
+            name: book.name(name, scope.get(name, ""), at, about)
             for name in ("op", "dtype", "backend")
-        }
-        scope = named | {"platform": platform, "arch": arch}
+        } | {"platform": platform, "arch": arch}
     _require_short(scope)
-    return NewLesson(
-        context=draft.context,
-        signal=draft.signal,
-        takeaway=draft.takeaway,
-        applicability=draft.applicability,
-        avoid=avoid,
-        source=LessonSource.IMPORTED,
-        **scope,
-    )
+    texts: dict[str, Any] = {name: getattr(draft, name) for name in TEXTS}
+    new = NewLesson(avoid=avoid, source=LessonSource.IMPORTED, **texts, **scope)
+    found.lessons.append((draft, checked(new)))
 
 
 def _require_short(names: Mapping[str, str]) -> None:

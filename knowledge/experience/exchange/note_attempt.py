@@ -12,10 +12,10 @@ from knowledge.curation.errors import CurationError
 from knowledge.curation.people import require_proposer
 from knowledge.experience.attempts.record import record_attempts
 from knowledge.experience.exchange.naming import KEEP, NameBook, resolve
-from knowledge.experience.readers.drafts import NAMED, AttemptDraft, ReadFiles, ReadRefused, judge
-from knowledge.experience.readers.json_rows import JsonRow, json_root
-from knowledge.experience.readers.optimisation_log import METRICS, OUR_METRIC, read_log_row
+from knowledge.experience.readers.drafts import NAMED, AttemptDraft, ReadFiles, judge
+from knowledge.experience.readers.optimisation_log import OUR_METRIC, read_log_row
 from knowledge.models import Experience, ExperienceOrigin
+from knowledge.specs.json_text import RecordError, parse_json
 
 # Field of a told attempt → the field of the log that it stands for.
 TEXTS = {
@@ -25,6 +25,13 @@ TEXTS = {
     "notes": "notes",
 }  # fmt: skip
 OTHERS = ("platform", "gain", "params", "before", "after", "keep")
+# Field of the log, or of an attempt → the field of a told attempt that it stands for.
+OWN = {theirs: own for own, theirs in TEXTS.items()} | {
+    "op": "kernel",
+    "strategy": "optimization",
+    "metrics_before": "before",
+    "metrics_after": "after",
+}
 LEAST_GAIN, MOST_GAIN = -1.0, 10_000.0
 MOST_PARAMS = 50
 
@@ -51,26 +58,16 @@ def note_attempt(said: Mapping[str, Any], by: Any) -> Experience:
     book = NameBook(answers)
     resolved = resolve(ReadFiles(attempts=[draft]), book)
     for fault in resolved.faults:
-        raise CurationError(FIELD.get(fault.field, fault.field), fault.message)
+        raise CurationError(OWN.get(fault.field, fault.field), fault.message)
     for question in book.questions.values():
         if not question.answer:
             near = f"perhaps {', '.join(question.near)}" if question.near else "nothing is near"
             accepted = f"keep {question.field} to store it as it is"
             message = f"'{question.name}' is not known; {near}; accepted: {accepted}"
-            raise CurationError(FIELD.get(question.field, question.field), message)
+            raise CurationError(OWN.get(question.field, question.field), message)
     ((_, new),) = resolved.attempts
     (made,) = record_attempts([replace(new, origin=ExperienceOrigin.PERSON)], by=by)
     return made
-
-
-FIELD = {
-    "op": "kernel",
-    "strategy": "optimization",
-    "bottleneck_before": "bottleneck",
-    "dominant_stall": "stall",
-    "metrics_before": "before",
-    "metrics_after": "after",
-}
 
 
 def _draft(said: Mapping[str, Any]) -> AttemptDraft:
@@ -81,15 +78,27 @@ def _draft(said: Mapping[str, Any]) -> AttemptDraft:
     for when in ("before", "after"):
         row[f"metrics_{when}"] = _metrics(when, said.get(when))
     try:
-        node, lines = json_root(json.dumps(row))
-        draft = read_log_row("", JsonRow(node, lines))
-    except (ReadRefused, TypeError, ValueError) as error:
-        name = getattr(error, "field", "")
-        own = {name: own for own, name in TEXTS.items()}.get(name, FIELD.get(name, name))
-        raise CurationError(own or "body", getattr(error, "message", str(error))) from None
-    values = dict(draft.values) | {"params": draft.values["params"] | _params(said.get("params"))}
-    if said.get("gain") is not None:
-        values |= _told_gain(said, values)
+        draft = read_log_row("", parse_json(json.dumps(row)))
+    except RecordError as error:
+        raise CurationError(OWN.get(error.key, error.key) or "body", error.message) from None
+    except (TypeError, ValueError) as error:
+        raise CurationError("body", str(error)) from None
+    params = {} if said.get("params") is None else said["params"]
+    if not isinstance(params, Mapping) or len(params) > MOST_PARAMS:
+        raise CurationError("params", f"accepted: an object of at most {MOST_PARAMS} values")
+    if any(isinstance(value, (dict, list)) for value in params.values()):
+        raise CurationError("params", "accepted: texts and numbers")
+    values = dict(draft.values) | {"params": draft.values["params"] | params}
+    gain = said.get("gain")
+    if gain is not None:
+        if not _is_number(gain) or not LEAST_GAIN < gain < MOST_GAIN:
+            raise CurationError("gain", f"{gain!r:.40}; accepted: 0.05 for 5 % faster")
+        if values["gain"] is not None:
+            raise CurationError("gain", "accepted: either a gain or both latencies")
+        label, note = judge(said["outcome"], gain)
+        notes = "\n".join(filter(None, (values["notes"], note)))
+        values |= {"gain": gain, "label": label, "notes": notes}
+        values["baseline"] = "the version before it"
     return replace(draft, values=values)
 
 
@@ -102,29 +111,7 @@ def _metrics(when: str, given: Any) -> dict[str, Any]:
     for value in given.values():
         if value is not None and not _is_number(value):
             raise CurationError(when, f"{value!r:.40}; accepted: finite numbers")
-    found = {theirs[name]: value for name, value in given.items()}
-    return {name: found.get(name) for name in METRICS}
-
-
-def _params(given: Any) -> dict[str, Any]:
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping) or len(given) > MOST_PARAMS:
-        raise CurationError("params", f"accepted: an object of at most {MOST_PARAMS} values")
-    if any(isinstance(value, (dict, list)) for value in given.values()):
-        raise CurationError("params", "accepted: texts and numbers")
-    return dict(given)
-
-
-def _told_gain(said: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    gain = said["gain"]
-    if not _is_number(gain) or not LEAST_GAIN < gain < MOST_GAIN:
-        raise CurationError("gain", f"{gain!r:.40}; accepted: 0.05 for 5 % faster")
-    if values["gain"] is not None:
-        raise CurationError("gain", "accepted: either a gain or both latencies")
-    label, note = judge(said["outcome"], gain)
-    notes = "\n".join(filter(None, (values["notes"], note)))
-    return {"gain": gain, "label": label, "notes": notes, "baseline": "the version before it"}
+    return {name: given.get(ours) for name, ours in OUR_METRIC.items()}
 
 
 def _is_number(value: Any) -> bool:

@@ -86,15 +86,11 @@ def read_path(path: Path) -> tuple[str, dict[str, str]]:
     if path.is_dir():
         texts = read_folder(path, TAKEN, as_documents=False)
         # The folders above say what a tips.md is about.
-        above = _named_from(path, 3)
+        above = "/".join(path.resolve().parts[1:][-3:])
         return path.name, {f"{above}/{name}": text for name, text in texts.items()}
     if not path.is_file():
         raise ImportRefused(f"{path}: no such file or folder")
     with File(path.open("rb"), path.name) as file:
         name, texts = read_experience_uploads([file])
-    return name, {_named_from(path, 4) if n == path.name else n: t for n, t in texts.items()}
-
-
-def _named_from(path: Path, parts: int) -> str:
-    """The path with the folders above it, as many as a file's own place may say something."""
-    return "/".join(path.resolve().parts[1:][-parts:])
+    own = "/".join(path.resolve().parts[1:][-4:])
+    return name, {own if n == path.name else n: text for n, text in texts.items()}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from knowledge.curation.errors import CurationError
+from knowledge.curation.store import chunks
 from knowledge.experience.attempts.record import NewExperience
 from knowledge.experience.catalogue.names import load_names, place_of
 from knowledge.experience.exchange.naming import (
@@ -18,13 +19,12 @@ from knowledge.experience.exchange.naming import (
     resolve,
 )
 from knowledge.experience.lessons.new import NewLesson
-from knowledge.experience.readers.drafts import AttemptDraft, GapDraft, LessonDraft
+from knowledge.experience.readers.drafts import SHOWN, AttemptDraft, GapDraft, LessonDraft
 from knowledge.experience.readers.recognise import read_files
 from knowledge.experience.terms import idea_key
 from knowledge.models import EntryStanding, Experience, Gap, Lesson, LessonState
 
 UNNAMED = 100  # attempts without a strategy that a plan offers to name
-AT_ONCE = 500  # rows that one query looks for
 LISTED = 500  # rows that a plan names; it counts the others
 Row = dict[str, str]
 
@@ -81,18 +81,14 @@ def work_out(files: Mapping[str, str], answers: Mapping[str, str]) -> WorkedOut:
         questions=list(book.questions.values()),
     )
     for fault in resolved.faults:
-        at = f"{fault.file}:L{fault.line}"
-        said = f"{fault.field}: {fault.message}" if fault.field else fault.message
-        found.rows.append(_row("row", at, "error", "", said))
+        found.rows.append(_row("row", fault.place, "error", "", fault.words))
     for left in resolved.left_out:
         found.rows.append(_row("row", left.place, "skip", left.about, left.why))
     for draft in read.attempts:
         if not draft.ours and not draft.names.get("strategy"):
             key = f"strategy@{draft.place}"
-            answer = answers.get(key, "")
-            found.unnamed.append(
-                {"key": key, "at": draft.place, "what": draft.about, "answer": answer}
-            )
+            told = {"at": draft.place, "what": draft.about, "answer": answers.get(key, "")}
+            found.unnamed.append({"key": key, **told})
     _attempts(found, resolved)
     _lessons(found, resolved)
     _gaps(found, resolved)
@@ -112,13 +108,23 @@ def require_ready(worked: WorkedOut) -> None:
 
 
 def _attempts(found: WorkedOut, resolved: ResolvedImport) -> None:
-    known = _entries_by_uuid(new.uuid for _, new in resolved.attempts)
-    earlier = _entries_by_origin([new for _, new in resolved.attempts])
+    known = _by_uuid(Experience, (new.uuid for _, new in resolved.attempts))
+    externals = sorted({new.external for _, new in resolved.attempts if new.external})
+    earlier = {}  # entries that were imported before and are not withdrawn
+    for part in chunks(externals):
+        rows = Experience.objects.filter(external__in=part).select_related("track")
+        for row in rows.exclude(standing=EntryStanding.WITHDRAWN):
+            own = (row.external, row.track.op, row.track.backend, row.title)
+            earlier[*own, _figure(row.gain)] = row
     seen: dict[str, str] = {}
     ideas: dict[tuple[str, ...], str] = {}
     fresh: list[tuple[AttemptDraft, NewExperience]] = []
     for draft, new in resolved.attempts:
-        twin = known.get(new.uuid) or (earlier.get(_origin_key(new)) if new.external else None)
+        # What tells an attempt of another system from others with the same id there.
+        own = (new.external, new.op, new.backend, new.title)
+        twin = known.get(new.uuid) or (
+            earlier.get((*own, _figure(new.gain))) if new.external else None
+        )
         if new.uuid and new.uuid in seen:
             why = f"its UUID stands at {seen[new.uuid]} already"
             found.rows.append(_row("attempt", draft.place, "skip", draft.about, why))
@@ -146,9 +152,11 @@ def _attempts(found: WorkedOut, resolved: ResolvedImport) -> None:
 
 
 def _lessons(found: WorkedOut, resolved: ResolvedImport) -> None:
-    known = _lessons_here(draft.uuid for draft, _ in resolved.lessons)
-    texts: dict[tuple[str, ...], str] = {
-        key: f"here already as {lesson.uuid}" for key, lesson in _lesson_texts().items()
+    known = _by_uuid(Lesson, (draft.uuid for draft, _ in resolved.lessons))
+    # Takeaway and scope of every lesson that nobody has retracted.
+    texts = {
+        (row.takeaway, row.op, row.backend, row.platform, row.arch): f"here already as {row.uuid}"
+        for row in Lesson.objects.exclude(state=LessonState.RETRACTED)
     }
     for draft, new in resolved.lessons:
         key = (new.takeaway, new.op, new.backend, new.platform, new.arch)
@@ -161,54 +169,34 @@ def _lessons(found: WorkedOut, resolved: ResolvedImport) -> None:
 
 
 def _gaps(found: WorkedOut, resolved: ResolvedImport) -> None:
-    known = _gaps_here(gap.uuid for gap in resolved.gaps)
+    known = set(_by_uuid(Gap, (gap.uuid for gap in resolved.gaps)))
     for gap in resolved.gaps:
         why = f"here already as {gap.uuid}" if gap.uuid in known else ""
         if not why:
             found.gaps.append(gap)
             known.add(gap.uuid)
         outcome = "skip" if why else "create"
-        found.rows.append(_row("question", gap.place, outcome, gap.question[:160], why))
+        found.rows.append(_row("question", gap.place, outcome, gap.question[:SHOWN], why))
 
 
 def _row(kind: str, at: str, outcome: str, what: str, why: str) -> Row:
     return {"kind": kind, "at": at, "outcome": outcome, "what": what, "why": why}
 
 
-def _entries_by_uuid(uuids: Iterable[str]) -> dict[str, Experience]:
-    """UUID → the entry that has it, whatever its standing."""
-    return {
-        str(entry.uuid): entry
-        for part in _parts([each for each in uuids if each])
-        for entry in Experience.objects.filter(uuid__in=part)
-    }
+def _by_uuid(table: Any, uuids: Iterable[str]) -> dict[str, Any]:
+    """UUID → the row that has it, whatever its standing."""
+    wanted = [each for each in uuids if each]
+    rows = (row for part in chunks(wanted) for row in table.objects.filter(uuid__in=part))
+    return {str(row.uuid): row for row in rows}
 
 
-def _entries_by_origin(attempts: Sequence[NewExperience]) -> dict[tuple[str, ...], Experience]:
-    """What `_origin_key` gives of entries that were imported before and are not withdrawn."""
-    externals = {each.external for each in attempts if each.external}
-    rows = (
-        row
-        for part in _parts(sorted(externals))
-        for row in Experience.objects.filter(external__in=part)
-        .exclude(standing=EntryStanding.WITHDRAWN)
-        .select_related("track")
-    )
-    return {
-        _key(row.external, row.track.op, row.track.backend, row.title, row.gain): row
-        for row in rows
-    }
-
-
-def _origin_key(attempt: NewExperience) -> tuple[str, ...]:
-    """What tells an attempt of another system from others with the same id there."""
-    return _key(attempt.external, attempt.op, attempt.backend, attempt.title, attempt.gain)
+def _figure(gain: float | None) -> str:
+    return "" if gain is None else f"{gain:.6f}"
 
 
 def _same_ideas(attempts: Sequence[NewExperience]) -> dict[int, str]:
     """Position → UUID of an entry of the same idea in the same context: they could be merged."""
     wanted: dict[tuple[str, ...], list[int]] = {}
-    keys = set()
     names = load_names()
     for at, attempt in enumerate(attempts):
         if not attempt.strategy:
@@ -217,9 +205,8 @@ def _same_ideas(attempts: Sequence[NewExperience]) -> dict[int, str]:
         place = place_of(attempt.platform, attempt.arch)
         context = (key, attempt.op, attempt.dtype, attempt.backend, place.platform, place.arch)
         wanted.setdefault((*context, attempt.bottleneck.value), []).append(at)
-        keys.add(key)
     found: dict[int, str] = {}
-    for part in _parts(sorted(keys)):
+    for part in chunks(sorted({context[0] for context in wanted})):
         rows = Experience.objects.filter(params_key__in=part, standing=EntryStanding.COUNTS)
         for row in rows.select_related("track"):
             track = row.track
@@ -227,32 +214,3 @@ def _same_ideas(attempts: Sequence[NewExperience]) -> dict[int, str]:
             for at in wanted.get((*said, track.arch, track.bottleneck), ()):
                 found.setdefault(at, str(row.uuid))
     return found
-
-
-def _lessons_here(uuids: Iterable[str]) -> dict[str, Lesson]:
-    """UUID → lesson."""
-    wanted = [each for each in uuids if each]
-    return {str(row.uuid): row for row in Lesson.objects.filter(uuid__in=wanted)}
-
-
-def _lesson_texts() -> dict[tuple[str, ...], Lesson]:
-    """Takeaway and scope of every lesson that nobody has retracted → the lesson."""
-    rows = Lesson.objects.exclude(state=LessonState.RETRACTED)
-    return {(row.takeaway, row.op, row.backend, row.platform, row.arch): row for row in rows}
-
-
-def _gaps_here(uuids: Iterable[str]) -> set[str]:
-    """The UUIDs that questions here have."""
-    wanted = [each for each in uuids if each]
-    return {
-        str(each) for each in Gap.objects.filter(uuid__in=wanted).values_list("uuid", flat=True)
-    }
-
-
-def _key(external: str, op: str, backend: str, title: str, gain: float | None) -> tuple[str, ...]:
-    return (external, op, backend, title, "" if gain is None else f"{gain:.6f}")
-
-
-def _parts(listed: list[str]) -> Iterator[list[str]]:
-    for first in range(0, len(listed), AT_ONCE):
-        yield listed[first : first + AT_ONCE]

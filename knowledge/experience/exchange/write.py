@@ -14,9 +14,8 @@ from knowledge.experience.attempts.index import index_entries
 from knowledge.experience.attempts.record import record_attempts
 from knowledge.experience.attempts.standing import StandingChange, change_standing, refresh
 from knowledge.experience.exchange.work_out import WorkedOut, require_ready, work_out
-from knowledge.experience.lessons.new import NewLesson
 from knowledge.experience.lessons.weigh import index_gaps, index_lessons, recount, reweigh
-from knowledge.experience.readers.drafts import AttemptDraft, GapDraft, LessonDraft
+from knowledge.experience.readers.drafts import AttemptDraft
 from knowledge.models import (
     Adoption,
     Batch,
@@ -49,23 +48,25 @@ def _take(batch: Batch, by: Any, worked: WorkedOut) -> dict[str, int]:
 
     A curator's import approves its lessons; that of an engineer or of a command proposes them.
     """
-    entries = _entries(worked, batch, by)
-    lessons = _lessons(worked, batch, by)
-    gaps = [_gap(draft, batch) for draft in worked.gaps]
-    index_gaps(gaps)
-    made = {"attempts": len(entries), "lessons": len(lessons), "questions": len(gaps)}
-    close(batch, **worked.plan, made=made, gaps=[gap.pk for gap in gaps])
-    return made
-
-
-def _entries(worked: WorkedOut, batch: Batch, by: Any) -> list[Experience]:
-    made = record_attempts((new for _, new in worked.new), by=batch.author, batch=batch)
-    _point([draft for draft, _ in worked.new], made)
+    entries = record_attempts((new for _, new in worked.new), by=batch.author, batch=batch)
+    _point([draft for draft, _ in worked.new], entries)
     if worked.back:
         back = change_standing(worked.back, BACK, by, f"it came again with {batch}")
         Experience.objects.filter(pk__in=[entry.pk for entry in back]).update(batch=batch)
         reweigh(back)
-        made += back
+        entries += back
+    lessons = _lessons(worked, batch, by)
+    gaps = []
+    for draft in worked.gaps:
+        columns: dict[str, Any] = {"uuid": draft.uuid} if draft.uuid else {}
+        if draft.state != "open":
+            columns["closed_at"] = timezone.now()
+        said = {"question": draft.question, "query": draft.query, "state": draft.state}
+        columns |= {**said, "why": draft.why, "asked_by": batch.author, **draft.names}
+        gaps.append(Gap.objects.create(**columns))
+    index_gaps(gaps)
+    made = {"attempts": len(entries), "lessons": len(lessons), "questions": len(gaps)}
+    close(batch, **worked.plan, made=made, gaps=[gap.pk for gap in gaps])
     return made
 
 
@@ -77,20 +78,27 @@ def _point(drafts: Sequence[AttemptDraft], made: Sequence[Experience]) -> None:
     moved = []
     for draft, entry in pairs:
         target = targets.get(draft.merged_into)
-        if target is None or target.pk == entry.pk:
-            continue
-        entry.standing, entry.merged_into = EntryStanding.MERGED, target
-        Experience.objects.filter(pk=entry.pk).update(
-            standing=EntryStanding.MERGED, merged_into=target
-        )
-        moved.append(entry)
+        if target is not None and target.pk != entry.pk:
+            entry.standing, entry.merged_into = EntryStanding.MERGED, target
+            entry.save(update_fields=["standing", "merged_into"])
+            moved.append(entry)
     refresh(entry.track_id for entry in moved)
     index_entries(moved)
 
 
 def _lessons(worked: WorkedOut, batch: Batch, by: Any) -> list[Lesson]:
     approve = by is not None and may_review(by)
-    made = [_lesson(draft, new, batch, approve) for draft, new in worked.lessons]
+    made = []
+    for draft, new in worked.lessons:
+        if draft.state in (LessonState.RETRACTED, LessonState.RETURNED):
+            state = LessonState(draft.state)  # as it was there
+        elif not approve or draft.state == LessonState.PROPOSED:
+            state = LessonState.PROPOSED
+        else:
+            state = LessonState.ANTI_PATTERN if new.avoid else LessonState.ACTIVE
+        columns: dict[str, Any] = new.columns | ({"uuid": draft.uuid} if draft.uuid else {})
+        columns |= {"source": LessonSource.IMPORTED, "proposed_by": batch.author}
+        made.append(Lesson.objects.create(**columns, state=state, batch=batch))
     LessonChange.objects.bulk_create(
         LessonChange(lesson=lesson, state=lesson.state, by=by, why=f"with {batch}")
         for lesson in made
@@ -106,43 +114,6 @@ def _lessons(worked: WorkedOut, batch: Batch, by: Any) -> list[Lesson]:
     recount(made)
     index_lessons(made)
     return made
-
-
-def _lesson(draft: LessonDraft, new: NewLesson, batch: Batch, approve: bool) -> Lesson:
-    columns: dict[str, Any] = dict(new.columns)
-    if draft.uuid:
-        columns["uuid"] = draft.uuid
-    return Lesson.objects.create(
-        **columns,
-        state=_state(draft, new, approve),
-        source=LessonSource.IMPORTED,
-        batch=batch,
-        proposed_by=batch.author,
-    )
-
-
-def _state(draft: LessonDraft, new: NewLesson, approve: bool) -> LessonState:
-    """What was retracted or returned there stays so; what is in use here a curator decides."""
-    if draft.state in (LessonState.RETRACTED, LessonState.RETURNED):
-        return LessonState(draft.state)
-    if not approve or draft.state == LessonState.PROPOSED:
-        return LessonState.PROPOSED
-    return LessonState.ANTI_PATTERN if new.avoid else LessonState.ACTIVE
-
-
-def _gap(draft: GapDraft, batch: Batch) -> Gap:
-    columns: dict[str, Any] = {"uuid": draft.uuid} if draft.uuid else {}
-    if draft.state != "open":
-        columns["closed_at"] = timezone.now()
-    return Gap.objects.create(
-        question=draft.question,
-        query=draft.query,
-        state=draft.state,
-        why=draft.why,
-        asked_by=batch.author,
-        **draft.names,
-        **columns,
-    )
 
 
 def _built_upon(batch: Batch) -> Iterator[str]:
@@ -166,12 +137,6 @@ def _built_upon(batch: Batch) -> Iterator[str]:
 
 def _take_back(batch: Batch, by: Any, words: str) -> None:
     """People still find what it brought, and nothing counts it."""
-    _withdraw(batch, by, words)
-    _retract(batch, by, words)
-    _close_gaps(batch, by, words)
-
-
-def _withdraw(batch: Batch, by: Any, words: str) -> None:
     by_standing: dict[str, list[Experience]] = defaultdict(list)
     for entry in batch.entries.exclude(standing=EntryStanding.WITHDRAWN).order_by("pk"):
         by_standing[entry.standing].append(entry)
@@ -181,22 +146,14 @@ def _withdraw(batch: Batch, by: Any, words: str) -> None:
         )
         change_standing(entries, change, by, words)
         reweigh(entries)
-
-
-def _retract(batch: Batch, by: Any, words: str) -> None:
     lessons = list(batch.lessons.exclude(state=LessonState.RETRACTED))
-    Lesson.objects.filter(pk__in=[lesson.pk for lesson in lessons]).update(
-        state=LessonState.RETRACTED
-    )
     for lesson in lessons:
         lesson.state = LessonState.RETRACTED
+    Lesson.objects.bulk_update(lessons, ["state"])
     LessonChange.objects.bulk_create(
         LessonChange(lesson=lesson, state=lesson.state, by=by, why=words) for lesson in lessons
     )
     index_lessons(lessons)
-
-
-def _close_gaps(batch: Batch, by: Any, words: str) -> None:
     gaps = Gap.objects.filter(pk__in=batch.plan.get("gaps", []), state=GapState.OPEN)
     keys = list(gaps.values_list("pk", flat=True))
     closed = {"state": GapState.CLOSED, "closed_by": by, "closed_at": timezone.now(), "why": words}

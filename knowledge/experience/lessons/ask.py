@@ -32,12 +32,9 @@ def nearest(
     text: str, items: Iterable[Item], text_of: Callable[[Item], str], most: int
 ) -> list[Item]:
     """The items whose text is near this one, the nearest first."""
-    ranked = sorted(((nearness(text, text_of(item)), item) for item in items), key=_share)
+    shares = [(nearness(text, text_of(item)), item) for item in items]
+    ranked = sorted(shares, key=lambda pair: -pair[0])
     return [item for share, item in ranked[:most] if share >= NEAR]
-
-
-def _share(pair: tuple[float, object]) -> float:
-    return -pair[0]
 
 
 def lessons_for(
@@ -69,9 +66,8 @@ def similar_lessons(
     known = Lesson.objects.exclude(state=LessonState.RETRACTED)
     if besides is not None:
         known = known.exclude(pk=besides.pk)
-    listed = list(known[:LOOKED_AT])
-    return nearest(f"{takeaway} {strategy}", listed, _words, MOST_SIMILAR)
 
+    def words(lesson: Lesson) -> str:
+        return f"{lesson.takeaway} {lesson.strategy}"
 
-def _words(lesson: Lesson) -> str:
-    return f"{lesson.takeaway} {lesson.strategy}"
+    return nearest(f"{takeaway} {strategy}", known[:LOOKED_AT], words, MOST_SIMILAR)

@@ -73,11 +73,8 @@ def lessons_matching(filters: LessonFilters) -> QuerySet[Lesson]:
     if filters.state != ALL:
         rows = rows.filter(state__in=[filters.state] if filters.state else IN_USE)
     for word in words_of(filters.q)[:MOST_WORDS]:
-        said = (Q(**{f"{name}__icontains": word}) for name in (*LONGEST, "strategy"))
-        any_of = Q()
-        for each in said:
-            any_of |= each
-        rows = rows.filter(any_of)
+        said = {f"{name}__icontains": word for name in (*LONGEST, "strategy")}
+        rows = rows.filter(Q(**said, _connector=Q.OR))
     return holding(rows, {name: value for name, value in filters.set.items() if name in BY_SCOPE})
 
 

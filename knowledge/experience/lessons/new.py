@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from typing import Any
 from uuid import UUID
 
 from knowledge.curation.errors import CurationError, require_storable
-from knowledge.experience.catalogue.names import FAMILIES, catalogue_slug, place_of
+from knowledge.experience.catalogue.names import catalogue_slug, place_of
+from knowledge.experience.terms import FAMILIES
 from knowledge.models import (
     EntryStanding,
     Experience,
@@ -71,22 +73,37 @@ def checked(new: NewLesson) -> NewLesson:
     An architecture follows from a platform of the wiki, as it does for attempts.
     CurationError names the field that is empty, too long or no database text.
     """
-    found = {name: _text(name, getattr(new, name), most) for name, most in LONGEST.items()}
+    found: dict[str, Any] = {}
+    for name, most in LONGEST.items():
+        text = getattr(new, name).replace("\r\n", "\n").strip()
+        if not text:
+            raise CurationError(name, f"it is empty; accepted: {MEANS[name].lower()}")
+        found[name] = require_storable(name, text, most)
     for name in Lesson.SCOPE:
-        found[name] = _scope(name, getattr(new, name))
+        said = " ".join(getattr(new, name).split())
+        found[name] = require_storable(name, said, Lesson.longest(name))
     found["strategy"] = catalogue_slug(found["strategy"], found["backend"])
     if found["arch"]:
         found["arch"] = place_of(found["platform"], found["arch"]).arch
-    return replace(new, **found)  # type: ignore[arg-type]  # texts alone
+    return replace(new, **found)
 
 
 def entries_of(uuids: Sequence[str]) -> list[Experience]:
     """The entries that count, in this order; one that was merged is the one that it is in now."""
     if len(uuids) > MOST_EVIDENCE:
         raise CurationError("evidence", f"{len(uuids)} entries; accepted: at most {MOST_EVIDENCE}")
-    found = {}
+    found: dict[int, Experience] = {}
     for text in uuids:
-        entry = _entry(text)
+        try:
+            entry = Experience.objects.select_related("track", "merged_into").get(uuid=UUID(text))
+        except (ValueError, Experience.DoesNotExist):
+            message = f"no entry '{text[:60]}'; accepted: the id of an attempt"
+            raise CurationError("evidence", message) from None
+        while entry.merged_into is not None:
+            entry = entry.merged_into
+        if entry.standing != EntryStanding.COUNTS:
+            message = f"{entry.uuid} is {entry.standing}; accepted: attempts that count"
+            raise CurationError("evidence", message)
         found[entry.pk] = entry
     return list(found.values())
 
@@ -99,36 +116,20 @@ def rewritten(lesson: Lesson) -> NewLesson:
     )
 
 
-def _entry(text: str) -> Experience:
-    try:
-        entry = Experience.objects.select_related("track", "merged_into").get(uuid=UUID(text))
-    except (ValueError, Experience.DoesNotExist):
-        raise CurationError(
-            "evidence", f"no entry '{text[:60]}'; accepted: the id of an attempt"
-        ) from None
-    while entry.merged_into is not None:
-        entry = entry.merged_into
-    if entry.standing != EntryStanding.COUNTS:
-        raise CurationError(
-            "evidence", f"{entry.uuid} is {entry.standing}; accepted: attempts that count"
-        )
-    return entry
-
-
-def _text(name: str, text: str, most: int) -> str:
-    plain = text.replace("\r\n", "\n").strip()
-    if not plain:
-        raise CurationError(name, f"it is empty; accepted: {MEANS[name].lower()}")
-    return require_storable(name, plain, most)
-
-
-def _scope(name: str, text: str) -> str:
-    return require_storable(name, " ".join(text.split()), Lesson.longest(name))
-
-
 def known_values(name: str) -> list[str]:
     """What a field of a scope usually is, sorted."""
-    return sorted({value for value in _values(name) if value})
+    values: Iterable[str]
+    if name == "op":
+        values = [op for ops in FAMILIES.values() for op in ops]
+    elif name == "dtype":
+        values = DTYPES
+    elif name in ("platform", "arch"):
+        column = "slug" if name == "platform" else "target"
+        values = Platform.objects.values_list(column, flat=True)
+    else:
+        column = "backend" if name == "backend" else "slug"
+        values = Strategy.objects.filter(withdrawn=False).values_list(column, flat=True)
+    return sorted({value for value in values if value})
 
 
 def known_value(name: str, value: str) -> str:
@@ -154,15 +155,3 @@ def lesson_values(name: str) -> list[str]:
     """What the scopes of stored lessons name, for filters."""
     rows = Lesson.objects.order_by(name).values_list(name, flat=True).distinct()
     return [value for value in rows if value]
-
-
-def _values(name: str) -> Iterable[str]:
-    if name == "op":
-        return [op for ops in FAMILIES.values() for op in ops]
-    if name == "dtype":
-        return DTYPES
-    if name in ("platform", "arch"):
-        column = "slug" if name == "platform" else "target"
-        return Platform.objects.values_list(column, flat=True)
-    column = "backend" if name == "backend" else "slug"
-    return Strategy.objects.filter(withdrawn=False).values_list(column, flat=True)

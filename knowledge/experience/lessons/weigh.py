@@ -85,7 +85,32 @@ def weigh_lessons(entries: Iterable[Experience]) -> None:
     counting = [each for each in entries if each.standing == EntryStanding.COUNTS]
     with transaction.atomic():
         for some in chunks([each for each in counting if each.track.strategy]):
-            _weigh(some)
+            strategies = {entry.track.strategy for entry in some}
+            lessons = Lesson.objects.select_for_update().filter(state__in=IN_USE)
+            listed = list(lessons.filter(strategy__in=strategies).order_by("pk"))
+            known = LessonEvidence.objects.filter(lesson__in=listed, entry__in=some)
+            weighed = set(known.values_list("lesson", "entry"))
+            found = [
+                LessonEvidence(lesson=lesson, entry=entry, agrees=said)
+                for lesson in listed
+                for entry in some
+                if covers(lesson, entry.track)
+                and (lesson.pk, entry.pk) not in weighed
+                and (said := agrees(lesson, entry)) is not None
+            ]
+            LessonEvidence.objects.bulk_create(found, ignore_conflicts=True)
+            # One open question a lesson; what contradicts it further is counted there.
+            first = {each.lesson_id: each for each in reversed(found) if not each.agrees}
+            asked = Disagreement.objects.filter(lesson__in=first, state=ConflictState.OPEN)
+            for key in asked.values_list("lesson", flat=True):
+                first.pop(key, None)
+            Disagreement.objects.bulk_create(
+                (Disagreement(first=each.entry, lesson=each.lesson) for each in first.values()),
+                ignore_conflicts=True,
+            )
+            touched = {each.lesson_id: each.lesson for each in found}
+            recount(list(touched.values()))
+            index_lessons(touched.values())
 
 
 def recount(lessons: Sequence[Lesson]) -> None:
@@ -127,36 +152,3 @@ def agrees(lesson: Lesson, entry: Experience) -> bool | None:
     if label.worked:
         return True
     return False if label in FAILED else None
-
-
-def _weigh(counting: Sequence[Experience]) -> None:
-    strategies = {entry.track.strategy for entry in counting}
-    lessons = Lesson.objects.select_for_update().filter(state__in=IN_USE, strategy__in=strategies)
-    listed = list(lessons.order_by("pk"))
-    known = LessonEvidence.objects.filter(lesson__in=listed, entry__in=counting)
-    weighed = set(known.values_list("lesson", "entry"))
-    found = [
-        LessonEvidence(lesson=lesson, entry=entry, agrees=said)
-        for lesson in listed
-        for entry in counting
-        if covers(lesson, entry.track)
-        and (lesson.pk, entry.pk) not in weighed
-        and (said := agrees(lesson, entry)) is not None
-    ]
-    LessonEvidence.objects.bulk_create(found, ignore_conflicts=True)
-    _open_disagreements([each for each in found if not each.agrees])
-    touched = {each.lesson_id: each.lesson for each in found}
-    recount(list(touched.values()))
-    index_lessons(touched.values())
-
-
-def _open_disagreements(against: Sequence[LessonEvidence]) -> None:
-    """One open question a lesson; what contradicts it further is counted there."""
-    first = {each.lesson_id: each for each in reversed(against)}
-    asked = Disagreement.objects.filter(lesson__in=first, state=ConflictState.OPEN)
-    for key in asked.values_list("lesson", flat=True):
-        first.pop(key, None)
-    Disagreement.objects.bulk_create(
-        (Disagreement(first=each.entry, lesson=each.lesson) for each in first.values()),
-        ignore_conflicts=True,
-    )

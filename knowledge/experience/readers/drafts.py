@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from knowledge.exchange.formats import Format, GivenFile
 from knowledge.experience.terms import AttemptLabel, label_of
+from knowledge.specs.json_text import RecordError
 
 # What a file names in words of its own; see `readers.spellings`.
 NAMED = ("op", "dtype", "backend", "platform", "bottleneck", "strategy")
+TEXTS = ("context", "signal", "takeaway", "applicability")  # of a lesson
+SHOWN = 160  # characters of a draft's text that tell it from others
 LEAST_FLOOR = 0.01
 # What a source says → whether it claims that the attempt worked; None where its answer was wrong.
 CLAIMS: dict[AttemptLabel, tuple[str, ...]] = {
@@ -25,31 +29,34 @@ FAILED = ("failure", "failed")
 
 
 @dataclass(frozen=True, slots=True)
-class ReadFault:
-    """One thing that cannot be read: where, which field, and what is accepted."""
+class Placed:
+    """One thing that a file says, and where."""
 
     file: str
     line: int
-    field: str
-    message: str
 
-    def __str__(self) -> str:
-        named = f"{self.field}: " if self.field else ""
-        return f"{self.file}:L{self.line}: {named}{self.message}"
-
-
-class ReadRefused(ValueError):
-    """A row that cannot be read."""
-
-    def __init__(self, line: int, field: str, message: str) -> None:
-        super().__init__(f"L{line}: {field}: {message}")
-        self.line = line
-        self.field = field
-        self.message = message
+    @property
+    def place(self) -> str:
+        return f"{self.file}:L{self.line}"
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptDraft:
+class ReadFault(Placed):
+    """One thing that cannot be read: where, which field, and what is accepted."""
+
+    field: str
+    message: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.field}: {self.message}" if self.field else self.message
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.words}"
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptDraft(Placed):
     """One attempt as a file has it.
 
     names: field → name, of `NAMED`; "" is not said. values: further fields of
@@ -57,35 +64,27 @@ class AttemptDraft:
     merged_into: the uuid that it is merged into.
     """
 
-    file: str
-    line: int
     names: Mapping[str, str]
     values: Mapping[str, Any]
     ours: bool = False
     merged_into: str = ""
 
     @property
-    def place(self) -> str:
-        return f"{self.file}:L{self.line}"
-
-    @property
     def about(self) -> str:
         """What was tried, in a line."""
         values = self.values
         told = (values.get("title"), values.get("change"), self.names.get("strategy"))
-        return str(next(filter(None, told), values.get("notes", ""))).partition("\n")[0][:160]
+        return str(next(filter(None, told), values.get("notes", ""))).partition("\n")[0][:SHOWN]
 
 
 @dataclass(frozen=True, slots=True)
-class LessonDraft:
+class LessonDraft(Placed):
     """One lesson as a file has it; see `knowledge.models.lesson` for its four texts.
 
     evidence: uuid of an entry → whether it agrees. state: as it was there; "" where a file has no
     states. cached: why its advice is a forbidden cache; "" if it is none.
     """
 
-    file: str
-    line: int
     names: Mapping[str, str]
     context: str
     signal: str
@@ -99,20 +98,14 @@ class LessonDraft:
     cached: str = ""
 
     @property
-    def place(self) -> str:
-        return f"{self.file}:L{self.line}"
-
-    @property
     def about(self) -> str:
-        return self.takeaway.partition("\n")[0][:160]
+        return self.takeaway.partition("\n")[0][:SHOWN]
 
 
 @dataclass(frozen=True, slots=True)
-class GapDraft:
+class GapDraft(Placed):
     """One open question as a file has it. names: its scope."""
 
-    file: str
-    line: int
     names: Mapping[str, str]
     question: str
     uuid: str = ""
@@ -120,26 +113,18 @@ class GapDraft:
     state: str = "open"
     why: str = ""
 
-    @property
-    def place(self) -> str:
-        return f"{self.file}:L{self.line}"
-
 
 @dataclass(frozen=True, slots=True)
-class SkippedRow:
+class SkippedRow(Placed):
     """One row that is not taken, and why."""
 
-    file: str
-    line: int
     about: str
     why: str
 
-    @property
-    def place(self) -> str:
-        return f"{self.file}:L{self.line}"
 
-
-Read = AttemptDraft | LessonDraft | GapDraft | SkippedRow | ReadRefused
+Read = AttemptDraft | LessonDraft | GapDraft | SkippedRow | RecordError
+# Each reader of this folder adds its own.
+FORMATS: list[Format[GivenFile, Iterator[Read]]] = []
 
 
 @dataclass(slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from knowledge.exchange.formats import Format
-from knowledge.experience.readers.drafts import AttemptDraft, ReadRefused
-from knowledge.experience.readers.json_rows import FORMATS, GivenFile, JsonRow, json_root
+from knowledge.exchange.formats import Format, GivenFile
+from knowledge.experience.readers.drafts import FORMATS, AttemptDraft
 from knowledge.experience.terms import AttemptLabel
+from knowledge.specs.json_text import Node, RecordError, parse_json
 
 FORMAT = "verified_ineffective.jsonl"
 FIELDS = ("round", "direction", "reason", "modified_files", "at")
@@ -16,31 +16,29 @@ FIELDS = ("round", "direction", "reason", "modified_files", "at")
 CAMPAIGN = re.compile(r"(?P<op>\w+)_(?P<backend>[a-z]+)_(?P<platform>[a-z0-9]+)_\d{8}")
 
 
-def _read(file: GivenFile) -> Iterator[AttemptDraft | ReadRefused]:
+def _read(file: GivenFile) -> Iterator[AttemptDraft | RecordError]:
     """A line an attempt; in the place of one that cannot be read, why."""
     for number, line in enumerate(file.text.splitlines(), 1):
-        if not line.strip():
-            continue
         try:
-            node, lines = json_root(line)
-            yield _attempt(file.path, number, JsonRow(node, lines))
-        except ReadRefused as refused:
-            yield ReadRefused(number, refused.field, refused.message)
+            if line.strip():
+                yield _attempt(file.path, number, parse_json(line))
+        except RecordError as error:
+            yield RecordError(error.message, error.place, error.key, number)
 
 
-def _attempt(file: str, number: int, row: JsonRow) -> AttemptDraft:
-    row.only(*FIELDS)
-    direction = row.text("direction").strip()
+def _attempt(file: str, number: int, row: Node) -> AttemptDraft:
+    row.fields(FIELDS)
+    direction = row["direction"].text().strip()
     if not direction:
-        row.refuse("direction", "is missing; accepted: what was tried")
+        raise row["direction"].error("is missing; accepted: what was tried")
     where = next(filter(None, map(CAMPAIGN.fullmatch, file.split("/"))), None)
     names = where.groupdict() if where else {"op": "", "backend": "", "platform": ""}
-    round_, files = row.count("round"), row.texts("modified_files")
+    round_, files = row["round"].count(), row["modified_files"].texts()
     values = {
         "label": AttemptLabel.TIE,
         "title": direction.partition("\n")[0][:300],
         "change": direction,
-        "notes": row.text("reason").strip(),
+        "notes": row["reason"].text().strip(),
         "evidence": [f"changed: {', '.join(files)}"] if files else [],
         "external": f"round {round_}" if round_ is not None else "",
     }

@@ -7,21 +7,15 @@ optimization as name{param=value}, and an outcome. What it spells in many ways, 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from knowledge.exchange.formats import Format
-from knowledge.experience.readers.drafts import (
-    ACCEPTED,
-    AttemptDraft,
-    ReadRefused,
-    SkippedRow,
-    judge,
-)
-from knowledge.experience.readers.json_rows import FORMATS, GivenFile, JsonRow
+from knowledge.exchange.formats import Format, GivenFile
+from knowledge.experience.readers.drafts import ACCEPTED, FORMATS, AttemptDraft, SkippedRow, judge
 from knowledge.experience.readers.spellings import EMPTY
+from knowledge.specs.json_text import Node, RecordError
 
 FORMAT = "experiences.json"
-METRICS = ("memory_sol_pct", "sm_sol_pct", "latency_ms", "achieved_occupancy")
 FIELDS = (
     *("id", "date", "iteration", "kernel", "backend", "chip", "dims", "bottleneck_before"),
     *("dominant_stall", "metrics_before", "metrics_after", "optimization", "hypothesis"),
@@ -42,20 +36,24 @@ MATMUL = ("M", "N", "K")
 PARAMETERS = re.compile(r"(?P<name>[^{]*)\{(?P<inside>[^{}]*)\}\s*")
 
 
-def read_log_row(file: str, row: JsonRow) -> AttemptDraft:
-    """One attempt. ReadRefused names the field that is wrong."""
-    row.only(*FIELDS)
-    stated = row.text("outcome").strip()
+def read_log_row(file: str, row: Node) -> AttemptDraft:
+    """One attempt. RecordError names the field that is wrong."""
+    row.fields(FIELDS)
+    stated = row["outcome"].text().strip()
     if stated.casefold() not in ACCEPTED:
-        row.refuse("outcome", f"'{stated[:60]}'; accepted: {', '.join(ACCEPTED)}")
+        raise row["outcome"].error(f"'{stated[:60]}'; accepted: {', '.join(ACCEPTED)}")
     metrics = {when: _metrics(row, f"metrics_{when}") for when in ("before", "after")}
     gain, measured = _gain(row, metrics)
     label, note = judge(stated, gain)
-    strategy, params = strategy_and_params(row.text("optimization", 300))
-    shape = shape_of(row.text("dims", 300))
-    hypothesis, stall = row.text("hypothesis").strip(), row.text("dominant_stall", 200).strip()
-    iteration = row.text("iteration", 40).strip()
-    number = row.count("id")
+    strategy, params = strategy_and_params(row["optimization"].text(300))
+    shape = shape_of(row["dims"].text(300))
+    hypothesis, stall = row["hypothesis"].text().strip(), row["dominant_stall"].text(200).strip()
+    iteration = row["iteration"].text(40).strip()
+    number = row["id"].count()
+    external = (
+        "" if number is None else f"{FORMAT} {number}",
+        "" if iteration in EMPTY else iteration,
+    )
     values: dict[str, Any] = {
         "label": label,
         "gain": gain,
@@ -66,16 +64,16 @@ def read_log_row(file: str, row: JsonRow) -> AttemptDraft:
         "evidence": [f"dominant stall: {stall}"] if stall else [],
         "metrics": {when: found for when, found in metrics.items() if found},
         "baseline": "the version before it" if gain is not None else "",
-        "notes": "\n".join(filter(None, (row.text("notes").strip(), note, measured))),
-        "external": _external(number, iteration),
-        "happened_at": row.moment("date"),
+        "notes": "\n".join(filter(None, (row["notes"].text().strip(), note, measured))),
+        "external": " ".join(filter(None, external)),
+        "happened_at": row["date"].moment(),
     }
     names = {
-        "op": row.text("kernel", 60).strip(),
-        "dtype": row.text("dtype", 20).strip(),
-        "backend": row.text("backend", 40).strip(),
-        "platform": row.text("chip", 80).strip(),
-        "bottleneck": row.text("bottleneck_before", 40).strip(),
+        "op": row["kernel"].text(60).strip(),
+        "dtype": row["dtype"].text(20).strip(),
+        "backend": row["backend"].text(40).strip(),
+        "platform": row["chip"].text(80).strip(),
+        "bottleneck": row["bottleneck_before"].text(40).strip(),
         "strategy": strategy,
     }
     return AttemptDraft(file, row.line, names, values)
@@ -96,32 +94,26 @@ def twice(drafts: list[AttemptDraft]) -> tuple[list[AttemptDraft], list[SkippedR
     return kept, left_out
 
 
-def _external(number: int | None, iteration: str) -> str:
-    said = ("" if number is None else f"{FORMAT} {number}", "" if iteration in EMPTY else iteration)
-    return " ".join(filter(None, said))
-
-
-def _metrics(row: JsonRow, name: str) -> dict[str, float]:
-    inside = row.row(name)
-    try:
-        inside.only(*METRICS)
-    except ReadRefused as refused:
-        raise ReadRefused(refused.line, f"{name}.{refused.field}", refused.message) from None
-    found = {ours: inside.number(theirs) for theirs, ours in OUR_METRIC.items()}
+def _metrics(row: Node, name: str) -> dict[str, float]:
+    inside = row[name]
+    for key, each in inside.fields().items() if inside.value is not None else ():
+        if key not in OUR_METRIC:
+            raise each.error(f"unknown field; accepted: {', '.join(OUR_METRIC)}", f"{name}.{key}")
+    found = {ours: inside[theirs].number() for theirs, ours in OUR_METRIC.items()}
     return {ours: value for ours, value in found.items() if value is not None}
 
 
-def _gain(row: JsonRow, metrics: dict[str, dict[str, float]]) -> tuple[float | None, str]:
+def _gain(row: Node, metrics: dict[str, dict[str, float]]) -> tuple[float | None, str]:
     """The gain over the version before, and how well it is known."""
     before, after = (metrics[when].get("latency_ms") for when in ("before", "after"))
     for when, latency in (("before", before), ("after", after)):
         if latency is not None and latency < LEAST_LATENCY_MS:
-            row.refuse(f"metrics_{when}", f"latency_ms {latency}; accepted: above 0")
+            raise row[f"metrics_{when}"].error(f"latency_ms {latency}; accepted: above 0")
     if before is not None and after is not None:
         return before / after - 1, ""
-    speedup = row.number("speedup")
+    speedup = row["speedup"].number()
     if speedup is not None and speedup <= 0:
-        row.refuse("speedup", f"{speedup}; accepted: above 0, or null")
+        raise row["speedup"].error(f"{speedup}; accepted: above 0, or null")
     if speedup is None:
         return None, ""
     return speedup - 1, "Its gain comes from a speedup that was rounded to two decimals."
@@ -165,6 +157,8 @@ def _detect(file: GivenFile) -> bool:
     return file.name == FORMAT or any(each.keys() >= MARKS for each in objects)
 
 
-FORMATS.append(
-    Format(FORMAT, FORMAT, _detect, lambda file: file.each(file.json[0].items(), read_log_row))
-)
+def _read(file: GivenFile) -> Iterator[AttemptDraft | RecordError]:
+    return file.each(file.json.items(), read_log_row)
+
+
+FORMATS.append(Format(FORMAT, FORMAT, _detect, _read))

@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator
 from typing import Any
 
-from knowledge.exchange.formats import Format
+from knowledge.exchange.formats import Format, GivenFile
 from knowledge.experience.readers.drafts import (
+    FORMATS,
+    TEXTS,
     AttemptDraft,
     GapDraft,
     LessonDraft,
     Read,
-    ReadRefused,
 )
-from knowledge.experience.readers.json_rows import FORMATS, GivenFile, JsonRow, json_root
-from knowledge.experience.readers.tips import TEXTS
 from knowledge.experience.terms import AttemptLabel, Bottleneck
+from knowledge.specs.json_text import JsonNumber, Node, RecordError, load_strict
 
 FORMAT = "kopt-experience-1"
 PARTS = ("format", "experience", "lessons", "gaps")
@@ -50,88 +49,80 @@ NESTED = ("shapes", "params", "evidence", "metrics")
 COUNTS = ("pairs", "campaign", "round")
 
 
-def _read_entry(file: str, row: JsonRow) -> AttemptDraft:
-    """One attempt. ReadRefused names the field that is wrong."""
-    row.only(*ENTRY_FIELDS)
-    short = {name: row.text(name, most) for name, most in SHORT.items()}
-    standing = row.one_of("standing", STANDINGS, "counts")
+def _read_entry(file: str, row: Node) -> AttemptDraft:
+    """One attempt. RecordError names the field that is wrong."""
+    row.fields(ENTRY_FIELDS)
+    short = {name: row[name].text(most) for name, most in SHORT.items()}
+    standing = row["standing"].one_of(STANDINGS, "counts")
+    # The round that it was measured in there; its number means another one here.
+    campaign, number = row["campaign"].count(), row["round"].count()
+    round_ = f"campaign {campaign} round {number}" if campaign and number else ""
     values: dict[str, Any] = {
-        "uuid": row.uuid("uuid"),
-        "label": AttemptLabel(row.one_of("label", LABELS)),
+        "uuid": row["uuid"].uuid(),
+        "label": AttemptLabel(row["label"].one_of(LABELS)),
         "masked": standing == "masked",
         "named": short.pop("strategy_name"),
         "scope_class": short.pop("shape_class"),
         "arch": short.pop("arch"),
-        "external": short.pop("external") or _round_words(row),
-        **{name: row.text(name) for name in LONG},
-        **{name: row.number(name) for name in NUMBERS},
-        "pairs": row.count("pairs") or 0,
-        "shapes": _shapes(row),
-        "params": row.plain("params", dict),
-        "evidence": row.texts("evidence"),
-        "metrics": row.plain("metrics", dict),
-        "happened_at": row.moment("happened_at"),
+        "external": short.pop("external") or round_,
+        **{name: row[name].text() for name in LONG},
+        **{name: row[name].number() for name in NUMBERS},
+        "pairs": row["pairs"].count() or 0,
+        "shapes": row["shapes"].plain(list),
+        "params": row["params"].plain(dict),
+        "evidence": row["evidence"].texts(),
+        "metrics": row["metrics"].plain(dict),
+        "happened_at": row["happened_at"].moment(),
     }
+    if not all(isinstance(shape, dict) for shape in values["shapes"]):
+        raise row["shapes"].error("accepted: a list of objects, name → size")
     names = {name: short.pop(name) for name in ("op", "dtype", "backend", "platform", "strategy")}
-    names["bottleneck"] = row.one_of("bottleneck", BOTTLENECKS, "unknown")
-    merged_into = row.uuid("merged_into") if standing == "merged" else ""
+    names["bottleneck"] = row["bottleneck"].one_of(BOTTLENECKS, "unknown")
+    merged_into = row["merged_into"].uuid() if standing == "merged" else ""
     if standing == "merged" and not merged_into:
-        row.refuse("merged_into", "is missing; accepted: the UUID that it was merged into")
+        raise row["merged_into"].error("is missing; accepted: the UUID that it was merged into")
     return AttemptDraft(file, row.line, names, values | short, ours=True, merged_into=merged_into)
 
 
-def _read_lesson(file: str, row: JsonRow) -> LessonDraft:
-    """One lesson. ReadRefused names the field that is wrong."""
-    row.only(*LESSON_FIELDS)
-    texts = {name: row.text(name) for name in TEXTS}
+def _read_lesson(file: str, row: Node) -> LessonDraft:
+    """One lesson. RecordError names the field that is wrong."""
+    row.fields(LESSON_FIELDS)
+    texts = {name: row[name].text() for name in TEXTS}
     for name, text in texts.items():
         if not text.strip():
-            row.refuse(name, "is missing; accepted: all four fields")
-    evidence = row.plain("evidence", dict)
+            raise row[name].error("is missing; accepted: all four fields")
+    evidence = row["evidence"].plain(dict)
     if not all(isinstance(agrees, bool) for agrees in evidence.values()):
-        row.refuse("evidence", "accepted: an object, UUID of an attempt → true or false")
+        raise row["evidence"].error("accepted: an object, UUID of an attempt → true or false")
     return LessonDraft(
         file,
         row.line,
-        {name: row.text(name, 120) for name in SCOPE},
+        {name: row[name].text(120) for name in SCOPE},
         **texts,
-        avoid=row.flag("avoid"),
-        uuid=row.uuid("uuid"),
-        state=row.one_of("state", LESSON_STATES, "proposed"),
+        avoid=bool(row["avoid"].flag()),
+        uuid=row["uuid"].uuid(),
+        state=row["state"].one_of(LESSON_STATES, "proposed"),
         evidence=evidence,
         ours=True,
     )
 
 
-def _read_gap(file: str, row: JsonRow) -> GapDraft:
-    """One open question. ReadRefused names the field that is wrong."""
-    row.only(*GAP_FIELDS)
-    question = row.text("question")
+def _read_gap(file: str, row: Node) -> GapDraft:
+    """One open question. RecordError names the field that is wrong."""
+    row.fields(GAP_FIELDS)
+    question = row["question"].text()
     if not question.strip():
-        row.refuse("question", "is missing; accepted: a text")
+        raise row["question"].error("is missing; accepted: a text")
     return GapDraft(
         file,
         row.line,
-        {name: row.text(name, 120) for name in SCOPE},
+        {name: row[name].text(120) for name in SCOPE},
         question,
-        uuid=row.uuid("uuid"),
-        query=row.text("query", 500),
-        state=row.one_of("state", GAP_STATES, "open"),
-        why=row.text("why"),
+        uuid=row["uuid"].uuid(),
+        query=row["query"].text(500),
+        state=row["state"].one_of(GAP_STATES, "open"),
+        why=row["why"].text(),
     )
-
-
-def _shapes(row: JsonRow) -> list[dict[str, Any]]:
-    shapes = row.plain("shapes", list)
-    if not all(isinstance(shape, dict) for shape in shapes):
-        raise ReadRefused(row.line, "shapes", "accepted: a list of objects, name → size")
-    return list(shapes)
-
-
-def _round_words(row: JsonRow) -> str:
-    """The round that it was measured in there; its number means another one here."""
-    campaign, round_ = row.count("campaign"), row.count("round")
-    return f"campaign {campaign} round {round_}" if campaign and round_ else ""
 
 
 def _is_own_csv(file: GivenFile) -> bool:
@@ -140,66 +131,50 @@ def _is_own_csv(file: GivenFile) -> bool:
     return file.name.endswith(".csv") and {"uuid", "label", "strategy"} <= set(header)
 
 
-def _read_csv(file: GivenFile) -> Iterator[AttemptDraft | ReadRefused]:
+def _read_csv(file: GivenFile) -> Iterator[AttemptDraft | RecordError]:
     """A row an attempt; in the place of one that cannot be read, why."""
     reader = csv.DictReader(io.StringIO(file.text, newline=""), strict=True)
-    unknown = [name for name in reader.fieldnames or () if name not in ENTRY_FIELDS]
-    if unknown:
-        said = f"unknown column; accepted: {', '.join(ENTRY_FIELDS)}"
-        yield ReadRefused(1, unknown[0], said)
-        return
+    for name in reader.fieldnames or ():
+        if name not in ENTRY_FIELDS:
+            yield RecordError(f"unknown column; accepted: {', '.join(ENTRY_FIELDS)}", key=name)
+            return
     first = 2
     while True:
         try:
             cells = next(reader, None)
+            if cells is None:
+                return
+            yield _read_entry(file.path, _row(first, cells))
         except csv.Error as error:
-            yield ReadRefused(reader.line_num, "", f"no CSV: {error}")
+            yield RecordError(f"no CSV: {error}", line=reader.line_num)
             return
-        if cells is None:
-            return
-        try:
-            yield _attempt(file.path, first, cells)
-        except ReadRefused as refused:
-            yield ReadRefused(first, refused.field, refused.message)
+        except RecordError as error:
+            yield error
         first = reader.line_num + 1
 
 
-def _attempt(file: str, line: int, cells: dict[Any, Any]) -> AttemptDraft:
+def _row(line: int, cells: dict[Any, Any]) -> Node:
+    """The cells of a row as the object that the JSON has."""
     if None in cells or None in cells.values():
-        raise ReadRefused(line, "", "accepted: as many cells as there are columns")
+        raise RecordError("accepted: as many cells as there are columns", line=line)
     said: dict[str, Any] = {}
+    row = Node("$", said, {"$": (line, line)})
     for name, cell in cells.items():
         # The writer sets an apostrophe before what a spreadsheet would run as a formula.
         text = cell.removeprefix("'")
-        if name in NESTED:
-            said[name] = _nested(line, name, text)
-        elif name in (*NUMBERS, *COUNTS):
-            said[name] = _number(line, name, text)
-        else:
-            said[name] = text
-    node, lines = json_root(json.dumps(said))
-    draft = _read_entry(file, JsonRow(node, lines))
-    return AttemptDraft(
-        file, line, draft.names, draft.values, ours=True, merged_into=draft.merged_into
-    )
-
-
-def _nested(line: int, name: str, text: str) -> Any:
-    if not text.strip():
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise ReadRefused(line, name, "no JSON; accepted: a list or an object as JSON") from None
-
-
-def _number(line: int, name: str, text: str) -> float | int | None:
-    if not text.strip():
-        return None
-    try:
-        return float(text) if name in NUMBERS else int(float(text))
-    except (ValueError, OverflowError):
-        raise ReadRefused(line, name, f"'{text[:40]}'; accepted: a number") from None
+        is_number = name in (*NUMBERS, *COUNTS)
+        if not text.strip() and (is_number or name in NESTED):
+            continue
+        try:
+            if is_number:
+                said[name] = JsonNumber(float(text))
+            else:
+                said[name] = load_strict(text, number=JsonNumber) if name in NESTED else text
+        except ValueError:
+            shown = f"'{text[:40]}'; accepted: a number"
+            message = shown if is_number else "no JSON; accepted: a list or an object as JSON"
+            raise row[name].error(message) from None
+    return row
 
 
 def _is_own_json(file: GivenFile) -> bool:
@@ -207,11 +182,11 @@ def _is_own_json(file: GivenFile) -> bool:
 
 
 def _read_json(file: GivenFile) -> Iterator[Read]:
-    node, lines = file.json
-    row = JsonRow(node, lines)
-    row.only(*PARTS)
-    for part, read in (("experience", _read_entry), ("lessons", _read_lesson), ("gaps", _read_gap)):
-        yield from file.each([each.node for each in row.rows(part)], read)
+    root = file.json
+    root.fields(PARTS)
+    yield from file.each(root["experience"].items(), _read_entry)
+    yield from file.each(root["lessons"].items(), _read_lesson)
+    yield from file.each(root["gaps"].items(), _read_gap)
 
 
 FORMATS.append(Format(FORMAT, f"{FORMAT} as .json, .csv or .md", _is_own_json, _read_json))

@@ -112,11 +112,10 @@ def plain(name: str) -> str:
     return re.sub(r"[\s\-/]+", "_", name.strip().casefold())
 
 
-def _turned(table: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    return {plain(each): ours for ours, others in table.items() for each in (ours, *others)}
-
-
-_OURS = {field: _turned(table) for field, table in TABLES.items()}
+_OURS = {
+    field: {plain(each): ours for ours, others in table.items() for each in (ours, *others)}
+    for field, table in TABLES.items()
+}
 
 
 def our_name(field: str, name: str) -> str | None:

@@ -14,9 +14,9 @@ from pathlib import PurePosixPath
 from typing import Any
 from uuid import UUID
 
-from knowledge.exchange.formats import Format
-from knowledge.experience.readers.drafts import LessonDraft, ReadRefused
-from knowledge.experience.readers.json_rows import FORMATS, LONGEST_TEXT, GivenFile
+from knowledge.exchange.formats import Format, GivenFile
+from knowledge.experience.readers.drafts import FORMATS, TEXTS, LessonDraft
+from knowledge.specs.json_text import LONGEST_TEXT, RecordError
 
 NAME, OWN_NAME = "tips.md", "kopt Markdown"
 HEADING = re.compile(
@@ -25,10 +25,10 @@ HEADING = re.compile(
 OWN_HEADING = re.compile(r"###\s+lesson (?P<uuid>[0-9a-f-]{36}) — (?P<state>[a-z -]+?)\s*")
 ANY_HEADING = re.compile(r"#{1,6}\s")
 FIELD = re.compile(r"[-*]\s+(?:\*\*)?(?P<name>[A-Z][a-z]+)(?:\*\*)?:(?:\*\*)?\s*(?P<text>.*)")
+HEADER = {"Operator": "op", "Backend": "backend", "GPU": "platform"}
 SCOPE_LINE = re.compile(r"(Operator|Backend|GPU):\s*(\S+)")
 SCOPE_PART = re.compile(r"(op|dtype|backend|platform|arch|strategy)=(\S+)")
 EVIDENCE_PART = re.compile(r"(agrees|disagrees) ([0-9a-f-]{36})")
-TEXTS = ("context", "signal", "takeaway", "applicability")
 ACCEPTED = ("ACCEPTED", "ROLLED BACK", "ROLLED_BACK")
 ESCAPED = re.compile(r"^\\(?=[#*\-+>]|\d+[.)])", re.MULTILINE)  # what our Markdown escapes
 STATES = ("proposed", "active", "anti-pattern", "returned", "retracted")
@@ -46,6 +46,13 @@ class _TipSection:
     texts: dict[str, list[str]] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
 
+    def text(self, name: str) -> str:
+        """The text of a field; blank lines within part it, and none stand around it."""
+        return "\n".join(self.texts.get(name, [])).strip()
+
+    def error(self, name: str, message: str) -> RecordError:
+        return RecordError(message, key=name, line=self.lines.get(name, self.line))
+
 
 def _is_own(file: GivenFile) -> bool:
     """Whether a Markdown file by any other name holds lessons in one of these two forms."""
@@ -55,15 +62,20 @@ def _is_own(file: GivenFile) -> bool:
     return any(HEADING.fullmatch(line) or OWN_HEADING.fullmatch(line) for line in lines)
 
 
-def _read(file: GivenFile) -> Iterator[LessonDraft | ReadRefused]:
+def _read(file: GivenFile) -> Iterator[LessonDraft | RecordError]:
     """The lessons of a file; in the place of one that cannot be read, why."""
-    scope = _scope_of_path(file.path) or _scope_of_header(file.text)
+    parts = PurePosixPath(file.path).parts
+    if len(parts) >= 4 and parts[-1] == NAME:
+        scope = {"platform": parts[-4], "op": parts[-3], "backend": parts[-2]}
+    else:  # the line `Operator: … — Backend: … — GPU: …` above the first tip
+        head = file.text.partition("\n### ")[0]
+        scope = {HEADER[name]: said for name, said in SCOPE_LINE.findall(head)}
     for section in _sections(file.text):
         try:
             own = OWN_HEADING.fullmatch(section.heading)
             yield _own(file.path, section, own) if own else _tip(file.path, section, scope)
-        except ReadRefused as refused:
-            yield refused
+        except RecordError as error:
+            yield error
 
 
 def _sections(text: str) -> Iterator[_TipSection]:
@@ -82,7 +94,8 @@ def _sections(text: str) -> Iterator[_TipSection]:
         if found is not None:
             name = found["name"].lower()
             here.texts.setdefault(name, []).append(found["text"])
-            here.lines.setdefault(name, number)
+            if name in TEXTS:
+                here.lines.setdefault(name, number)
         elif name:
             here.texts[name].append(line.strip())
     if here is not None:
@@ -93,11 +106,10 @@ def _tip(path: str, section: _TipSection, scope: Mapping[str, str]) -> LessonDra
     found = HEADING.fullmatch(section.heading)
     if found is None:
         message = f"'{section.heading[:60]}'; accepted: ### <time> round-<n> — {ACCEPTED[0]}"
-        raise ReadRefused(section.line, "heading", message)
+        raise section.error("heading", message)
     outcome = found["outcome"].strip().upper()
     if outcome not in ACCEPTED:
-        said = f"'{outcome[:40]}'; accepted: {', '.join(ACCEPTED)}"
-        raise ReadRefused(section.line, "outcome", said)
+        raise section.error("outcome", f"'{outcome[:40]}'; accepted: {', '.join(ACCEPTED)}")
     texts: dict[str, Any] = _four(section)
     avoid = outcome != "ACCEPTED"
     cached = "" if avoid or not CACHES.search(texts["takeaway"]) else WHY_CACHED
@@ -107,16 +119,13 @@ def _tip(path: str, section: _TipSection, scope: Mapping[str, str]) -> LessonDra
 def _own(path: str, section: _TipSection, heading: re.Match[str]) -> LessonDraft:
     state = heading["state"]
     if state not in STATES:
-        message = f"'{state}'; accepted: {', '.join(STATES)}"
-        raise ReadRefused(section.line, "state", message)
+        raise section.error("state", f"'{state}'; accepted: {', '.join(STATES)}")
     try:
         uuid = str(UUID(heading["uuid"]))
     except ValueError:
-        raise ReadRefused(section.line, "heading", "accepted: a lesson with its UUID") from None
-    scope = dict(SCOPE_PART.findall(_text(section, "scope")))
-    evidence = {
-        u: said == "agrees" for said, u in EVIDENCE_PART.findall(_text(section, "evidence"))
-    }
+        raise section.error("heading", "accepted: a lesson with its UUID") from None
+    scope = dict(SCOPE_PART.findall(section.text("scope")))
+    found = EVIDENCE_PART.findall(section.text("evidence"))
     return LessonDraft(
         path,
         section.line,
@@ -125,39 +134,20 @@ def _own(path: str, section: _TipSection, heading: re.Match[str]) -> LessonDraft
         avoid=state == "anti-pattern" or "avoid" in section.texts,
         uuid=uuid,
         state=state.replace("-", "_"),
-        evidence=evidence,
+        evidence={entry: said == "agrees" for said, entry in found},
         ours=True,
     )
 
 
 def _four(section: _TipSection) -> dict[str, str]:
-    texts = {name: _text(section, name) for name in TEXTS}
+    texts = {name: section.text(name) for name in TEXTS}
     for name, text in texts.items():
         if not text:
-            raise ReadRefused(section.line, name, "is missing; accepted: all four fields")
+            raise section.error(name, "is missing; accepted: all four fields")
         if len(text) > LONGEST_TEXT:
-            said = f"{len(text)} characters; accepted: at most {LONGEST_TEXT}"
-            raise ReadRefused(section.lines[name], name, said)
+            message = f"{len(text)} characters; accepted: at most {LONGEST_TEXT}"
+            raise section.error(name, message)
     return texts
-
-
-def _text(section: _TipSection, name: str) -> str:
-    """The text of a field; blank lines within part it, and none stand around it."""
-    return "\n".join(section.texts.get(name, [])).strip()
-
-
-def _scope_of_path(path: str) -> dict[str, str]:
-    parts = PurePosixPath(path).parts
-    if len(parts) < 4 or parts[-1] != NAME:
-        return {}
-    return {"platform": parts[-4], "op": parts[-3], "backend": parts[-2]}
-
-
-def _scope_of_header(text: str) -> dict[str, str]:
-    """From the line `Operator: … — Backend: … — GPU: …` above the first tip."""
-    names = {"Operator": "op", "Backend": "backend", "GPU": "platform"}
-    head = text.partition("\n### ")[0]
-    return {names[name]: said for name, said in SCOPE_LINE.findall(head)}
 
 
 FORMATS.append(Format(NAME, NAME, lambda file: file.name == NAME, _read))

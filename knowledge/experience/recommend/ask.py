@@ -21,7 +21,7 @@ from knowledge.experience.recommend.score import (
     plain_arch,
 )
 from knowledge.experience.terms import family_of
-from knowledge.experience.wording import NONE_MEASURED, GainSpread, spread_of
+from knowledge.experience.wording import spread_of
 from knowledge.models import (
     EntryStanding,
     Experience,
@@ -34,7 +34,6 @@ from knowledge.models import (
 
 ENOUGH = 50  # attempts that tell an effect
 EXAMPLES = 3
-Attempt = tuple[float | None, str]  # gain, UUID
 # In the order of `ContextRecord`.
 COLUMNS = (
     "pk", "strategy", "op", "dtype", "backend", "platform", "arch", "bottleneck",
@@ -42,14 +41,7 @@ COLUMNS = (
 )  # fmt: skip
 MOST_CONTEXTS, MOST_AROUND = 1_000, 300  # of one step, those with the most attempts
 IN_SCOPE = 2  # steps: the operation, its family; what fails there is to be avoided
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptSpread:
-    """The gains of the nearest attempts behind a record, and the UUIDs of some of them."""
-
-    gain: GainSpread = NONE_MEASURED
-    examples: tuple[str, ...] = ()
+Found = tuple[Ranked, str]  # with how the scope was widened for it
 
 
 @dataclass(slots=True)
@@ -68,31 +60,40 @@ class StrategyNotes:
         return "an anti-pattern of the catalogue" if strategy in self.anti else ""
 
 
-def contexts_of(where: Q, most: int) -> list[ContextRecord]:
-    """The contexts with an attempt, those with the most first; at most so many of them."""
-    worked = F("successes") + F("smalls") + F("micros")
-    rows = (
-        TrackRecord.objects.filter(where, tried__gt=0)
-        .order_by("-tried", "pk")
-        .values_list(*COLUMNS, worked)[:most]
+def recommend(question: Question, limit: int = 5) -> Recommendation:
+    """The strategies that worked in this scope, and those that did not; at most limit of each.
+
+    The scope is the operation, the backend and the platform. Only where it has fewer than limit
+    hits is it widened: to the family of the operation, to the same architecture, to the same
+    vendor, to other backends. Each hit says where its numbers are from. Without an operation there
+    is nothing to recommend.
+    """
+    place = place_of(question.platform, question.arch)
+    asked = replace(question, platform=place.platform, arch=place.arch)
+    scope = _words(asked.op, asked.backend, asked.platform or asked.arch)
+    if not asked.op:
+        return Recommendation(scope=scope)
+    notes = _notes_for(asked)
+    hits, avoid, excluded = _found(asked, place, notes, limit)
+    known = {each.strategy for each, _ in (*hits, *avoid)}
+    unseen = [name for name in sorted(notes.lessons) if name not in known and notes.warning(name)]
+    # An anti-pattern stands before a bad record; one without an attempt in this scope is a hit too.
+    untried = [
+        _hit(Ranked(name, 0.0, (), (), 0, 0, 0, avoid=True), "", (), notes)
+        for name in unseen[:limit]
+    ]
+    worst = sorted(avoid, key=lambda pair: not notes.warning(pair[0].strategy))
+    worst = worst[: max(0, limit - len(unseen))]
+    attempts = _attempts([each for each, _ in (*hits[:limit], *worst)])
+    return Recommendation(
+        tuple(_hit(each, wide, attempts[each.strategy], notes) for each, wide in hits[:limit]),
+        (*untried, *(_hit(each, wide, attempts[each.strategy], notes) for each, wide in worst)),
+        scope=scope,
+        excluded=excluded,
     )
-    return [ContextRecord._make(row) for row in rows]
 
 
-def outside(question: Question) -> dict[str, int]:
-    """Attempts on the same operation that the scope leaves out, by reason."""
-    elsewhere = Q(backend=question.backend) & ~Q(platform=question.platform)
-    found = TrackRecord.objects.filter(op=question.op).aggregate(
-        platforms=Sum("tried", filter=elsewhere),
-        backends=Sum("tried", filter=~Q(backend=question.backend)),
-    )
-    return {
-        "on other platforms": found["platforms"] or 0,
-        "with other backends": found["backends"] or 0,
-    }
-
-
-def notes_for(question: Question) -> StrategyNotes:
+def _notes_for(question: Question) -> StrategyNotes:
     """The catalogue, and the lessons on strategies whose scope holds the question."""
     rows = list(Strategy.objects.values_list("slug", "title", "kind"))
     lessons: dict[str, list[Lesson]] = {}
@@ -115,66 +116,6 @@ def notes_for(question: Question) -> StrategyNotes:
     )
 
 
-def spreads(judged: Sequence[Ranked]) -> dict[str, AttemptSpread]:
-    """Strategy → the attempts of its nearest contexts. The strategies must differ."""
-    nearest = {each.strategy: _nearest(each) for each in judged}
-    attempts: dict[int, list[Attempt]] = {}
-    wanted = [key for keys in nearest.values() for key in keys]
-    counting = Experience.objects.filter(track__in=wanted, standing=EntryStanding.COUNTS)
-    for key, gain, uuid in counting.values_list("track", "gain", "uuid").order_by("pk"):
-        attempts.setdefault(key, []).append((gain, str(uuid)))
-    return {
-        each.strategy: _spread(
-            [one for key in nearest[each.strategy] for one in attempts.get(key, ())],
-            worst=each.avoid,
-        )
-        for each in judged
-    }
-
-
-def _nearest(judged: Ranked) -> list[int]:
-    """The keys of the nearest of its contexts that hold enough attempts."""
-    keys, tried = [], 0
-    for context in judged.contexts:
-        keys.append(context.key)
-        tried += context.tried
-        if tried >= ENOUGH:
-            break
-    return keys
-
-
-def _spread(attempts: Sequence[Attempt], *, worst: bool) -> AttemptSpread:
-    """The examples are the best, or the worst; the worst of all has no gain, for it was wrong."""
-    shown = sorted(attempts, key=lambda each: -math.inf if each[0] is None else each[0])
-    if not worst:
-        shown.reverse()
-    examples = tuple(uuid for _, uuid in shown[:EXAMPLES])
-    return AttemptSpread(spread_of(gain for gain, _ in attempts if gain is not None), examples)
-
-
-Found = tuple[Ranked, str]  # with how the scope was widened for it
-
-
-def recommend(question: Question, limit: int = 5) -> Recommendation:
-    """The strategies that worked in this scope, and those that did not; at most limit of each.
-
-    The scope is the operation, the backend and the platform. Only where it has fewer than limit
-    hits is it widened: to the family of the operation, to the same architecture, to the same
-    vendor, to other backends. Each hit says where its numbers are from. Without an operation there
-    is nothing to recommend.
-    """
-    place = place_of(question.platform, question.arch)
-    asked = replace(question, platform=place.platform, arch=place.arch)
-    scope = _words(asked.op, asked.backend, asked.platform or asked.arch)
-    if not asked.op:
-        return Recommendation(scope=scope)
-    notes = notes_for(asked)
-    hits, avoid, excluded = _found(asked, place, notes, limit)
-    return Recommendation(
-        *_numbered_hits(hits, avoid, notes, limit), scope=scope, excluded=excluded
-    )
-
-
 def _found(
     asked: Question, place: Place, notes: StrategyNotes, limit: int
 ) -> tuple[list[Found], list[Found], dict[str, int]]:
@@ -183,9 +124,13 @@ def _found(
     avoid: list[Found] = []
     seen: set[str] = set()
     excluded: Counter[str] = Counter()
+    worked = F("successes") + F("smalls") + F("micros")
     for at, (widened, where) in enumerate(_widenings(asked, place)):
+        # The contexts with an attempt, those with the most first.
+        tracks = TrackRecord.objects.filter(where, tried__gt=0).order_by("-tried", "pk")
+        rows = tracks.values_list(*COLUMNS, worked)
         most = MOST_CONTEXTS if at < IN_SCOPE else MOST_AROUND
-        judged, left_out = judge(asked, contexts_of(where, most))
+        judged, left_out = judge(asked, [ContextRecord._make(row) for row in rows[:most]])
         for each in judged:
             if each.strategy in seen:
                 continue
@@ -199,7 +144,13 @@ def _found(
         if len(hits) >= limit:
             break
     else:
-        excluded.update(outside(asked))
+        elsewhere = Q(backend=asked.backend) & ~Q(platform=asked.platform)
+        outside = TrackRecord.objects.filter(op=asked.op).aggregate(
+            platforms=Sum("tried", filter=elsewhere),
+            backends=Sum("tried", filter=~Q(backend=asked.backend)),
+        )
+        excluded["on other platforms"] = outside["platforms"] or 0
+        excluded["with other backends"] = outside["backends"] or 0
     return hits, avoid, {why: n for why, n in excluded.items() if n}
 
 
@@ -216,70 +167,64 @@ def _widenings(asked: Question, place: Place) -> Iterator[tuple[str, Q]]:
     yield "other backends", Q(op=asked.op) & ~Q(backend=asked.backend)
 
 
-def _numbered_hits(
-    hits: Sequence[Found], avoid: Sequence[Found], notes: StrategyNotes, limit: int
-) -> tuple[tuple[Hit, ...], tuple[Hit, ...]]:
-    """The first of each with their numbers. An anti-pattern stands before a bad record."""
-    best = list(hits[:limit])
-    known = {each.strategy for each, _ in (*hits, *avoid)}
-    unseen = [name for name in sorted(notes.lessons) if name not in known and notes.warning(name)]
-    warned = [pair for pair in avoid if notes.warning(pair[0].strategy)]
-    worst = warned + [pair for pair in avoid if not notes.warning(pair[0].strategy)]
-    worst = worst[: max(0, limit - len(unseen))]
-    found = spreads([each for each, _ in (*best, *worst)])
-    untried = [_untried(name, notes) for name in unseen[:limit]]
-    return (
-        tuple(_hit(each, widened, found[each.strategy], notes) for each, widened in best),
-        (*untried, *(_hit(each, widened, found[each.strategy], notes) for each, widened in worst)),
-    )
+Attempt = tuple[float | None, str]  # gain, UUID
 
 
-def _hit(judged: Ranked, widened: str, spread: AttemptSpread, notes: StrategyNotes) -> Hit:
-    warning = notes.warning(judged.strategy)
-    where = _where(judged.contexts)
+def _attempts(judged: Sequence[Ranked]) -> dict[str, list[Attempt]]:
+    """Strategy → the attempts of its nearest contexts that hold enough. The strategies differ."""
+    nearest: dict[str, list[int]] = {}
+    for each in judged:
+        keys, tried = nearest.setdefault(each.strategy, []), 0
+        for context in each.contexts:
+            keys.append(context.key)
+            tried += context.tried
+            if tried >= ENOUGH:
+                break
+    by_context: dict[int, list[Attempt]] = {}
+    wanted = [key for keys in nearest.values() for key in keys]
+    counting = Experience.objects.filter(track__in=wanted, standing=EntryStanding.COUNTS)
+    for key, gain, uuid in counting.values_list("track", "gain", "uuid").order_by("pk"):
+        by_context.setdefault(key, []).append((gain, str(uuid)))
+    return {
+        strategy: [one for key in keys for one in by_context.get(key, ())]
+        for strategy, keys in nearest.items()
+    }
+
+
+def _hit(judged: Ranked, widened: str, attempts: Sequence[Attempt], notes: StrategyNotes) -> Hit:
+    """A strategy with its numbers; the examples are its best attempts, or the worst.
+
+    The worst of all has no gain, for it was wrong.
+    """
+    strategy, contexts = judged.strategy, judged.contexts
+    warning = notes.warning(strategy)
+    where = ""
+    if contexts:  # in words; what they do not share is left open
+        platform = _shared((each.platform for each in contexts), "")
+        where = _words(
+            _shared((each.op for each in contexts), f"{family_of(contexts[0].op)} kernels"),
+            _shared((each.backend for each in contexts), "several backends"),
+            platform or _shared((each.arch for each in contexts), "several platforms"),
+        )
+    shown = sorted(attempts, key=lambda each: -math.inf if each[0] is None else each[0])
+    if not judged.avoid:
+        shown.reverse()
+    spread = spread_of(gain for gain, _ in attempts if gain is not None)
     return Hit(
-        strategy=judged.strategy,
-        title=notes.titles.get(judged.strategy, judged.strategy),
+        strategy=strategy,
+        title=notes.titles.get(strategy, strategy),
         score=judged.score,
         scope=f"{widened}: {where}" if widened else where,
         reasons=(*judged.reasons, *([ScoreReason(warning, 0.0)] if warning else [])),
         tried=judged.tried,
         worked=judged.worked,
-        gain_median=spread.gain.median,
-        gain_low=spread.gain.low,
-        gain_high=spread.gain.high,
+        gain_median=spread.median,
+        gain_low=spread.low,
+        gain_high=spread.high,
         recent_failures=judged.recent_failures,
-        entries=spread.examples,
-        tracks=tuple(context.key for context in judged.contexts),
-        lessons=_lesson_ids(judged.strategy, notes),
-    )
-
-
-def _untried(strategy: str, notes: StrategyNotes) -> Hit:
-    """An anti-pattern that has no attempt in this scope."""
-    return Hit(
-        strategy=strategy,
-        title=notes.titles.get(strategy, strategy),
-        score=0.0,
-        scope="",
-        reasons=(ScoreReason(notes.warning(strategy), 0.0),),
-        tried=0,
-        worked=0,
-        lessons=_lesson_ids(strategy, notes),
-    )
-
-
-def _lesson_ids(strategy: str, notes: StrategyNotes) -> tuple[str, ...]:
-    return tuple(str(lesson.uuid) for lesson in notes.lessons.get(strategy, ()))
-
-
-def _where(contexts: Sequence[ContextRecord]) -> str:
-    """The contexts in words; what they do not share is left open."""
-    platform = _shared((each.platform for each in contexts), "")
-    return _words(
-        _shared((each.op for each in contexts), f"{family_of(contexts[0].op)} kernels"),
-        _shared((each.backend for each in contexts), "several backends"),
-        platform or _shared((each.arch for each in contexts), "several platforms"),
+        entries=tuple(uuid for _, uuid in shown[:EXAMPLES]),
+        tracks=tuple(context.key for context in contexts),
+        lessons=tuple(str(lesson.uuid) for lesson in notes.lessons.get(strategy, ())),
     )
 
 

@@ -80,12 +80,15 @@ def others_learned(*, op: str, backend: str, platform: str, dtype: str = "") -> 
         op=op, backend=backend, platform=platform, arch=arch, dtype=dtype, limit=MOST
     )
     urls = strategy_urls(hit.strategy for hit in (*found.hits, *found.avoid))
+    # Open questions about this scope, those about the platform first.
+    gaps = Gap.objects.filter(state=GapState.OPEN, op=op)
+    gaps = gaps.filter(backend__in=("", backend), platform__in=("", platform))
     return OthersLearned(
         scope=found.scope,
         hits=tuple(LinkedHit(hit, urls[hit.strategy]) for hit in found.hits),
         avoid=tuple(LinkedHit(hit, urls[hit.strategy]) for hit in found.avoid),
         lessons=tuple(lessons),
-        gaps=_gaps(op, backend, platform),
+        gaps=tuple(gaps.order_by("-platform", "-pk")[:MOST]),
     )
 
 
@@ -112,11 +115,3 @@ def round_learned(
         used_by=tuple(own.adoptions.all()[:MOST]) if own else (),
         elsewhere=tuple(tracks.order_by("-tried")[:MOST]) if slug else (),
     )
-
-
-def _gaps(op: str, backend: str, platform: str) -> tuple[Gap, ...]:
-    """Open questions about this scope, those about the platform first."""
-    found = Gap.objects.filter(state=GapState.OPEN, op=op)
-    for name, value in (("backend", backend), ("platform", platform)):
-        found = found.filter(Q(**{name: ""}) | Q(**{name: value}))
-    return tuple(found.order_by("-platform", "-pk")[:MOST])

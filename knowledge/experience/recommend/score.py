@@ -178,6 +178,7 @@ def judge(
     """The strategies of these contexts, best first; and the attempts left out, by reason."""
     by_strategy: dict[str, list[_Near]] = {}
     known: dict[tuple[object, ...], tuple[int, ...]] = {}  # contexts that are as near as each other
+    own = (question.op, question.bottleneck, question.backend, question.platform)
     unnamed = unlike = 0
     for context in contexts:
         place = (context.op, context.bottleneck, context.backend, context.arch, context.size_log2)
@@ -188,10 +189,21 @@ def judge(
         elif (nearness := sum(points)) < CUT_OFF:
             unlike += context.tried
         else:
-            near = _Near(context, points, nearness, _same(question, context))
+            # Whether a failure there is one in the context that is asked about.
+            same = (context.op, context.bottleneck, context.backend, context.platform) == own
+            same = same and question.dtype in ("", context.dtype)
+            near = _Near(context, points, nearness, same)
             by_strategy.setdefault(context.strategy, []).append(near)
     judged = [_judged(strategy, near) for strategy, near in by_strategy.items()]
-    return sorted(judged, key=_place), {"without a strategy": unnamed, "too unlike": unlike}
+
+    def place_in_list(ranked: Ranked) -> tuple[float, int, float, str]:
+        """Of equal scores the higher gain comes first, and of bad records the lower."""
+        gains = [context.gain for context in ranked.contexts if context.gain is not None]
+        gain = sum(gains) / len(gains) if gains else 0.0
+        return -ranked.score, -ranked.worked, gain if ranked.avoid else -gain, ranked.strategy
+
+    excluded = {"without a strategy": unnamed, "too unlike": unlike}
+    return sorted(judged, key=place_in_list), excluded
 
 
 def fit(question: Question, context: ContextRecord) -> int:
@@ -226,13 +238,6 @@ def wilson(n: int, worked: int) -> tuple[float, float]:
     return max(0.0, (middle - reach) / below), min(1.0, (middle + reach) / below)
 
 
-def _place(judged: Ranked) -> tuple[float, int, float, str]:
-    """Sort by this. Of equal scores the higher gain comes first, and of bad records the lower."""
-    gains = [context.gain for context in judged.contexts if context.gain is not None]
-    gain = sum(gains) / len(gains) if gains else 0.0
-    return -judged.score, -judged.worked, gain if judged.avoid else -gain, judged.strategy
-
-
 def _judged(strategy: str, near: list[_Near]) -> Ranked:
     near.sort(key=lambda each: (-each.fit, -each.context.tried, each.context.key))
     pools = list(_pools(near))
@@ -240,11 +245,37 @@ def _judged(strategy: str, near: list[_Near]) -> Ranked:
     if bad is None and not pools[-1].worked:
         bad = pools[-1]
     pool = bad or max(pools, key=lambda pool: (pool.score, pool.fit))
-    reasons = (*_fitting(pool.near[-1]), *(_against(pool) if bad else _weighed(pool)))
+    farthest = pool.near[-1]
+    names = (
+        f"operation {farthest.context.op}",
+        f"bottleneck {Bottleneck(farthest.context.bottleneck).words}",
+        f"backend {farthest.context.backend}",
+        f"architecture {farthest.context.arch}",
+        "a size that is near",
+    )
+    reasons = [
+        ScoreReason(name, points)
+        for name, points in zip(names, farthest.points, strict=True)
+        if points
+    ]
+    # What the record takes away from the fit; of a bad one, what is missing for a surely bad one.
+    failed = pool.tried - pool.worked
+    weights = [
+        (f"{pool.worked} of {pool.tried} worked", evidence(pool.tried, pool.worked)),
+        (f"usual effect {pool.gain:+.1%}, of at most +100 %", effect(pool.gain)),
+        (f"{pool.failures} recent failures in the same context", pool.recency),
+    ]
+    if bad:
+        weights = [(f"{failed} of {pool.tried} did not work", evidence(pool.tried, failed))]
+    left = float(pool.fit)
+    for name, weight in weights:
+        points = round(left * (weight - 1), 1)
+        left *= weight
+        reasons += [ScoreReason(name, points)] if points or bad else []
     return Ranked(
         strategy=strategy,
         score=round(sum(reason.points for reason in reasons), 1),
-        reasons=reasons,
+        reasons=tuple(reasons),
         contexts=tuple(each.context for each in pool.near),
         tried=pool.tried,
         worked=pool.worked,
@@ -271,66 +302,18 @@ def _pools(near: Sequence[_Near]) -> Iterator[_Pool]:
             yield _Pool(near[: at + 1], tried, worked, failures, mean)
 
 
-def _weighed(pool: _Pool) -> tuple[ScoreReason, ...]:
-    """What the record takes away from the fit."""
-    weights = [
-        (f"{pool.worked} of {pool.tried} worked", evidence(pool.tried, pool.worked)),
-        (f"usual effect {pool.gain:+.1%}, of at most +100 %", effect(pool.gain)),
-        (f"{pool.failures} recent failures in the same context", pool.recency),
-    ]
-    left, reasons = float(pool.fit), []
-    for words, weight in weights:
-        reasons.append(ScoreReason(words, round(left * (weight - 1), 1)))
-        left *= weight
-    return tuple(reason for reason in reasons if reason.points)
-
-
-def _against(pool: _Pool) -> tuple[ScoreReason, ...]:
-    """What is missing for a surely bad record."""
-    failed = pool.tried - pool.worked
-    weight = evidence(pool.tried, failed)
-    return (
-        ScoreReason(f"{failed} of {pool.tried} did not work", round(pool.fit * (weight - 1), 1)),
-    )
-
-
 def _points(question: Question, context: ContextRecord) -> tuple[int, ...]:
+    same_op = bool(question.op) and context.op == question.op
+    family = bool(context.op) and family_of(context.op) == family_of(question.op)
+    asked, there = question.size_log2, context.size_log2
+    apart = FAR_SIZE if asked is None or there is None else abs(asked - there)
     return (
-        _op(question, context),
+        SAME_OP if same_op else SAME_FAMILY if family else 0,
         _bottleneck(question.bottleneck, context.bottleneck),
         SAME_BACKEND if context.backend and context.backend == question.backend else 0,
         _arch(question.arch, context.arch),
-        _size(question.size_log2, context.size_log2),
+        round(NEAR_SIZE * max(0.0, 1 - apart / FAR_SIZE)),
     )
-
-
-def _fitting(near: _Near) -> Iterator[ScoreReason]:
-    context = near.context
-    words = (
-        f"operation {context.op}",
-        f"bottleneck {Bottleneck(context.bottleneck).words}",
-        f"backend {context.backend}",
-        f"architecture {context.arch}",
-        "a size that is near",
-    )
-    return (ScoreReason(*part) for part in zip(words, near.points, strict=True) if part[1])
-
-
-def _same(question: Question, context: ContextRecord) -> bool:
-    """Whether a failure there is one in the context that is asked about."""
-    return (
-        context.op == question.op
-        and context.bottleneck == question.bottleneck
-        and context.backend == question.backend
-        and context.platform == question.platform
-        and question.dtype in ("", context.dtype)
-    )
-
-
-def _op(question: Question, context: ContextRecord) -> int:
-    if question.op and context.op == question.op:
-        return SAME_OP
-    return SAME_FAMILY if context.op and family_of(context.op) == family_of(question.op) else 0
 
 
 @cache
@@ -352,9 +335,3 @@ def _arch(asked: str, there: str) -> int:
     if first == second:
         return SAME_ARCH
     return SAME_GENERATION if first[:-1] == second[:-1] else 0
-
-
-def _size(asked: float | None, there: float | None) -> int:
-    if asked is None or there is None:
-        return 0
-    return round(NEAR_SIZE * max(0.0, 1 - abs(asked - there) / FAR_SIZE))

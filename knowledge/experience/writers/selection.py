@@ -7,6 +7,8 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from knowledge.experience.readers.drafts import TEXTS as TEXTS
+from knowledge.experience.readers.own_formats import SCOPE as SCOPE
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.lookup.listing import FilterError
 from knowledge.models import EntryStanding, Experience, Gap, Lesson
@@ -15,8 +17,6 @@ OUTCOMES = {
     "worked": [label.value for label in AttemptLabel if label.worked],
     "failed": [label.value for label in AttemptLabel if not label.worked],
 } | {label.value: [label.value] for label in AttemptLabel}
-TEXTS = ("context", "signal", "takeaway", "applicability")
-SCOPE = ("op", "dtype", "backend", "platform", "arch", "strategy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,15 @@ class Selection:
         return found
 
 
+# The fields of a record in their order: those of its context, and its own columns around them.
+OF_CONTEXT = ("op", "dtype", "backend", "platform", "arch", "bottleneck", "shape_class")
+OWN = (
+    *("shapes", "params", "title", "change", "evidence", "precondition", "problem", "proposer"),
+    *("verdict", "reason", "gain", "gain_low", "gain_high", "pairs", "baseline", "expected_gain"),
+    *("borne", "compiler", "driver", "metrics", "notes", "external", "campaign", "round"),
+)
+
+
 def entry_record(entry: Experience) -> dict[str, Any]:
     """One attempt, all of it; select `track` and `merged_into` with it."""
     track = entry.track
@@ -100,37 +109,8 @@ def entry_record(entry: Experience) -> dict[str, Any]:
         "label": entry.label,
         "strategy": track.strategy,
         "strategy_name": entry.strategy_name,
-        "op": track.op,
-        "dtype": track.dtype,
-        "backend": track.backend,
-        "platform": track.platform,
-        "arch": track.arch,
-        "bottleneck": track.bottleneck,
-        "shape_class": track.shape_class,
-        "shapes": entry.shapes,
-        "params": entry.params,
-        "title": entry.title,
-        "change": entry.change,
-        "evidence": entry.evidence,
-        "precondition": entry.precondition,
-        "problem": entry.problem,
-        "proposer": entry.proposer,
-        "verdict": entry.verdict,
-        "reason": entry.reason,
-        "gain": entry.gain,
-        "gain_low": entry.gain_low,
-        "gain_high": entry.gain_high,
-        "pairs": entry.pairs,
-        "baseline": entry.baseline,
-        "expected_gain": entry.expected_gain,
-        "borne": entry.borne,
-        "compiler": entry.compiler,
-        "driver": entry.driver,
-        "metrics": entry.metrics,
-        "notes": entry.notes,
-        "external": entry.external,
-        "campaign": entry.campaign,
-        "round": entry.round,
+        **{name: getattr(track, name) for name in OF_CONTEXT},
+        **{name: getattr(entry, name) for name in OWN},
         "happened_at": entry.happened_at.isoformat(),
     }
 

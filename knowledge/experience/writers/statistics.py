@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,13 +79,14 @@ def statistics(selection: Selection | None = None) -> Statistics:
     found.by_op = _by_op(tracks, counting)
     found.worked = sum(n for label, n in found.labels.items() if label in WORKED)
     found.strategies = _strategies(tracks, counting)
-    found.predictions = _predictions(counting)
+    rows = counting.exclude(borne="").order_by().values_list("proposer", "borne")
+    for proposer, borne, n in rows.annotate(n=Count("pk")):
+        found.predictions.setdefault(proposer or "unknown", {})[borne] = n
     return found
 
 
 def _counted(rows: Any, name: str) -> list[tuple[str, int]]:
-    found = rows.order_by().values_list(name).annotate(n=Count("pk")).order_by("-n", name)
-    return list(found)
+    return list(rows.order_by().values_list(name).annotate(n=Count("pk")).order_by("-n", name))
 
 
 def _by_op(tracks: Any, counting: Any) -> list[OpStatistics]:
@@ -126,16 +126,3 @@ def _strategies(tracks: Any, counting: Any) -> list[StrategyStatistics]:
         shown[strategy].predicted += n
         shown[strategy].confirmed += n if borne == "confirmed" else 0
     return list(shown.values())
-
-
-def _predictions(counting: Any) -> dict[str, dict[str, int]]:
-    rows: Iterable[tuple[str, str, int]] = (
-        counting.exclude(borne="")
-        .order_by()
-        .values_list("proposer", "borne")
-        .annotate(n=Count("pk"))
-    )
-    found: dict[str, dict[str, int]] = defaultdict(dict)
-    for proposer, borne, n in rows:
-        found[proposer or "unknown"][borne] = n
-    return dict(found)

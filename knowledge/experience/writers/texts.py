@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from knowledge.experience.readers.drafts import TEXTS
 from knowledge.experience.readers.own_formats import ENTRY_FIELDS, FORMAT, NESTED
 from knowledge.experience.terms import Bottleneck
 from knowledge.experience.writers.selection import (
@@ -15,8 +16,8 @@ from knowledge.experience.writers.selection import (
     gap_record,
     lesson_record,
 )
-from knowledge.experience.writers.statistics import OpStatistics, Statistics, statistics
-from knowledge.models import Experience, Gap, GapState, Lesson
+from knowledge.experience.writers.statistics import statistics
+from knowledge.models import Experience, GapState, Lesson
 
 MOST_ROWS = 50
 HARMLESS = re.compile(r"^(\s*)([#*\-+>]|\d+[.)])", re.MULTILINE)
@@ -30,38 +31,27 @@ def markdown_text(selection: Selection) -> str:
     found = statistics(selection)
     lessons = selection.lessons().order_by("pk")
     gaps = selection.gaps().filter(state=GapState.OPEN).order_by("pk")
-    lines = ["# Experience", "", _totals(found), ""]
-    if found.by_op:
-        lines += ["## By operation and backend", "", *_table(found.by_op), ""]
-    if found.bottlenecks:
-        lines += ["## By bottleneck", "", *_bottlenecks(found), ""]
-    lines += _lessons(lessons)
-    lines += _gaps(gaps)
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _totals(found: Statistics) -> str:
     where = " ".join(f"{name}={value}" for name, value in found.scope.items())
     scope = f" with {where}" if where else ""
     noun = "attempt" if found.tried == 1 else "attempts"
-    return f"{found.tried} {noun}{scope}: {found.worked} worked, {found.failed} did not."
-
-
-def _table(rows: Iterable[OpStatistics]) -> list[str]:
-    lines = [
-        "| operation | backend | tried | worked | median gain | best known strategy |",
-        "|---|---|---|---|---|---|",
-    ]
-    for row in list(rows)[:MOST_ROWS]:
-        counts = (row.tried, row.worked, row.gain.words)
-        cells = (row.op or "–", row.backend or "–", *counts, row.best or "–")
-        lines.append(f"| {' | '.join(_count_cell(str(cell)) for cell in cells)} |")
-    return lines
-
-
-def _bottlenecks(found: Statistics) -> list[str]:
-    rows = [f"| {Bottleneck(name).words} | {n} |" for name, n in found.bottlenecks.items()]
-    return ["| bottleneck | tried |", "|---|---|", *rows]
+    totals = f"{found.tried} {noun}{scope}: {found.worked} worked, {found.failed} did not."
+    lines = ["# Experience", "", totals, ""]
+    if found.by_op:
+        head = "| operation | backend | tried | worked | median gain | best known strategy |"
+        lines += ["## By operation and backend", "", head, "|---|---|---|---|---|---|"]
+        for row in found.by_op[:MOST_ROWS]:
+            counts = (row.tried, row.worked, row.gain.words)
+            cells = (row.op or "–", row.backend or "–", *counts, row.best or "–")
+            plain = (" ".join(str(cell).split()).replace("|", "\\|") for cell in cells)
+            lines.append(f"| {' | '.join(plain)} |")
+        lines.append("")
+    if found.bottlenecks:
+        rows = [f"| {Bottleneck(name).words} | {n} |" for name, n in found.bottlenecks.items()]
+        lines += ["## By bottleneck", "", "| bottleneck | tried |", "|---|---|", *rows, ""]
+    lines += _lessons(lessons)
+    asked = [f"- {_prose(gap.question)}" for gap in gaps]
+    lines += ["## Open questions", "", *asked] if asked else []
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def _lessons(lessons: Iterable[Lesson]) -> list[str]:
@@ -69,7 +59,7 @@ def _lessons(lessons: Iterable[Lesson]) -> list[str]:
     for lesson in lessons:
         state = lesson.state.replace("_", "-")
         lines += [f"### lesson {lesson.uuid} — {state}", ""]
-        for name in ("context", "signal", "takeaway", "applicability"):
+        for name in TEXTS:
             lines.append(f"- {name.title()}: {_prose(getattr(lesson, name))}")
         if lesson.avoid:
             lines.append("- Avoid: yes")
@@ -84,23 +74,11 @@ def _lessons(lessons: Iterable[Lesson]) -> list[str]:
     return lines if len(lines) > 2 else []
 
 
-def _gaps(gaps: Iterable[Gap]) -> list[str]:
-    lines = [f"- {_prose(gap.question)}" for gap in gaps]
-    return ["## Open questions", "", *lines] if lines else []
-
-
 def _prose(text: str) -> str:
     """A stored text inside of a list item: no line of it begins an item or a heading of its own."""
     first, *others = text.strip().split("\n")
-    return "\n".join([first, *(f"  {HARMLESS.sub(_escaped, line)}" for line in others)])
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return f"{found[1]}\\{found[2]}"
-
-
-def _count_cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    escaped = (HARMLESS.sub(r"\1\\\2", line) for line in others)
+    return "\n".join([first, *(f"  {line}" for line in escaped)])
 
 
 def json_text(selection: Selection) -> str:

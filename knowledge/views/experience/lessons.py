@@ -15,17 +15,17 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.curation.people import PROPOSERS, may_propose, may_review
-from knowledge.experience.lessons import (
+from knowledge.experience.lessons.ask import similar_lessons
+from knowledge.experience.lessons.decide import (
     approve_lesson,
+    brought_by,
     edit_lesson,
     propose_lesson,
     restore,
     resubmit,
     retract_lesson,
     return_lesson,
-    similar_lessons,
 )
-from knowledge.experience.lessons.decide import brought_by
 from knowledge.experience.lessons.listing import (
     BY_SCOPE,
     LessonFilters,

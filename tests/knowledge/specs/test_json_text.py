@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from knowledge.specs.json_text import line_of, records_of, value_lines
+from knowledge.specs.json_text import RecordError, parse_json, records_of, value_lines
 
 TEXT = """{"a": 1,
  "b": [
@@ -35,10 +35,15 @@ def test_it_finds_every_value():
 
 
 def test_it_finds_what_is_around_a_place_that_is_not_there():
-    assert line_of(TEXT, "$.b[3].z") == 5
-    assert line_of(TEXT, "$.b[9]") == 2
-    assert line_of(TEXT, "nowhere") == 1
-    assert line_of("{", "$.a") == 1
+    root = parse_json(TEXT)
+    found = root["b"].items()[3]["z"]
+    assert (found.place, found.value, found.line, found.key) == ("$.b[3].z", None, 5, "z")
+    assert (root["x"].line, root.error("no").line) == (1, 1)
+    error = root["b"].items()[3]["c"].error("accepted: more")
+    assert (str(error), error.key, error.line) == ("$.b[3].c: accepted: more", "c", 6)
+    with pytest.raises(RecordError, match=r"^\$: no JSON at line 3") as refused:
+        parse_json("{\n\n")
+    assert refused.value.line == 3
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 import pytest
 
-from knowledge.exchange.readers.plain_lines import StatementState, read_list
+from knowledge.exchange.readers.foreign import CitedValue, LineFate
+from knowledge.exchange.readers.plain_lines import read_citations
+from knowledge.lookup.platform_names import PlatformNames
 from knowledge.specs.citation import CitationState, resolve
 from tests.knowledge.effort import no_hang
 
@@ -14,11 +16,17 @@ DOCUMENTS = {
 PLACE = f"<gpu-wiki>/{H200}"
 
 
+NAMES = PlatformNames({}, dict.fromkeys(DOCUMENTS, "h200"))
+
+
+def read(text):
+    return list(read_citations("specs.md", text, NAMES, DOCUMENTS))
+
+
 def one(line):
-    statements = read_list("specs.md", f"{line}\n", DOCUMENTS)
-    assert [s.text for s in statements] == [line] * len(statements)
-    assert len(statements) == 1
-    return statements[0]
+    (found,) = read(f"{line}\n")
+    assert isinstance(found, CitedValue) or found.text == line
+    return found
 
 
 @pytest.mark.parametrize(
@@ -42,14 +50,10 @@ def one(line):
 def test_it_resolves_a_statement_wherever_it_stands(line, metric, shown, locator):
     found = one(line)
     if metric is None:
-        assert found.outcome is StatementState.UNRESOLVED
+        assert found.fate is LineFate.UNRESOLVED
         return
-    assert (found.outcome, found.reason, found.metric, found.shown) == (
-        StatementState.OK,
-        "",
-        metric,
-        shown,
-    )
+    assert (found.facts.metric, found.facts.shown, found.platform) == (metric, shown, "h200")
+    assert (found.citation.metric, found.citation.shown) == (metric, shown)
     assert found.citation.locator == locator
     text = DOCUMENTS[found.citation.path]
     assert resolve(found.citation, found.quote, text) is CitationState.OK
@@ -83,28 +87,24 @@ def test_it_resolves_a_statement_wherever_it_stands(line, metric, shown, locator
 )
 def test_it_says_why_a_statement_does_not_resolve(line, reason):
     found = one(line)
-    assert found.outcome is StatementState.UNRESOLVED
-    assert found.reason.startswith(reason)
-    assert found.quote == ""
+    assert found.fate is LineFate.UNRESOLVED
+    assert found.why.startswith(reason)
 
 
 def test_it_reads_a_gap_as_unknown():
     found = one("- tdp: UNKNOWN (gpu-wiki not found)")
-    assert (found.outcome, found.metric, found.shown) == (StatementState.UNKNOWN, "tdp", "UNKNOWN")
-    assert found.reason == "gpu-wiki not found"
+    assert (found.fate, found.why) == (LineFate.UNKNOWN, "tdp: gpu-wiki not found")
 
 
-def test_it_lists_every_line_that_is_not_blank_and_all_statements_of_one():
+def test_it_lists_all_statements_of_a_line_and_no_other_text():
     two = f"| sm_count: 132 SM <- {PLACE}:L5 | tdp: 9 W <- {PLACE}:L5 |"
     torn = f"sm_count: 132 SM <- {PLACE}:L5 and tdp <- elsewhere"
     text = f"# Specs\r\n\r\n{two}\r\nwords: none\n{torn}\n"
-    assert [(s.line, s.outcome) for s in read_list("specs.md", text, DOCUMENTS)] == [
-        (1, StatementState.TEXT),
-        (3, StatementState.OK),
-        (3, StatementState.UNRESOLVED),
-        (4, StatementState.TEXT),
-        (5, StatementState.OK),
-        (5, StatementState.UNRESOLVED),
+    assert [(s.line, getattr(s, "fate", "a value")) for s in read(text)] == [
+        (3, "a value"),
+        (3, LineFate.UNRESOLVED),
+        (5, "a value"),
+        (5, LineFate.UNRESOLVED),
     ]
 
 
@@ -116,4 +116,4 @@ def test_it_reads_a_line_of_a_megabyte():
             "a: " * 300_000,
             "<gpu-wiki>/" * 90_000,
         ):
-            read_list("specs.md", line, DOCUMENTS)
+            read(line)

@@ -2,33 +2,26 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
-from knowledge.exchange.readers import exported_specs as module
 from knowledge.exchange.readers.exported_specs import (
     ACTIONS,
     ANSWERS,
     FLAG_KINDS,
     STATES,
     EarlierText,
-    ExportedChange,
-    ExportedFlag,
     ExportedSpec,
-    ExportedWaiver,
     ExportedWiki,
+    ImportRefused,
     UnreadLine,
-    document_row,
-    earlier_row,
     is_kept,
-    name_row,
-    platform_row,
-    spec_row,
-    unread_row,
-    write_kept,
+    own_names,
+    read_kept,
 )
-from knowledge.exchange.readers.specs_json import SpecsJsonError, own_names, read_kept
+from knowledge.exchange.writers import exported_rows as module
+from knowledge.exchange.writers.exported_rows import stated, write_kept
 from knowledge.models import Action, FlagAnswer, FlagKind, SpecState
 from knowledge.models.document import text_hash
 from knowledge.specs.citation import CitationLine
@@ -48,13 +41,22 @@ FACTS = SpecFacts(
 )
 PLACE = CitationLine("memory_bandwidth", "4.8 TB/s", "docs/x.md", 5, 6)
 AT = "2026-01-31T12:00:00.123456+00:00"
-WAIVER = ExportedWaiver("range", "a new part", "cora", AT)
+WAIVER = {"constraint": "range", "reason": "a new part", "by": "cora", "at": AT}
 SHA = text_hash("# X\r\n\n")
-FLAG = ExportedFlag(
-    "lost", "docs/x.md", SHA, (3, 4), "it was", "gone", "enzo", AT, "recited", "cora", AT, "found"
+FLAG = {
+    "kind": "lost", "path": "docs/x.md", "revision": SHA, "lines": (3, 4), "quote": "it was",
+    "note": "gone", "by": "enzo", "at": AT, "answer": "recited", "answered_by": "cora",
+    "answered_at": AT, "why": "found",
+}  # fmt: skip
+OPEN = (
+    FLAG
+    | {"lines": ()}
+    | dict.fromkeys(("path", "revision", "answer", "answered_by", "answered_at"), "")
 )
-OPEN = replace(FLAG, path="", revision="", lines=(), answer="", answered_by="", answered_at="")
-STEP = ExportedChange("approved", "", AT, "approved", "normal", "", "4.8 TB/s", "imported (x)")
+STEP = {
+    "action": "approved", "by": "", "at": AT, "state": "approved", "rank": "normal",
+    "before": "", "after": "4.8 TB/s", "why": "imported (x)",
+}  # fmt: skip
 QUOTE = "it has\n4.8 TB/s"
 OLD = ExportedSpec(1, "x-1", FACTS, PLACE, QUOTE, "approved", 0, "", AT, True, SHA, line=18)
 NEW = ExportedSpec(
@@ -68,14 +70,31 @@ KEPT = ExportedWiki(
     *((OLD, NEW), (EARLIER,), (PLATFORM,), (UNREAD,), (("renamed/1.md", "docs/A.md"),)),
     origins=(("docs/A.md", "team"),),
 )
+
+
+def spec_row(spec):
+    cited = spec.citation
+    return {
+        "id": spec.number, "platform": spec.platform, **stated(spec.facts), "state": spec.state,
+        "by": spec.by, "at": spec.at, "replaces": spec.replaces or None, "instead": spec.instead,
+        "path": cited.path, "lines": [cited.first_line, cited.last_line], "quote": spec.quote,
+        "revision": spec.revision, "waivers": spec.waivers, "flags": spec.flags,
+        "history": spec.history,
+    }  # fmt: skip
+
+
+def name_row(path):
+    return "names", {"file": "renamed/1.md", "path": path}
+
+
 ROWS = [
-    name_row("renamed/1.md", "docs/A.md"),
-    document_row("docs/A.md", "team"),
-    platform_row(PLATFORM),
-    earlier_row("docs/x.md", SHA, "# X\r\n\n"),
-    unread_row("docs/x.md", 7, "- tdp: 1 W"),
-    spec_row(OLD),
-    spec_row(NEW),
+    name_row("docs/A.md"),
+    ("documents", {"path": "docs/A.md", "origin": "team"}),
+    ("platforms", asdict(PLATFORM)),
+    ("earlier", {"path": "docs/x.md", "sha256": SHA, "text": "# X\r\n\n"}),
+    ("unread", {"path": "docs/x.md", "line": 7, "quote": "- tdp: 1 W"}),
+    ("specs", spec_row(OLD)),
+    ("specs", spec_row(NEW)),
 ]
 
 
@@ -111,7 +130,7 @@ def test_it_goes_on_in_further_files_and_needs_them_all(monkeypatch):
     for missing in files:
         rest = {path: text for path, text in files.items() if path != missing}
         last = missing == list(files)[-1]
-        with pytest.raises(SpecsJsonError, match="as no part follows" if last else "is missing"):
+        with pytest.raises(ImportRefused, match="as no part follows" if last else "is missing"):
             read_kept(rest)
 
 
@@ -125,7 +144,7 @@ def test_it_knows_the_words_of_the_models():
 def test_it_gives_documents_their_own_names_back():
     files = {"renamed/1.md": "A", "docs/a.md": "a", **dict(write_kept(ROWS))}
     assert set(own_names(files)) == {"docs/A.md", "docs/a.md", "specs.json"}
-    with pytest.raises(SpecsJsonError, match=r"^docs/A.md: stands twice"):
+    with pytest.raises(ImportRefused, match=r"^docs/A.md: stands twice"):
         own_names(files | {"docs/A.md": "B"})
     broken = {"specs.json": files["specs.json"][:-3], "renamed/1.md": "A"}
     assert own_names(broken) == broken
@@ -138,15 +157,15 @@ def changed(**fields):
 
 
 def with_flag(**fields):
-    return changed(flags=[json.loads(json.dumps(spec_row(NEW)[1]["flags"][0])) | fields])
+    return changed(flags=[FLAG | fields])
 
 
 def with_step(**fields):
-    return changed(history=[spec_row(NEW)[1]["history"][0] | fields])
+    return changed(history=[STEP | fields])
 
 
 def named(path):
-    return dict(write_kept([name_row("renamed/1.md", path)]))["specs.json"]
+    return dict(write_kept([name_row(path)]))["specs.json"]
 
 
 @pytest.mark.parametrize(
@@ -166,8 +185,8 @@ def named(path):
         (changed(replaces=2), "replaces itself"),
         (changed(replaces=1), "replaces itself"),
         (changed(quote=3), r"\$.specs\[0\].quote: accepted: a string"),
-        (changed(quote="4.8\0"), r"\$.specs\[0\].quote: a NUL or half of a surrogate pair"),
-        (changed(note="\ud800"), r"\$.specs\[0\].note: a NUL or half of a surrogate pair"),
+        (changed(quote="4.8\0"), r"\$.specs\[0\].quote: it holds a NUL character; accepted"),
+        (changed(note="\ud800"), r"\$.specs\[0\].note: it holds half of a surrogate pair"),
         (changed(instead="yes"), r"\$.specs\[0\].instead: accepted: true or false"),
         (changed(by="x" * 151), r"\$.specs\[0\].by: 151 characters; accepted: at most 150"),
         (changed(waivers=[{}]), r"\$.specs\[0\].waivers\[0\]: constraint, reason, by, at missing"),
@@ -181,7 +200,7 @@ def named(path):
     ],
 )  # fmt: skip
 def test_it_names_line_and_field_of_what_it_does_not_take(text, message):
-    with pytest.raises(SpecsJsonError, match=message):
+    with pytest.raises(ImportRefused, match=message):
         read_kept({"specs.json": text})
 
 
@@ -213,7 +232,7 @@ def test_it_takes_no_value_with_a_time_that_cannot_be_told(at):
         (with_step(at=at), r"history\[0\].at"),
         (with_flag(at=at), r"flags\[0\].at"),
         (with_flag(answered_at=at), r"flags\[0\].answered_at"),
-        (changed(waivers=[spec_row(NEW)[1]["waivers"][0] | {"at": at}]), r"waivers\[0\].at"),
+        (changed(waivers=[WAIVER | {"at": at}]), r"waivers\[0\].at"),
     ):
         found = read_kept({"specs.json": text})
         assert [spec.number for spec in found.specs] == [2]

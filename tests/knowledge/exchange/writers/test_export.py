@@ -19,9 +19,9 @@ from knowledge.exchange.importer import (
     write_measured_document,
 )
 from knowledge.exchange.plan import plan_import
-from knowledge.exchange.readers.exported_specs import earlier_row, write_kept
 from knowledge.exchange.readers.files import ImportRefused, WikiFiles, read_uploads, write_archive
 from knowledge.exchange.writers.export import ExportRefused, export_files, export_folder
+from knowledge.exchange.writers.exported_rows import write_kept
 from knowledge.lookup.value import find
 from knowledge.models import (
     Batch,
@@ -254,7 +254,7 @@ def test_it_can_be_brought_in_again_without_a_change(wiki, empty_database):
 
 def kept_earlier(path, text="# T\n\nhello\n", sha256=None):
     sha256 = sha256 or text_hash(text)
-    return dict(write_kept([earlier_row(path, sha256, text)]))
+    return dict(write_kept([("earlier", {"path": path, "sha256": sha256, "text": text})]))
 
 
 OUTSIDE = ["../../x.md", "/tmp/x.md", "", "..", "a\nb.md", "x.txt", "x" * 198 + ".md"]

@@ -18,8 +18,8 @@ from knowledge.curation.warn import warnings_of
 from knowledge.exchange.batches import undo
 from knowledge.exchange.confirm import take_at_once
 from knowledge.exchange.importer import ImportOptions, import_wiki, take_files
-from knowledge.exchange.readers import exported_specs as kept
 from knowledge.exchange.readers.files import ImportRefused, WikiFiles
+from knowledge.exchange.writers import exported_rows as kept
 from knowledge.exchange.writers.export import export_files, export_folder
 from knowledge.lookup.needs import happenings
 from knowledge.lookup.value import find

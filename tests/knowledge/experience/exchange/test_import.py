@@ -13,8 +13,8 @@ from knowledge.exchange.batches import confirm, drop, undo
 from knowledge.experience.attempts.merging import merge
 from knowledge.experience.attempts.record import NewExperience, record_attempts
 from knowledge.experience.exchange.plan import answer_questions, plan_import
+from knowledge.experience.lessons.decide import propose_lesson
 from knowledge.experience.lessons.new import NewLesson
-from knowledge.experience.lessons.propose import propose_lesson
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.experience.writers.selection import Selection
 from knowledge.experience.writers.texts import csv_text, json_text, markdown_text

@@ -3,7 +3,8 @@
 import pytest
 
 from knowledge.experience.attempts.record import NewExperience, record_attempts
-from knowledge.experience.lessons import NewLesson, approve_lesson, propose_lesson
+from knowledge.experience.lessons.decide import approve_lesson, propose_lesson
+from knowledge.experience.lessons.new import NewLesson
 from knowledge.experience.terms import AttemptLabel
 from knowledge.models import ExperienceOrigin
 

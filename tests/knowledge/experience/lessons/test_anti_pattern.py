@@ -3,7 +3,7 @@
 import pytest
 
 from knowledge.curation.errors import CurationError
-from knowledge.experience.lessons import record_anti_pattern, retract_lesson
+from knowledge.experience.lessons.decide import record_anti_pattern, retract_lesson
 from knowledge.models import Lesson
 from tests.knowledge.experience.lessons.conftest import attempt, new_lesson
 from tests.knowledge.racing import at_once, several_connections

@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowledge.experience.lessons import lessons_for, similar_lessons
+from knowledge.experience.lessons.ask import lessons_for, similar_lessons
 from knowledge.experience.lessons.listing import NewerVersion, newer_versions_of_lesson
 from knowledge.models import Lesson
 from tests.knowledge.experience.lessons.conftest import SCOPE, attempt

@@ -3,7 +3,7 @@
 import pytest
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.experience.lessons import (
+from knowledge.experience.lessons.decide import (
     approve_lesson,
     edit_lesson,
     propose_lesson,
@@ -108,7 +108,7 @@ def test_the_second_is_told_who_was_first(lesson, curator, second_curator):
 @pytest.mark.usefixtures("several_connections")
 def test_two_curators_decide_at_once(lesson, curator, second_curator, monkeypatch):
     mine, yours = again(lesson), again(lesson)
-    with slow(monkeypatch, "knowledge.experience.lessons.decide.require_second_person"):
+    with slow(monkeypatch, "knowledge.experience.lessons.decide.require_state"):
         found = at_once(
             lambda: approve_lesson(mine, curator, "yes"),
             lambda: return_lesson(yours, second_curator, "no"),

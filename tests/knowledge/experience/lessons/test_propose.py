@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
-from knowledge.experience.lessons import (
+from knowledge.experience.lessons.decide import (
     approve_lesson,
     edit_lesson,
     propose_lesson,

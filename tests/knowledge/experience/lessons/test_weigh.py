@@ -3,12 +3,8 @@
 import pytest
 
 from knowledge.experience.attempts.merging import mask, unmask
-from knowledge.experience.lessons import (
-    approve_lesson,
-    propose_lesson,
-    retract_lesson,
-    weigh_lessons,
-)
+from knowledge.experience.lessons.decide import approve_lesson, propose_lesson, retract_lesson
+from knowledge.experience.lessons.weigh import weigh_lessons
 from knowledge.models import Disagreement, Experience, Lesson, SearchRow
 from tests.knowledge.experience.lessons.conftest import attempt, new_lesson
 

@@ -4,7 +4,7 @@ from html import unescape
 
 import pytest
 
-from knowledge.experience.lessons import (
+from knowledge.experience.lessons.decide import (
     approve_lesson,
     propose_lesson,
     retract_lesson,

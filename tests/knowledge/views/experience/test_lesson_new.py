@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from knowledge.experience.lessons import approve_lesson
+from knowledge.experience.lessons.decide import approve_lesson
 from knowledge.models import Lesson
 from tests.knowledge.experience.lessons.conftest import attempt, new_lesson
 

@@ -6,7 +6,7 @@ import re
 import pandas
 import pytest
 
-from knowledge.experience.lessons import approve_lesson, propose_lesson, retract_lesson
+from knowledge.experience.lessons.decide import approve_lesson, propose_lesson, retract_lesson
 from tests.knowledge.experience.lessons.conftest import attempt, new_lesson
 
 pytestmark = pytest.mark.django_db
