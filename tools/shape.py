@@ -113,7 +113,9 @@ def shape(root: Path = ROOT) -> CodeShape:
         files=_twice(files, BY_FILE_NAME),
         small=tuple(_small(lines)),
         ties=tuple(imports.ties(graph)),
-        judge_lines=sum(lines.get(path, 0) for path in imports.closure(lambda path: graph.get(path, ()), JUDGE)),
+        judge_lines=sum(
+            lines.get(path, 0) for path in imports.closure(lambda path: graph.get(path, ()), JUDGE)
+        ),
         tables=_tables() if root == ROOT else 0,
     )
 

@@ -27,6 +27,7 @@ from campaigns.rules.noise.gain import Gain
 from campaigns.rules.target.ceilings import PLACEHOLDER, CampaignTarget
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.verdict.report_words import function_words
+from knowledge.charts.frame import full
 from knowledge.specs.citation import CitationState
 from knowledge.specs.cited import UNKNOWN, Cited
 
@@ -67,6 +68,7 @@ register.filter("session_gain", gain_of)
 register.filter("spoken", spoken)
 register.filter("share", wording.share)
 register.filter("duration", wording.duration)
+register.filter("change", wording.change)
 register.filter("hypothesis", hypothesis_of)
 register.filter("instructions", function_words)
 
@@ -234,6 +236,15 @@ def saved(old_us: float | None, new_us: float | None, saved_us: float | None) ->
         '<strong>{}</strong> <span class="sub">{} → {}</span>',
         wording.signed(-saved_us), wording.digits(old_us), wording.digits(new_us),
     )  # fmt: skip
+
+
+@register.simple_tag
+def cell(value: float | None, form: str = "") -> SafeString:
+    """Write a number in a table cell with all its digits beside it. form: as format() takes it."""
+    if value is None:
+        return format_html("<td>{}</td>", "–")
+    text = format(value, form) if form else wording.digits(value)
+    return format_html('<td title="{0}" data-value="{0}">{1}</td>', full(value), text)
 
 
 @register.filter
