@@ -14,14 +14,15 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from campaigns.api.bodies import checked
 from campaigns.api.filters import CampaignFilters
 from campaigns.api.reading import CAMPAIGNS
 from campaigns.api.serializers import CampaignSerializer, WholeCampaignSerializer
 from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.models import Campaign, IllegalTransition, RestartAnswer
-from campaigns.rules.stop.intake import Intake, IntakeError
+from campaigns.rules.stop.intake import Intake
 from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
-from campaigns.rules.stop.proposers import USUAL, Budgets, ProposersError, parse_budgets
+from campaigns.rules.stop.proposers import USUAL, parse_budgets
 from campaigns.rules.target.goal import GoalError, parse_goal
 from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.rules.verdict.finding_kinds import Stance
@@ -43,24 +44,8 @@ STEPS: dict[str, Callable[[Campaign], Next]] = {
     "resume": resume,
     "stop": stop,
 }
-TEXTS = ("problem", "platform", "backend")
-HOURS = ("max_wall_h", "max_device_h")
 INTAKE = tuple(Intake().stored)
-OPTIONAL = (
-    *(
-        "proposers",
-        "rounds",
-        "restart",
-        "target",
-        "title",
-        "findings",
-        "own_kernels",
-        "require_sanitizers",
-        "no_baselines",
-    ),
-    *HOURS,
-    *INTAKE,
-)
+HOURS = {"accepted": "a number of hours"}
 
 
 class NewCampaignSerializer(fields.Serializer):
@@ -78,11 +63,13 @@ class NewCampaignSerializer(fields.Serializer):
     findings = fields.DictField(
         child=fields.ChoiceField([stance.value for stance in Stance]),
         required=False,
+        error_messages={"accepted": 'an object such as {"cache": "refused"}'},
         help_text="kind of finding → what is made of it",
     )
     own_kernels = fields.ListField(
         child=fields.CharField(),
         required=False,
+        error_messages={"accepted": 'a list of names such as ["rows"]'},
         help_text="names of kernels that a header or a macro defines",
     )
     require_sanitizers = fields.BooleanField(required=False)
@@ -90,10 +77,16 @@ class NewCampaignSerializer(fields.Serializer):
         required=False, help_text="whether torch is not measured beside the best"
     )
     max_wall_h = fields.FloatField(
-        required=False, allow_null=True, help_text="hours, pauses left out"
+        required=False,
+        allow_null=True,
+        error_messages=HOURS,
+        help_text="hours, pauses left out",
     )
     max_device_h = fields.FloatField(
-        required=False, allow_null=True, help_text="hours of measuring"
+        required=False,
+        allow_null=True,
+        error_messages=HOURS,
+        help_text="hours of measuring",
     )
     restart = fields.ChoiceField(
         [policy.value for policy in RestartPolicy],
@@ -134,7 +127,7 @@ class Campaigns(ListView):
                 campaign = create_campaign(wish)
                 notify(campaign, confirm(campaign))
         except (CampaignRefused, ProblemError, TargetUnknown) as error:
-            raise _refusal(error) from None
+            raise _named(error) from None
         return Response(WholeCampaignSerializer(campaign).data, 201)
 
 
@@ -179,91 +172,38 @@ class RestartAnswers(Steering):
 
 def _wish(body: dict[str, Any], user: User | None) -> Wish:
     """Read the body. Raises CurationError naming the field."""
-    for name in body:
-        if name not in (*TEXTS, *OPTIONAL):
-            raise CurationError(name, f"accepted: {', '.join((*TEXTS, *OPTIONAL))}")
+    said = checked(body, NewCampaignSerializer)
     problems = {problem.name: problem for problem in known_problems()}
-    name = _text(body, "problem")
-    if name not in problems:
-        raise CurationError("problem", f"{name!r}; accepted: {', '.join(problems)}")
+    if said["problem"] not in problems:
+        raise CurationError("problem", f"{said['problem']!r}; accepted: {', '.join(problems)}")
     try:
-        goal = parse_goal(_text(body, "target")) if "target" in body else None
+        return Wish(
+            problem=problems[said["problem"]].folder,
+            platform=said["platform"],
+            backend=said["backend"],
+            policy=StopPolicy(
+                max_rounds=said.get("rounds", StopPolicy().max_rounds),
+                restart=said.get("restart", RestartPolicy.TAKE),
+                max_wall_h=said.get("max_wall_h"),
+                max_device_h=said.get("max_device_h"),
+            ),
+            goal=parse_goal(said["target"]) if "target" in said else None,
+            findings=said.get("findings", {}),
+            own_kernels=tuple(said.get("own_kernels", ())),
+            require_sanitizers=said.get("require_sanitizers", False),
+            baselines=not said.get("no_baselines", False),
+            proposers=parse_budgets(said["proposers"]) if "proposers" in said else USUAL,
+            title=said.get("title", ""),
+            intake=Intake(**{name: said[name] for name in INTAKE if name in said}),
+            created_by=user,
+        )
     except GoalError as error:
         raise CurationError("target", str(error)) from None
-    return Wish(
-        problem=problems[name].folder,
-        proposers=_proposers(body),
-        platform=_text(body, "platform"),
-        backend=_text(body, "backend"),
-        policy=_policy(body),
-        goal=goal,
-        findings=_findings(body.get("findings", {})),
-        own_kernels=_names(body.get("own_kernels", [])),
-        require_sanitizers=_flag(body, "require_sanitizers"),
-        baselines=not _flag(body, "no_baselines"),
-        title=_text(body, "title") if "title" in body else "",
-        intake=_intake(body),
-        created_by=user,
-    )
-
-
-def _flag(body: dict[str, Any], name: str) -> bool:
-    found = body.get(name, False)
-    if not isinstance(found, bool):
-        raise CurationError(name, f"{found!r:.60}; accepted: true, false")
-    return found
-
-
-def _proposers(body: dict[str, Any]) -> Budgets:
-    try:
-        return parse_budgets(_text(body, "proposers")) if "proposers" in body else USUAL
-    except ProposersError as error:
-        raise _refusal(error) from None
-
-
-def _intake(body: dict[str, Any]) -> Intake:
-    try:
-        return Intake(**{name: _text(body, name) for name in INTAKE if name in body})
-    except IntakeError as error:
-        raise _refusal(error) from None
-
-
-def _policy(body: dict[str, Any]) -> StopPolicy:
-    rounds = body.get("rounds", StopPolicy().max_rounds)
-    if not isinstance(rounds, int) or isinstance(rounds, bool):
-        raise CurationError("rounds", f"{rounds!r}; accepted: a whole number")
-    hours = {name: body[name] for name in HOURS if body.get(name) is not None}
-    for name, value in hours.items():
-        if not isinstance(value, (int, float)) or isinstance(value, bool):
-            raise CurationError(name, f"{value!r:.60}; accepted: a number of hours")
-    try:
-        restart = body.get("restart", RestartPolicy.TAKE)
-        return StopPolicy(max_rounds=rounds, restart=restart, **hours)
     except ValueError as error:
-        raise _refusal(error) from None
+        raise _named(error) from None
 
 
-def _refusal(error: Exception) -> CurationError:
+def _named(error: Exception) -> CurationError:
     """The same for an error that begins with the field that is wrong, by its name in a body."""
     field, _, message = str(error).partition(": ")
     return CurationError("rounds" if field == "max_rounds" else field, message)
-
-
-def _text(body: dict[str, Any], name: str) -> str:
-    found = body.get(name)
-    if not isinstance(found, str) or not found:
-        raise CurationError(name, "is needed, as a text")
-    return found
-
-
-def _findings(given: Any) -> dict[str, str]:
-    """The kinds and stances themselves are checked where the campaign is made."""
-    if not isinstance(given, dict) or not all(isinstance(s, str) for s in given.values()):
-        raise CurationError("findings", 'accepted: an object such as {"cache": "refused"}')
-    return given
-
-
-def _names(given: Any) -> tuple[str, ...]:
-    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
-        raise CurationError("own_kernels", 'accepted: a list of names such as ["rows"]')
-    return tuple(given)
