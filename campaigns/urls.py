@@ -14,8 +14,7 @@ from campaigns.views.imported import (
     imported_round,
 )
 from campaigns.views.new_campaign import new_campaign
-from campaigns.views.problem import new_problem, problem, problem_by_name
-from campaigns.views.problems.import_problem import import_problem
+from campaigns.views.problem import import_problem, new_problem, problem, problem_by_name
 from campaigns.views.report import report, report_file, reproducer, trail
 from campaigns.views.round import round_, round_diff, round_source
 from campaigns.views.rounds import compare, rounds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -29,7 +29,7 @@ from campaigns.reports.course import course_of
 from campaigns.reports.lineage import lineage_of
 from campaigns.reports.live import Version, campaign_version
 from campaigns.reports.pictures import pictures
-from campaigns.reports.progress import Progress, progress_of
+from campaigns.reports.progress import progress_of
 from campaigns.reports.proposers import proposer_rows, waiting_sheets
 from campaigns.reports.rows import doubts_of
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, heartbeat_of
@@ -103,6 +103,12 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
     found: Campaign = sheet.campaign
     case = request.GET.get("case", "")
     progress = progress_of(found, timezone.now())
+    # Until when a person may answer the offered restart.
+    offer_until = None
+    is_offered = found.state == CampaignState.RESTART
+    if is_offered and stop_policy_of(found).restart is RestartPolicy.ASK:
+        wait = timedelta(seconds=LIMITS[CampaignState.RESTART].wall_s)
+        offer_until = progress.since + wait if progress and progress.since else None
     return {
         "sheet": sheet,
         "campaign": found,
@@ -127,7 +133,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "drift": SimpleLazyObject(lambda: drift_of(found)),
         "dispatch": dispatch_of(sheet.best.round) if sheet.best else None,
         "progress": progress,
-        "offer_until": _offer_until(found, progress),
+        "offer_until": offer_until,
         "course": SimpleLazyObject(lambda: course_of(found)),
         "limits": SimpleLazyObject(lambda: limits_of(sheet, timezone.now())),
     }
@@ -141,14 +147,6 @@ def _news(found: Campaign, seen: int | None) -> list[str]:
     last = list(fresh.values_list("message", flat=True)[:SPOKEN])[::-1]
     more = fresh.count() - len(last)
     return [f"{more} earlier events", *last] if more > 0 else last
-
-
-def _offer_until(found: Campaign, progress: Progress | None) -> datetime | None:
-    """Until when a person may answer the offered restart; None where nobody is asked."""
-    asks = stop_policy_of(found).restart is RestartPolicy.ASK
-    if found.state != CampaignState.RESTART or not asks or not progress or not progress.since:
-        return None
-    return progress.since + timedelta(seconds=LIMITS[CampaignState.RESTART].wall_s)
 
 
 def _verbs(found: Campaign) -> list[str]:

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 
-from campaigns.evaluator.contract import Report, Source
+from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
 from campaigns.models.kinds import TORCH
 from campaigns.records.campaigns import baseline_floor, intake_of, target_of
@@ -56,7 +56,8 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "round": found,
         "row": row,
         "verdict": verdict,
-        **_what_next(campaign, is_judged=verdict is not None),
+        "takes_candidates": verdict is not None and takes_candidates(campaign),
+        "no_worker": "" if verdict else no_worker_of(campaign),
         "looked": sanitizer_result(verdict) if verdict else None,
         "sessions": sessions,
         "meanings": meanings(),
@@ -70,9 +71,13 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "split_in": campaign.rounds.filter(split__called_by=number).first(),
         "cases": case_rows(row, report, target, baseline_floor(campaign), guard),
         "measured": measured,
-        **_found(report),
+        "report": report,
+        "notes": notes_of(report) if report else (),
+        "attributions": attributions_of(report),
+        "seen": seen_table(report),
+        "busy": busy_words(report),
         "target": target,
-        "splits": splits_of(campaign, report, _measured_source(measured, candidate), target)
+        "splits": splits_of(campaign, report, _source(measured, candidate), target)
         if measured
         else None,
         "code": machine_code_in(e for e in evaluations if e.candidate == candidate),
@@ -92,13 +97,6 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     if shown and len(shown.rows) > SHOWN_LINES and context["view"] == "unified":
         context |= {"diff_rows": shown.rows[:SHOWN_LINES], "cut": len(shown.rows) - SHOWN_LINES}
     return render(request, "campaigns/round.html", context)
-
-
-def _what_next(campaign: Campaign, *, is_judged: bool) -> dict[str, Any]:
-    """What a person can do next: hand another one in, or start the worker that is missing."""
-    if is_judged:
-        return {"takes_candidates": takes_candidates(campaign)}
-    return {"no_worker": no_worker_of(campaign)}
 
 
 @require_safe
@@ -139,17 +137,6 @@ def round_source(request: HttpRequest, campaign_id: int, number: int) -> HttpRes
     return render(request, "campaigns/source.html", context)
 
 
-def _found(report: Report | None) -> dict[str, Any]:
-    """What the report tells by itself."""
-    return {
-        "report": report,
-        "notes": notes_of(report) if report else (),
-        "attributions": attributions_of(report),
-        "seen": seen_table(report),
-        "busy": busy_words(report),
-    }
-
-
 def _learned(found: Round) -> RoundLearned:
     """What the round is to the team's experience."""
     tried = hypothesis_of(found)
@@ -163,10 +150,10 @@ def _learned(found: Round) -> RoundLearned:
     )
 
 
-def _measured_source(measured: Evaluation, candidate: Candidate | None) -> Source:
+def _source(measured: Evaluation, candidate: Candidate | None) -> Source:
     """The source that was measured, without a query where it is the candidate of the page."""
-    same = candidate is not None and candidate.pk == measured.candidate_id
-    return candidate.source if candidate and same else measured.candidate.source
+    is_own = candidate is not None and candidate.pk == measured.candidate_id
+    return candidate.source if candidate and is_own else measured.candidate.source
 
 
 def _evaluations(round_: Round) -> list[Evaluation]:

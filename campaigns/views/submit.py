@@ -101,7 +101,10 @@ def hand_in(request: HttpRequest, campaign_id: int) -> HttpResponse:
             warn_of_no_worker(request, found)
             return redirect(made)
     else:
-        form = CandidateForm(initial=_initial(found), facts=facts)
+        best = found.incumbent
+        code = {"source": best.text, "flags": " ".join(best.flags)} if best else {}
+        usual = {"metric": METRIC, "direction": DOWN, "bucket": BUCKETS[0]}
+        form = CandidateForm(initial=code | usual, facts=facts)
     closed = "" if request.method == "POST" else closed_to(found, ProposerKind.PERSON)
     context = {
         "campaign": found,
@@ -114,12 +117,6 @@ def hand_in(request: HttpRequest, campaign_id: int) -> HttpResponse:
     }
     status = 422 if request.method == "POST" else 200
     return render(request, "campaigns/submit/hand_in.html", context, status=status)
-
-
-def _initial(found: Campaign) -> dict[str, Any]:
-    best = found.incumbent
-    code = {"source": best.text, "flags": " ".join(best.flags)} if best else {}
-    return {**code, "metric": METRIC, "direction": DOWN, "bucket": BUCKETS[0]}
 
 
 def _read(request: HttpRequest, facts: Mapping[str, str]) -> tuple[CandidateForm, HandedIn | None]:
@@ -161,18 +158,13 @@ def _submit(
         raise PermissionDenied(str(error)) from error
     except SubmissionRefused as error:
         for field, message in error.all:
-            _say(form, field, message)
+            if field not in form.fields:
+                form.add_error(None, f"This campaign {message}")
+            elif field not in form.errors:
+                form.add_error(field, message)
         return None
     notify(found, AGAIN)
     return made
-
-
-def _say(form: CandidateForm, field: str, message: str) -> None:
-    if field in form.fields:
-        if field not in form.errors:
-            form.add_error(field, message)
-    else:
-        form.add_error(None, f"This campaign {message}")
 
 
 @require_safe

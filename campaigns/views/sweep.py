@@ -61,13 +61,14 @@ def sweep(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     record = sweep_of(found)
     if record is None:
         raise Http404(f"round {number} has no sweep")
-    points = sorted(_kept(record, request.GET), key=_order(record, request.GET.get("sort", "")))
+    points = _points(record, request.GET)
     if wants_csv(request):
         table = sweep_table(record, points, reasons_of(record), case_times_of(record))
         return csv(table, f"campaign-{campaign_id}-round-{number}-sweep")
     page = Paginator(points, PER_PAGE).get_page(request.GET.get("page"))
     reasons = reasons_of(record, [point.number for point in page.object_list])
-    facts = {name: words for name, words in FACTS.items() if _is_known(record, name)}
+    known = {name for point in record.points for name in point.facts}
+    facts = {name: words for name, words in FACTS.items() if name in known}
     context = {
         "campaign": campaign,
         "round": found,
@@ -82,8 +83,11 @@ def sweep(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     return render(request, part if wants_fragment(request) else "campaigns/sweep.html", context)
 
 
-def _kept(record: SweepRecord, asked: QueryDict) -> list[ScreenedPoint]:
-    """The points that the address asks for; what it cannot mean keeps none."""
+def _points(record: SweepRecord, asked: QueryDict) -> list[ScreenedPoint]:
+    """The points that the address asks for, in its order; what it cannot mean keeps none.
+
+    Ordered by a knob they follow the order of its values.
+    """
     kept, outcome, number = list(record.points), asked.get("outcome"), asked.get("number")
     if outcome:
         kept = [point for point in kept if point.outcome == outcome]
@@ -92,20 +96,13 @@ def _kept(record: SweepRecord, asked: QueryDict) -> list[ScreenedPoint]:
     for knob in record.knobs:
         if wanted := asked.get(KNOB + knob.name):
             kept = [p for p in kept if value_words(p.params.get(knob.name, "")) == wanted]
-    return kept
-
-
-def _order(record: SweepRecord, sort: str) -> Key:
-    """By a knob in the order of its values; the order of asking for nonsense."""
-    knob = next((k for k in record.knobs if KNOB + k.name == sort), None)
-    if knob is None:
-        return SORTS.get(sort, SORTS["number"])[1]
-    places = {value: at for at, value in enumerate(knob.values)}
-    return lambda point: places.get(point.params.get(knob.name, ""), len(places))
-
-
-def _is_known(record: SweepRecord, fact: str) -> bool:
-    return any(fact in point.facts for point in record.points)
+    sort = asked.get("sort", "")
+    ordering = next((knob for knob in record.knobs if KNOB + knob.name == sort), None)
+    if ordering is None:
+        return sorted(kept, key=SORTS.get(sort, SORTS["number"])[1])
+    places = {value: at for at, value in enumerate(ordering.values)}
+    name, last = ordering.name, len(places)
+    return sorted(kept, key=lambda point: places.get(point.params.get(name, ""), last))
 
 
 def _row(
