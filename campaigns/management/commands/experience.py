@@ -28,7 +28,7 @@ from campaigns.management.experience_words import (
 from campaigns.management.import_command import ImportCommand
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.exchange.batches import confirm
-from knowledge.experience.attempts.merging import MergeGroup, candidates, unmerge
+from knowledge.experience.attempts.merging import candidates, unmerge
 from knowledge.experience.exchange.note_attempt import note_attempt
 from knowledge.experience.exchange.plan import answer_questions, plan_import, read_path
 from knowledge.experience.lessons.ask import lessons_for
@@ -36,7 +36,7 @@ from knowledge.experience.recommend.ask import recommend
 from knowledge.experience.writers.selection import Selection, entry_record, lesson_record
 from knowledge.experience.writers.statistics import statistics
 from knowledge.models import Batch, BatchKind, BatchState
-from knowledge.search.find import SearchResults, ask, search
+from knowledge.search.find import ask, search
 
 
 class Command(ImportCommand):
@@ -73,7 +73,14 @@ class Command(ImportCommand):
 
     def search(self, query: list[str], limit: int, **facets: str) -> None:
         found = search(ask(" ".join(query), facets), self._positive("-n", limit))
-        self.emit(found.records(), _found_text(found))
+        lines = []
+        for name, hits in found.sections.items():
+            if len(hits):
+                lines.append(f"{name.replace('_', ' ')} ({hits.count}{'+' * hits.more}):")
+            for hit in hits:
+                mark = f" ({hit.mark})" if hit.mark else ""
+                lines.append(f"  {hit.title}{mark}  {hit.url}")
+        self.emit(found.records(), "\n".join(lines))
         if not found.found:
             left = ", ".join(
                 f"{each.count} outside of {each.facet.name}={each.facet.value}"
@@ -94,7 +101,20 @@ class Command(ImportCommand):
             done = merge_groups(groups, said, self.user(by))
         else:
             found = candidates()
-            self.emit([_group_record(g) for g in found], "\n".join(map(_group_text, found)))
+            records, lines = [], []
+            for group in found:
+                opposite = "; opposite outcomes, --decide says why they are one"
+                lines.append(f"{group.count} of {group.track}{opposite * group.needs_decision}")
+                lines += [f"  {entry_line(entry)}" for entry in group.entries]
+                records.append(
+                    {
+                        "context": str(group.track),
+                        "count": group.count,
+                        "needs_decision": group.needs_decision,
+                        "entries": [entry_record(entry) for entry in group.entries],
+                    }
+                )
+            self.emit(records, "\n".join(lines))
             return
         self.emit([entry_record(entry) for entry in done], "\n".join(map(entry_line, done)))
 
@@ -141,7 +161,7 @@ class Command(ImportCommand):
         if confirm:
             self._confirm(batch, person)
             return
-        self._emit_plan(batch)
+        self.emit({"import": batch.number, **batch.plan}, plan_text(batch))
         errors = batch.plan["counts"].get("error", 0)
         if errors:
             self.fail(ExitCode.USAGE, f"{errors} rows cannot be read; nothing can be imported")
@@ -185,37 +205,7 @@ class Command(ImportCommand):
         self.emit({"import": batch.number, **made}, f"import {batch.number} is done: {told}")
         self.progress(f"`experience undo {batch.number} --why …` takes it back")
 
-    def _emit_plan(self, batch: Batch) -> None:
-        self.emit({"import": batch.number, **batch.plan}, plan_text(batch))
-
     def _positive(self, name: str, number: int) -> int:
         if not 1 <= number <= 10_000:
             raise CurationError(name, f"{number}; accepted: 1 to 10,000")
         return number
-
-
-def _group_record(group: MergeGroup) -> dict[str, Any]:
-    return {
-        "context": str(group.track),
-        "count": group.count,
-        "needs_decision": group.needs_decision,
-        "entries": [entry_record(entry) for entry in group.entries],
-    }
-
-
-def _group_text(group: MergeGroup) -> str:
-    opposite = "; opposite outcomes, --decide says why they are one" * group.needs_decision
-    lines = [f"{group.count} of {group.track}{opposite}"]
-    return "\n".join([*lines, *(f"  {entry_line(entry)}" for entry in group.entries)])
-
-
-def _found_text(found: SearchResults) -> str:
-    lines = []
-    for name, hits in found.sections.items():
-        if not len(hits):
-            continue
-        lines.append(f"{name.replace('_', ' ')} ({hits.count}{'+' * hits.more}):")
-        for hit in hits:
-            mark = f" ({hit.mark})" if hit.mark else ""
-            lines.append(f"  {hit.title}{mark}  {hit.url}")
-    return "\n".join(lines)

@@ -153,10 +153,15 @@ class Command(ImportCommand):
 
     def check_folder(self, folder: Path, **options: Any) -> None:
         problems = check_files(folder)
-        if not problems and _has_documents():
-            problems = check_wiki(folder)
-        elif not problems:
-            self.progress("nothing is imported yet: the files alone were checked")
+        if not problems:
+            try:
+                is_imported = Document.objects.exists()
+            except EmptyDatabase:
+                is_imported = False
+            if is_imported:
+                problems = check_wiki(folder)
+            else:
+                self.progress("nothing is imported yet: the files alone were checked")
         self.emit([asdict(problem) for problem in problems], "\n".join(map(str, problems)))
         if problems:
             self.fail(ExitCode.USAGE, f"{len(problems)} citations or documents do not hold")
@@ -196,10 +201,3 @@ def check_files(folder: Path) -> list[WikiFault]:
             if spec.facts.known and state is not CitationState.OK:
                 problems.append(WikiFault(f"{path}:{citation.locator}", state, str(citation)))
     return problems
-
-
-def _has_documents() -> bool:
-    try:
-        return Document.objects.exists()
-    except EmptyDatabase:
-        return False
