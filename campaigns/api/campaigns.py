@@ -1,4 +1,8 @@
-"""/api/v1/campaigns/: list, start and steer campaigns."""
+"""/api/v1/campaigns/: list, start and steer campaigns.
+
+A body is held to the types of the serializer that the schema describes it with. The serializers'
+own reading is more lenient: they take "5" for a number and 1 for a yes.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,6 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.bodies import checked
 from campaigns.api.filters import CampaignFilters
 from campaigns.api.reading import CAMPAIGNS
 from campaigns.api.serializers import CampaignSerializer, WholeCampaignSerializer
@@ -45,6 +48,14 @@ STEPS: dict[str, Callable[[Campaign], Next]] = {
     "stop": stop,
 }
 INTAKE = tuple(Intake().stored)
+# Field → the type of its values, and what is accepted; a field's own words count first.
+KINDS: tuple[tuple[type[fields.Field], type | tuple[type, ...], str], ...] = (
+    (fields.BooleanField, bool, "true, false"),
+    (fields.IntegerField, int, "a whole number"),
+    (fields.FloatField, (int, float), "a number"),
+    (fields.ListField, list, "a list of texts"),
+    (fields.DictField, dict, "an object of names and texts"),
+)
 HOURS = {"accepted": "a number of hours"}
 
 
@@ -172,29 +183,29 @@ class RestartAnswers(Steering):
 
 def _wish(body: dict[str, Any], user: User | None) -> Wish:
     """Read the body. Raises CurationError naming the field."""
-    said = checked(body, NewCampaignSerializer)
+    values = checked(body, NewCampaignSerializer)
     problems = {problem.name: problem for problem in known_problems()}
-    if said["problem"] not in problems:
-        raise CurationError("problem", f"{said['problem']!r}; accepted: {', '.join(problems)}")
+    if values["problem"] not in problems:
+        raise CurationError("problem", f"{values['problem']!r}; accepted: {', '.join(problems)}")
     try:
         return Wish(
-            problem=problems[said["problem"]].folder,
-            platform=said["platform"],
-            backend=said["backend"],
+            problem=problems[values["problem"]].folder,
+            platform=values["platform"],
+            backend=values["backend"],
             policy=StopPolicy(
-                max_rounds=said.get("rounds", StopPolicy().max_rounds),
-                restart=said.get("restart", RestartPolicy.TAKE),
-                max_wall_h=said.get("max_wall_h"),
-                max_device_h=said.get("max_device_h"),
+                max_rounds=values.get("rounds", StopPolicy().max_rounds),
+                restart=values.get("restart", RestartPolicy.TAKE),
+                max_wall_h=values.get("max_wall_h"),
+                max_device_h=values.get("max_device_h"),
             ),
-            goal=parse_goal(said["target"]) if "target" in said else None,
-            findings=said.get("findings", {}),
-            own_kernels=tuple(said.get("own_kernels", ())),
-            require_sanitizers=said.get("require_sanitizers", False),
-            baselines=not said.get("no_baselines", False),
-            proposers=parse_budgets(said["proposers"]) if "proposers" in said else USUAL,
-            title=said.get("title", ""),
-            intake=Intake(**{name: said[name] for name in INTAKE if name in said}),
+            goal=parse_goal(values["target"]) if "target" in values else None,
+            findings=values.get("findings", {}),
+            own_kernels=tuple(values.get("own_kernels", ())),
+            require_sanitizers=values.get("require_sanitizers", False),
+            baselines=not values.get("no_baselines", False),
+            proposers=parse_budgets(values["proposers"]) if "proposers" in values else USUAL,
+            title=values.get("title", ""),
+            intake=Intake(**{name: values[name] for name in INTAKE if name in values}),
             created_by=user,
         )
     except GoalError as error:
@@ -207,3 +218,39 @@ def _named(error: Exception) -> CurationError:
     """The same for an error that begins with the field that is wrong, by its name in a body."""
     field, _, message = str(error).partition(": ")
     return CurationError("rounds" if field == "max_rounds" else field, message)
+
+
+def checked(body: dict[str, Any], shape: type[fields.Serializer]) -> dict[str, Any]:
+    """The body. CurationError names a field that is unknown, missing or of another type.
+
+    What a value may be beyond its type is for the step to say. A field's error message `accepted`
+    says what a list, an object or a number has to be; a list's `max_length` is kept, too.
+    """
+    known = shape().fields
+    for name in body:
+        if name not in known:
+            raise CurationError(name, f"accepted: {', '.join(known)}")
+    for name, field in known.items():
+        is_null = name in body and body[name] is None and field.allow_null
+        if not is_null and (name in body or field.required):
+            _check(name, field, body.get(name))
+    return body
+
+
+def _check(name: str, field: fields.Field, value: Any) -> None:
+    found = next((kind for kind in KINDS if isinstance(field, kind[0])), None)
+    if found is None:
+        if not isinstance(value, str) or not (value or field.allow_blank):
+            raise CurationError(name, "is needed, as a text")
+        return
+    _, types, usual = found
+    accepted = f"accepted: {field.error_messages.get('accepted', usual)}"
+    fits = isinstance(value, types) and (types is bool or not isinstance(value, bool))
+    if types not in (list, dict):
+        if not fits:
+            raise CurationError(name, f"{value!r:.60}; {accepted}")
+        return
+    texts = value.values() if isinstance(value, dict) else value
+    most = getattr(field, "max_length", None)
+    if not fits or not all(isinstance(text, str) for text in texts) or len(value) > (most or 2**63):
+        raise CurationError(name, accepted)

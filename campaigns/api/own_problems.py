@@ -10,8 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api import measured, reading
-from campaigns.api.bodies import checked
-from campaigns.api.campaigns import MAY_START
+from campaigns.api.campaigns import MAY_START, checked
 from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.problems.import_.collection import read_collection
 from campaigns.problems.import_.draft import DraftError, Given, ProblemDraft
@@ -83,13 +82,13 @@ class BringProblem(reading.Problems):
 
 def _draft(body: dict[str, Any]) -> ProblemDraft:
     """Raises CurationError and DraftError, which name the field."""
-    said = checked(body, GivenSerializer)
-    if "files" in said:
-        for other in said:
+    values = checked(body, GivenSerializer)
+    if "files" in values:
+        for other in values:
             if other not in ("files", "name"):
                 raise CurationError(other, "accepted beside files: name")
-        return read_collection(said["files"], said.get("name", ""))
-    if not said.get("kernel") and not said.get("reference"):
+        return read_collection(values["files"], values.get("name", ""))
+    if not values.get("kernel") and not values.get("reference"):
         raise CurationError("kernel", "a kernel or a reference is needed, as a text")
-    lists = {name: tuple(said[name]) for name in LISTS if name in said}
-    return propose(Given(**({"file_name": "", "kernel": ""} | said | lists)))
+    lists = {name: tuple(values[name]) for name in LISTS if name in values}
+    return propose(Given(**({"file_name": "", "kernel": ""} | values | lists)))

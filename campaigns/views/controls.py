@@ -75,9 +75,9 @@ def _going_on(campaign: Campaign, verb: str) -> str:
 def answer(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     """Store it, or say on the page why not."""
     found = round_at(campaign_at(campaign_id), number)
-    said = request.POST.get("answer", ""), request.POST.get("why", "")
+    answer_and_reason = request.POST.get("answer", ""), request.POST.get("why", "")
     try:
-        answer_standing(found, *said, by=request.user)
+        answer_standing(found, *answer_and_reason, by=request.user)
     except (AnswerRefused, Forbidden) as error:
         messages.error(request, str(error))
     else:
@@ -89,15 +89,15 @@ def answer(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
 def placeholder(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """Store it, or show the page again with the message at its field and the input kept."""
     found = campaign_at(campaign_id)
-    said = {name: request.POST.get(name, "") for name in ("question", "value", "reason")}
+    fields = {name: request.POST.get(name, "") for name in ("question", "value", "reason")}
     try:
-        allow_placeholder(found, by=request.user, **said)
+        allow_placeholder(found, by=request.user, **fields)
     except Forbidden as error:
         raise PermissionDenied(str(error)) from error
     except IllegalTransition as error:
         messages.error(request, str(error))
     except PlaceholderRefused as error:
-        form = {**said, "errors": {error.field: error.message}}
+        form = {**fields, "errors": {error.field: error.message}}
         return campaign_page(request, found, {"placeholder_form": form}, status=422)
     else:
         messages.success(request, "The placeholder is stored, labelled with your name and reason.")

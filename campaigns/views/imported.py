@@ -50,8 +50,8 @@ def imported(request: HttpRequest) -> HttpResponse:
     if "plan" in request.POST:
         return _list(request, planned=planned)
     row, is_new = import_trail(planned, request.user)
-    said = "is imported" if is_new else "was there already, with the same content"
-    messages.success(request, f"{row.heading} {said}.")
+    outcome = "is imported" if is_new else "was there already, with the same content"
+    messages.success(request, f"{row.heading} {outcome}.")
     return redirect(row)
 
 

@@ -123,9 +123,9 @@ class CampaignForm(forms.Form):
 
     def clean_target(self) -> Goal | None:
         """The goal in words instead of a share of the roof; None where nothing is said."""
-        said = self.cleaned_data["target"]
+        text = self.cleaned_data["target"]
         try:
-            return parse_goal(said) if said else None
+            return parse_goal(text) if text else None
         except GoalError as error:
             raise forms.ValidationError(str(error)) from error
 
@@ -143,14 +143,14 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     """GET shows the form with the choices of the address; POST creates, confirms and rings."""
     problems = {problem.name: problem for problem in known_problems()}
     is_post = request.method == "POST"
-    asked = request.POST if is_post else request.GET
-    problem = problems.get(asked.get("problem", "")) or next(iter(problems.values()), None)
+    query = request.POST if is_post else request.GET
+    problem = problems.get(query.get("problem", "")) or next(iter(problems.values()), None)
     if problem is None:
         return render(request, "campaigns/new.html", {"problems": ()})
     offers = platform_offers(problem)
-    wanted = _values(asked, problem, offers)["platform"]
-    offers = tuple(looked_up(o, problem) if o.platform.slug == wanted else o for o in offers)
-    values = _values(asked, problem, offers)
+    slug = _values(query, problem, offers)["platform"]
+    offers = tuple(looked_up(o, problem) if o.platform.slug == slug else o for o in offers)
+    values = _values(query, problem, offers)
     backend = values["backend"]
     open_ = [offer for offer in offers if not offer.missing]
     form = CampaignForm(
@@ -199,26 +199,26 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     return render(request, page, context, status=422 if is_post else 200)
 
 
-def _values(asked: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...]) -> dict[str, str]:
+def _values(query: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...]) -> dict[str, str]:
     """What is chosen so far; a choice that another one has ruled out falls back to the first.
 
     Without a choice the platform is the one that has a worker, or the only one: of chips that
     nobody has none is guessed.
     """
     open_ = {offer.platform.slug: offer for offer in offers if not offer.missing}
-    platform = asked.get("platform", "")
-    if platform not in open_ and asked.get("goal") is None:
+    platform = query.get("platform", "")
+    if platform not in open_ and query.get("goal") is None:
         first = next(iter(open_.values()), None)
         is_usual = first is not None and (first.has_worker or len(open_) == 1)
         platform = first.platform.slug if first and is_usual else ""
     backends = open_[platform].backends if platform in open_ else ()
-    backend = asked.get("backend", "")
+    backend = query.get("backend", "")
     return {
         "problem": problem.name,
         "platform": platform,
         "backend": backend if backend in backends else next(iter(backends), ""),
-        **{name: asked.get(name, usual) for name, usual in (SHOWN | FOLDED).items()},
-        **{name: asked[name] for name in asked if name.startswith(FINDING)},
+        **{name: query.get(name, usual) for name, usual in (SHOWN | FOLDED).items()},
+        **{name: query[name] for name in query if name.startswith(FINDING)},
     }
 
 
@@ -239,10 +239,10 @@ def _own_kernels(values: dict[str, str]) -> tuple[str, ...]:
 
 def _proposers(values: dict[str, str]) -> dict[str, int | None]:
     """Kind → its most rounds, of those that may propose; a text that is no number is no limit."""
-    said = {kind.value: values[f"rounds_{kind}"].strip() for kind in ProposerKind}
+    limits = {kind.value: values[f"rounds_{kind}"].strip() for kind in ProposerKind}
     return {
         kind: int(most) if most.isdecimal() else None
-        for kind, most in said.items()
+        for kind, most in limits.items()
         if not most.isdecimal() or int(most)
     }
 
@@ -289,17 +289,17 @@ def _create(
 
 def _command(values: dict[str, str]) -> str:
     """The command line that does the same."""
-    said = {name: values[name] for name in OPTIONS}
+    options = {name: values[name] for name in OPTIONS}
     # One of the two, and the one in words where it is given.
-    said.pop("goal" if said["target"] else "target")
+    options.pop("goal" if options["target"] else "target")
     if (proposers := _proposers(values)) != USUAL:
-        said["proposers"] = told_budgets(proposers)
+        options["proposers"] = told_budgets(proposers)
     if values["restart"] != RestartPolicy.TAKE:
-        said["restart"] = values["restart"]
+        options["restart"] = values["restart"]
     given = {name: values[name].strip() for name in INTAKE}
-    said |= {name: text for name, text in given.items() if text != INTAKE[name]}
+    options |= {name: text for name, text in given.items() if text != INTAKE[name]}
     parts = [".venv/bin/python", "manage.py", "campaign", "new"]
-    for name, value in said.items():
+    for name, value in options.items():
         parts += [f"--{name.replace('_', '-')}", value] if value else []
     for kind, stance in _findings(values).items():
         parts += ["--findings", f"{kind}={stance}"]

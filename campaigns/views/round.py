@@ -1,13 +1,19 @@
-"""One round: the page a reviewer reads from top to bottom, its diff, and its source."""
+"""One round: the page a reviewer reads from top to bottom, its diff, and its source; and the list
+of all rounds, and two of them side by side."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
@@ -23,18 +29,37 @@ from campaigns.records.sweeps import sweep_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.verdicts import classes_of, sanitizer_result
 from campaigns.reports.case_table import busy_words, case_rows, seen_table
+from campaigns.reports.comparison import compare_rounds
 from campaigns.reports.diff import Diff, diff, highlighted
 from campaigns.reports.lineage import lineage_of, reproduce_commands
 from campaigns.reports.rows import meanings, sessions_of, some_rows
+from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.splits import splits_of
+from campaigns.reports.tables import comparison_table, rounds_table
 from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.rules.verdict.report_words import notes_of
-from campaigns.views.lookup import campaign_at, candidate_of, download, number_in, round_at
+from campaigns.views.lookup import (
+    campaign_at,
+    candidate_of,
+    csv,
+    download,
+    number_in,
+    round_at,
+    wants_csv,
+    wants_fragment,
+)
 from campaigns.views.sweep import panel_of
 from knowledge.experience.recommend.others import RoundLearned, round_learned
 
 SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000
 RIVALS = ("incumbent", "previous", "baseline")
+PER_PAGE = 50
+SORTS = {
+    "number": lambda row: row.number,
+    "newest": lambda row: -row.number,
+    "gain": lambda row: -row.gain.gain if row.gain else math.inf,
+    "time": lambda row: row.time_us or math.inf,
+}
 
 
 @require_safe
@@ -222,3 +247,44 @@ def _file(candidate: Candidate) -> HttpResponse:
     suffix = candidate.file_name.rpartition(".")[2]
     name = f"round-{candidate.round.number}.{suffix if suffix.isalnum() else 'txt'}"
     return download(candidate.text, name, "text/plain; charset=utf-8")
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def rounds(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """`?verdict=` keeps one verdict, `?sort=` orders, `?page=` counts from 1, `?format=csv`."""
+    sheet = campaign_sheet(campaign_at(campaign_id), timezone.now())
+    wanted = request.GET.get("verdict", "")
+    sort = request.GET.get("sort", "number")
+    found = [row for row in sheet.rows if wanted in ("", row.word.value)]
+    found.sort(key=SORTS.get(sort, SORTS["number"]))
+    if wants_csv(request):
+        return csv(rounds_table(found), f"campaign-{campaign_id}-rounds")
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "sheet": sheet,
+        "campaign": sheet.campaign,
+        "rows": page.object_list,
+        "page": page,
+        "wanted": wanted,
+        "sort": sort,
+        "sorts": list(SORTS),
+    }
+    part = "campaigns/partials/rounds_page.html"
+    return render(request, part if wants_fragment(request) else "campaigns/rounds.html", context)
+
+
+@require_safe
+def compare(request: HttpRequest, campaign_id: int, first: int, second: int) -> HttpResponse:
+    """`?only=all` shows the equal rows too; `?format=csv` is the table of cases."""
+    campaign = campaign_at(campaign_id)
+    found = compare_rounds(campaign, round_at(campaign, first), round_at(campaign, second))
+    if wants_csv(request):
+        return csv(comparison_table(found), f"campaign-{campaign.pk}-rounds-{first}-{second}")
+    context = {
+        "campaign": campaign,
+        "comparison": found,
+        "only": "all" if request.GET.get("only") == "all" else "diff",
+        "swapped": reverse("compare", args=[campaign.pk, second, first]),
+    }
+    return render(request, "campaigns/compare.html", context)

@@ -94,8 +94,8 @@ def hand_in(request: HttpRequest, campaign_id: int) -> HttpResponse:
     found = campaign_at(campaign_id)
     facts = facts_about(found)
     if request.method == "POST":
-        form, handed = _read(request, facts)
-        made = _submit(request, found, form, handed)
+        form, candidate = _read(request, facts)
+        made = _submit(request, found, form, candidate)
         if made is not None:
             messages.success(request, "Your candidate is handed in.")
             warn_of_no_worker(request, found)
@@ -146,14 +146,14 @@ def _read(request: HttpRequest, facts: Mapping[str, str]) -> tuple[CandidateForm
 
 
 def _submit(
-    request: HttpRequest, found: Campaign, form: CandidateForm, handed: HandedIn | None
+    request: HttpRequest, found: Campaign, form: CandidateForm, candidate: HandedIn | None
 ) -> Submission | None:
     """The row; None where it was refused, which the form then says at the field."""
-    if handed is None:
+    if candidate is None:
         return None
     try:
         name = request.user.get_username()
-        made = submit(found, handed, Submitter.PERSON, name, request.user)
+        made = submit(found, candidate, Submitter.PERSON, name, request.user)
     except Forbidden as error:
         raise PermissionDenied(str(error)) from error
     except SubmissionRefused as error:

@@ -53,6 +53,6 @@ def ask_passport(request: HttpRequest, worker_id: int) -> HttpResponse:
     # The permission is only ever given to stored users.
     ask_for_passport(worker, request.user if isinstance(request.user, User) else None)
     notify_worker(worker)
-    said = f"Asked {worker.name} for a new noise passport."
-    messages.success(request, f"{said} It is taken as soon as no campaign needs the device.")
+    asked_words = f"Asked {worker.name} for a new noise passport."
+    messages.success(request, f"{asked_words} It is taken as soon as no campaign needs the device.")
     return redirect("workers")

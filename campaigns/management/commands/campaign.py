@@ -129,9 +129,10 @@ class Command(ImportVerbs):
                 self.fail(ExitCode.NOT_FOUND, f"{manifest}: no such file")
             wish = options.filled(wish, found)
             if not yes:
-                said = {name: wish[name] for name in options.OPTIONS}
+                wish_values = {name: wish[name] for name in options.OPTIONS}
                 self.emit(
-                    {"campaign": None, **said, "left": found.left}, options.offer_text(wish, found)
+                    {"campaign": None, **wish_values, "left": found.left},
+                    options.offer_text(wish, found),
                 )
                 return
         campaign = self._create(wish) if draft else self._start(wish)
@@ -178,11 +179,11 @@ class Command(ImportVerbs):
         self.emit(campaign_details(row), campaign_text(row))
 
     def watch(self, *, campaign: int) -> None:
-        def tell(event: dict[str, Any]) -> None:
+        def print_event(event: dict[str, Any]) -> None:
             self.stdout.write(json.dumps(event) if self.as_json else event["message"])
             self.stdout.flush()
 
-        self._follow_events(self._get(campaign), tell)
+        self._follow_events(self._get(campaign), print_event)
 
     def report(self, *, campaign: int, out: Path | None) -> None:
         row = self._get(campaign)
@@ -209,10 +210,10 @@ class Command(ImportVerbs):
         row = self._get(campaign)
         commits = rebuild(row)
         branch, repository = branch_of(row), str(repository_of(row.pk)) if commits else None
-        told = {"branch": branch, "repository": repository}
+        place = {"branch": branch, "repository": repository}
         lines = [f"branch: {branch}", f"repository: {repository or 'none, nothing is accepted'}"]
         self.emit(
-            {"campaign": row.pk, **told, "commits": [commit_facts(one) for one in commits]},
+            {"campaign": row.pk, **place, "commits": [commit_facts(one) for one in commits]},
             "\n".join([*lines, *map(commit_line, commits)]),
         )
 
@@ -235,9 +236,9 @@ class Command(ImportVerbs):
     def assume(self, *, campaign: int, question: str, value: str, why: str, by: str) -> None:
         row = self._get(campaign)
         made = allow_placeholder(row, question, value, why, self.user(by))
-        said = {name: getattr(made, name) for name in ("question", "value", "unit", "shown")}
+        value_facts = {name: getattr(made, name) for name in ("question", "value", "unit", "shown")}
         words = f"{question} {value}: {PLACEHOLDER}, allowed by {by}"
-        self.emit({"campaign": row.pk, **said, "reason": why, "allowed_by": by}, words)
+        self.emit({"campaign": row.pk, **value_facts, "reason": why, "allowed_by": by}, words)
 
     def restart(self, *, campaign: int, decline: bool) -> None:
         answer = RestartAnswer.DECLINED if decline else RestartAnswer.TAKEN
@@ -323,26 +324,26 @@ class Command(ImportVerbs):
             else str(error)
         )
 
-    def _platform(self, wanted: str | None, *, here: bool) -> str:
+    def _platform(self, slug_option: str | None, *, here: bool) -> str:
         """The slug to create with; a run in this process is one on this host's device."""
         if here:
             prepare_database(self.progress)
-        elif wanted:
-            return wanted
+        elif slug_option:
+            return slug_option
         slug = ensure_platform(this_device()).slug
-        if wanted and wanted != slug:
-            known = Platform.objects.filter(slug=wanted).exists()
+        if slug_option and slug_option != slug:
+            known = Platform.objects.filter(slug=slug_option).exists()
             refused = CampaignRefused if known else UnknownPlatform
-            raise refused(f"platform: {wanted!r}; accepted with --local: {slug}")
+            raise refused(f"platform: {slug_option!r}; accepted with --local: {slug}")
         return slug
 
-    def _follow_events(self, campaign: Campaign, tell: Callable[[dict[str, Any]], None]) -> None:
-        told, finished = 0, False
+    def _follow_events(self, campaign: Campaign, use: Callable[[dict[str, Any]], None]) -> None:
+        last_event, finished = 0, False
         while not finished:
             # Read before the events, so that the last event is never missed.
             finished = Campaign.objects.get(pk=campaign.pk).is_finished
-            for event in campaign.events.filter(pk__gt=told):
-                tell(event_facts(event))
-                told = event.pk
+            for event in campaign.events.filter(pk__gt=last_event):
+                use(event_facts(event))
+                last_event = event.pk
             if not finished:
                 time.sleep(WATCH_EVERY_S)

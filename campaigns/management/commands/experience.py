@@ -59,16 +59,16 @@ class Command(ImportCommand):
             Verb("export", "write it down as JSON, CSV or Markdown", self.export, options.EXPORT),
         )
 
-    def add(self, by: str | None, **said: Any) -> None:
-        made = note_attempt(told_attempt(said), self.user(by))
-        # Where its label is another one than was told, its notes end with that.
-        told = made.notes.rpartition("\n")[2]
-        if told.startswith("Its source calls it"):
-            self.progress(told)
+    def add(self, by: str | None, **attempt: Any) -> None:
+        made = note_attempt(told_attempt(attempt), self.user(by))
+        # Where its label is another one than was given, its notes end with that.
+        note = made.notes.rpartition("\n")[2]
+        if note.startswith("Its source calls it"):
+            self.progress(note)
         self.emit(entry_record(made), entry_line(made))
 
-    def recommend(self, limit: int, **said: Any) -> None:
-        found = recommend(asked(said), self._positive("-n", limit))
+    def recommend(self, limit: int, **facets: Any) -> None:
+        found = recommend(asked(facets), self._positive("-n", limit))
         self.emit(recommendation_record(found), recommendation_text(found))
 
     def search(self, query: list[str], limit: int, **facets: str) -> None:
@@ -88,17 +88,17 @@ class Command(ImportCommand):
             )
             self.progress(f"nothing is found in this scope{f'; left out: {left}' if left else ''}")
 
-    def list_all(self, kernel: str, limit: int, **said: str) -> None:
-        rows = list(Selection(op=kernel, **said).entries()[: self._positive("--limit", limit)])
+    def list_all(self, kernel: str, limit: int, **facets: str) -> None:
+        rows = list(Selection(op=kernel, **facets).entries()[: self._positive("--limit", limit)])
         self.emit([entry_record(row) for row in rows], "\n".join(map(entry_line, rows)))
 
     def merge(
-        self, groups: list[str] | None, undo: str | None, by: str | None, **said: Any
+        self, groups: list[str] | None, undo: str | None, by: str | None, **choices: Any
     ) -> None:
         if undo:
-            done = [unmerge(entry_at(undo), self.user(by), said["why"])]
+            done = [unmerge(entry_at(undo), self.user(by), choices["why"])]
         elif groups:
-            done = merge_groups(groups, said, self.user(by))
+            done = merge_groups(groups, choices, self.user(by))
         else:
             found = candidates()
             records, lines = [], []
@@ -128,19 +128,19 @@ class Command(ImportCommand):
         for path in done.get("written", ()):
             self.progress(f"wrote {path}")
 
-    def stats(self, kernel: str, **said: str) -> None:
-        found = statistics(Selection(op=kernel, **said))
+    def stats(self, kernel: str, **facets: str) -> None:
+        found = statistics(Selection(op=kernel, **facets))
         data = dataclasses.asdict(found) | {"failed": found.failed}
         self.emit(data, statistics_text(found))
 
-    def tips(self, limit: int, **said: Any) -> None:
-        wanted = asked(said | {"bottleneck": ""})
+    def tips(self, limit: int, **facets: Any) -> None:
+        question = asked(facets | {"bottleneck": ""})
         found = lessons_for(
-            op=wanted.op,
-            backend=wanted.backend,
-            platform=wanted.platform,
-            arch=wanted.arch,
-            dtype=wanted.dtype,
+            op=question.op,
+            backend=question.backend,
+            platform=question.platform,
+            arch=question.arch,
+            dtype=question.dtype,
             limit=self._positive("-n", limit),
         )
         self.emit([lesson_record(each) for each in found], "\n".join(map(lesson_lines, found)))
@@ -179,8 +179,8 @@ class Command(ImportCommand):
         self._answer(batch, answers, keep_others, person)
         self._confirm(batch, person)
 
-    def export(self, form: str, out: Path | None, kernel: str, **said: str) -> None:
-        text = WRITERS[form](Selection(op=kernel, **said))
+    def export(self, form: str, out: Path | None, kernel: str, **facets: str) -> None:
+        text = WRITERS[form](Selection(op=kernel, **facets))
         if out is None:
             self.stdout.write(text, ending="")
             return
@@ -190,10 +190,10 @@ class Command(ImportCommand):
             self.fail(ExitCode.USAGE, f"out: {error}")
         self.emit({"written": str(out), "characters": len(text)}, f"wrote {out}")
 
-    def _answer(self, batch: Batch, told: list[str] | None, keep: bool, person: Any) -> None:
-        if told or keep:
-            said = answers_of(batch.plan.get("questions", ()), told or ())
-            answer_questions(batch, said, person, keep_others=keep)
+    def _answer(self, batch: Batch, answers: list[str] | None, keep: bool, person: Any) -> None:
+        if answers or keep:
+            answered = answers_of(batch.plan.get("questions", ()), answers or ())
+            answer_questions(batch, answered, person, keep_others=keep)
 
     def _confirm(self, batch: Batch, person: Any) -> None:
         try:
@@ -201,8 +201,8 @@ class Command(ImportCommand):
         finally:
             if batch.state == BatchState.PLANNED:
                 self.progress(plan_text(batch))
-        told = ", ".join(f"{n} {name}" for name, n in made.items())
-        self.emit({"import": batch.number, **made}, f"import {batch.number} is done: {told}")
+        counts = ", ".join(f"{n} {name}" for name, n in made.items())
+        self.emit({"import": batch.number, **made}, f"import {batch.number} is done: {counts}")
         self.progress(f"`experience undo {batch.number} --why …` takes it back")
 
     def _positive(self, name: str, number: int) -> int:

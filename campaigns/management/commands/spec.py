@@ -89,13 +89,15 @@ class Command(BaseCommand):
             lines.append(f"{_line(spec)} ({drift})" if drift else _line(spec))
         self.emit(records, "\n".join(lines))
 
-    def propose(self, *, platform: str, replaces: int | None, by: str | None, **said: Any) -> None:
-        qualifiers = {name: value for name in QUALIFIERS if (value := said.pop(name))}
+    def propose(
+        self, *, platform: str, replaces: int | None, by: str | None, **fields: Any
+    ) -> None:
+        qualifiers = {name: value for name in QUALIFIERS if (value := fields.pop(name))}
         proposal = Proposal(
             platform=platform_named(platform),
             qualifiers=qualifiers,
             replaces=self._spec(replaces) if replaces is not None else None,
-            **said,
+            **fields,
         )
         spec = submit(proposal, self.user(by or None))
         self.emit(spec_records([spec])[0], _line(spec))
@@ -108,9 +110,9 @@ class Command(BaseCommand):
 
     def _find(self, platform: str, metric: str, **options: Any) -> tuple[Spec, dict[str, Any]]:
         """The answer, or the end of the command."""
-        asked = {name: options[name] for name in QUALIFIERS if options.get(name)}
+        qualifiers = {name: options[name] for name in QUALIFIERS if options.get(name)}
         row = platform_named(platform)
-        spec, record = answer_record(row, metric, asked)
+        spec, record = answer_record(row, metric, qualifiers)
         if spec is not None:
             return spec, record
         how = record["how_to_obtain"]
@@ -118,8 +120,8 @@ class Command(BaseCommand):
             self.emit(record, f"{UNKNOWN_VALUE} ({_drift(citation)})")
             self.fail(ExitCode.NO_APPROVED_VALUE, how)
         self.emit(record, UNKNOWN)
-        qualifiers = [f"{key}={value}" for key, value in record["qualifiers"].items()]
-        words = " ".join([record["metric"], *qualifiers])
+        named = [f"{key}={value}" for key, value in record["qualifiers"].items()]
+        words = " ".join([record["metric"], *named])
         self.fail(ExitCode.NO_APPROVED_VALUE, f"{words} of {row.slug} is unknown: {how}")
 
     def _spec(self, key: int) -> Spec:
