@@ -207,6 +207,12 @@ def test_it_lists_a_platform_without_ceilings_disabled_and_says_why(page):
     assert page.post("/c/new", {**CHOICE, "platform": "bare"}).status_code == 422
 
 
+def test_the_whole_page_has_the_chosen_platform_and_its_backends(page):
+    body = page.get("/c/new", CHOICE).content.decode()
+    assert 'id="backend-cuda" value="cuda" checked' in body
+    assert "<dt>Platform</dt><dd>NVIDIA H200 SXM</dd>" in body
+
+
 def test_it_gives_the_form_alone_to_htmx(page):
     body = page.get("/c/new", CHOICE, headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in body
