@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from campaigns.views.campaign import campaign
+from campaigns.views.campaign import campaign, report, report_file, reproducer, trail
 from campaigns.views.campaigns import campaigns
 from campaigns.views.controls import STEPS, answer, control, placeholder
 from campaigns.views.home import health, home, theme
@@ -14,11 +14,8 @@ from campaigns.views.imported import (
     imported_round,
 )
 from campaigns.views.new_campaign import new_campaign
-from campaigns.views.problem import new_problem, problem, problem_by_name
-from campaigns.views.problems.import_problem import import_problem
-from campaigns.views.report import report, report_file, reproducer, trail
-from campaigns.views.round import round_, round_diff, round_source
-from campaigns.views.rounds import compare, rounds
+from campaigns.views.problem import import_problem, new_problem, problem, problem_by_name
+from campaigns.views.round import compare, round_, round_diff, round_source, rounds
 from campaigns.views.submit import hand_in, round_result, submission
 from campaigns.views.sweep import sweep, sweep_panel
 from campaigns.views.workers import ask_passport, workers

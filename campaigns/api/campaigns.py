@@ -1,4 +1,8 @@
-"""/api/v1/campaigns/: list, start and steer campaigns."""
+"""/api/v1/campaigns/: list, start and steer campaigns.
+
+A body is held to the types of the serializer that the schema describes it with. The serializers'
+own reading is more lenient: they take "5" for a number and 1 for a yes.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,9 @@ from campaigns.api.reading import CAMPAIGNS
 from campaigns.api.serializers import CampaignSerializer, WholeCampaignSerializer
 from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.models import Campaign, IllegalTransition, RestartAnswer
-from campaigns.rules.stop.intake import Intake, IntakeError
+from campaigns.rules.stop.intake import Intake
 from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
-from campaigns.rules.stop.proposers import USUAL, Budgets, ProposersError, parse_budgets
+from campaigns.rules.stop.proposers import USUAL, parse_budgets
 from campaigns.rules.target.goal import GoalError, parse_goal
 from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.rules.verdict.finding_kinds import Stance
@@ -43,24 +47,16 @@ STEPS: dict[str, Callable[[Campaign], Next]] = {
     "resume": resume,
     "stop": stop,
 }
-TEXTS = ("problem", "platform", "backend")
-HOURS = ("max_wall_h", "max_device_h")
 INTAKE = tuple(Intake().stored)
-OPTIONAL = (
-    *(
-        "proposers",
-        "rounds",
-        "restart",
-        "target",
-        "title",
-        "findings",
-        "own_kernels",
-        "require_sanitizers",
-        "no_baselines",
-    ),
-    *HOURS,
-    *INTAKE,
+# Field → the type of its values, and what is accepted; a field's own words count first.
+KINDS: tuple[tuple[type[fields.Field], type | tuple[type, ...], str], ...] = (
+    (fields.BooleanField, bool, "true, false"),
+    (fields.IntegerField, int, "a whole number"),
+    (fields.FloatField, (int, float), "a number"),
+    (fields.ListField, list, "a list of texts"),
+    (fields.DictField, dict, "an object of names and texts"),
 )
+HOURS = {"accepted": "a number of hours"}
 
 
 class NewCampaignSerializer(fields.Serializer):
@@ -78,11 +74,13 @@ class NewCampaignSerializer(fields.Serializer):
     findings = fields.DictField(
         child=fields.ChoiceField([stance.value for stance in Stance]),
         required=False,
+        error_messages={"accepted": 'an object such as {"cache": "refused"}'},
         help_text="kind of finding → what is made of it",
     )
     own_kernels = fields.ListField(
         child=fields.CharField(),
         required=False,
+        error_messages={"accepted": 'a list of names such as ["rows"]'},
         help_text="names of kernels that a header or a macro defines",
     )
     require_sanitizers = fields.BooleanField(required=False)
@@ -90,10 +88,16 @@ class NewCampaignSerializer(fields.Serializer):
         required=False, help_text="whether torch is not measured beside the best"
     )
     max_wall_h = fields.FloatField(
-        required=False, allow_null=True, help_text="hours, pauses left out"
+        required=False,
+        allow_null=True,
+        error_messages=HOURS,
+        help_text="hours, pauses left out",
     )
     max_device_h = fields.FloatField(
-        required=False, allow_null=True, help_text="hours of measuring"
+        required=False,
+        allow_null=True,
+        error_messages=HOURS,
+        help_text="hours of measuring",
     )
     restart = fields.ChoiceField(
         [policy.value for policy in RestartPolicy],
@@ -134,7 +138,7 @@ class Campaigns(ListView):
                 campaign = create_campaign(wish)
                 notify(campaign, confirm(campaign))
         except (CampaignRefused, ProblemError, TargetUnknown) as error:
-            raise _refusal(error) from None
+            raise _named(error) from None
         return Response(WholeCampaignSerializer(campaign).data, 201)
 
 
@@ -179,91 +183,74 @@ class RestartAnswers(Steering):
 
 def _wish(body: dict[str, Any], user: User | None) -> Wish:
     """Read the body. Raises CurationError naming the field."""
-    for name in body:
-        if name not in (*TEXTS, *OPTIONAL):
-            raise CurationError(name, f"accepted: {', '.join((*TEXTS, *OPTIONAL))}")
+    values = checked(body, NewCampaignSerializer)
     problems = {problem.name: problem for problem in known_problems()}
-    name = _text(body, "problem")
-    if name not in problems:
-        raise CurationError("problem", f"{name!r}; accepted: {', '.join(problems)}")
+    if values["problem"] not in problems:
+        raise CurationError("problem", f"{values['problem']!r}; accepted: {', '.join(problems)}")
     try:
-        goal = parse_goal(_text(body, "target")) if "target" in body else None
+        return Wish(
+            problem=problems[values["problem"]].folder,
+            platform=values["platform"],
+            backend=values["backend"],
+            policy=StopPolicy(
+                max_rounds=values.get("rounds", StopPolicy().max_rounds),
+                restart=values.get("restart", RestartPolicy.TAKE),
+                max_wall_h=values.get("max_wall_h"),
+                max_device_h=values.get("max_device_h"),
+            ),
+            goal=parse_goal(values["target"]) if "target" in values else None,
+            findings=values.get("findings", {}),
+            own_kernels=tuple(values.get("own_kernels", ())),
+            require_sanitizers=values.get("require_sanitizers", False),
+            baselines=not values.get("no_baselines", False),
+            proposers=parse_budgets(values["proposers"]) if "proposers" in values else USUAL,
+            title=values.get("title", ""),
+            intake=Intake(**{name: values[name] for name in INTAKE if name in values}),
+            created_by=user,
+        )
     except GoalError as error:
         raise CurationError("target", str(error)) from None
-    return Wish(
-        problem=problems[name].folder,
-        proposers=_proposers(body),
-        platform=_text(body, "platform"),
-        backend=_text(body, "backend"),
-        policy=_policy(body),
-        goal=goal,
-        findings=_findings(body.get("findings", {})),
-        own_kernels=_names(body.get("own_kernels", [])),
-        require_sanitizers=_flag(body, "require_sanitizers"),
-        baselines=not _flag(body, "no_baselines"),
-        title=_text(body, "title") if "title" in body else "",
-        intake=_intake(body),
-        created_by=user,
-    )
-
-
-def _flag(body: dict[str, Any], name: str) -> bool:
-    found = body.get(name, False)
-    if not isinstance(found, bool):
-        raise CurationError(name, f"{found!r:.60}; accepted: true, false")
-    return found
-
-
-def _proposers(body: dict[str, Any]) -> Budgets:
-    try:
-        return parse_budgets(_text(body, "proposers")) if "proposers" in body else USUAL
-    except ProposersError as error:
-        raise _refusal(error) from None
-
-
-def _intake(body: dict[str, Any]) -> Intake:
-    try:
-        return Intake(**{name: _text(body, name) for name in INTAKE if name in body})
-    except IntakeError as error:
-        raise _refusal(error) from None
-
-
-def _policy(body: dict[str, Any]) -> StopPolicy:
-    rounds = body.get("rounds", StopPolicy().max_rounds)
-    if not isinstance(rounds, int) or isinstance(rounds, bool):
-        raise CurationError("rounds", f"{rounds!r}; accepted: a whole number")
-    hours = {name: body[name] for name in HOURS if body.get(name) is not None}
-    for name, value in hours.items():
-        if not isinstance(value, (int, float)) or isinstance(value, bool):
-            raise CurationError(name, f"{value!r:.60}; accepted: a number of hours")
-    try:
-        restart = body.get("restart", RestartPolicy.TAKE)
-        return StopPolicy(max_rounds=rounds, restart=restart, **hours)
     except ValueError as error:
-        raise _refusal(error) from None
+        raise _named(error) from None
 
 
-def _refusal(error: Exception) -> CurationError:
+def _named(error: Exception) -> CurationError:
     """The same for an error that begins with the field that is wrong, by its name in a body."""
     field, _, message = str(error).partition(": ")
     return CurationError("rounds" if field == "max_rounds" else field, message)
 
 
-def _text(body: dict[str, Any], name: str) -> str:
-    found = body.get(name)
-    if not isinstance(found, str) or not found:
-        raise CurationError(name, "is needed, as a text")
-    return found
+def checked(body: dict[str, Any], shape: type[fields.Serializer]) -> dict[str, Any]:
+    """The body. CurationError names a field that is unknown, missing or of another type.
+
+    What a value may be beyond its type is for the step to say. A field's error message `accepted`
+    says what a list, an object or a number has to be; a list's `max_length` is kept, too.
+    """
+    known = shape().fields
+    for name in body:
+        if name not in known:
+            raise CurationError(name, f"accepted: {', '.join(known)}")
+    for name, field in known.items():
+        is_null = name in body and body[name] is None and field.allow_null
+        if not is_null and (name in body or field.required):
+            _check(name, field, body.get(name))
+    return body
 
 
-def _findings(given: Any) -> dict[str, str]:
-    """The kinds and stances themselves are checked where the campaign is made."""
-    if not isinstance(given, dict) or not all(isinstance(s, str) for s in given.values()):
-        raise CurationError("findings", 'accepted: an object such as {"cache": "refused"}')
-    return given
-
-
-def _names(given: Any) -> tuple[str, ...]:
-    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
-        raise CurationError("own_kernels", 'accepted: a list of names such as ["rows"]')
-    return tuple(given)
+def _check(name: str, field: fields.Field, value: Any) -> None:
+    found = next((kind for kind in KINDS if isinstance(field, kind[0])), None)
+    if found is None:
+        if not isinstance(value, str) or not (value or field.allow_blank):
+            raise CurationError(name, "is needed, as a text")
+        return
+    _, types, usual = found
+    accepted = f"accepted: {field.error_messages.get('accepted', usual)}"
+    fits = isinstance(value, types) and (types is bool or not isinstance(value, bool))
+    if types not in (list, dict):
+        if not fits:
+            raise CurationError(name, f"{value!r:.60}; {accepted}")
+        return
+    texts = value.values() if isinstance(value, dict) else value
+    most = getattr(field, "max_length", None)
+    if not fits or not all(isinstance(text, str) for text in texts) or len(value) > (most or 2**63):
+        raise CurationError(name, accepted)

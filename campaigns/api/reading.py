@@ -37,63 +37,85 @@ VERDICTS = Verdict.objects.select_related("round")
 SWEEPS = Sweep.objects.select_related("round").annotate(tried=Count("points"))
 
 
-class OneCampaign(OneView):
-    """GET one campaign with its target."""
-
-    queryset = CAMPAIGNS
-    serializer_class = serializers.WholeCampaignSerializer
-
-
-class Findings(OneView):
-    """GET the campaign, its policy, and the findings of every candidate by round."""
-
-    queryset = CAMPAIGNS
-    serializer_class = serializers.CampaignFindingsSerializer
+def _list(about: str, rows: Any, shape: Any, filterset: Any, order: str = "-pk") -> type[ListView]:
+    """A view of rows. about: what the schema says of it."""
+    options = {"queryset": rows, "serializer_class": shape, "filterset_class": filterset}
+    return type("Rows", (ListView,), {**options, "order": order, "__doc__": about})
 
 
-class Rounds(ListView):
-    """GET lists rounds, the newest first."""
-
-    queryset = ROUNDS
-    serializer_class = serializers.RoundSerializer
-    filterset_class = filters.RoundFilters
+def _one(about: str, rows: Any, shape: Any) -> type[OneView]:
+    return type("One", (OneView,), {"queryset": rows, "serializer_class": shape, "__doc__": about})
 
 
-class OneRound(OneView):
-    """GET one round with its hypothesis, and how far its gain is confirmed."""
-
-    queryset = ROUNDS.prefetch_related("standings")
-    serializer_class = serializers.WholeRoundSerializer
-
-
-class Candidates(ListView):
-    """GET lists candidates, the newest first, without their sources."""
-
-    queryset = CANDIDATES.defer("text", "findings")
-    serializer_class = serializers.CandidateSerializer
-    filterset_class = filters.CandidateFilters
-
-
-class OneCandidate(OneView):
-    """GET one candidate with its source and what was found in it."""
-
-    queryset = CANDIDATES.select_related("round__campaign")
-    serializer_class = serializers.WholeCandidateSerializer
-
-
-class Evaluations(ListView):
-    """GET lists evaluations, the newest first."""
-
-    queryset = EVALUATIONS.defer("report")
-    serializer_class = measured.EvaluationSerializer
-    filterset_class = filters.EvaluationFilters
-
-
-class OneEvaluation(OneView):
-    """GET one evaluation with its cases and its environment."""
-
-    queryset = EVALUATIONS
-    serializer_class = measured.WholeEvaluationSerializer
+OneCampaign = _one(
+    "GET one campaign with its target.", CAMPAIGNS, serializers.WholeCampaignSerializer
+)
+Findings = _one(
+    "GET the campaign, its policy, and the findings of every candidate by round.",
+    CAMPAIGNS,
+    serializers.CampaignFindingsSerializer,
+)
+Rounds = _list(
+    "GET lists rounds, the newest first.", ROUNDS, serializers.RoundSerializer, filters.RoundFilters
+)
+OneRound = _one(
+    "GET one round with its hypothesis, and how far its gain is confirmed.",
+    ROUNDS.prefetch_related("standings"),
+    serializers.WholeRoundSerializer,
+)
+Candidates = _list(
+    "GET lists candidates, the newest first, without their sources.",
+    CANDIDATES.defer("text", "findings"),
+    serializers.CandidateSerializer,
+    filters.CandidateFilters,
+)
+OneCandidate = _one(
+    "GET one candidate with its source and what was found in it.",
+    CANDIDATES.select_related("round__campaign"),
+    serializers.WholeCandidateSerializer,
+)
+Evaluations = _list(
+    "GET lists evaluations, the newest first.",
+    EVALUATIONS.defer("report"),
+    measured.EvaluationSerializer,
+    filters.EvaluationFilters,
+)
+OneEvaluation = _one(
+    "GET one evaluation with its cases and its environment.",
+    EVALUATIONS,
+    measured.WholeEvaluationSerializer,
+)
+Verdicts = _list(
+    "GET lists verdicts, the newest first.",
+    VERDICTS,
+    serializers.VerdictSerializer,
+    filters.VerdictFilters,
+)
+OneVerdict = _one(
+    "GET one verdict with its gates, cases and classes.",
+    VERDICTS,
+    serializers.WholeVerdictSerializer,
+)
+Events = _list(
+    "GET lists what happened, in order.",
+    Event.objects.all(),
+    serializers.EventSerializer,
+    filters.EventFilters,
+    order="pk",
+)
+OneEvent = _one("GET one event.", Event.objects.all(), serializers.EventSerializer)
+Sweeps = _list(
+    "GET lists searches over knobs, the newest first.",
+    SWEEPS,
+    measured.SweepSerializer,
+    filters.SweepFilters,
+)
+OneSweep = _one("GET one search with its knobs.", SWEEPS, measured.WholeSweepSerializer)
+OneProblem = _one(
+    "GET one version of a problem with its cases and files.",
+    Problem.objects.prefetch_related("cases"),
+    measured.WholeProblemSerializer,
+)
 
 
 class EvaluationCases(ListView):
@@ -115,52 +137,6 @@ class Samples(EvaluationCases):
 
     def rows(self, **path: Any) -> Rows:
         return sample_rows(report_of(get_object_or_404(EVALUATIONS, **path)))
-
-
-class Verdicts(ListView):
-    """GET lists verdicts, the newest first."""
-
-    queryset = VERDICTS
-    serializer_class = serializers.VerdictSerializer
-    filterset_class = filters.VerdictFilters
-
-
-class OneVerdict(OneView):
-    """GET one verdict with its gates, cases and classes."""
-
-    queryset = VERDICTS
-    serializer_class = serializers.WholeVerdictSerializer
-
-
-class Events(ListView):
-    """GET lists what happened, in order."""
-
-    queryset = Event.objects.all()
-    serializer_class = serializers.EventSerializer
-    filterset_class = filters.EventFilters
-    order = "pk"
-
-
-class OneEvent(OneView):
-    """GET one event."""
-
-    queryset = Event.objects.all()
-    serializer_class = serializers.EventSerializer
-
-
-class Sweeps(ListView):
-    """GET lists searches over knobs, the newest first."""
-
-    queryset = SWEEPS
-    serializer_class = measured.SweepSerializer
-    filterset_class = filters.SweepFilters
-
-
-class OneSweep(OneView):
-    """GET one search with its knobs."""
-
-    queryset = SWEEPS
-    serializer_class = measured.WholeSweepSerializer
 
 
 class Points(ListView):
@@ -196,13 +172,6 @@ class Problems(ListView):
     queryset = Problem.objects.defer("files").prefetch_related("cases")
     serializer_class = measured.ProblemSerializer
     filterset_class = filters.ProblemFilters
-
-
-class OneProblem(OneView):
-    """GET one version of a problem with its cases and files."""
-
-    queryset = Problem.objects.prefetch_related("cases")
-    serializer_class = measured.WholeProblemSerializer
 
 
 class ProblemCases(ListView):

@@ -25,23 +25,14 @@ class ClaimedPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
-    """A point and its place."""
-
-    point: ClaimedPoint
-    x: float
-    y: float
-
-
-@dataclass(frozen=True, slots=True)
 class ClaimedChart:
-    """Geometry; `templates/campaigns/charts/claimed.svg` draws it."""
+    """Geometry; `templates/campaigns/charts/claimed.svg` draws it. dots: points with x and y."""
 
     frame: Frame
     unit: str
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
-    dots: tuple[Dot, ...]
+    dots: tuple[tuple[ClaimedPoint, float, float], ...]
 
 
 def build(points: Sequence[ClaimedPoint], unit: str) -> ClaimedChart | None:
@@ -50,21 +41,19 @@ def build(points: Sequence[ClaimedPoint], unit: str) -> ClaimedChart | None:
         return None
     last = max(FEWEST, *(point.ordinal for point in points))
     x = Scale(ScaleKind.LINEAR, 0.5, last + 0.5, FRAME.left, FRAME.right)
-    y, ticks = _y([point.figure for point in points])
+    figures = [point.figure for point in points]
+    low, high = min(figures), max(figures)
+    if low > 0 and high / low > LOG_FROM:
+        y = Scale(ScaleKind.LOG, *outward_125(low, high), FRAME.bottom, FRAME.top)
+        ticks = ticks_125(y)
+    else:
+        room = (high - low) * 0.1 or abs(high) * 0.1 or 1.0
+        y = Scale(ScaleKind.LINEAR, low - room, high + room, FRAME.bottom, FRAME.top)
+        ticks = ticks_linear(y)
     return ClaimedChart(
         frame=FRAME,
         unit=unit,
         x_ticks=tuple(tick for tick in ticks_linear(x, 8) if tick.value == int(tick.value)),
         y_ticks=ticks,
-        dots=tuple(Dot(p, x.position(p.ordinal), y.position(p.figure)) for p in points),
+        dots=tuple((p, x.position(p.ordinal), y.position(p.figure)) for p in points),
     )
-
-
-def _y(figures: Sequence[float]) -> tuple[Scale, tuple[Tick, ...]]:
-    low, high = min(figures), max(figures)
-    if low > 0 and high / low > LOG_FROM:
-        scale = Scale(ScaleKind.LOG, *outward_125(low, high), FRAME.bottom, FRAME.top)
-        return scale, ticks_125(scale)
-    room = (high - low) * 0.1 or abs(high) * 0.1 or 1.0
-    scale = Scale(ScaleKind.LINEAR, low - room, high + room, FRAME.bottom, FRAME.top)
-    return scale, ticks_linear(scale)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from campaigns.charts.marks import MOST_ROWS, Chart, Mark, NoChart, Point, Row, fewer, left_out
+from campaigns.charts.marks import MOST_ROWS, Chart, Mark, NoChart, Point, Row, fewer
 from campaigns.rules.noise.gain import ONE_SESSION, Gain
 from campaigns.rules.verdict.decision import VerdictWord
-from campaigns.rules.wording import share
-from knowledge.charts.frame import Cell, Frame, Segment, full
+from knowledge.charts.frame import Frame, Segment
 from knowledge.charts.scale import Scale, ScaleKind, ticks_linear
 
-TITLE = "Change per round"
-COLUMNS = ("Round", "Verdict", "Change, %", "Low, %", "High, %", "Pairs")
 WIDTH, LEFT, RIGHT, TOP, ROW, BELOW = 720, 66, 590, 30, 36, 62
 # A change beyond this would squeeze all others together, so the axis is cut and says so.
 CUT_FROM = 0.25
@@ -51,17 +49,23 @@ class Box:
 class DeltaChart(Chart):
     """Geometry of the delta chart; `templates/campaigns/charts/deltas.svg` draws it.
 
-    cuts: where the x axis ends before its values do, and so carries a break mark.
+    noise, minimum: fractions, with their places. cuts: where the x axis ends before its values do,
+    and so carries a break mark. accepted: how many of all compared rounds. pairs: the least and the
+    most of any interval; interval_kinds: what the intervals are.
     """
 
-    x_title: str
+    kind: ClassVar[str] = "deltas"
+    title: ClassVar[str] = "Change per round"
     zero: float
+    noise: float
     band: Box
-    band_text: str
     minimum: float
-    minimum_text: str
+    minimum_x: float
     lines: tuple[DeltaRow, ...]
     cuts: tuple[float, ...]
+    accepted: int
+    pairs: tuple[int, int]
+    interval_kinds: tuple[str, ...]
 
 
 def build(
@@ -69,86 +73,56 @@ def build(
 ) -> DeltaChart | NoChart:
     """Lay out the chart in the order given. noise, minimum: fractions (0.01 is 1 %)."""
     if not points:
-        return NoChart("deltas", TITLE, "No round has been compared with an incumbent yet.")
-    all_points, points = points, fewer(points, MOST_MARKS)
-    frame = Frame(WIDTH, TOP + ROW * len(points) + BELOW, LEFT, RIGHT, TOP, TOP + ROW * len(points))
+        sentence = "No round has been compared with an incumbent yet."
+        return NoChart(DeltaChart.kind, DeltaChart.title, sentence)
+    drawn = fewer(points, MOST_MARKS)
+    bottom = TOP + ROW * len(drawn)
     least = max(2 * minimum, 2 * noise)
-    ends = [(point.gain.low, point.gain.high) for point in points]
-    whole = min(-least, *(low for low, _ in ends)), max(least, *(high for _, high in ends))
-    shown = _shown(points, least, whole)
-    room = (shown[1] - shown[0]) * 0.06
-    x = Scale(ScaleKind.LINEAR, (shown[0] - room) * 100, (shown[1] + room) * 100, LEFT, RIGHT)
-    is_cut = shown != whole
+    whole = _ends([point.gain for point in drawn], least)
+    # Far changes are left out where there are near ones to see.
+    near = [p.gain for p in drawn if max(abs(p.gain.low), abs(p.gain.high)) <= CUT_FROM]
+    low, high = _ends(near, least) if near else whole
+    room = (high - low) * 0.06
+    x = Scale(ScaleKind.LINEAR, (low - room) * 100, (high + room) * 100, LEFT, RIGHT)
+    left, right = x.position(-noise * 100), x.position(noise * 100)
+    pairs = [point.gain.pairs for point in points]
     return DeltaChart(
-        kind="deltas",
-        title=TITLE,
-        frame=frame,
+        frame=Frame(WIDTH, bottom + BELOW, LEFT, RIGHT, TOP, bottom),
         x=x,
-        x_title="change against the incumbent, % (right is faster)"
-        + (", axis cut" if is_cut else ""),
         x_ticks=ticks_linear(x, 8),
         zero=x.position(0),
-        band=_band(noise, x, frame),
-        band_text=f"noise floor ±{share(noise)}",
-        minimum=x.position(minimum * 100),
-        minimum_text=f"minimum improvement {share(minimum)}",
-        lines=tuple(_line(point, index, x) for index, point in enumerate(points)),
+        noise=noise,
+        band=Box(left, TOP, round(right - left, 2), bottom - TOP),
+        minimum=minimum,
+        minimum_x=x.position(minimum * 100),
+        lines=tuple(_line(point, TOP + ROW * (at + 0.5), x) for at, point in enumerate(drawn)),
         cuts=tuple(
-            end for end, wide in ((LEFT, whole[0] < shown[0]), (RIGHT, whole[1] > shown[1])) if wide
+            end for end, is_cut in ((LEFT, whole[0] < low), (RIGHT, whole[1] > high)) if is_cut
         ),
-        caption=_caption(all_points) + left_out(len(points), len(all_points)),
-        columns=COLUMNS,
-        rows=tuple(_row(point) for point in fewer(points, MOST_ROWS)),
+        accepted=sum(point.verdict is VerdictWord.ACCEPTED for point in points),
+        pairs=(min(pairs), max(pairs)),
+        interval_kinds=tuple(sorted({point.gain.kind for point in points})),
+        rows=tuple(
+            Row(p, tuple(100 * end for end in (p.gain.gain, p.gain.low, p.gain.high)))
+            for p in fewer(drawn, MOST_ROWS)
+        ),
+        drawn=len(drawn),
+        all=len(points),
     )
 
 
-def _shown(
-    points: Sequence[DeltaPoint], least: float, whole: tuple[float, float]
-) -> tuple[float, float]:
-    """Leave out far changes where there are near ones to see."""
-    near = [p.gain for p in points if max(abs(p.gain.low), abs(p.gain.high)) <= CUT_FROM]
-    if not near:
-        return whole
-    return min(-least, *(gain.low for gain in near)), max(least, *(gain.high for gain in near))
+def _ends(gains: Sequence[Gain], least: float) -> tuple[float, float]:
+    return min(-least, *(gain.low for gain in gains)), max(least, *(gain.high for gain in gains))
 
 
-def _band(noise: float, x: Scale, frame: Frame) -> Box:
-    left, right = x.position(-noise * 100), x.position(noise * 100)
-    return Box(left, frame.top, round(right - left, 2), frame.bottom - frame.top)
-
-
-def _line(point: DeltaPoint, index: int, x: Scale) -> DeltaRow:
+def _line(point: DeltaPoint, y: float, x: Scale) -> DeltaRow:
     gain = point.gain
-    y = TOP + ROW * (index + 0.5)
     percent = gain.gain * 100
     beyond = (percent > x.high) - (percent < x.low)
-    low, high = (min(max(end * 100, x.low), x.high) for end in (gain.low, gain.high))
-    mark = point.mark(
-        (x.position(min(max(percent, x.low), x.high)), y),
-        (percent, point.number),
-        gain.brief,
+    at, low, high = (
+        min(max(value * 100, x.low), x.high) for value in (gain.gain, gain.low, gain.high)
     )
+    mark = point.mark((x.position(at), y), (percent, point.number), gain.brief)
     whisker = Segment(x.position(low), y, x.position(high), y) if high > low else None
-    return DeltaRow(mark, whisker, _short(gain), beyond)
-
-
-def _short(gain: Gain) -> str:
-    """Beside the line that shows the interval: "2.75× faster"."""
-    return gain.words.partition(" [")[0]
-
-
-def _caption(points: Sequence[DeltaPoint]) -> str:
-    accepted = sum(point.verdict is VerdictWord.ACCEPTED for point in points)
-    pairs = sorted({point.gain.pairs for point in points})
-    n = str(pairs[0]) if len(pairs) == 1 else f"{pairs[0]} to {pairs[-1]}"
-    kinds = "; ".join(sorted({point.gain.kind for point in points}))
-    lead = f"{accepted} of {len(points)} compared rounds were accepted against their incumbent."
-    return f"{lead} Intervals: {kinds}, n={n} pairs a case."
-
-
-def _row(point: DeltaPoint) -> Row:
-    gain = point.gain
-    values = [value * 100 for value in (gain.gain, gain.low, gain.high)]
-    cells = [Cell(f"{value:+.1f}", full(value)) for value in values]
-    cells.append(Cell(str(gain.pairs), str(gain.pairs)))
-    return point.row(cells)
+    # The line itself shows the interval.
+    return DeltaRow(mark, whisker, gain.words.partition(" [")[0], beyond)

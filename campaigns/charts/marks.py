@@ -1,4 +1,4 @@
-"""The marks that every chart is made of: frame, glyphs at places, labels, lines, table cells."""
+"""The marks that every chart is made of: frame, glyphs at places, labels, lines, table rows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from campaigns.rules.verdict.decision import VerdictWord
-from knowledge.charts.frame import Cell, Frame, Segment, full
+from knowledge.charts.frame import Frame, Segment, full
 from knowledge.charts.scale import Scale, Tick
 
 MERGE_DISTANCE = 12
@@ -30,6 +30,29 @@ class Letters:
 
 # As charts.css has them: on a phone the drawing shrinks, and its letters do not.
 WIDE, NARROW = Letters(8, 14), Letters(13, 23)
+
+
+@dataclass(frozen=True, slots=True)
+class Glyph:
+    """A shape around the origin. outline is painted by its class, mark lies on top of it."""
+
+    verdict: VerdictWord
+    css: str
+    outline: str
+    mark: str = ""
+
+
+_DISC = "M-6.5 0a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0 -13 0Z"
+_SHAPES = (
+    Glyph(VerdictWord.ACCEPTED, "v-accepted", _DISC),
+    Glyph(VerdictWord.NO_CHANGE, "v-nochange", _DISC),
+    Glyph(VerdictWord.REJECTED, "v-rejected", "M-7 -6H7L0 6.5Z"),
+    Glyph(VerdictWord.INVALID, "v-invalid", "M-5.5 -5.5L5.5 5.5M5.5 -5.5L-5.5 5.5"),
+    Glyph(VerdictWord.NEEDS_REVIEW, "v-review", _DISC, "M0 -3.8V1M0 3.2V4"),
+    Glyph(VerdictWord.NOT_JUDGED, "v-unjudged", "M-4.5 -4.5h9v9h-9z"),
+    Glyph(VerdictWord.RUNNING, "v-running", _DISC),
+)
+GLYPHS: Mapping[VerdictWord, Glyph] = {glyph.verdict: glyph for glyph in _SHAPES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +83,6 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One round in a chart's table twin."""
-
-    number: int
-    href: str
-    glyph: Glyph
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Point:
     """One round as a chart is given it; each chart adds what it measures."""
 
@@ -77,45 +90,48 @@ class Point:
     verdict: VerdictWord
     href: str
 
+    @property
+    def glyph(self) -> Glyph:
+        return GLYPHS[self.verdict]
+
     def mark(
         self,
         at: tuple[float, float],
         data: tuple[float | None, float | None],
-        told: str,
+        note: str,
         glyph: Glyph | None = None,
     ) -> Mark:
-        """The round's mark. at: its place; data: its axis values; told: what its title adds."""
-        return Mark(
-            number=self.number,
-            href=self.href,
-            glyph=glyph or GLYPHS[self.verdict],
-            x=at[0],
-            y=at[1],
-            data_x=full(data[0]),
-            data_y=full(data[1]),
-            title=f"Round {self.number}: {self.verdict.words}, {told}",
-        )
-
-    def row(self, cells: Iterable[Cell]) -> Row:
-        """The round's row in the table twin."""
-        return Row(self.number, self.href, GLYPHS[self.verdict], tuple(cells))
+        """The round's mark. at: its place; data: its axis values; note: what its title adds."""
+        title = f"Round {self.number}: {self.verdict.words}, {note}"
+        axis_values = full(data[0]), full(data[1])
+        return Mark(self.number, self.href, glyph or self.glyph, *at, *axis_values, title)
 
 
 PointT = TypeVar("PointT", bound=Point)
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
-    """What every chart has beside its own geometry; columns and rows are its table twin."""
+class Row:
+    """One round in a chart's table twin. values: of the chart's own columns; None for a dash."""
 
-    kind: str
-    title: str
+    point: Point
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """What every chart has beside its own geometry. rows: its table twin.
+
+    drawn: how many rounds have a mark, of all that could have one.
+    """
+
+    kind: ClassVar[str]
     frame: Frame
     x: Scale
     x_ticks: tuple[Tick, ...]
-    caption: str
-    columns: tuple[str, ...]
     rows: tuple[Row, ...]
+    drawn: int
+    all: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,22 +147,12 @@ def fewer(points: Sequence[PointT], most: int) -> tuple[PointT, ...]:
     """At most so many in order: every accepted one, the newest, and an even share of the rest."""
     if len(points) <= most:
         return tuple(points)
-    kept = {i for i, p in enumerate(points) if p.verdict is VerdictWord.ACCEPTED} | {
-        len(points) - 1
-    }
+    kept = {i for i, p in enumerate(points) if p.verdict is VerdictWord.ACCEPTED}
+    kept.add(len(points) - 1)
     rest = [index for index in range(len(points)) if index not in kept]
     room = max(0, most - len(kept))
     kept |= {rest[step * len(rest) // room] for step in range(room)}
     return tuple(points[index] for index in sorted(kept))
-
-
-def left_out(shown: int, everything: int) -> str:
-    """What a caption adds where rounds are left out; "" where none is."""
-    if shown == everything:
-        return ""
-    return (
-        f" Drawn: {shown} of {everything} rounds, all accepted ones among them; the list has all."
-    )
 
 
 def merge_labels(marks: Iterable[Mark], dx: float = 13, dy: float = 4) -> tuple[Label, ...]:
@@ -159,16 +165,15 @@ def merge_labels(marks: Iterable[Mark], dx: float = 13, dy: float = 4) -> tuple[
             groups.append([mark])
         else:
             group.append(mark)
-    return tuple(
-        Label(g[0].x + dx, g[0].y + dy, _numbers([mark.number for mark in g])) for g in groups
-    )
-
-
-def _numbers(found: Sequence[int]) -> str:
-    if len(found) <= MOST_NUMBERS:
-        return ", ".join(map(str, found))
-    first = ", ".join(map(str, found[:FIRST_NUMBERS]))
-    return f"{first} … {found[-1]} ({len(found)} rounds)"
+    labels = []
+    for group in groups:
+        numbers = [str(mark.number) for mark in group]
+        text = ", ".join(numbers)
+        if len(group) > MOST_NUMBERS:
+            first = ", ".join(numbers[:FIRST_NUMBERS])
+            text = f"{first} … {numbers[-1]} ({len(group)} rounds)"
+        labels.append(Label(group[0].x + dx, group[0].y + dy, text))
+    return tuple(labels)
 
 
 def apart(labels: Iterable[Label], letters: Letters = WIDE) -> tuple[Label, ...]:
@@ -202,37 +207,3 @@ def arrows(marks: Sequence[Mark], gap: float = 9) -> tuple[Segment, ...]:
             ends = (old.x + dx, old.y + dy, new.x - dx, new.y - dy)
             found.append(Segment(*(round(end, 2) for end in ends)))
     return tuple(found)
-
-
-_DISC = "M-6.5 0a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0 -13 0Z"
-_TRIANGLE = "M-7 -6H7L0 6.5Z"
-_CROSS = "M-5.5 -5.5L5.5 5.5M5.5 -5.5L-5.5 5.5"
-_SQUARE = "M-4.5 -4.5h9v9h-9z"
-_EXCLAMATION = "M0 -3.8V1M0 3.2V4"
-
-
-@dataclass(frozen=True, slots=True)
-class Glyph:
-    """A shape around the origin. outline is painted by its class, mark lies on top of it."""
-
-    verdict: VerdictWord
-    css: str
-    words: str
-    outline: str
-    mark: str = ""
-
-
-_SHAPES: Mapping[VerdictWord, tuple[str, str, str]] = {
-    VerdictWord.ACCEPTED: ("v-accepted", _DISC, ""),
-    VerdictWord.NO_CHANGE: ("v-nochange", _DISC, ""),
-    VerdictWord.REJECTED: ("v-rejected", _TRIANGLE, ""),
-    VerdictWord.INVALID: ("v-invalid", _CROSS, ""),
-    VerdictWord.NEEDS_REVIEW: ("v-review", _DISC, _EXCLAMATION),
-    VerdictWord.NOT_JUDGED: ("v-unjudged", _SQUARE, ""),
-    VerdictWord.RUNNING: ("v-running", _DISC, ""),
-}
-
-GLYPHS: Mapping[VerdictWord, Glyph] = {
-    verdict: Glyph(verdict, css, verdict.words, outline, mark)
-    for verdict, (css, outline, mark) in _SHAPES.items()
-}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from campaigns.charts.marks import (
     LINE_DISTANCE,
@@ -17,13 +18,12 @@ from campaigns.charts.marks import (
     Point,
     Row,
     fewer,
-    left_out,
     merge_labels,
     thinned,
 )
 from campaigns.rules.verdict.decision import VerdictWord
-from campaigns.rules.wording import digits, duration
-from knowledge.charts.frame import Cell, Frame, Segment, full
+from campaigns.rules.wording import duration
+from knowledge.charts.frame import Frame
 from knowledge.charts.scale import (
     Scale,
     ScaleKind,
@@ -33,14 +33,11 @@ from knowledge.charts.scale import (
     ticks_linear,
 )
 
-TITLE = "Progress"
 FRAME = Frame(width=720, height=400, left=80, right=704, top=74, bottom=344)
-COLUMNS = ("Round", "Verdict", "Time, µs", "Low, µs", "High, µs", "Best so far, µs")
 # Rounds without a time stand on a rail above the plot.
 UNTIMED_Y = FRAME.top - 24
 # Above this ratio of largest to smallest time a linear axis would hide the later rounds.
 LOG_FROM = 10
-LEAST_WHISKER = 16
 FEWEST_ROUNDS = 6
 MOST_MARKS = 100
 # Where a level's text stands from its line.
@@ -52,8 +49,6 @@ class ProgressPoint(Point):
     """One round's time per call over all cases; None where nothing was timed."""
 
     time_us: float | None
-    low_us: float | None = None
-    high_us: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,73 +80,82 @@ class ReferenceLine:
 
 @dataclass(frozen=True, slots=True)
 class ProgressChart(Chart):
-    """Geometry of the progress chart; `templates/campaigns/charts/progress.svg` draws it."""
+    """Geometry of the progress chart; `templates/campaigns/charts/progress.svg` draws it.
 
+    best: the path of the best so far. first_us, best_us: of the first and the best accepted round.
+    """
+
+    kind: ClassVar[str] = "progress"
+    title: ClassVar[str] = "Progress"
     y: Scale
-    y_title: str
     y_ticks: tuple[Tick, ...]
     marks: tuple[Mark, ...]
     labels: tuple[Label, ...]
-    whiskers: tuple[Segment, ...]
     best: str
     baseline: ReferenceLine | None
     goal: ReferenceLine | None
     target: TargetLine | None
-    untimed_y: float
+    first_us: float | None
+    best_us: float | None
+    untimed_y: float = UNTIMED_Y
+
+    @property
+    def above_us(self) -> float:
+        """How far the best is above the target."""
+        return (self.best_us or 0.0) - (self.target.time_us if self.target else 0.0)
 
 
-def build(
-    points: Sequence[ProgressPoint], target: TargetLine | None, interval_kind: str = ""
-) -> ProgressChart | NoChart:
-    """Lay out the chart. interval_kind says what low and high are, with n, where they are given."""
-    whole = len(points)
-    points = fewer(points, MOST_MARKS)
-    timed = [point.time_us for point in points if point.time_us]
-    if not timed:
-        return NoChart("progress", TITLE, "No round has been timed yet.")
-    last = max(FEWEST_ROUNDS, *(point.number for point in points))
+def build(points: Sequence[ProgressPoint], target: TargetLine | None) -> ProgressChart | NoChart:
+    """Lay out the chart; without any time there is none."""
+    drawn = fewer(points, MOST_MARKS)
+    if not any(point.time_us for point in drawn):
+        return NoChart(ProgressChart.kind, ProgressChart.title, "No round has been timed yet.")
+    last = max(FEWEST_ROUNDS, *(point.number for point in drawn))
     x = Scale(ScaleKind.LINEAR, 0.5, last + 0.5, FRAME.left, FRAME.right)
-    y = _y_scale(points, target)
-    marks = tuple(_mark(point, x, y) for point in points)
+    y = _y_scale(drawn, target)
+    marks = tuple(
+        point.mark(
+            (x.position(point.number), y.position(point.time_us) if point.time_us else UNTIMED_Y),
+            (point.number, point.time_us),
+            duration(point.time_us) if point.time_us else "not timed",
+        )
+        for point in drawn
+    )
     labels = thinned(merge_labels(marks, 0, -13))
-    best = _best_so_far(points)
-    so_far = {point.number: time for point, time in zip(points, best, strict=True)}
-    first = next(
-        (p.time_us for p in points if p.verdict is VerdictWord.ACCEPTED and p.time_us), None
-    )
-    goal = (
-        ReferenceLine(y.position(target.time_us), f"target {duration(target.time_us)}", 0)
-        if target
-        else None
-    )
-    base = ReferenceLine(y.position(first), f"baseline {duration(first)}", 0) if first else None
+    accepted = [p.time_us for p in drawn if p.verdict is VerdictWord.ACCEPTED and p.time_us]
+    best = _best_so_far(drawn)
+    first = accepted[0] if accepted else None
+    baseline = goal = None
+    if first:
+        level = ReferenceLine(y.position(first), f"baseline {duration(first)}", 0)
+        baseline = _beside_marks(level, marks, labels)
+    if target:
+        at = y.position(target.time_us)
+        # Below its line, or above it where the plot area ends.
+        text_y = at + BELOW if at + BELOW <= FRAME.bottom - 2 else at - LINE_DISTANCE
+        goal = ReferenceLine(at, f"target {duration(target.time_us)}", text_y)
     return ProgressChart(
-        kind="progress",
-        title=TITLE,
         frame=FRAME,
         x=x,
         y=y,
-        y_title=f"time per call, µs{', log' if y.kind is ScaleKind.LOG else ''} (lower is better)",
         x_ticks=tuple(tick for tick in ticks_linear(x, 10) if tick.value == int(tick.value)),
         y_ticks=ticks_125(y) if y.kind is ScaleKind.LOG else ticks_linear(y),
         marks=marks,
         labels=labels,
-        whiskers=_whiskers(points, x, y),
-        best=_steps(points, best, x, y),
-        baseline=_beside_marks(base, marks, labels) if base else None,
-        goal=_clear(goal, BELOW),
+        best=_steps(best, x, y),
+        baseline=baseline,
+        goal=goal,
         target=target,
-        untimed_y=UNTIMED_Y,
-        caption=_caption(first, best[-1], target)
-        + (f" Intervals: {interval_kind}." if interval_kind else "")
-        + left_out(len(points), whole),
-        columns=COLUMNS,
-        rows=tuple(_row(point, so_far[point.number]) for point in fewer(points, MOST_ROWS)),
+        first_us=first,
+        best_us=min(accepted, default=None),
+        rows=tuple(Row(p, (p.time_us, best[p.number])) for p in fewer(drawn, MOST_ROWS)),
+        drawn=len(drawn),
+        all=len(points),
     )
 
 
 def _y_scale(points: Sequence[ProgressPoint], target: TargetLine | None) -> Scale:
-    ends = [v for p in points if p.time_us for v in (p.time_us, p.low_us, p.high_us) if v]
+    ends = [point.time_us for point in points if point.time_us]
     if target:
         ends.append(target.time_us)
     if max(ends) > LOG_FROM * min(ends):
@@ -160,46 +164,24 @@ def _y_scale(points: Sequence[ProgressPoint], target: TargetLine | None) -> Scal
     return Scale(ScaleKind.LINEAR, 0, max(ends) * 1.12, FRAME.bottom, FRAME.top)
 
 
-def _mark(point: ProgressPoint, x: Scale, y: Scale) -> Mark:
-    told = duration(point.time_us) if point.time_us else "not timed"
-    height = y.position(point.time_us) if point.time_us else UNTIMED_Y
-    return point.mark((x.position(point.number), height), (point.number, point.time_us), told)
-
-
-def _best_so_far(points: Sequence[ProgressPoint]) -> list[float | None]:
-    best: list[float | None] = []
+def _best_so_far(points: Sequence[ProgressPoint]) -> dict[int, float | None]:
+    """Round → the least accepted time until then."""
+    best: float | None = None
+    found = {}
     for point in points:
-        before = best[-1] if best else None
-        took = point.time_us if point.verdict is VerdictWord.ACCEPTED else None
-        best.append(min((t for t in (before, took) if t), default=None))
-    return best
+        if point.verdict is VerdictWord.ACCEPTED and point.time_us:
+            best = min(best or point.time_us, point.time_us)
+        found[point.number] = best
+    return found
 
 
-def _steps(
-    points: Sequence[ProgressPoint], best: Sequence[float | None], x: Scale, y: Scale
-) -> str:
-    path: list[str] = []
-    for point, time_us in zip(points, best, strict=True):
-        if time_us:
-            across = f"{'H' if path else 'M'}{x.position(point.number):g}"
-            path.append(
-                f"{across}V{y.position(time_us):g}" if path else f"{across} {y.position(time_us):g}"
-            )
-    return "".join([*path, f"H{FRAME.right:g}"]) if path else ""
-
-
-def _whiskers(points: Sequence[ProgressPoint], x: Scale, y: Scale) -> tuple[Segment, ...]:
-    lines = []
-    for point in points:
-        if point.time_us and point.low_us and point.high_us:
-            low, high, at = (
-                y.position(point.low_us),
-                y.position(point.high_us),
-                x.position(point.number),
-            )
-            if abs(low - high) >= LEAST_WHISKER:
-                lines.append(Segment(at, low, at, high))
-    return tuple(lines)
+def _steps(best: Mapping[int, float | None], x: Scale, y: Scale) -> str:
+    timed = [(x.position(number), y.position(time)) for number, time in best.items() if time]
+    if not timed:
+        return ""
+    (start, level), *rest = timed
+    steps = "".join(f"H{across:g}V{height:g}" for across, height in rest)
+    return f"M{start:g} {level:g}{steps}H{FRAME.right:g}"
 
 
 def _beside_marks(
@@ -216,31 +198,3 @@ def _beside_marks(
             if all(abs(level.y + by - y) >= letters.height for y in near):
                 return replace(level, text_y=level.y + by, minor=letters is WIDE)
     return replace(level, text="")
-
-
-def _clear(level: ReferenceLine | None, beside: float) -> ReferenceLine | None:
-    """Write above or below the line, whichever keeps the text inside the plot area."""
-    if level is None:
-        return None
-    text_y = level.y + beside
-    if text_y > FRAME.bottom - 2:
-        text_y = level.y - LINE_DISTANCE
-    return ReferenceLine(level.y, level.text, text_y)
-
-
-def _caption(first: float | None, best: float | None, target: TargetLine | None) -> str:
-    if not first or not best:
-        return "No round has been accepted yet."
-    told = f"Best so far {duration(best)}, baseline {duration(first)}"
-    if not target:
-        return f"{told}; no target, because a cited ceiling is missing."
-    if best <= target.time_us:
-        return f"{told}; the target of {duration(target.time_us)} is met."
-    return (
-        f"{told}; {duration(best - target.time_us)} above the target of {duration(target.time_us)}."
-    )
-
-
-def _row(point: ProgressPoint, best: float | None) -> Row:
-    values = (point.time_us, point.low_us, point.high_us, best)
-    return point.row(Cell(digits(v), full(v)) if v else Cell("–") for v in values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from campaigns.charts.marks import (
     GLYPHS,
@@ -18,13 +19,12 @@ from campaigns.charts.marks import (
     Row,
     arrows,
     fewer,
-    left_out,
     merge_labels,
 )
 from campaigns.rules.target.roofline import TARGET_FRACTION, choose_ceiling
 from campaigns.rules.verdict.decision import VerdictWord
-from campaigns.rules.wording import digits, share
-from knowledge.charts.frame import Cell, Frame, Segment, full
+from campaigns.rules.wording import share
+from knowledge.charts.frame import Frame, Segment
 from knowledge.charts.scale import (
     Scale,
     ScaleKind,
@@ -36,12 +36,10 @@ from knowledge.charts.scale import (
 )
 from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
 
-TITLE = "Roofline"
 FRAME = Frame(width=720, height=440, left=66, right=704, top=32, bottom=382)
 # Width of a letter, to tell whether a label fits along its line; the list below has them all.
 LETTER = 6.3
 MOST_MARKS = 40
-COLUMNS = ("Round", "Verdict", "Intensity, FLOP/byte", "Share of roof, %")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +88,36 @@ class Ceiling:
 
 
 @dataclass(frozen=True, slots=True)
-class RooflineChart(Chart):
-    """Geometry of the roofline; `templates/campaigns/charts/roofline.svg` draws it."""
+class RoofPlace:
+    """Where the last accepted round stands. share: of the roof; intensity, ridge: FLOP/byte."""
 
+    number: int
+    share: float
+    intensity: float
+    ridge: float
+
+
+@dataclass(frozen=True, slots=True)
+class RooflineChart(Chart):
+    """Geometry of the roofline; `templates/campaigns/charts/roofline.svg` draws it.
+
+    target: the line of it, "" where it would touch a ceiling; target_roofs: what it is a share of.
+    """
+
+    kind: ClassVar[str] = "roofline"
+    title: str
     y: Scale
     unit: str
     y_ticks: tuple[Tick, ...]
     ceilings: tuple[Ceiling, ...]
     forbidden: str
-    forbidden_label: Label
     target: str
-    target_text: str
+    target_fraction: float
+    target_roofs: tuple[Roof, ...]
     marks: tuple[Mark, ...]
     labels: tuple[Label, ...]
     arrows: tuple[Segment, ...]
+    last: RoofPlace | None
 
 
 def build(
@@ -114,25 +128,25 @@ def build(
     case: str = "",
 ) -> RooflineChart | NoChart:
     """Lay out the chart; without both kinds of ceiling it says UNKNOWN instead."""
-    title = f"{TITLE}, {case}" if case else TITLE
-    missing = [
-        name for name, found in (("bandwidth", bandwidths), ("compute", computes)) if not found
-    ]
-    if missing:
-        return NoChart("roofline", title, f"{' and '.join(missing)} ceiling: {UNKNOWN}")
+    title = f"Roofline, {case}" if case else "Roofline"
+    kinds = {"bandwidth": bandwidths, "compute": computes}
+    if missing := [name for name, found in kinds.items() if not found]:
+        sentence = f"{' and '.join(missing)} ceiling: {UNKNOWN}"
+        return NoChart(RooflineChart.kind, title, sentence)
     best = [max(roofs, key=lambda roof: roof.cited.value) for roofs in (bandwidths, computes)]
     bytes_per_s, peak = (roof.cited.value for roof in best)
     size, unit = (1e12, "TFLOP/s") if peak >= 1e12 else (1e9, "GFLOP/s")
     measured = [roof.cited.evidence == EvidenceClass.MEASURED for roof in best]
-    outer = _Outer(bytes_per_s / size, peak / size, *measured)
+    outer = _Outer(size, bytes_per_s / size, peak / size, *measured)
     known = [point for point in points if point.intensity and point.flops_per_s]
     placed = fewer(known, MOST_MARKS)
-    x, y = _scales(placed, outer, size)
-    marks = tuple(_mark(point, outer, x, y, size) for point in placed)
-    ceilings = _ceilings(bandwidths, computes, x, y, size)
-    target, target_text = _target(bandwidths, computes, target_fraction, x, y, size)
+    x, y = _scales(placed, outer)
+    marks = tuple(_mark(point, outer, x, y) for point in placed)
+    kept = [(m, p) for m, p in zip(marks, placed, strict=True) if outer.keeps(p)]
+    last = kept[-1][1] if kept else None
+    chosen = [choose_ceiling(r.cited for r in roofs) for roofs in (bandwidths, computes)]
+    target_roofs = tuple(Roof(cited) for cited in chosen if cited)
     return RooflineChart(
-        kind="roofline",
         title=title,
         frame=FRAME,
         x=x,
@@ -140,28 +154,35 @@ def build(
         unit=unit,
         x_ticks=ticks_of_two(x),
         y_ticks=ticks_125(y),
-        ceilings=ceilings,
+        ceilings=_ceilings(bandwidths, computes, x, y, outer),
         forbidden=_forbidden(outer, x, y),
-        forbidden_label=Label(FRAME.left + 10, FRAME.top + 18, "above the cited roof"),
-        target=target,
-        target_text=target_text,
+        target=_target(target_roofs, target_fraction, (bandwidths, computes), x, y, size),
+        target_fraction=target_fraction,
+        target_roofs=target_roofs,
         marks=marks,
         labels=merge_labels(marks),
-        arrows=arrows([m for m, p in zip(marks, placed, strict=True) if _kept(p, outer, size)]),
-        caption=_caption(placed, outer, size) + left_out(len(placed), len(known)),
-        columns=(*COLUMNS[:3], f"Reached, {unit}", COLUMNS[3]),
-        rows=tuple(_row(point, outer, size) for point in fewer(points, MOST_ROWS)),
+        arrows=arrows([mark for mark, _ in kept]),
+        last=RoofPlace(last.number, outer.share(last), last.intensity or 0.0, outer.ridge)
+        if last
+        else None,
+        rows=tuple(Row(point, outer.values(point)) for point in fewer(points, MOST_ROWS)),
+        drawn=len(placed),
+        all=len(known),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Outer:
-    """The outer roof in shown units: slope per FLOP/byte, and peak; each measured or documented."""
+    """The outer roof in shown units: slope per FLOP/byte, and peak; each measured or documented.
 
+    size: FLOP/s in one shown unit.
+    """
+
+    size: float
     slope: float
     peak: float
-    slope_measured: bool = False
-    peak_measured: bool = False
+    slope_measured: bool
+    peak_measured: bool
 
     @property
     def ridge(self) -> float:
@@ -170,23 +191,30 @@ class _Outer:
     def at(self, intensity: float) -> float:
         return min(self.slope * intensity, self.peak)
 
-    def measured_at(self, intensity: float) -> bool:
-        return self.slope_measured if intensity < self.ridge else self.peak_measured
+    def share(self, point: RoofPoint) -> float:
+        return (point.flops_per_s or 0.0) / self.size / self.at(point.intensity or 1.0)
 
-    def share(self, point: RoofPoint, size: float) -> float:
-        return (point.flops_per_s or 0.0) / size / self.at(point.intensity or 1.0)
+    def is_crossed(self, point: RoofPoint) -> bool:
+        """Nothing can be above what is documented; a measured roof may be too low."""
+        below_ridge = (point.intensity or 1.0) < self.ridge
+        measured = self.slope_measured if below_ridge else self.peak_measured
+        return self.share(point) > 1 and not measured
+
+    def keeps(self, point: RoofPoint) -> bool:
+        return point.verdict is VerdictWord.ACCEPTED and not self.is_crossed(point)
+
+    def values(self, point: RoofPoint) -> tuple[float | None, ...]:
+        """Intensity, what is reached, and its share of the roof in percent, for the table."""
+        if not point.intensity or not point.flops_per_s:
+            return (None, None, None)
+        return point.intensity, point.flops_per_s / self.size, self.share(point) * 100
 
 
-def _kept(point: RoofPoint, outer: _Outer, size: float) -> bool:
-    soft = outer.measured_at(point.intensity or 1.0)
-    return point.verdict is VerdictWord.ACCEPTED and (soft or outer.share(point, size) <= 1)
-
-
-def _scales(points: Sequence[RoofPoint], outer: _Outer, size: float) -> tuple[Scale, Scale]:
+def _scales(points: Sequence[RoofPoint], outer: _Outer) -> tuple[Scale, Scale]:
     across = [point.intensity or 0.0 for point in points] + [outer.ridge]
     # Room on the right for the labels of the flat ceilings.
     x_low, x_high = outward_two(min(across) / 4, max(*across, outer.ridge * 6) * 4)
-    heights = [(point.flops_per_s or 0.0) / size for point in points]
+    heights = [(point.flops_per_s or 0.0) / outer.size for point in points]
     y_low, y_high = outward_125(
         min([*heights, outer.at(min(across))]) / 2, max([*heights, outer.peak]) * 2
     )
@@ -196,47 +224,39 @@ def _scales(points: Sequence[RoofPoint], outer: _Outer, size: float) -> tuple[Sc
     )
 
 
-def _mark(point: RoofPoint, outer: _Outer, x: Scale, y: Scale, size: float) -> Mark:
-    intensity, height = point.intensity or 0.0, (point.flops_per_s or 0.0) / size
-    reached = outer.share(point, size)
-    # Nothing can be above what is documented, so it is drawn as a cross whatever was claimed; a
-    # measured roof may be too low.
-    crossed = reached > 1 and not outer.measured_at(intensity)
-    glyph = GLYPHS[VerdictWord.INVALID] if crossed else None
+def _mark(point: RoofPoint, outer: _Outer, x: Scale, y: Scale) -> Mark:
+    intensity, height = point.intensity or 0.0, (point.flops_per_s or 0.0) / outer.size
+    # Drawn as a cross whatever was claimed.
+    glyph = GLYPHS[VerdictWord.INVALID] if outer.is_crossed(point) else None
     at = (x.position(intensity), y.position(height))
-    return point.mark(at, (intensity, height), f"{share(reached)} of the roof", glyph)
+    return point.mark(at, (intensity, height), f"{share(outer.share(point))} of the roof", glyph)
 
 
 def _ceilings(
-    bandwidths: Sequence[Roof], computes: Sequence[Roof], x: Scale, y: Scale, size: float
+    bandwidths: Sequence[Roof], computes: Sequence[Roof], x: Scale, y: Scale, outer: _Outer
 ) -> tuple[Ceiling, ...]:
-    outer = [max(roof.cited.value for roof in roofs) / size for roofs in (bandwidths, computes)]
+    """The lines of either kind, the highest first; one that would touch another is only listed."""
     found: list[Ceiling] = []
-    for roofs, make in ((bandwidths, _diagonal), (computes, _flat)):
+    for roofs in (bandwidths, computes):
         drawn: list[float] = []
         for roof in sorted(roofs, key=lambda roof: -roof.cited.value):
-            line = make(roof.cited.value / size, outer, x, y)
-            height = line.y2 if roofs is computes else y.position(roof.cited.value / size * x.low)
+            value = roof.cited.value / outer.size
+            # Where both lines meet those of the outer roof, and so end.
+            if roofs is computes:
+                left, right = (max(x.low, value / outer.slope), value), (x.high, value)
+                height = y.position(value)
+            else:
+                start, end = max(x.low, y.low / value), min(x.high, outer.peak / value)
+                left, right = (start, value * start), (end, value * end)
+                height = y.position(value * x.low)
             if any(abs(height - other) < LINE_DISTANCE for other in drawn):
                 found.append(Ceiling(roof, None, None, 0, 0))
                 continue
+            ends = (x.position(left[0]), y.position(left[1]))
+            line = Segment(*ends, x.position(right[0]), y.position(right[1]))
             found.append(_labelled(roof, line, len(drawn)))
             drawn.append(height)
     return tuple(found)
-
-
-def _diagonal(slope: float, outer: Sequence[float], x: Scale, y: Scale) -> Segment:
-    left = max(x.low, y.low / slope)
-    right = min(x.high, outer[1] / slope)
-    ends = (left, slope * left, right, slope * right)
-    return Segment(
-        x.position(ends[0]), y.position(ends[1]), x.position(ends[2]), y.position(ends[3])
-    )
-
-
-def _flat(height: float, outer: Sequence[float], x: Scale, y: Scale) -> Segment:
-    left = max(x.low, height / outer[0])
-    return Segment(x.position(left), y.position(height), x.position(x.high), y.position(height))
 
 
 def _labelled(roof: Roof, line: Segment, rank: int) -> Ceiling:
@@ -262,44 +282,20 @@ def _forbidden(outer: _Outer, x: Scale, y: Scale) -> str:
 
 
 def _target(
-    bandwidths: Sequence[Roof],
-    computes: Sequence[Roof],
+    chosen: Sequence[Roof],
     fraction: float,
+    kinds: tuple[Sequence[Roof], Sequence[Roof]],
     x: Scale,
     y: Scale,
     size: float,
-) -> tuple[str, str]:
-    """The target's line ("" where it would touch a ceiling) and its formula with both sources."""
-    chosen = [choose_ceiling(r.cited for r in roofs) for roofs in (bandwidths, computes)]
-    labels = [Roof(cited).label for cited in chosen if cited]
-    text = f"target: {share(fraction)} of {' and '.join(labels)}"
-    slope, peak = (cited.value / size * fraction for cited in chosen if cited)
+) -> str:
+    """The line of the target; "" where it would touch a ceiling."""
+    slope, peak = (roof.cited.value / size * fraction for roof in chosen)
     left = max(x.low, y.low / slope)
-    corners = [(left, slope * left), (peak / slope, peak), (x.high, peak)]
-    flats = [y.position(roof.cited.value / size) for roof in computes]
-    slopes = [y.position(roof.cited.value / size * left) for roof in bandwidths]
-    gaps = [abs(y.position(peak) - at) for at in flats]
-    gaps += [abs(y.position(slope * left) - at) for at in slopes]
+    slopes, flats = ([roof.cited.value / size for roof in roofs] for roofs in kinds)
+    gaps = [abs(y.position(peak) - y.position(flat)) for flat in flats]
+    gaps += [abs(y.position(slope * left) - y.position(steep * left)) for steep in slopes]
     if min(gaps) < LINE_DISTANCE:
-        return "", text
-    return " ".join(f"{x.position(a):g},{y.position(b):g}" for a, b in corners), text
-
-
-def _caption(points: Sequence[RoofPoint], outer: _Outer, size: float) -> str:
-    kept = [point for point in points if _kept(point, outer, size)]
-    if not kept:
-        return "No accepted round has a place under the roof yet."
-    last = kept[-1]
-    intensity = last.intensity or 0.0
-    bound = "memory" if intensity < outer.ridge else "compute"
-    reached = share(outer.share(last, size))
-    where = f"{digits(intensity)} FLOP/byte, ridge {digits(outer.ridge)}"
-    return f"Round {last.number} reaches {reached} of the roof and is {bound} bound ({where})."
-
-
-def _row(point: RoofPoint, outer: _Outer, size: float) -> Row:
-    cells = [Cell("–"), Cell("–"), Cell("–")]
-    if point.intensity and point.flops_per_s:
-        values = (point.intensity, point.flops_per_s / size, outer.share(point, size) * 100)
-        cells = [Cell(digits(value), full(value)) for value in values]
-    return point.row(cells)
+        return ""
+    corners = [(left, slope * left), (peak / slope, peak), (x.high, peak)]
+    return " ".join(f"{x.position(a):g},{y.position(b):g}" for a, b in corners)

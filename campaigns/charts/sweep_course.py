@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from campaigns.charts.marks import Glyph, Label, Mark, merge_labels, thinned
 from campaigns.charts.progress import ReferenceLine
-from campaigns.charts.swept import (
-    SweptPoint,
-    axis_words,
-    dots,
-    drawn_words,
-    height,
-    shown_points,
-    time_scale,
-    time_ticks,
-)
+from campaigns.charts.swept import Drawn, SweptPoint, dots, drawn_of, height, time_scale, time_ticks
 from campaigns.rules.wording import digits, duration, faster
 from knowledge.charts.frame import Cell, Frame, TableRow, TableTwin, full
 from knowledge.charts.scale import Scale, ScaleKind, Tick, ticks_linear
 
-TITLE = "Best so far"
 # Narrower than other charts, so that its letters stay readable on a phone.
 FRAME = Frame(width=520, height=300, left=64, right=508, top=62, bottom=250)
 FAILED_Y = FRAME.top - 22
@@ -42,26 +33,31 @@ class Finalist:
 
 @dataclass(frozen=True, slots=True)
 class CourseChart:
-    """Geometry; `templates/campaigns/charts/sweep_course.html` draws it."""
+    """Geometry; `templates/campaigns/charts/sweep_course.html` draws it.
 
-    kind: str
-    title: str
+    fastest: number and time of the fastest variant that was timed to its end. source_us: the time
+    of the source as it is.
+    """
+
+    kind: ClassVar[str] = "course"
+    title: ClassVar[str] = "Best so far"
     frame: Frame
     x: Scale
     y: Scale
-    y_title: str
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     dots: str
     early: str
     failed: str
-    failed_y: float
     best: str
+    fastest: tuple[int, float] | None
+    source_us: float | None
     source: ReferenceLine | None
     marks: tuple[Mark, ...]
     labels: tuple[Label, ...]
-    caption: str
+    drawn: Drawn
     table: TableTwin
+    failed_y: float = FAILED_Y
 
 
 def build(
@@ -73,54 +69,47 @@ def build(
         return None
     last = max(FEWEST, *(p.number for p in points))
     x = Scale(ScaleKind.LINEAR, 0, last * 1.02, FRAME.left, FRAME.right)
-    shown = shown_points(points)
-    timed = [(p, (x.position(p.number), height(y, p.time_us))) for p in shown if p.time_us]
-    source = next((p.ranked_us for p in points if p.number == 1), None)
-    firsts = list(_firsts(points))
-    marks = tuple(_marks(finalists, {p.number: p for p in points}, x, y))
+    drawn = drawn_of(points, y)
+    timed = [(p, (x.position(p.number), height(y, p.time_us))) for p in drawn.points if p.time_us]
+    failed = [x.position(p.number) for p in drawn.points if not p.time_us]
+    source_us = next((p.ranked_us for p in points if p.number == 1), None)
+    firsts = _firsts(points)
+    marks = _marks(finalists, {p.number: p.time_us for p in points}, x, y)
     return CourseChart(
-        kind="course",
-        title=TITLE,
         frame=FRAME,
         x=x,
         y=y,
-        y_title=f"time in the screen, {axis_words(y)}",
         x_ticks=tuple(tick for tick in ticks_linear(x, 6) if tick.value == int(tick.value)),
         y_ticks=time_ticks(y, TICK_SPACING),
         dots=dots(place for p, place in timed if not p.is_early),
         early=dots(place for p, place in timed if p.is_early),
-        failed="".join(_tick(x.position(p.number)) for p in shown if not p.time_us),
-        failed_y=FAILED_Y,
+        failed="".join(f"M{at:g} {FAILED_Y - 4:g}v8" for at in failed),
         best=_steps(firsts, x, y),
-        source=_reference(source, y) if source else None,
+        fastest=firsts[-1] if firsts else None,
+        source_us=source_us,
+        source=_reference(source_us, y) if source_us else None,
         marks=marks,
         labels=thinned(merge_labels(marks, 0, -13)),
-        caption=_caption(firsts, source) + drawn_words(points, y),
-        table=TableTwin(
-            COLUMNS, tuple(_row(number, time_us, source, link) for number, time_us in firsts[::-1])
-        ),
+        drawn=drawn,
+        table=TableTwin(COLUMNS, tuple(_row(*each, source_us, link) for each in firsts[::-1])),
     )
 
 
-def _firsts(points: Sequence[SweptPoint]) -> Iterator[tuple[int, float]]:
+def _firsts(points: Sequence[SweptPoint]) -> list[tuple[int, float]]:
     """Each point that was faster than all before it, in order."""
-    best = float("inf")
+    found: list[tuple[int, float]] = []
     for point in points:
-        if point.ranked_us and point.ranked_us < best:
-            best = point.ranked_us
-            yield point.number, best
-
-
-def _tick(x: float) -> str:
-    return f"M{x:g} {FAILED_Y - 4:g}v8"
+        if point.ranked_us and (not found or point.ranked_us < found[-1][1]):
+            found.append((point.number, point.ranked_us))
+    return found
 
 
 def _steps(firsts: Sequence[tuple[int, float]], x: Scale, y: Scale) -> str:
-    path: list[str] = []
-    for number, time_us in firsts:
-        across, level = x.position(number), height(y, time_us)
-        path.append(f"H{across:g}V{level:g}" if path else f"M{across:g} {level:g}")
-    return "".join([*path, f"H{FRAME.right:g}"]) if path else ""
+    if not firsts:
+        return ""
+    (start, level), *rest = [(x.position(n), height(y, time_us)) for n, time_us in firsts]
+    steps = "".join(f"H{across:g}V{lower:g}" for across, lower in rest)
+    return f"M{start:g} {level:g}{steps}H{FRAME.right:g}"
 
 
 def _reference(source_us: float, y: Scale) -> ReferenceLine:
@@ -130,26 +119,16 @@ def _reference(source_us: float, y: Scale) -> ReferenceLine:
 
 
 def _marks(
-    finalists: Sequence[Finalist], points: Mapping[int, SweptPoint], x: Scale, y: Scale
-) -> Iterator[Mark]:
+    finalists: Sequence[Finalist], times: dict[int, float | None], x: Scale, y: Scale
+) -> tuple[Mark, ...]:
+    found = []
     for one in finalists:
-        time_us = points[one.number].time_us
-        if time_us:
+        if time_us := times[one.number]:
             place = x.position(one.number), height(y, time_us)
+            title = f"Variant {one.number}, {duration(time_us)} in the screen: {one.told}"
             data = str(one.number), full(time_us)
-            told = f"Variant {one.number}, {duration(time_us)} in the screen: {one.told}"
-            yield Mark(one.number, one.href, one.glyph, *place, *data, told)
-
-
-def _caption(firsts: Sequence[tuple[int, float]], source: float | None) -> str:
-    if not firsts:
-        return "No variant was timed to the end."
-    number, best = firsts[-1]
-    if number == 1:
-        return f"No variant is faster than the source as it is, {duration(best)}."
-    told = f"Variant {number} is the fastest, {duration(best)}"
-    against = f"; the source as it is takes {duration(source)}" if source else ""
-    return f"{told}{against}, both in the screen." if source else f"{told} in the screen."
+            found.append(Mark(one.number, one.href, one.glyph, *place, *data, title))
+    return tuple(found)
 
 
 def _row(

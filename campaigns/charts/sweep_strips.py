@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from campaigns.charts.swept import (
-    SweptPoint,
-    axis_words,
-    dots,
-    drawn_words,
-    height,
-    shown_points,
-    time_scale,
-    time_ticks,
-)
-from campaigns.rules.wording import counted, digits
+from campaigns.charts.swept import Drawn, SweptPoint, dots, drawn_of, height, time_scale, time_ticks
+from campaigns.rules.wording import digits
 from knowledge.charts.frame import Cell, Frame, Segment, TableRow, TableTwin, full, number
 from knowledge.charts.scale import Scale, Tick
 
-TITLE = "Time by knob"
 FRAME = Frame(width=320, height=186, left=50, right=312, top=34, bottom=150)
 FAILED_Y = 20.0
 COLUMNS = ("Knob and value", "Tried", "Failed", "Best, µs", "Median, µs")
@@ -63,18 +54,22 @@ class KnobStrip:
 
 @dataclass(frozen=True, slots=True)
 class StripsChart:
-    """Geometry; `templates/campaigns/charts/sweep_strips.html` draws it."""
+    """Geometry; `templates/campaigns/charts/sweep_strips.html` draws it.
 
-    kind: str
-    title: str
+    by_cost: whether the knob that matters most comes first. more_knobs: those of the table alone.
+    """
+
+    kind: ClassVar[str] = "strips"
+    title: ClassVar[str] = "Time by knob"
     frame: Frame
     y: Scale
-    y_title: str
     y_ticks: tuple[Tick, ...]
-    failed_y: float
     strips: tuple[KnobStrip, ...]
-    caption: str
+    by_cost: bool
+    more_knobs: int
+    drawn: Drawn
     table: TableTwin
+    failed_y: float = FAILED_Y
 
 
 def build(
@@ -95,21 +90,16 @@ def build(
         return None
     having = {name: _by_value(points, name, values) for name, values in moved.items()}
     order = sorted(moved, key=lambda name: -_cost(having[name])) if by_cost else [*moved]
-    drawn = {point.number for point in shown_points(points)}
-    strips = tuple(_strip(name, having[name], drawn, y) for name in order[:MOST_STRIPS])
-    more = len(order) - len(strips)
+    drawn = drawn_of(points, y)
+    numbers = {point.number for point in drawn.points}
     return StripsChart(
-        kind="strips",
-        title=TITLE,
         frame=FRAME,
         y=y,
-        y_title=axis_words(y),
         y_ticks=time_ticks(y, TICK_SPACING),
-        failed_y=FAILED_Y,
-        strips=strips,
-        caption=("The knob whose worst value costs most comes first." if by_cost else "")
-        + (f" {counted(more, 'more knob')} in the table." if more else "")
-        + drawn_words(points, y),
+        strips=tuple(_strip(name, having[name], numbers, y) for name in order[:MOST_STRIPS]),
+        by_cost=by_cost,
+        more_knobs=max(0, len(order) - MOST_STRIPS),
+        drawn=drawn,
         table=TableTwin(
             COLUMNS,
             tuple(
@@ -151,13 +141,20 @@ def _strip(knob: str, having: ByValue, drawn: Container[int], y: Scale) -> KnobS
     ranked = [p for p in timed if p.ranked_us]
     best = min(ranked, key=lambda p: (p.ranked_us, p.number), default=None)
     source = next((p for p in ranked if p.number == 1), None)
-    every = _every(having, slot)
+    texts = {value: _short(value, slot) for value in having}
+    # A text fits beside its neighbours every so many values.
+    every = max(1, math.ceil((max(map(len, texts.values())) + 1) * LETTER / slot))
+    values = []
+    for at, (value, mine) in enumerate(having.items()):
+        least, x = _least(mine), middle[value]
+        level = height(y, least) if least else 0.0
+        bar = Segment(round(x - 0.38 * slot, 1), level, round(x + 0.38 * slot, 1), level)
+        failed = sum(1 for p in mine if not p.time_us)
+        shown = at % every == 0
+        values.append(StripValue(texts[value], round(x, 1), shown, failed, bar if least else None))
     return KnobStrip(
         knob=knob,
-        values=tuple(
-            _value(value, mine, (middle[value], slot, at % every == 0), y)
-            for at, (value, mine) in enumerate(having.items())
-        ),
+        values=tuple(values),
         dots=dots(place(p) for p in ranked if p.number in drawn),
         early=dots(place(p) for p in timed if p.is_early and p.number in drawn),
         source=place(source) if source else None,
@@ -167,41 +164,15 @@ def _strip(knob: str, having: ByValue, drawn: Container[int], y: Scale) -> KnobS
     )
 
 
-def _value(
-    value: str, mine: Sequence[SweptPoint], at: tuple[float, float, bool], y: Scale
-) -> StripValue:
-    x, slot, is_shown = at
-    best = _least(mine)
-    level = height(y, best) if best else 0.0
-    return StripValue(
-        text=_short(value, slot),
-        x=round(x, 1),
-        is_shown=is_shown,
-        failed=sum(1 for p in mine if not p.time_us),
-        best=Segment(round(x - 0.38 * slot, 1), level, round(x + 0.38 * slot, 1), level)
-        if best
-        else None,
-    )
-
-
 def _short(value: str, slot: float) -> str:
     """As much of its end as fits, where values such as sets of flags differ."""
     most = max(4, int(slot / LETTER) - 1)
     return value if len(value) <= most else "…" + value[1 - most :]
 
 
-def _every(values: Iterable[str], slot: float) -> int:
-    """Every how many values a text fits beside its neighbours."""
-    longest = max(len(_short(value, slot)) for value in values)
-    return max(1, math.ceil((longest + 1) * LETTER / slot))
-
-
 def _row(name: str, mine: Sequence[SweptPoint], href: str) -> TableRow:
     times = [p.time_us for p in mine if p.time_us]
     counts = (number(len(mine), 0), number(len(mine) - len(times), 0))
     median = statistics.median(times) if times else None
-    return TableRow(name, href, (*counts, _time(_least(mine)), _time(median)))
-
-
-def _time(time_us: float | None) -> Cell:
-    return Cell("–") if time_us is None else Cell(digits(time_us), full(time_us))
+    shown = (Cell(digits(t), full(t)) if t else Cell("–") for t in (_least(mine), median))
+    return TableRow(name, href, (*counts, *shown))

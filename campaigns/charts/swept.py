@@ -60,34 +60,29 @@ def height(scale: Scale, time_us: float) -> float:
     return scale.position(min(max(time_us, scale.low), scale.high))
 
 
-def shown_points(points: Sequence[SweptPoint]) -> Sequence[SweptPoint]:
-    """At most so many: the fastest for one half of them, and an even share of the rest."""
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The points that are drawn. all: how many there are; beyond: how many lie off the axis."""
+
+    points: Sequence[SweptPoint]
+    all: int
+    beyond: int
+
+
+def drawn_of(points: Sequence[SweptPoint], scale: Scale) -> Drawn:
+    """At most 500: the fastest for one half of them, and an even share of the rest."""
+    beyond = sum(1 for p in points if p.time_us and p.time_us > scale.high)
     if len(points) <= MOST_DOTS:
-        return points
+        return Drawn(points, len(points), beyond)
     ranked = sorted((p for p in points if p.ranked_us), key=lambda p: p.ranked_us or 0)
     kept = {point.number for point in ranked[: MOST_DOTS // 2]}
     rest = [p for p in points if p.number not in kept]
     room = MOST_DOTS - len(kept)
     kept |= {rest[at * len(rest) // room].number for at in range(min(room, len(rest)))}
-    return [p for p in points if p.number in kept]
+    return Drawn([p for p in points if p.number in kept], len(points), beyond)
 
 
 def dots(places: Iterable[tuple[float, float]]) -> str:
     """One path for all dots, each place once; its stroke's round ends draw them."""
     once = dict.fromkeys((round(x * 2) / 2, round(y * 2) / 2) for x, y in places)
     return "".join(f"M{x:g} {y:g}h0" for x, y in once)
-
-
-def axis_words(scale: Scale) -> str:
-    return f"µs{', log' if scale.kind is ScaleKind.LOG else ''}"
-
-
-def drawn_words(points: Sequence[SweptPoint], scale: Scale) -> str:
-    """What the caption adds about points that are left out, or beyond the axis."""
-    shown, text = len(shown_points(points)), ""
-    beyond = sum(1 for p in points if p.time_us and p.time_us > scale.high)
-    if beyond:
-        text += f" Beyond the axis, on its upper edge: {beyond:,}."
-    if shown < len(points):
-        text += f" Drawn: {shown} of {len(points):,}, the fastest among them."
-    return text

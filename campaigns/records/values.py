@@ -234,12 +234,12 @@ def repair_value(repair: Repair) -> RepairValue:
 
 
 def standing_value(step: Standing) -> StandingValue:
-    """One step of a round's standing; its answer and who gave it should have been read with it."""
+    """One step of a round's standing, with a person's answer."""
     said = step.answer
+    answer = AnswerValue(said.words, said.why, str(said.by), said.at.isoformat()) if said else None
     return StandingValue(
         **picked(step, "sentence gain gain_low gain_high pairs at"),
         word=step.words,
         evaluation=step.evaluation_id,
-        answer=said
-        and AnswerValue(said.words, said.why, said.by.get_username(), said.at.isoformat()),
+        answer=answer,
     )

@@ -11,39 +11,31 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from campaigns.charts.marks import GLYPHS
 from campaigns.models import StandingWord
 from campaigns.models.kinds import EVALUATION_KINDS
 from campaigns.models.verdict import MEANINGS
-from campaigns.records.cases import TimeSpread
 from campaigns.records.rounds import hypothesis_of
 from campaigns.records.target.target_drift import TargetDrift
 from campaigns.records.verdicts import gain_of
 from campaigns.reports.progress import spoken
 from campaigns.reports.rows import standing_words
-from campaigns.reports.sheet import BASELINE
 from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules import wording
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.target.ceilings import PLACEHOLDER, CampaignTarget
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.verdict.report_words import function_words
+from knowledge.charts.frame import full
 from knowledge.specs.citation import CitationState
 from knowledge.specs.cited import UNKNOWN, Cited
 
 register = template.Library()
+TAGS = "campaigns/tags"
 
 # A look-up through something that is not there gives "" in a template, not None.
 MISSING: tuple[Any, ...] = (None, "")
 
-CSS_OF = {
-    VerdictWord.ACCEPTED: "accepted",
-    VerdictWord.NO_CHANGE: "nochange",
-    VerdictWord.REJECTED: "rejected",
-    VerdictWord.INVALID: "invalid",
-    VerdictWord.NEEDS_REVIEW: "review",
-    VerdictWord.NOT_JUDGED: "unjudged",
-    VerdictWord.RUNNING: "running",
-}
 STANDING_CSS = {
     StandingWord.CLAIMED: "open",
     StandingWord.VERIFIED: "pass",
@@ -67,6 +59,7 @@ register.filter("session_gain", gain_of)
 register.filter("spoken", spoken)
 register.filter("share", wording.share)
 register.filter("duration", wording.duration)
+register.filter("change", wording.change)
 register.filter("hypothesis", hypothesis_of)
 register.filter("instructions", function_words)
 
@@ -79,68 +72,42 @@ def glyph(name: str) -> SafeString:
     )
 
 
-@register.simple_tag
-def badge(word: str, size: str = "") -> SafeString:
+def _named(word: str) -> dict[str, Any]:
+    """A verdict and the class that colours it."""
+    verdict = VerdictWord(word)
+    return {"verdict": verdict, "css": GLYPHS[verdict].css.removeprefix("v-")}
+
+
+@register.inclusion_tag(f"{TAGS}/badge.html")
+def badge(word: str, size: str = "") -> dict[str, Any]:
     """Write a verdict as glyph, word and colour."""
-    verdict = VerdictWord(word)
-    css = CSS_OF[verdict]
-    return format_html(
-        '<span class="badge v-{} {}" data-verdict="{}">{}{}</span>',
-        css, size, verdict.value, glyph(css), verdict.words,
-    )  # fmt: skip
+    return {**_named(word), "size": size}
 
 
-@register.simple_tag
-def standing(word: str) -> SafeString:
-    """Write how far a gain is confirmed as glyph and word; what it means is in the title."""
-    css = STANDING_CSS[StandingWord(word)]
-    return format_html(
-        '<span class="gate {}" data-standing="{}" title="{}">{}{}</span>',
-        css, word, MEANINGS[word], glyph(css), standing_words(word),
-    )  # fmt: skip
-
-
-@register.simple_tag
-def age(at: datetime, seconds: float) -> SafeString:
-    """Write how long ago something was; live.js keeps it true while the page stays open."""
-    return format_html(
-        '<time datetime="{}" data-age="{}" title="{}">{} ago</time>',
-        at.isoformat(), f"{seconds:.1f}", clock(at), spoken(seconds),
-    )  # fmt: skip
-
-
-@register.simple_tag
-def tally(word: str, count: int) -> SafeString:
+@register.inclusion_tag(f"{TAGS}/tally.html")
+def tally(word: str, count: int) -> dict[str, Any]:
     """Write how many rounds have a verdict, for rows with no room for words."""
-    verdict = VerdictWord(word)
-    css = CSS_OF[verdict]
-    return format_html(
-        '<span class="tally v-{} {}" title="{} {}">{}{}<span class="sr"> {}</span></span>',
-        css, "" if count else "none", count, verdict.words, glyph(css), count, verdict.words,
-    )  # fmt: skip
+    return {**_named(word), "count": count}
 
 
-@register.simple_tag
-def delta(gain: Gain | None, baseline: str) -> SafeString:
+@register.inclusion_tag(f"{TAGS}/standing.html")
+def standing(word: str) -> dict[str, Any]:
+    """Write how far a gain is confirmed as glyph and word; what it means is in the title."""
+    css, words = STANDING_CSS[StandingWord(word)], standing_words(word)
+    return {"word": word, "css": css, "words": words, "meaning": MEANINGS[word]}
+
+
+@register.inclusion_tag(f"{TAGS}/age.html")
+def age(at: datetime, seconds: float) -> dict[str, Any]:
+    """Write how long ago something was; live.js keeps it true while the page stays open."""
+    return {"at": at, "seconds": seconds}
+
+
+@register.inclusion_tag(f"{TAGS}/delta.html")
+def delta(gain: Gain | None, baseline: str) -> dict[str, Any]:
     """Write a change with its interval, count and baseline in one element (law 9)."""
-    if not gain:
-        return format_html('<span class="muted">{}</span>', "not compared")
-    told, _, ends = gain.words.partition(" [")
-    return format_html(
-        '<span class="delta" data-delta="{}" data-ci-low="{}" data-ci-high="{}" data-n="{}" '
-        'data-baseline="{}" title="{}"><strong>{}</strong> <span class="ends">[{}</span> '
-        '<span class="ci">vs {}, n {}</span><span class="less">{}</span></span>',
-        gain.gain, gain.low, gain.high, gain.pairs, baseline, gain.kind, told, ends,
-        baseline, gain.pairs, wording.time_words(gain.gain, gain.low, gain.high),
-    )  # fmt: skip
-
-
-@register.simple_tag
-def total_gain(total: Gain | None) -> SafeString:
-    """Write the best candidate over v0 as `delta` does, or that there is none yet."""
-    if total:
-        return delta(total, BASELINE)
-    return format_html('<span class="muted">{}</span>', "no gain shown yet")
+    change, _, ends = gain.words.partition(" [") if gain else ("", "", "")
+    return {"gain": gain, "baseline": baseline, "change": change, "ends": ends}
 
 
 @register.simple_tag
@@ -162,31 +129,22 @@ def cited_as(cited: Cited, state: str) -> SafeString:
     )  # fmt: skip
 
 
-@register.simple_tag(takes_context=True)
-def ceiling(context: dict[str, Any], target: CampaignTarget, question: str) -> SafeString:
+@register.inclusion_tag(f"{TAGS}/ceiling.html", takes_context=True)
+def ceiling(context: dict[str, Any], target: CampaignTarget, question: str) -> dict[str, Any]:
     """Write the ceiling that a target rests on: cited, a labelled placeholder, or UNKNOWN."""
     cited = target.bandwidth if question == "bandwidth" else target.compute
-    assumed = target.assumed.get(question)
-    if cited:
-        return cited_as(cited, _state(context, cited.citation))
-    if not assumed:
-        return cite(None)
-    return format_html(
-        '<span data-placeholder>{} <span class="unknown">{}</span></span>',
-        assumed.shown, PLACEHOLDER,
-    )  # fmt: skip
+    return {
+        "cited": cited,
+        "state": _state(context, cited.citation) if cited else "",
+        "assumed": target.assumed.get(question),
+        "placeholder": PLACEHOLDER,
+    }
 
 
-@register.simple_tag
-def provisional_formula(target: CampaignTarget, case: str) -> SafeString | str:
+@register.inclusion_tag(f"{TAGS}/provisional_formula.html")
+def provisional_formula(target: CampaignTarget, case: str) -> dict[str, Any]:
     """Write what a placeholder would lead to for one case, and say beside it what it is."""
-    found = target.provisional.get(case)
-    if found is None:
-        return ""
-    return format_html(
-        '<p class="sub" data-placeholder>{} ({}, kept out of every headline)</p>',
-        found.formula, PLACEHOLDER,
-    )  # fmt: skip
+    return {"found": target.provisional.get(case), "placeholder": PLACEHOLDER}
 
 
 @register.simple_tag
@@ -195,18 +153,6 @@ def baseline_words(number: int | None) -> str:
     if number in MISSING:
         return "v0"
     return "v0 (round 1)" if number == 1 else f"round {number}"
-
-
-@register.simple_tag
-def spread(found: TimeSpread | None) -> str:
-    """Write a median with its interval, in microseconds."""
-    if not found:
-        return "–"
-    return format_html(
-        '<span title="95 % interval of the median, n {}">{} '
-        '<span class="sub">[{}, {}]</span></span>',
-        found.n, *(wording.digits(value) for value in (found.median, found.low, found.high)),
-    )  # fmt: skip
 
 
 @register.simple_tag(takes_context=True)
@@ -225,15 +171,23 @@ def gate_citation(
     return format_html_join(mark_safe("<br>"), "{}", lines)
 
 
-@register.simple_tag
-def saved(old_us: float | None, new_us: float | None, saved_us: float | None) -> SafeString | str:
+@register.inclusion_tag(f"{TAGS}/saved.html")
+def saved(
+    old_us: float | None, new_us: float | None, saved_us: float | None
+) -> dict[str, float | str | None]:
     """Write how a part of a time changed: "−3.90 (12.1 → 8.20)"; what was saved is below zero."""
-    if old_us is None or new_us is None or saved_us is None:
-        return "–"
-    return format_html(
-        '<strong>{}</strong> <span class="sub">{} → {}</span>',
-        wording.signed(-saved_us), wording.digits(old_us), wording.digits(new_us),
-    )  # fmt: skip
+    is_known = old_us is not None and new_us is not None and saved_us is not None
+    change = wording.signed(-(saved_us or 0.0)) if is_known else None
+    return {"old_us": old_us, "new_us": new_us, "change": change}
+
+
+@register.simple_tag
+def cell(value: float | None, form: str = "") -> SafeString:
+    """Write a number in a table cell with all its digits beside it. form: as format() takes it."""
+    if value is None:
+        return format_html("<td>{}</td>", "–")
+    text = format(value, form) if form else wording.digits(value)
+    return format_html('<td title="{0}" data-value="{0}">{1}</td>', full(value), text)
 
 
 @register.filter
@@ -267,12 +221,6 @@ def time_or_unknown(value: float | None) -> str:
 
 
 @register.filter
-def figure(value: float) -> str:
-    """Write a figure of another system with the digits that it has: "12.5"."""
-    return f"{value:g}"
-
-
-@register.filter
 def small(value: Any) -> str:
     """Write an error: "0", "2.4e-07"."""
     return "–" if value in MISSING else f"{value:.2g}"
@@ -285,9 +233,9 @@ def amount(value: Any, unit: str) -> str:
 
 
 @register.filter
-def time_change(gain: Any) -> str:
+def time_change(gain: Gain) -> str:
     """Write a gain as the change of time that a hypothesis predicts: 1.0 is "50 % less time"."""
-    return "" if gain in MISSING else wording.time_words(gain.gain, gain.low, gain.high)
+    return wording.time_words(gain.gain, gain.low, gain.high)
 
 
 @register.filter
@@ -297,17 +245,16 @@ def clock(value: datetime | None) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def theme_attribute(context: dict[str, Any]) -> str:
-    """Write the chosen theme onto <html>, so that the first paint is already right."""
-    chosen = _theme(context)
-    return "" if chosen is Theme.SYSTEM else format_html(' data-theme="{}"', chosen)
+def theme(context: dict[str, Any]) -> Theme:
+    """The chosen theme; the server writes it onto <html>, so that the first paint is right."""
+    request: HttpRequest | None = context.get("request")
+    return Theme.read(request.COOKIES.get(COOKIE, "") if request else "")
 
 
-@register.simple_tag(takes_context=True)
-def theme_choices(context: dict[str, Any]) -> list[dict[str, Any]]:
-    """List the three themes and which one is on."""
-    chosen = _theme(context)
-    return [{"value": t.value, "word": t.words, "pressed": t is chosen} for t in Theme]
+@register.simple_tag
+def themes() -> list[Theme]:
+    """All themes."""
+    return list(Theme)
 
 
 @register.simple_tag(takes_context=True)
@@ -322,8 +269,3 @@ def _state(context: dict[str, Any], citation: str) -> str:
     """The state of a citation that the campaign pinned, where the page has looked it up."""
     drift: TargetDrift | None = context.get("drift")
     return drift.state_of(citation) if drift else CitationState.OK
-
-
-def _theme(context: dict[str, Any]) -> Theme:
-    request: HttpRequest | None = context.get("request")
-    return Theme.read(request.COOKIES.get(COOKIE, "") if request else "")

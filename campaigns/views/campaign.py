@@ -1,11 +1,12 @@
-"""One campaign, live: the page polls its own address and swaps what has changed."""
+"""One campaign, live: the page polls its own address and swaps what has changed; its report, and
+its files."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -29,15 +30,18 @@ from campaigns.reports.course import course_of
 from campaigns.reports.lineage import lineage_of
 from campaigns.reports.live import Version, campaign_version
 from campaigns.reports.pictures import pictures
-from campaigns.reports.progress import Progress, progress_of
+from campaigns.reports.progress import progress_of
 from campaigns.reports.proposers import proposer_rows, waiting_sheets
+from campaigns.reports.report import FILE_POLICY, render_report, report_context
 from campaigns.reports.rows import doubts_of
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, heartbeat_of
-from campaigns.reports.totals import copies_of, limits_of
+from campaigns.reports.tables import trend_table
+from campaigns.reports.totals import copies_of, limits_of, trend_of
 from campaigns.rules.stop.intake import fixed
 from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
-from campaigns.views.lookup import campaign_at, wants_fragment
+from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
+from campaigns.views.lookup import ZIP, campaign_at, csv, download, wants_csv, wants_fragment
 from knowledge.curation.people import may_review
 from knowledge.experience.recommend.others import others_learned
 
@@ -103,6 +107,12 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
     found: Campaign = sheet.campaign
     case = request.GET.get("case", "")
     progress = progress_of(found, timezone.now())
+    # Until when a person may answer the offered restart.
+    offer_until = None
+    is_offered = found.state == CampaignState.RESTART
+    if is_offered and stop_policy_of(found).restart is RestartPolicy.ASK:
+        wait = timedelta(seconds=LIMITS[CampaignState.RESTART].wall_s)
+        offer_until = progress.since + wait if progress and progress.since else None
     return {
         "sheet": sheet,
         "campaign": found,
@@ -127,7 +137,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "drift": SimpleLazyObject(lambda: drift_of(found)),
         "dispatch": dispatch_of(sheet.best.round) if sheet.best else None,
         "progress": progress,
-        "offer_until": _offer_until(found, progress),
+        "offer_until": offer_until,
         "course": SimpleLazyObject(lambda: course_of(found)),
         "limits": SimpleLazyObject(lambda: limits_of(sheet, timezone.now())),
     }
@@ -143,14 +153,6 @@ def _news(found: Campaign, seen: int | None) -> list[str]:
     return [f"{more} earlier events", *last] if more > 0 else last
 
 
-def _offer_until(found: Campaign, progress: Progress | None) -> datetime | None:
-    """Until when a person may answer the offered restart; None where nobody is asked."""
-    asks = stop_policy_of(found).restart is RestartPolicy.ASK
-    if found.state != CampaignState.RESTART or not asks or not progress or not progress.since:
-        return None
-    return progress.since + timedelta(seconds=LIMITS[CampaignState.RESTART].wall_s)
-
-
 def _verbs(found: Campaign) -> list[str]:
     """What may be asked of the campaign in its present state, the likeliest first."""
     if found.is_finished:
@@ -162,3 +164,41 @@ def _verbs(found: Campaign) -> list[str]:
     # Asked again, it leaves out the last comparison.
     again = not found.stop_requested or found.state == CampaignState.REPORT
     return [*verbs, "stop"] if again else verbs
+
+
+@require_safe
+def report(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """What is recorded so far, each number linked to its round; `?format=csv` is its trend."""
+    campaign = campaign_at(campaign_id)
+    sheet = campaign_sheet(campaign, timezone.now())
+    if wants_csv(request):
+        return csv(trend_table(trend_of(sheet)), f"campaign-{campaign.pk}-trend")
+    context = report_context(sheet, lambda n: reverse("round", args=[campaign.pk, n]))
+    return render(request, "campaigns/report.html", context)
+
+
+@require_safe
+def report_file(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """The same as a download, with its own policy: inline style, and no request at all."""
+    campaign = campaign_at(campaign_id)
+    response = download(render_report(campaign), f"kopt-campaign-{campaign.pk}.html")
+    response.headers["Content-Security-Policy"] = FILE_POLICY
+    return response
+
+
+@require_safe
+def trail(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """Everything that is recorded of a campaign, in files that other systems read."""
+    campaign = campaign_at(campaign_id)
+    return download(trail_archive(campaign), f"{trail_name(campaign)}.zip", ZIP)
+
+
+@require_safe
+def reproducer(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
+    """One round in a folder that runs by itself, beside the incumbent of its time."""
+    campaign = campaign_at(campaign_id)
+    try:
+        content = reproducer_archive(campaign, number)
+    except LookupError as error:
+        raise Http404(str(error)) from None
+    return download(content, f"{trail_name(campaign)}_round-{number}.zip", ZIP)

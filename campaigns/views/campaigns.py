@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -16,7 +16,7 @@ from django.views.decorators.vary import vary_on_headers
 from campaigns.models import Campaign, CampaignState, Round
 from campaigns.models.transitions import WORKING
 from campaigns.records.campaigns import target_of
-from campaigns.reports.rows import RoundRow, rows_of
+from campaigns.reports.rows import rows_of
 from campaigns.reports.tables import campaigns_table
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.views.lookup import csv, wants_csv, wants_fragment
@@ -31,16 +31,6 @@ STATES = {
     "aborted": Q(state=CampaignState.ABORTED),
 }
 SORTS = {"newest": "-pk", "oldest": "pk", "name": "title", "changed": "-changed_at"}
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One campaign in the list. tallies: stored word, spoken word and count of each verdict."""
-
-    campaign: Campaign
-    best: RoundRow | None
-    tallies: list[tuple[str, str, int]]
-    rounds: int
 
 
 @require_safe
@@ -65,7 +55,7 @@ def campaigns(request: HttpRequest) -> HttpResponse:
     sort = request.GET.get("sort", "newest")
     found = found.order_by(SORTS.get(sort, "-pk"))
     if wants_csv(request):
-        lines = ((line.campaign, line.best, line.rounds) for line in _lines(list(found)))
+        lines = ((line["campaign"], line["best"], line["rounds"]) for line in _lines(list(found)))
         return csv(campaigns_table(lines), "campaigns")
     page: Page[Campaign] = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -82,37 +72,30 @@ def campaigns(request: HttpRequest) -> HttpResponse:
     return render(request, part if wants_fragment(request) else "campaigns/list.html", context)
 
 
-def _lines(page: Sequence[Campaign]) -> list[Line]:
-    """Two queries for all rows: verdict words per campaign, and the incumbents' own rounds."""
+def _lines(page: Sequence[Campaign]) -> list[dict[str, Any]]:
+    """Each campaign with its incumbent's row, and its verdicts: word and count; two queries."""
     words: dict[int, Counter[str]] = defaultdict(Counter)
     rounds = Round.objects.filter(campaign__in=page)
     for campaign_id, word in rounds.values_list("campaign_id", "verdict__word"):
         words[campaign_id][word or VerdictWord.RUNNING] += 1
-    best = _best(page, rounds)
-    return [
-        Line(
-            campaign=campaign,
-            best=best.get(campaign.pk),
-            tallies=[(word, word.words, words[campaign.pk][word]) for word in VerdictWord],
-            rounds=words[campaign.pk].total(),
-        )
-        for campaign in page
-    ]
-
-
-def _best(page: Sequence[Campaign], rounds: QuerySet[Round]) -> dict[int, RoundRow]:
-    """Campaign → its incumbent's row; one query for what all their times rest on."""
+    # What the incumbents' times rest on.
     rests_on = rounds.filter(Q(number=1) | Q(verdict__word=VerdictWord.ACCEPTED))
-    by_campaign: dict[int, list[Round]] = defaultdict(list)
+    kept: dict[int, list[Round]] = defaultdict(list)
     for row in rests_on.select_related("verdict", "against__round", "chosen").order_by("number"):
-        by_campaign[row.campaign_id].append(row)
-    return {
-        campaign.pk: row
-        for campaign in page
-        if campaign.incumbent
-        for row in rows_of(campaign, by_campaign[campaign.pk], target_of(campaign))
-        if row.round.pk == campaign.incumbent.round_id
-    }
+        kept[row.campaign_id].append(row)
+    lines = []
+    for campaign in page:
+        best, key = None, campaign.pk
+        if campaign.incumbent:
+            rows = rows_of(campaign, kept[key], target_of(campaign))
+            found = (row for row in rows if row.round.pk == campaign.incumbent.round_id)
+            best = next(found, None)
+        tallies = [(word, word.words, words[key][word]) for word in VerdictWord]
+        rounds_count = words[key].total()
+        lines.append(
+            {"campaign": campaign, "best": best, "tallies": tallies, "rounds": rounds_count}
+        )
+    return lines
 
 
 def _facets() -> dict[str, list[tuple[str, str]]]:
@@ -120,7 +103,7 @@ def _facets() -> dict[str, list[tuple[str, str]]]:
     rows = Campaign.objects.order_by().values_list(
         "problem__op", "backend", "platform__slug", "platform__name"
     )
-    found = sorted(set(rows.distinct()))
+    found = set(rows.distinct())
     return {
         "op": sorted({(op, op) for op, _, _, _ in found}),
         "backend": sorted({(backend, backend) for _, backend, _, _ in found}),

@@ -22,9 +22,10 @@ from campaigns.views.campaign import campaign_page
 from campaigns.views.lookup import campaign_at, may_change, round_at
 from knowledge.curation.errors import Forbidden
 
+# Verb → what it does and what is said then; "" where that depends on the campaign.
 STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
     "confirm": (confirm, "The campaign is confirmed and starts now."),
-    "pause": (pause, "The campaign is paused."),
+    "pause": (pause, ""),
     "resume": (resume, "The campaign goes on."),
     "restart": (
         partial(answer_restart, answer=RestartAnswer.TAKEN),
@@ -34,7 +35,7 @@ STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
         partial(answer_restart, answer=RestartAnswer.DECLINED),
         "The restart is declined; the campaign goes on as it was.",
     ),
-    "stop": (stop, "Stopping."),
+    "stop": (stop, ""),
 }
 
 
@@ -49,21 +50,18 @@ def control(request: HttpRequest, campaign_id: int, verb: str) -> HttpResponse:
     except IllegalTransition as error:
         messages.error(request, str(error))
     else:
-        sentences = {"stop": _stopped, "pause": _paused}.get(verb, lambda _: sentence)
-        messages.success(request, sentences(campaign))
+        messages.success(request, sentence or _going_on(campaign, verb))
         if verb in ("confirm", "resume"):
             warn_of_no_worker(request, campaign)
     return redirect("campaign", campaign.pk)
 
 
-def _paused(campaign: Campaign) -> str:
-    if campaign.state == CampaignState.PAUSED:
-        return "The campaign is paused."
-    return "Pausing: what is being measured is finished first."
-
-
-def _stopped(campaign: Campaign) -> str:
-    """What happens now, by what the campaign was doing when it was stopped."""
+def _going_on(campaign: Campaign, verb: str) -> str:
+    """What happens now, by what the campaign was doing when it was paused or stopped."""
+    if verb == "pause":
+        is_held = campaign.state == CampaignState.PAUSED
+        waits = "Pausing: what is being measured is finished first."
+        return "The campaign is paused." if is_held else waits
     if campaign.is_finished:
         nothing = "" if campaign.incumbent_id else " Nothing was measured."
         return f"The campaign is ended.{nothing}"
@@ -77,9 +75,9 @@ def _stopped(campaign: Campaign) -> str:
 def answer(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     """Store it, or say on the page why not."""
     found = round_at(campaign_at(campaign_id), number)
-    said = request.POST.get("answer", ""), request.POST.get("why", "")
+    answer_and_reason = request.POST.get("answer", ""), request.POST.get("why", "")
     try:
-        answer_standing(found, *said, by=request.user)
+        answer_standing(found, *answer_and_reason, by=request.user)
     except (AnswerRefused, Forbidden) as error:
         messages.error(request, str(error))
     else:
@@ -91,15 +89,15 @@ def answer(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
 def placeholder(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """Store it, or show the page again with the message at its field and the input kept."""
     found = campaign_at(campaign_id)
-    said = {name: request.POST.get(name, "") for name in ("question", "value", "reason")}
+    fields = {name: request.POST.get(name, "") for name in ("question", "value", "reason")}
     try:
-        allow_placeholder(found, by=request.user, **said)
+        allow_placeholder(found, by=request.user, **fields)
     except Forbidden as error:
         raise PermissionDenied(str(error)) from error
     except IllegalTransition as error:
         messages.error(request, str(error))
     except PlaceholderRefused as error:
-        form = {**said, "errors": {error.field: error.message}}
+        form = {**fields, "errors": {error.field: error.message}}
         return campaign_page(request, found, {"placeholder_form": form}, status=422)
     else:
         messages.success(request, "The placeholder is stored, labelled with your name and reason.")

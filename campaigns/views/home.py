@@ -40,7 +40,14 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {"running": [campaign_sheet(c, now) for c in running], "version": version}
     if wants_fragment(request):
         return render(request, "campaigns/partials/running.html", context)
-    values, learned = _values_to_decide(request.user), to_decide(request.user)
+    person: Any = request.user
+    decisions: set[int] = set()
+    if may_review(person):
+        proposed = Spec.objects.filter(state=SpecState.PROPOSED).exclude(proposed_by=person)
+        flags = Flag.objects.open().exclude(spec__state=SpecState.RETIRED)
+        flagged = flags.exclude(raised_by=person).values_list("spec", flat=True)
+        decisions = {*proposed.values_list("pk", flat=True), *flagged}
+    values, learned = len(decisions), to_decide(person)
     waiting = Verdict.objects.filter(word=Word.NEEDS_REVIEW).select_related("round__campaign")
     changes = Event.objects.exclude(kind__in=DETAILS).select_related("campaign", "round")
     more = {
@@ -52,16 +59,6 @@ def home(request: HttpRequest) -> HttpResponse:
         "is_empty": not Campaign.objects.exists(),
     }
     return render(request, "campaigns/home.html", {**context, **more})
-
-
-def _values_to_decide(person: Any) -> int:
-    """How many values of the wiki wait for a decision that this person may take."""
-    if not may_review(person):
-        return 0
-    proposed = Spec.objects.filter(state=SpecState.PROPOSED).exclude(proposed_by=person)
-    flags = Flag.objects.open().exclude(spec__state=SpecState.RETIRED).exclude(raised_by=person)
-    flagged = flags.values_list("spec", flat=True)
-    return len({*proposed.values_list("pk", flat=True), *flagged})
 
 
 @login_not_required

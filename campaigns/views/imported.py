@@ -5,8 +5,6 @@ What is shown here was claimed by others. None of it is counted with what was me
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
@@ -15,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from campaigns.charts import claimed
-from campaigns.models import ImportedCampaign, ImportedRound
+from campaigns.models import ImportedCampaign
 from campaigns.steps.lifecycle.import_trail import PlannedImport, import_trail, plan_import
 from campaigns.trails.exporters.archive import packed
 from campaigns.trails.importers.claims import System, TrailRefused
@@ -52,8 +50,8 @@ def imported(request: HttpRequest) -> HttpResponse:
     if "plan" in request.POST:
         return _list(request, planned=planned)
     row, is_new = import_trail(planned, request.user)
-    said = "is imported" if is_new else "was there already, with the same content"
-    messages.success(request, f"{row.heading} {said}.")
+    outcome = "is imported" if is_new else "was there already, with the same content"
+    messages.success(request, f"{row.heading} {outcome}.")
     return redirect(row)
 
 
@@ -81,13 +79,20 @@ def imported_campaign(request: HttpRequest, key: int) -> HttpResponse:
     campaign = _campaign(key)
     rounds = campaign.rounds.defer("claims")
     page = Paginator(rounds, ROUNDS_PER_PAGE).get_page(request.GET.get("page"))
-    unit = _unit(page)
+    # Of several units the trend is drawn in the first.
+    unit = next((one.unit for one in page if one.figure is not None), "")
+    points = [
+        claimed.ClaimedPoint(one.ordinal, one.name, one.figure, one.kept, one.masked)
+        for one in page
+        # Experiences are of many kernels, so their times make no trend.
+        if one.figure and one.unit == unit and one.metric != ATTEMPT_METRIC
+    ]
     paths = sorted(campaign.files)
     conventions = [one.convention for one in page if one.convention]
     context = {
         "campaign": campaign,
         "page": page,
-        "chart": claimed.build(_points(page, unit), unit),
+        "chart": claimed.build(points, unit),
         "conventions": list(dict.fromkeys(conventions)),
         "paths": paths[:FILES_SHOWN],
         "more_files": max(0, len(paths) - FILES_SHOWN),
@@ -124,17 +129,3 @@ def imported_archive(request: HttpRequest, key: int) -> HttpResponse:
 
 def _campaign(key: int) -> ImportedCampaign:
     return get_object_or_404(ImportedCampaign.objects.select_related("imported_by"), pk=key)
-
-
-def _unit(rounds: Iterable[ImportedRound]) -> str:
-    """The unit that the trend is drawn in: of several, the first."""
-    return next((one.unit for one in rounds if one.figure is not None), "")
-
-
-def _points(rounds: Iterable[ImportedRound], unit: str) -> list[claimed.ClaimedPoint]:
-    return [
-        claimed.ClaimedPoint(one.ordinal, one.name, one.figure, one.kept, one.masked)
-        for one in rounds
-        # Experiences are of many kernels, so their times make no trend.
-        if one.figure and one.unit == unit and one.metric != ATTEMPT_METRIC
-    ]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.exceptions import NON_FIELD_ERRORS
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -38,13 +37,21 @@ from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.offer import PlatformOffer, looked_up, platform_offers
 from knowledge.experience.recommend.others import others_learned
 
-GOAL_PERCENT, ROUNDS = 90, 20
-HOURS = ("hours", "device_hours")
-# Kind → what stands in its field: nothing is no limit of its own, and 0 does not propose.
-PROPOSERS = {kind: (str(USUAL[kind] or "") if kind in USUAL else "0") for kind in ProposerKind}
-ROUNDS_OF = {f"rounds_{kind}": usual for kind, usual in PROPOSERS.items()}
 INTAKE = Intake().stored
-ADVANCED = (*HOURS, "target", "own_kernels", "require_sanitizers", "no_baselines")
+# Kind → what stands in its field: nothing is no limit of its own, and 0 does not propose.
+ROUNDS_OF = {
+    f"rounds_{kind}": str(USUAL[kind] or "") if kind in USUAL else "0" for kind in ProposerKind
+}
+# Field → what stands in it at first, in plain sight and folded away.
+SHOWN = {"goal": "90", "rounds": "20", **ROUNDS_OF}
+FOLDED = {
+    **dict.fromkeys(("target", "hours", "device_hours", "own_kernels"), ""),
+    **dict.fromkeys(("require_sanitizers", "no_baselines"), ""),
+    "restart": str(RestartPolicy.TAKE),
+    **INTAKE,
+}
+# Those that the command has under the same name, with a dash for each underscore.
+OPTIONS = ("problem", "platform", "backend", "rounds", "goal", "target", "hours", "device_hours")
 MOST = f"a campaign has fewer than {ROUND_LIMIT} rounds; accepted: 2 to {ROUND_LIMIT - 1}"
 # The answer to the partial restart that rounds without a gain lead to.
 RESTARTS = {
@@ -54,61 +61,79 @@ RESTARTS = {
 }
 # What the form calls its choice of a stance for a kind of finding.
 FINDING = "findings-"
-# Field → what the form calls it, so that an error does so too.
-LABELS = {
-    "problem": "Problem",
-    "platform": "Platform",
-    "backend": "Backend",
-    "goal": "Goal, % of the roof",
-    "target": "Or another target",
-    "rounds": "Rounds at most",
-    "proposers": "Who proposes",
-    **{f"rounds_{kind}": kind.words.capitalize() for kind in ProposerKind},
-    "hours": "Hours at most",
-    "device_hours": "Device hours at most",
-    "restart": "Restart with half of the history hidden",
-    "own_kernels": "Kernels of headers or macros that count as own",
-    "require_sanitizers": "Require sanitizers",
-    "no_baselines": "Without torch beside the best",
-    "guard": "Guard",
-    "git_branch": "Git branch",
-    "reference_project": "Reference project",
-    "constraints": "Constraints",
-    "notes": "Notes",
-}
+
+
+def _number(label: str) -> forms.FloatField:
+    return forms.FloatField(label=label, required=False, min_value=0.01, max_value=MOST_HOURS)
+
+
+def _text(label: str) -> forms.Field:
+    """What the step judges, so that page, command and API refuse the same."""
+    return forms.Field(label=label, required=False)
+
+
+def _rounds_of(kind: ProposerKind) -> forms.IntegerField:
+    label, most = kind.words.capitalize(), ROUND_LIMIT - 1
+    return forms.IntegerField(label=label, required=False, min_value=0, max_value=most)
 
 
 class CampaignForm(forms.Form):
-    """The four choices; what they may be depends on the problem, so the lists are filled in."""
+    """What may be chosen depends on the problem, so the lists are filled in."""
 
-    problem = forms.ChoiceField()
-    platform = forms.ChoiceField()
-    backend = forms.ChoiceField()
-    goal = forms.IntegerField(min_value=1, max_value=100)
+    problem = forms.ChoiceField(label="Problem")
+    platform = forms.ChoiceField(label="Platform")
+    backend = forms.ChoiceField(label="Backend")
+    goal = forms.IntegerField(label="Goal, % of the roof", min_value=1, max_value=100)
     rounds = forms.IntegerField(
-        min_value=2, max_value=ROUND_LIMIT - 1, error_messages={"max_value": MOST}
+        label="Rounds at most",
+        min_value=2,
+        max_value=ROUND_LIMIT - 1,
+        error_messages={"max_value": MOST},
     )
-    target = forms.CharField(required=False)
-    hours = forms.FloatField(required=False, min_value=0.01, max_value=MOST_HOURS)
-    device_hours = forms.FloatField(required=False, min_value=0.01, max_value=MOST_HOURS)
-    rounds_search, rounds_person, rounds_agent = (
-        forms.IntegerField(required=False, min_value=0, max_value=ROUND_LIMIT - 1)
-        for _ in ProposerKind
-    )
+    proposers = _text("Who proposes")
+    rounds_search, rounds_person, rounds_agent = map(_rounds_of, ProposerKind)
+    target = _text("Or another target")
+    hours = _number("Hours at most")
+    device_hours = _number("Device hours at most")
     restart = forms.ChoiceField(
-        choices=[(answer, RESTARTS[answer]) for answer in RestartPolicy],
+        label="Restart with half of the history hidden",
+        choices=RESTARTS.items(),
         error_messages={
             "invalid_choice": f"%(value)s cannot be chosen; accepted: {', '.join(RestartPolicy)}"
         },
     )
+    own_kernels = _text("Kernels of headers or macros that count as own")
+    require_sanitizers = _text("Require sanitizers")
+    no_baselines = _text("Without torch beside the best")
+    guard = _text("Guard")
+    git_branch = _text("Git branch")
+    reference_project = _text("Reference project")
+    constraints = _text("Constraints")
+    notes = _text("Notes")
+
+    def __init__(self, values: Mapping[str, str], **choices: Iterable[str]) -> None:
+        super().__init__(values)
+        for name, found in choices.items():
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = [(value, value) for value in found]
+            field.error_messages["invalid_choice"] = (
+                f"%(value)s cannot be chosen; accepted: {', '.join(found) or 'none yet'}"
+            )
 
     def clean_target(self) -> Goal | None:
         """The goal in words instead of a share of the roof; None where nothing is said."""
-        said = self.cleaned_data["target"]
+        text = self.cleaned_data["target"]
         try:
-            return parse_goal(said) if said else None
+            return parse_goal(text) if text else None
         except GoalError as error:
             raise forms.ValidationError(str(error)) from error
+
+    def refuse(self, error: Exception) -> None:
+        """Say what a step refused, at the field that it names before a colon."""
+        name, _, message = str(error).partition(": ")
+        is_field = name in self.fields
+        self.add_error(name if is_field else None, message if is_field else str(error))
 
 
 @may_run
@@ -117,13 +142,24 @@ class CampaignForm(forms.Form):
 def new_campaign(request: HttpRequest) -> HttpResponse:
     """GET shows the form with the choices of the address; POST creates, confirms and rings."""
     problems = {problem.name: problem for problem in known_problems()}
-    asked = request.POST if request.method == "POST" else request.GET
-    problem = problems.get(asked.get("problem", "")) or next(iter(problems.values()), None)
+    is_post = request.method == "POST"
+    query = request.POST if is_post else request.GET
+    problem = problems.get(query.get("problem", "")) or next(iter(problems.values()), None)
     if problem is None:
         return render(request, "campaigns/new.html", {"problems": ()})
-    offers, values = _offers(asked, problem)
-    form = _form(values, problems, offers)
-    if request.method == "POST" and form.is_valid():
+    offers = platform_offers(problem)
+    slug = _values(query, problem, offers)["platform"]
+    offers = tuple(looked_up(o, problem) if o.platform.slug == slug else o for o in offers)
+    values = _values(query, problem, offers)
+    backend = values["backend"]
+    open_ = [offer for offer in offers if not offer.missing]
+    form = CampaignForm(
+        values,
+        problem=problems,
+        platform=[offer.platform.slug for offer in open_],
+        backend=dict.fromkeys(name for offer in open_ for name in offer.backends),
+    )
+    if is_post and form.is_valid():
         campaign = _create(request, form, problem, values)
         if campaign is not None:
             begun = "as a draft" if "draft" in request.POST else "and starts now"
@@ -131,98 +167,59 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
             warn_of_no_worker(request, campaign)
             return redirect("campaign", campaign.pk)
     chosen = next((o for o in offers if o.platform.slug == values["platform"]), None)
-    errors = _errors(form) if request.method == "POST" else {}
+    errors = form.errors if is_post else {}
+    findings, usual = _findings(values), default_policy(backend)
     context = {
         "problems": problems.values(),
         "problem": problem,
-        "offers": [offer for offer in offers if not offer.missing],
+        "offers": open_,
         "lacking": [offer for offer in offers if offer.missing],
         "chosen": chosen,
         "values": values,
         "form": form,
         "stances": list(Stance),
-        "kinds": _kinds(values),
-        "proposers": [
-            (kind, values[f"rounds_{kind}"], f"rounds_{kind}" in errors) for kind in ProposerKind
-        ],
-        "own_policy": bool(_findings(values)),
+        "kinds": [(kind, usual[kind], findings.get(kind, "")) for kind in FindingKind],
+        "proposers": [form[name] for name in ROUNDS_OF],
+        "own_policy": bool(findings),
         "restarts": RESTARTS,
         "guards": list(GuardPolicy),
-        "fixed": fixed(values["backend"], chosen.platform.arch) if chosen else {},
-        "takes_own_kernels": values["backend"] in TIMED_ON["gpu"],
-        "takes_sanitizers": values["backend"] in SANITIZED,
+        "fixed": fixed(backend, chosen.platform.arch) if chosen else {},
+        "takes_own_kernels": backend in TIMED_ON["gpu"],
+        "takes_sanitizers": backend in SANITIZED,
         "errors": errors,
-        "advanced": _is_advanced(values, errors),
-        "told": [(name, LABELS.get(name, ""), one) for name in errors for one in errors[name]],
+        # Something is chosen, or wrong, among what is folded away.
+        "advanced": bool(findings)
+        or any(values[name] != usual or name in errors for name, usual in FOLDED.items()),
         "command": _command(values),
         "others": others_learned(
-            op=problem.op,
-            backend=values["backend"],
-            platform=values["platform"],
-            dtype=problem.dtype,
+            op=problem.op, backend=backend, platform=values["platform"], dtype=problem.dtype
         ),
     }
     page = "campaigns/partials/new_form.html" if wants_fragment(request) else "campaigns/new.html"
-    status = 422 if request.method == "POST" else 200
-    return render(request, page, context, status=status)
+    return render(request, page, context, status=422 if is_post else 200)
 
 
-def _offers(asked: Any, problem: ProblemSpec) -> tuple[tuple[PlatformOffer, ...], dict[str, str]]:
-    """Every platform, the chosen one with its ceilings, and what is chosen so far."""
-    offers = platform_offers(problem)
-    chosen = _values(asked, problem, offers)["platform"]
-    known = tuple(looked_up(o, problem) if o.platform.slug == chosen else o for o in offers)
-    return known, _values(asked, problem, known)
+def _values(query: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...]) -> dict[str, str]:
+    """What is chosen so far; a choice that another one has ruled out falls back to the first.
 
-
-def _values(asked: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...]) -> dict[str, str]:
-    """What is chosen so far; a choice that another one has ruled out falls back to the first."""
+    Without a choice the platform is the one that has a worker, or the only one: of chips that
+    nobody has none is guessed.
+    """
     open_ = {offer.platform.slug: offer for offer in offers if not offer.missing}
-    platform = asked.get("platform", "")
-    if platform not in open_ and asked.get("goal") is None:
-        platform = _usual(open_)
-    offer = open_.get(platform)
-    backends = offer.backends if offer else ()
-    backend = asked.get("backend", "")
+    platform = query.get("platform", "")
+    if platform not in open_ and query.get("goal") is None:
+        first = next(iter(open_.values()), None)
+        is_usual = first is not None and (first.has_worker or len(open_) == 1)
+        platform = first.platform.slug if first and is_usual else ""
+    backends = open_[platform].backends if platform in open_ else ()
+    backend = query.get("backend", "")
     return {
         "problem": problem.name,
         "platform": platform,
         "backend": backend if backend in backends else next(iter(backends), ""),
-        "goal": asked.get("goal", str(GOAL_PERCENT)),
-        "rounds": asked.get("rounds", str(ROUNDS)),
-        "target": asked.get("target", ""),
-        **{name: asked.get(name, "") for name in HOURS},
-        **{name: asked.get(name, usual) for name, usual in ROUNDS_OF.items()},
-        "restart": asked.get("restart", str(RestartPolicy.TAKE)),
-        "own_kernels": asked.get("own_kernels", ""),
-        "require_sanitizers": asked.get("require_sanitizers", ""),
-        "no_baselines": asked.get("no_baselines", ""),
-        **{name: asked.get(name, usual) for name, usual in INTAKE.items()},
-        **{name: asked[name] for name in asked if name.startswith(FINDING)},
+        **{name: query.get(name, usual) for name, usual in (SHOWN | FOLDED).items()},
+        **{name: query[name] for name in query if name.startswith(FINDING)},
     }
-
-
-def _usual(open_: dict[str, PlatformOffer]) -> str:
-    """The platform that has a worker, or the only one; of chips that nobody has none is guessed."""
-    first = next(iter(open_.values()), None)
-    return first.platform.slug if first and (first.has_worker or len(open_) == 1) else ""
-
-
-def _is_advanced(values: dict[str, str], errors: dict[str, list[str]]) -> bool:
-    """Whether something is chosen, or wrong, among what is folded away."""
-    usual = {"restart": str(RestartPolicy.TAKE), **INTAKE}
-    folded = {*ADVANCED, *usual}
-    chosen = {name for name in folded if values.get(name, "") != usual.get(name, "")}
-    return bool(chosen or _findings(values) or folded & set(errors))
-
-
-def _kinds(values: dict[str, str]) -> list[dict[str, Any]]:
-    """Each kind of finding with what is usual for the backend and what is chosen instead."""
-    usual = default_policy(values["backend"])
-    return [
-        {"kind": kind, "usual": usual[kind], "chosen": values.get(f"{FINDING}{kind}", "")}
-        for kind in FindingKind
-    ]
 
 
 def _findings(values: dict[str, str]) -> dict[str, str]:
@@ -242,114 +239,72 @@ def _own_kernels(values: dict[str, str]) -> tuple[str, ...]:
 
 def _proposers(values: dict[str, str]) -> dict[str, int | None]:
     """Kind → its most rounds, of those that may propose; a text that is no number is no limit."""
-    said = {kind.value: values[f"rounds_{kind}"].strip() for kind in ProposerKind}
+    limits = {kind.value: values[f"rounds_{kind}"].strip() for kind in ProposerKind}
     return {
         kind: int(most) if most.isdecimal() else None
-        for kind, most in said.items()
+        for kind, most in limits.items()
         if not most.isdecimal() or int(most)
     }
-
-
-def _requires(values: dict[str, str]) -> bool:
-    return bool(values["require_sanitizers"]) and values["backend"] in SANITIZED
-
-
-def _form(
-    values: dict[str, str], problems: dict[str, ProblemSpec], offers: tuple[PlatformOffer, ...]
-) -> CampaignForm:
-    form = CampaignForm(values)
-    open_ = [offer for offer in offers if not offer.missing]
-    choices = {
-        "problem": problems,
-        "platform": [offer.platform.slug for offer in open_],
-        "backend": dict.fromkeys(name for offer in open_ for name in offer.backends),
-    }
-    for name, found in choices.items():
-        field = form.fields[name]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [(value, value) for value in found]
-        field.error_messages["invalid_choice"] = (
-            f"%(value)s cannot be chosen; accepted: {', '.join(found) or 'none yet'}"
-        )
-    return form
-
-
-def _errors(form: CampaignForm) -> dict[str, list[str]]:
-    """Field → what is wrong with it; "" where it is no field's. A step names one before a colon."""
-    found: dict[str, list[str]] = {}
-    for name, errors in form.errors.items():
-        for error in map(str, errors):
-            said, _, rest = error.partition(": ")
-            if name != NON_FIELD_ERRORS:
-                found.setdefault(name, []).append(error)
-            elif said in LABELS:
-                found.setdefault(said, []).append(rest)
-            else:
-                found.setdefault("", []).append(error)
-    return found
 
 
 def _create(
     request: HttpRequest, form: CampaignForm, problem: ProblemSpec, values: dict[str, str]
 ) -> Campaign | None:
+    """The campaign; None where it was refused, which the form then says."""
     found = form.cleaned_data
-    policy = StopPolicy(
-        target_fraction=found["goal"] / 100,
-        max_rounds=found["rounds"],
-        max_wall_h=found["hours"],
-        max_device_h=found["device_hours"],
-        restart=RestartPolicy(found["restart"]),
-    )
-    wish = Wish(
-        problem=problem.folder,
-        platform=found["platform"],
-        backend=found["backend"],
-        policy=policy,
-        goal=found["target"],
-        findings=_findings(values),
-        own_kernels=_own_kernels(values),
-        require_sanitizers=_requires(values),
-        baselines=not values["no_baselines"],
-        proposers=_proposers(values),
-        created_by=request.user,
-    )
+    # A browser sends the line ends of a text as it likes.
+    intake = {name: values[name].replace("\r\n", "\n").strip() for name in INTAKE}
     try:
+        wish = Wish(
+            problem=problem.folder,
+            platform=found["platform"],
+            backend=found["backend"],
+            policy=StopPolicy(
+                target_fraction=found["goal"] / 100,
+                max_rounds=found["rounds"],
+                max_wall_h=found["hours"],
+                max_device_h=found["device_hours"],
+                restart=RestartPolicy(found["restart"]),
+            ),
+            goal=found["target"],
+            findings=_findings(values),
+            own_kernels=_own_kernels(values),
+            require_sanitizers=bool(values["require_sanitizers"])
+            and values["backend"] in SANITIZED,
+            baselines=not values["no_baselines"],
+            proposers=_proposers(values),
+            intake=Intake(**{name: intake[name] or usual for name, usual in INTAKE.items()}),
+            created_by=request.user,
+        )
         # Both or none, so that a refused start leaves no draft behind.
         with transaction.atomic():
-            campaign = create_campaign(replace(wish, intake=_intake(values)))
+            campaign = create_campaign(wish)
             if "draft" not in request.POST:
                 notify(campaign, confirm(campaign))
     except (CampaignRefused, IntakeError, ProblemError, TargetUnknown) as error:
-        form.add_error(None, str(error))
+        form.refuse(error)
         return None
     return campaign
 
 
-def _intake(values: dict[str, str]) -> Intake:
-    """Raises IntakeError. A browser sends the line ends of a text as it likes."""
-    said = {name: values[name].replace("\r\n", "\n").strip() for name in INTAKE}
-    return Intake(**{name: said[name] or usual for name, usual in INTAKE.items()})
-
-
 def _command(values: dict[str, str]) -> str:
     """The command line that does the same."""
-    parts = [".venv/bin/python", "manage.py", "campaign", "new"]
-    for name in ("problem", "platform", "backend", "rounds"):
-        parts += [f"--{name}", values[name]] if values[name] else []
-    asked = "target" if values["target"] else "goal"
-    parts += [f"--{asked}", values[asked]]
-    for name in HOURS:
-        parts += [f"--{name.replace('_', '-')}", values[name]] if values[name] else []
+    options = {name: values[name] for name in OPTIONS}
+    # One of the two, and the one in words where it is given.
+    options.pop("goal" if options["target"] else "target")
     if (proposers := _proposers(values)) != USUAL:
-        parts += ["--proposers", told_budgets(proposers)]
-    parts += ["--restart", values["restart"]] if values["restart"] != RestartPolicy.TAKE else []
+        options["proposers"] = told_budgets(proposers)
+    if values["restart"] != RestartPolicy.TAKE:
+        options["restart"] = values["restart"]
+    given = {name: values[name].strip() for name in INTAKE}
+    options |= {name: text for name, text in given.items() if text != INTAKE[name]}
+    parts = [".venv/bin/python", "manage.py", "campaign", "new"]
+    for name, value in options.items():
+        parts += [f"--{name.replace('_', '-')}", value] if value else []
     for kind, stance in _findings(values).items():
         parts += ["--findings", f"{kind}={stance}"]
-    for name in _own_kernels(values):
-        parts += ["--own-kernel", name]
-    for name, usual in INTAKE.items():
-        said = values[name].strip()
-        parts += [f"--{name.replace('_', '-')}", said] if said not in ("", usual) else []
-    parts += ["--require-sanitizers"] if _requires(values) else []
-    parts += ["--no-baselines"] if values["no_baselines"] else []
-    return shlex.join(part for part in parts)
+    for kernel in _own_kernels(values):
+        parts += ["--own-kernel", kernel]
+    if values["require_sanitizers"] and values["backend"] in SANITIZED:
+        parts.append("--require-sanitizers")
+    return shlex.join([*parts, "--no-baselines"] if values["no_baselines"] else parts)

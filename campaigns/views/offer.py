@@ -67,7 +67,16 @@ def platform_offers(problem: ProblemSpec) -> tuple[PlatformOffer, ...]:
 
     Whether a ceiling is there is read from the metrics alone; `looked_up` knows it exactly.
     """
-    known = _known_ceilings(problem.dtype)
+    units = UNITS.get(problem.dtype, ((MATMUL, ""),))
+    rates, peaks = {rate for rate, _ in units}, {peak for _, peak in units if peak}
+    specs = Spec.objects.approved().filter(metric__in=BANDWIDTHS | rates | peaks)
+    known: dict[int, set[str]] = defaultdict(set)
+    rows = specs.exclude(value=None).values_list("platform", "metric", "qualifiers")
+    for key, metric, qualifiers in rows:
+        if metric in BANDWIDTHS:
+            known[key].add(CEILINGS[0])
+        elif metric in peaks or qualifiers.get("dtype") == problem.dtype:
+            known[key].add(CEILINGS[1])
     offers = [
         PlatformOffer(
             platform=platform,
@@ -80,21 +89,6 @@ def platform_offers(problem: ProblemSpec) -> tuple[PlatformOffer, ...]:
         for workers in [platform.workers.all()]
     ]
     return tuple(sorted(offers, key=lambda o: (bool(o.missing), not o.is_served, not o.has_worker)))
-
-
-def _known_ceilings(dtype: str) -> dict[int, set[str]]:
-    """Platform → which of both ceilings it may have for the dtype; one query."""
-    units = UNITS.get(dtype, ((MATMUL, ""),))
-    rates, peaks = {rate for rate, _ in units}, {peak for _, peak in units if peak}
-    specs = Spec.objects.approved().filter(metric__in=BANDWIDTHS | rates | peaks)
-    found = specs.exclude(value=None).values_list("platform", "metric", "qualifiers")
-    known: dict[int, set[str]] = defaultdict(set)
-    for key, metric, qualifiers in found:
-        if metric in BANDWIDTHS:
-            known[key].add(CEILINGS[0])
-        elif metric in peaks or qualifiers.get("dtype") == dtype:
-            known[key].add(CEILINGS[1])
-    return known
 
 
 def looked_up(offer: PlatformOffer, problem: ProblemSpec) -> PlatformOffer:

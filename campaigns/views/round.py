@@ -1,15 +1,21 @@
-"""One round: the page a reviewer reads from top to bottom, its diff, and its source."""
+"""One round: the page a reviewer reads from top to bottom, its diff, and its source; and the list
+of all rounds, and two of them side by side."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
 
-from campaigns.evaluator.contract import Report, Source
+from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
 from campaigns.models.kinds import TORCH
 from campaigns.records.campaigns import baseline_floor, intake_of, target_of
@@ -23,18 +29,37 @@ from campaigns.records.sweeps import sweep_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.verdicts import classes_of, sanitizer_result
 from campaigns.reports.case_table import busy_words, case_rows, seen_table
+from campaigns.reports.comparison import compare_rounds
 from campaigns.reports.diff import Diff, diff, highlighted
 from campaigns.reports.lineage import lineage_of, reproduce_commands
 from campaigns.reports.rows import meanings, sessions_of, some_rows
+from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.splits import splits_of
+from campaigns.reports.tables import comparison_table, rounds_table
 from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.rules.verdict.report_words import notes_of
-from campaigns.views.lookup import campaign_at, candidate_of, download, number_in, round_at
+from campaigns.views.lookup import (
+    campaign_at,
+    candidate_of,
+    csv,
+    download,
+    number_in,
+    round_at,
+    wants_csv,
+    wants_fragment,
+)
 from campaigns.views.sweep import panel_of
 from knowledge.experience.recommend.others import RoundLearned, round_learned
 
 SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000
 RIVALS = ("incumbent", "previous", "baseline")
+PER_PAGE = 50
+SORTS = {
+    "number": lambda row: row.number,
+    "newest": lambda row: -row.number,
+    "gain": lambda row: -row.gain.gain if row.gain else math.inf,
+    "time": lambda row: row.time_us or math.inf,
+}
 
 
 @require_safe
@@ -56,7 +81,8 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "round": found,
         "row": row,
         "verdict": verdict,
-        **_what_next(campaign, is_judged=verdict is not None),
+        "takes_candidates": verdict is not None and takes_candidates(campaign),
+        "no_worker": "" if verdict else no_worker_of(campaign),
         "looked": sanitizer_result(verdict) if verdict else None,
         "sessions": sessions,
         "meanings": meanings(),
@@ -70,9 +96,13 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "split_in": campaign.rounds.filter(split__called_by=number).first(),
         "cases": case_rows(row, report, target, baseline_floor(campaign), guard),
         "measured": measured,
-        **_found(report),
+        "report": report,
+        "notes": notes_of(report) if report else (),
+        "attributions": attributions_of(report),
+        "seen": seen_table(report),
+        "busy": busy_words(report),
         "target": target,
-        "splits": splits_of(campaign, report, _measured_source(measured, candidate), target)
+        "splits": splits_of(campaign, report, _source(measured, candidate), target)
         if measured
         else None,
         "code": machine_code_in(e for e in evaluations if e.candidate == candidate),
@@ -92,13 +122,6 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     if shown and len(shown.rows) > SHOWN_LINES and context["view"] == "unified":
         context |= {"diff_rows": shown.rows[:SHOWN_LINES], "cut": len(shown.rows) - SHOWN_LINES}
     return render(request, "campaigns/round.html", context)
-
-
-def _what_next(campaign: Campaign, *, is_judged: bool) -> dict[str, Any]:
-    """What a person can do next: hand another one in, or start the worker that is missing."""
-    if is_judged:
-        return {"takes_candidates": takes_candidates(campaign)}
-    return {"no_worker": no_worker_of(campaign)}
 
 
 @require_safe
@@ -139,17 +162,6 @@ def round_source(request: HttpRequest, campaign_id: int, number: int) -> HttpRes
     return render(request, "campaigns/source.html", context)
 
 
-def _found(report: Report | None) -> dict[str, Any]:
-    """What the report tells by itself."""
-    return {
-        "report": report,
-        "notes": notes_of(report) if report else (),
-        "attributions": attributions_of(report),
-        "seen": seen_table(report),
-        "busy": busy_words(report),
-    }
-
-
 def _learned(found: Round) -> RoundLearned:
     """What the round is to the team's experience."""
     tried = hypothesis_of(found)
@@ -163,10 +175,10 @@ def _learned(found: Round) -> RoundLearned:
     )
 
 
-def _measured_source(measured: Evaluation, candidate: Candidate | None) -> Source:
+def _source(measured: Evaluation, candidate: Candidate | None) -> Source:
     """The source that was measured, without a query where it is the candidate of the page."""
-    same = candidate is not None and candidate.pk == measured.candidate_id
-    return candidate.source if candidate and same else measured.candidate.source
+    is_own = candidate is not None and candidate.pk == measured.candidate_id
+    return candidate.source if candidate and is_own else measured.candidate.source
 
 
 def _evaluations(round_: Round) -> list[Evaluation]:
@@ -235,3 +247,44 @@ def _file(candidate: Candidate) -> HttpResponse:
     suffix = candidate.file_name.rpartition(".")[2]
     name = f"round-{candidate.round.number}.{suffix if suffix.isalnum() else 'txt'}"
     return download(candidate.text, name, "text/plain; charset=utf-8")
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def rounds(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """`?verdict=` keeps one verdict, `?sort=` orders, `?page=` counts from 1, `?format=csv`."""
+    sheet = campaign_sheet(campaign_at(campaign_id), timezone.now())
+    wanted = request.GET.get("verdict", "")
+    sort = request.GET.get("sort", "number")
+    found = [row for row in sheet.rows if wanted in ("", row.word.value)]
+    found.sort(key=SORTS.get(sort, SORTS["number"]))
+    if wants_csv(request):
+        return csv(rounds_table(found), f"campaign-{campaign_id}-rounds")
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "sheet": sheet,
+        "campaign": sheet.campaign,
+        "rows": page.object_list,
+        "page": page,
+        "wanted": wanted,
+        "sort": sort,
+        "sorts": list(SORTS),
+    }
+    part = "campaigns/partials/rounds_page.html"
+    return render(request, part if wants_fragment(request) else "campaigns/rounds.html", context)
+
+
+@require_safe
+def compare(request: HttpRequest, campaign_id: int, first: int, second: int) -> HttpResponse:
+    """`?only=all` shows the equal rows too; `?format=csv` is the table of cases."""
+    campaign = campaign_at(campaign_id)
+    found = compare_rounds(campaign, round_at(campaign, first), round_at(campaign, second))
+    if wants_csv(request):
+        return csv(comparison_table(found), f"campaign-{campaign.pk}-rounds-{first}-{second}")
+    context = {
+        "campaign": campaign,
+        "comparison": found,
+        "only": "all" if request.GET.get("only") == "all" else "diff",
+        "swapped": reverse("compare", args=[campaign.pk, second, first]),
+    }
+    return render(request, "campaigns/compare.html", context)

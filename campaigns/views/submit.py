@@ -94,14 +94,17 @@ def hand_in(request: HttpRequest, campaign_id: int) -> HttpResponse:
     found = campaign_at(campaign_id)
     facts = facts_about(found)
     if request.method == "POST":
-        form, handed = _read(request, facts)
-        made = _submit(request, found, form, handed)
+        form, candidate = _read(request, facts)
+        made = _submit(request, found, form, candidate)
         if made is not None:
             messages.success(request, "Your candidate is handed in.")
             warn_of_no_worker(request, found)
             return redirect(made)
     else:
-        form = CandidateForm(initial=_initial(found), facts=facts)
+        best = found.incumbent
+        code = {"source": best.text, "flags": " ".join(best.flags)} if best else {}
+        usual = {"metric": METRIC, "direction": DOWN, "bucket": BUCKETS[0]}
+        form = CandidateForm(initial=code | usual, facts=facts)
     closed = "" if request.method == "POST" else closed_to(found, ProposerKind.PERSON)
     context = {
         "campaign": found,
@@ -114,12 +117,6 @@ def hand_in(request: HttpRequest, campaign_id: int) -> HttpResponse:
     }
     status = 422 if request.method == "POST" else 200
     return render(request, "campaigns/submit/hand_in.html", context, status=status)
-
-
-def _initial(found: Campaign) -> dict[str, Any]:
-    best = found.incumbent
-    code = {"source": best.text, "flags": " ".join(best.flags)} if best else {}
-    return {**code, "metric": METRIC, "direction": DOWN, "bucket": BUCKETS[0]}
 
 
 def _read(request: HttpRequest, facts: Mapping[str, str]) -> tuple[CandidateForm, HandedIn | None]:
@@ -149,30 +146,25 @@ def _read(request: HttpRequest, facts: Mapping[str, str]) -> tuple[CandidateForm
 
 
 def _submit(
-    request: HttpRequest, found: Campaign, form: CandidateForm, handed: HandedIn | None
+    request: HttpRequest, found: Campaign, form: CandidateForm, candidate: HandedIn | None
 ) -> Submission | None:
     """The row; None where it was refused, which the form then says at the field."""
-    if handed is None:
+    if candidate is None:
         return None
     try:
         name = request.user.get_username()
-        made = submit(found, handed, Submitter.PERSON, name, request.user)
+        made = submit(found, candidate, Submitter.PERSON, name, request.user)
     except Forbidden as error:
         raise PermissionDenied(str(error)) from error
     except SubmissionRefused as error:
         for field, message in error.all:
-            _say(form, field, message)
+            if field not in form.fields:
+                form.add_error(None, f"This campaign {message}")
+            elif field not in form.errors:
+                form.add_error(field, message)
         return None
     notify(found, AGAIN)
     return made
-
-
-def _say(form: CandidateForm, field: str, message: str) -> None:
-    if field in form.fields:
-        if field not in form.errors:
-            form.add_error(field, message)
-    else:
-        form.add_error(None, f"This campaign {message}")
 
 
 @require_safe

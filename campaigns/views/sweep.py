@@ -61,13 +61,14 @@ def sweep(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     record = sweep_of(found)
     if record is None:
         raise Http404(f"round {number} has no sweep")
-    points = sorted(_kept(record, request.GET), key=_order(record, request.GET.get("sort", "")))
+    points = _points(record, request.GET)
     if wants_csv(request):
         table = sweep_table(record, points, reasons_of(record), case_times_of(record))
         return csv(table, f"campaign-{campaign_id}-round-{number}-sweep")
     page = Paginator(points, PER_PAGE).get_page(request.GET.get("page"))
     reasons = reasons_of(record, [point.number for point in page.object_list])
-    facts = {name: words for name, words in FACTS.items() if _is_known(record, name)}
+    known = {name for point in record.points for name in point.facts}
+    facts = {name: words for name, words in FACTS.items() if name in known}
     context = {
         "campaign": campaign,
         "round": found,
@@ -82,37 +83,33 @@ def sweep(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     return render(request, part if wants_fragment(request) else "campaigns/sweep.html", context)
 
 
-def _kept(record: SweepRecord, asked: QueryDict) -> list[ScreenedPoint]:
-    """The points that the address asks for; what it cannot mean keeps none."""
-    kept, outcome, number = list(record.points), asked.get("outcome"), asked.get("number")
+def _points(record: SweepRecord, query: QueryDict) -> list[ScreenedPoint]:
+    """The points that the address asks for, in its order; what it cannot mean keeps none.
+
+    Ordered by a knob they follow the order of its values.
+    """
+    points, outcome, number = list(record.points), query.get("outcome"), query.get("number")
     if outcome:
-        kept = [point for point in kept if point.outcome == outcome]
+        points = [point for point in points if point.outcome == outcome]
     if number:
-        kept = [point for point in kept if point.number == number_in(number)]
+        points = [point for point in points if point.number == number_in(number)]
     for knob in record.knobs:
-        if wanted := asked.get(KNOB + knob.name):
-            kept = [p for p in kept if value_words(p.params.get(knob.name, "")) == wanted]
-    return kept
-
-
-def _order(record: SweepRecord, sort: str) -> Key:
-    """By a knob in the order of its values; the order of asking for nonsense."""
-    knob = next((k for k in record.knobs if KNOB + k.name == sort), None)
-    if knob is None:
-        return SORTS.get(sort, SORTS["number"])[1]
-    places = {value: at for at, value in enumerate(knob.values)}
-    return lambda point: places.get(point.params.get(knob.name, ""), len(places))
-
-
-def _is_known(record: SweepRecord, fact: str) -> bool:
-    return any(fact in point.facts for point in record.points)
+        if value := query.get(KNOB + knob.name):
+            points = [p for p in points if value_words(p.params.get(knob.name, "")) == value]
+    sort = query.get("sort", "")
+    ordering = next((knob for knob in record.knobs if KNOB + knob.name == sort), None)
+    if ordering is None:
+        return sorted(points, key=SORTS.get(sort, SORTS["number"])[1])
+    places = {value: at for at, value in enumerate(ordering.values)}
+    name, last = ordering.name, len(places)
+    return sorted(points, key=lambda point: places.get(point.params.get(name, ""), last))
 
 
 def _row(
     record: SweepRecord, point: ScreenedPoint, reasons: dict[int, str], facts: dict[str, str]
 ) -> dict[str, Any]:
     source = record.source
-    beside = gain_over_source(record, point) if point is not source else None
+    gain = gain_over_source(record, point) if point is not source else None
     reason = reasons.get(point.number, "").strip()
     return {
         "point": point,
@@ -121,7 +118,7 @@ def _row(
              point.params.get(knob.name) == knob.default)
             for knob in record.knobs
         ],
-        "speed": 1 + beside if beside is not None else None,
+        "speed": 1 + gain if gain is not None else None,
         "facts": [(words, point.facts.get(name)) for name, words in facts.items()],
         "outcome": words_of(point.outcome),
         "first_line": reason.partition("\n")[0],
@@ -131,23 +128,23 @@ def _row(
     }  # fmt: skip
 
 
-def _form(record: SweepRecord, asked: QueryDict) -> dict[str, Any]:
+def _form(record: SweepRecord, query: QueryDict) -> dict[str, Any]:
     """The choices of the filter, with what is chosen."""
     names = [KNOB + knob.name for knob in record.knobs]
     return {
         "outcomes": [(o, words_of(o), count) for o, count in outcome_counts(record)],
-        "wanted": asked.get("outcome", ""),
+        "wanted": query.get("outcome", ""),
         "knobs": [
-            (name, knob.name, [value_words(value) for value in knob.values], asked.get(name, ""))
+            (name, knob.name, [value_words(value) for value in knob.values], query.get(name, ""))
             for name, knob in zip(names, record.knobs, strict=True)
         ],
         "sorts": [
             *((value, words) for value, (words, _) in SORTS.items()),
             *((name, knob.name) for name, knob in zip(names, record.knobs, strict=True)),
         ],
-        "sort": asked.get("sort", "number"),
+        "sort": query.get("sort", "number"),
         "baseline": AS_IT_IS,
-        "is_filtered": any(asked.get(name) for name in ("outcome", "number", *names)),
+        "is_filtered": any(query.get(name) for name in ("outcome", "number", *names)),
     }
 
 

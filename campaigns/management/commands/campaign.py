@@ -18,25 +18,9 @@ from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.records import branch_of
 from campaigns.lineage.repository import repository_of
+from campaigns.management import campaign_options as options
 from campaigns.management.base_command import ExitCode, Exits, Verb, argument
-from campaigns.management.campaign_options import (
-    ASSUMED,
-    BISECT,
-    FROM,
-    KEY,
-    NEEDED,
-    ONE_ROUND,
-    OPTIONS,
-    RESTART,
-    UNMASK,
-    USUAL,
-    WISH,
-    as_typed,
-    filled,
-    goal_share,
-    offer_text,
-    offered_in,
-)
+from campaigns.management.campaign_options import KEY
 from campaigns.management.facts import (
     campaign_details,
     campaign_facts,
@@ -50,12 +34,7 @@ from campaigns.management.facts import (
 )
 from campaigns.management.importing import IMPORT, IMPORTED, ImportVerbs
 from campaigns.management.prepare import prepare_database, prepare_platform
-from campaigns.models import (
-    AbortReason,
-    Campaign,
-    CampaignState,
-    RestartAnswer,
-)
+from campaigns.models import AbortReason, Campaign, CampaignState, RestartAnswer
 from campaigns.records.device_waits import no_worker_of
 from campaigns.reports.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
@@ -63,7 +42,7 @@ from campaigns.rules.stop.intake import Intake, IntakeError
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.stop.proposers import ProposerKind, ProposersError, parse_budgets
 from campaigns.rules.target.ceilings import PLACEHOLDER
-from campaigns.rules.target.goal import Goal, GoalError, parse_goal
+from campaigns.rules.target.goal import GoalError, parse_goal
 from campaigns.rules.verdict.finding_kinds import PolicyError, parse_choices
 from campaigns.steps.lifecycle.control import TargetUnknown, confirm, pause, resume, stop
 from campaigns.steps.lifecycle.create_campaign import (
@@ -82,7 +61,6 @@ from campaigns.steps.rounds.close_round import rebuild
 from campaigns.steps.worker import WorkerContext, choose_device, worker_beat
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
 from campaigns.trails.importers.claims import TrailRefused
-from campaigns.trails.importers.manifest import ManifestDefaults
 from knowledge.models import Platform
 
 WATCH_EVERY_S, PATIENCE_S = 1.0, 600.0
@@ -109,17 +87,27 @@ class Command(ImportVerbs):
         out = argument("--out", type=Path, help="write the HTML here instead of to stdout")
         archive = argument("--out", type=Path, help="the file; default: named after the campaign")
         return (
-            Verb("new", "create a campaign for the workers", self.new, (*WISH, *FROM, draft)),
-            Verb("run", "create a campaign and follow it to its end", self.follow, (*WISH, local)),
+            Verb(
+                "new",
+                "create a campaign for the workers",
+                self.new,
+                (*options.WISH, *options.FROM, draft),
+            ),
+            Verb(
+                "run",
+                "create a campaign and follow it to its end",
+                self.follow,
+                (*options.WISH, local),
+            ),
             Verb("list", "list campaigns, newest first", self.list_all, (state,)),
             Verb("show", "show one campaign with its rounds", self.show, (KEY,)),
             Verb("watch", "print events until the campaign ends", self.watch, (KEY,)),
             Verb("confirm", "release a draft to the workers", self._control(confirm), (KEY,)),
-            Verb("placeholder", "assume a value without a citation", self.assume, ASSUMED),
+            Verb("placeholder", "assume a value without a citation", self.assume, options.ASSUMED),
             Verb("pause", "hold after the running evaluation", self._control(pause), (KEY,)),
             Verb("resume", "continue a paused campaign", self._control(resume), (KEY,)),
-            Verb("restart", "take or decline the offered restart", self.restart, RESTART),
-            Verb("unmask", "let the proposer see a hidden round", self.unmask, UNMASK),
+            Verb("restart", "take or decline the offered restart", self.restart, options.RESTART),
+            Verb("unmask", "let the proposer see a hidden round", self.unmask, options.UNMASK),
             Verb(
                 "stop", "end it; what a worker is at is finished first", self._control(stop), (KEY,)
             ),
@@ -128,21 +116,27 @@ class Command(ImportVerbs):
                 "export",
                 "write the whole trail as one .zip",
                 self.export,
-                (KEY, archive, ONE_ROUND),
+                (KEY, archive, options.ONE_ROUND),
             ),
             Verb("import", "import a trail, of kopt or of another system", self.bring, IMPORT),
             Verb("imported", "list or show what was imported", self.imported, IMPORTED),
             Verb("lineage", "write accepted rounds as git commits", self.lineage, (KEY,)),
-            Verb("bisect", "find the first slower accepted round", self.bisect, BISECT),
+            Verb("bisect", "find the first slower accepted round", self.bisect, options.BISECT),
         )
 
     def new(self, *, draft: bool, manifest: Path | None, yes: bool, **wish: Any) -> None:
         if manifest is not None:
-            found = self._offered(manifest)
-            wish = filled(wish, found)
+            try:
+                found = options.offered_in(manifest)
+            except FileNotFoundError:
+                self.fail(ExitCode.NOT_FOUND, f"{manifest}: no such file")
+            wish = options.filled(wish, found)
             if not yes:
-                said = {name: wish[name] for name in OPTIONS}
-                self.emit({"campaign": None, **said, "left": found.left}, offer_text(wish, found))
+                wish_values = {name: wish[name] for name in options.OPTIONS}
+                self.emit(
+                    {"campaign": None, **wish_values, "left": found.left},
+                    options.offer_text(wish, found),
+                )
                 return
         campaign = self._create(wish) if draft else self._start(wish)
         self.emit(campaign_facts(campaign), campaign_line(campaign))
@@ -157,7 +151,12 @@ class Command(ImportVerbs):
                 confirm(campaign)
             except TargetUnknown as error:
                 raise TargetUnknown(f"{campaign.pk} stays a draft: {error}") from None
-            self._run_local(campaign)
+            name = f"local-{campaign.pk}"
+            device = choose_device(name)
+            worker = worker_beat(name, device)
+            with EvaluatorService() as service:
+                context = WorkerContext(service, device, worker, patience_s=PATIENCE_S)
+                run_here(campaign.pk, context, self.progress)
         else:
             campaign = self._start(wish)
             self._follow_events(campaign, lambda event: self.progress(event["message"]))
@@ -183,11 +182,11 @@ class Command(ImportVerbs):
         self.emit(campaign_details(row), campaign_text(row))
 
     def watch(self, *, campaign: int) -> None:
-        def tell(event: dict[str, Any]) -> None:
+        def print_event(event: dict[str, Any]) -> None:
             self.stdout.write(json.dumps(event) if self.as_json else event["message"])
             self.stdout.flush()
 
-        self._follow_events(self._get(campaign), tell)
+        self._follow_events(self._get(campaign), print_event)
 
     def report(self, *, campaign: int, out: Path | None) -> None:
         row = self._get(campaign)
@@ -214,10 +213,10 @@ class Command(ImportVerbs):
         row = self._get(campaign)
         commits = rebuild(row)
         branch, repository = branch_of(row), str(repository_of(row.pk)) if commits else None
-        told = {"branch": branch, "repository": repository}
+        place = {"branch": branch, "repository": repository}
         lines = [f"branch: {branch}", f"repository: {repository or 'none, nothing is accepted'}"]
         self.emit(
-            {"campaign": row.pk, **told, "commits": [commit_facts(one) for one in commits]},
+            {"campaign": row.pk, **place, "commits": [commit_facts(one) for one in commits]},
             "\n".join([*lines, *map(commit_line, commits)]),
         )
 
@@ -240,9 +239,9 @@ class Command(ImportVerbs):
     def assume(self, *, campaign: int, question: str, value: str, why: str, by: str) -> None:
         row = self._get(campaign)
         made = allow_placeholder(row, question, value, why, self.user(by))
-        said = {name: getattr(made, name) for name in ("question", "value", "unit", "shown")}
+        value_facts = {name: getattr(made, name) for name in ("question", "value", "unit", "shown")}
         words = f"{question} {value}: {PLACEHOLDER}, allowed by {by}"
-        self.emit({"campaign": row.pk, **said, "reason": why, "allowed_by": by}, words)
+        self.emit({"campaign": row.pk, **value_facts, "reason": why, "allowed_by": by}, words)
 
     def restart(self, *, campaign: int, decline: bool) -> None:
         answer = RestartAnswer.DECLINED if decline else RestartAnswer.TAKEN
@@ -265,12 +264,6 @@ class Command(ImportVerbs):
         otherwise = f"campaign {key}: no such campaign"
         return self.row(Campaign.objects.for_list(), otherwise, pk=key)
 
-    def _offered(self, manifest: Path) -> ManifestDefaults:
-        try:
-            return offered_in(manifest)
-        except FileNotFoundError:
-            self.fail(ExitCode.NOT_FOUND, f"{manifest}: no such file")
-
     def _start(self, wish: dict[str, Any]) -> Campaign:
         """A confirmed campaign, or the end of the command with nothing stored."""
         try:
@@ -286,11 +279,24 @@ class Command(ImportVerbs):
 
     def _create(self, wish: dict[str, Any], *, here: bool = False) -> Campaign:
         """A draft, or the end of the command before anything is stored or measured."""
-        wish = wish | {name: usual for name, usual in USUAL.items() if wish[name] is None}
-        for name in NEEDED:
+        wish = wish | {name: usual for name, usual in options.USUAL.items() if wish[name] is None}
+        for name in options.NEEDED:
             if wish[name] is None:
                 self.fail(ExitCode.USAGE, f"{name}: is needed; accepted: --{name}, or a manifest")
-        policy, goal = self._policy(wish), self._goal(wish)
+        if wish["target"] is not None and wish["goal"] is not None:
+            self.fail(ExitCode.USAGE, "target and goal are both given; accepted: one of them")
+        try:
+            percent = GOAL_PERCENT if wish["goal"] is None else wish["goal"]
+            policy = StopPolicy(
+                target_fraction=options.goal_share(percent),
+                max_rounds=wish["rounds"],
+                max_wall_h=wish["hours"],
+                max_device_h=wish["device_hours"],
+                restart=wish["restart"],
+            )
+        except ValueError as error:
+            self.fail(ExitCode.USAGE, options.as_typed(error))
+        goal = parse_goal(wish["target"]) if wish["target"] is not None else None
         findings = parse_choices(wish["findings"])
         folder = find_problem(wish["problem"])
         load_problem(folder)
@@ -315,56 +321,32 @@ class Command(ImportVerbs):
 
     def said_of(self, error: Exception) -> str:
         """The error, with the option in place of the field that it came from."""
-        return as_typed(error) if isinstance(error, (*OF_OPTIONS, ProblemError)) else str(error)
+        return (
+            options.as_typed(error)
+            if isinstance(error, (*OF_OPTIONS, ProblemError))
+            else str(error)
+        )
 
-    def _platform(self, wanted: str | None, *, here: bool) -> str:
+    def _platform(self, slug_option: str | None, *, here: bool) -> str:
         """The slug to create with; a run in this process is one on this host's device."""
         if here:
             prepare_database(self.progress)
-        elif wanted:
-            return wanted
+        elif slug_option:
+            return slug_option
         slug = ensure_platform(this_device()).slug
-        if wanted and wanted != slug:
-            known = Platform.objects.filter(slug=wanted).exists()
+        if slug_option and slug_option != slug:
+            known = Platform.objects.filter(slug=slug_option).exists()
             refused = CampaignRefused if known else UnknownPlatform
-            raise refused(f"platform: {wanted!r}; accepted with --local: {slug}")
+            raise refused(f"platform: {slug_option!r}; accepted with --local: {slug}")
         return slug
 
-    def _policy(self, wish: dict[str, Any]) -> StopPolicy:
-        try:
-            percent = GOAL_PERCENT if wish["goal"] is None else wish["goal"]
-            return StopPolicy(
-                target_fraction=goal_share(percent),
-                max_rounds=wish["rounds"],
-                max_wall_h=wish["hours"],
-                max_device_h=wish["device_hours"],
-                restart=wish["restart"],
-            )
-        except ValueError as error:
-            self.fail(ExitCode.USAGE, as_typed(error))
-
-    def _goal(self, wish: dict[str, Any]) -> Goal | None:
-        if wish["target"] is None:
-            return None
-        if wish["goal"] is not None:
-            self.fail(ExitCode.USAGE, "target and goal are both given; accepted: one of them")
-        return parse_goal(wish["target"])
-
-    def _run_local(self, campaign: Campaign) -> None:
-        name = f"local-{campaign.pk}"
-        device = choose_device(name)
-        worker = worker_beat(name, device)
-        with EvaluatorService() as service:
-            context = WorkerContext(service, device, worker, patience_s=PATIENCE_S)
-            run_here(campaign.pk, context, self.progress)
-
-    def _follow_events(self, campaign: Campaign, tell: Callable[[dict[str, Any]], None]) -> None:
-        told, finished = 0, False
+    def _follow_events(self, campaign: Campaign, use: Callable[[dict[str, Any]], None]) -> None:
+        last_event, finished = 0, False
         while not finished:
             # Read before the events, so that the last event is never missed.
             finished = Campaign.objects.get(pk=campaign.pk).is_finished
-            for event in campaign.events.filter(pk__gt=told):
-                tell(event_facts(event))
-                told = event.pk
+            for event in campaign.events.filter(pk__gt=last_event):
+                use(event_facts(event))
+                last_event = event.pk
             if not finished:
                 time.sleep(WATCH_EVERY_S)

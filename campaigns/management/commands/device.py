@@ -16,7 +16,6 @@ from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argum
 from campaigns.models import Passport, Worker
 from campaigns.records.device_waits import open_waits
 from campaigns.records.passports import (
-    PassportState,
     found_words,
     passport_facts,
     state_of,
@@ -69,15 +68,23 @@ class Command(BaseCommand):
         if passport.error:
             self.fail(ExitCode.USAGE, passport.error)
         state = state_of(own)
-        self.emit(msgspec.to_builtins(passport_facts(state)), _passport_text(state))
+        lines = [
+            f"  {one.kernel:20} {duration(one.time_us):>9}: noise floor {share(one.floor)}, "
+            f"bias {change(one.gain)} ({change(one.low)} to {change(one.high)}, "
+            f"n={one.pairs} pairs), single samples ±{share(one.spread)}"
+            for one in state.lengths
+        ]
+        self.emit(msgspec.to_builtins(passport_facts(state)), "\n".join([state.words, *lines]))
 
     def passports(self, *, device: str | None, **options: Any) -> None:
         found = this_device(device)
         rows = list(Passport.objects.filter(card=card_of(found)).select_related("worker"))
-        self.emit(
-            msgspec.to_builtins([taken_facts(row) for row in rows]),
-            "\n".join(map(_history_line, rows)),
-        )
+        lines = [
+            f"{row.pk:4} {row.taken_at:%Y-%m-%d %H:%M} {row.worker.name}: {row.why}: "
+            f"{found_words(row)}"
+            for row in rows
+        ]
+        self.emit(msgspec.to_builtins([taken_facts(row) for row in rows]), "\n".join(lines))
         if not rows:
             self.progress("none yet; take one with `.venv/bin/python manage.py device passport`")
 
@@ -119,9 +126,12 @@ def _device(device: Device, seen: DeviceCheck) -> dict[str, Any]:
     platform, held_by = platform_for_device(device.name), holder(device)
     gate, why = (DeviceState.BUSY, f"held by {held_by}") if held_by else (seen.gate, seen.why)
     activity = seen.newest
-    ready = None if held_by else _who_is_ready(activity.others)
-    if ready:
-        why = f"worker {ready} keeps processes ready on it, for at most a minute"
+    others = set(activity.others or ())
+    for worker in Worker.objects.alive().filter(host=host.node()) if others and not held_by else ():
+        # All of these processes belong to its evaluator.
+        if others <= set(with_descendants(worker.pid)[1:]):
+            why = f"worker {worker.name} keeps processes ready on it, for at most a minute"
+            break
     return {
         "device": device.device,
         "kind": device.kind,
@@ -138,13 +148,6 @@ def _device(device: Device, seen: DeviceCheck) -> dict[str, Any]:
         "memory_used_bytes": activity.memory_used_bytes,
         "detail": dict(device.detail),
     }
-
-
-def _who_is_ready(others: tuple[int, ...] | None) -> str | None:
-    """The worker whose evaluator all of these processes belong to; None where there is none."""
-    here = Worker.objects.alive().filter(host=host.node())
-    found = (w.name for w in here if others and set(others) <= set(with_descendants(w.pid)[1:]))
-    return next(found, None)
 
 
 def _device_line(row: dict[str, Any]) -> str:
@@ -165,19 +168,3 @@ def _worker_line(row: dict[str, Any]) -> str:
         f"{row['process_id']}, heartbeat {row['heartbeat_age_s']:.0f} s ago; "
         f"{row['passport']['words']}{waits}"
     )
-
-
-def _passport_text(state: PassportState) -> str:
-    lines = [state.words]
-    lines += [
-        f"  {length.kernel:20} {duration(length.time_us):>9}: noise floor {share(length.floor)}, "
-        f"bias {change(length.gain)} ({change(length.low)} to {change(length.high)}, "
-        f"n={length.pairs} pairs), single samples ±{share(length.spread)}"
-        for length in state.lengths
-    ]
-    return "\n".join(lines)
-
-
-def _history_line(row: Passport) -> str:
-    when = f"{row.taken_at:%Y-%m-%d %H:%M}"
-    return f"{row.pk:4} {when} {row.worker.name}: {row.why}: {found_words(row)}"

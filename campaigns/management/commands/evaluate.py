@@ -16,11 +16,9 @@ from campaigns.devices.launch import Beat, EvaluatorService
 from campaigns.evaluator.contract import (
     Case,
     Job,
-    MachineCode,
     Outcome,
     Phase,
     Report,
-    Sanitized,
     Source,
     backends,
 )
@@ -143,8 +141,11 @@ class Command(BaseCommand):
             self.fail(ExitCode.USAGE, f"problem: {report.reason}")
         if report.outcome is not Outcome.PASSED:
             self.fail(ExitCode.NOT_ACCEPTED, f"{report.outcome}: {report.reason}")
-        if options["sanitize"]:
-            self._hold_to(report.sanitized)
+        if options["sanitize"] and not passed(report.sanitized):
+            # What the sanitizers found, or why none could look.
+            none_ran = passed(report.sanitized) is None
+            code = ExitCode.USAGE if none_ran else ExitCode.NOT_ACCEPTED
+            self.fail(code, f"sanitize: {found_words(report.sanitized)}")
 
     def _floors(self, report: Report, job: Job, spec: ProblemSpec, device: Device) -> Floors:
         """What no kernel can beat on this device, where its ceilings are known (law 6)."""
@@ -168,13 +169,6 @@ class Command(BaseCommand):
 
         return beat
 
-    def _hold_to(self, sanitized: tuple[Sanitized, ...]) -> None:
-        """End with what the sanitizers found, or with why none could look."""
-        if passed(sanitized) is None:
-            self.fail(ExitCode.USAGE, f"sanitize: {found_words(sanitized)}")
-        if not passed(sanitized):
-            self.fail(ExitCode.NOT_ACCEPTED, f"sanitize: {found_words(sanitized)}")
-
     def _job(self, options: dict[str, Any], spec: ProblemSpec, device: Device) -> Job:
         """Check everything that can be wrong before a process is started."""
         candidate, against = options["candidate"], options["against"]
@@ -183,14 +177,20 @@ class Command(BaseCommand):
         if against and other != backend:
             other = self._backend(other, against)
         for one in {backend, other}:
-            self._refuse_without_device(one, device)
+            found = backends.get(one)
+            # Without a GPU a kernel for one can at least be compiled, where its compiler is.
+            if device.kind not in found.kinds and not (one != "cpp" and found.compiler()):
+                without = "" if one == "cpp" else f", and no compiler of {one} is here"
+                needs = f"{one} needs a {' or '.join(found.kinds)}, this is {device.name}"
+                self.fail(ExitCode.USAGE, f"backend: {needs}{without}")
+        offline = device.kind == "cpu" and backend != "cpp"
         flags = tuple(options["against_flag"])
         return Job(
             job_id=f"evaluate-{candidate.name}",
             problem=spec.folder,
             backend=backend,
             device=device.device,
-            target=options["target"] or _target(device, backend),
+            target=options["target"] or (OFFLINE_TARGET if offline else device.target),
             cases=self._cases(options["case"], spec, backend, device),
             candidate=self._source(candidate, tuple(options["flag"])),
             incumbent=self._source(against, flags) if against else None,
@@ -200,28 +200,14 @@ class Command(BaseCommand):
             timed=not options["no_timing"],
         )
 
-    def _refuse_without_device(self, backend: str, device: Device) -> None:
-        """Without a GPU a kernel for one can at least be compiled, where its compiler is."""
-        found = backends.get(backend)
-        if device.kind not in found.kinds and not (backend != "cpp" and found.compiler()):
-            accepted = " or ".join(found.kinds)
-            without = "" if backend == "cpp" else f", and no compiler of {backend} is here"
-            self.fail(
-                ExitCode.USAGE,
-                f"backend: {backend} needs a {accepted}, this is {device.name}{without}",
-            )
-
     def _backend(self, named: str | None, path: Path) -> str:
         backend = named or BACKEND_OF.get(path.suffix)
-        accepted = ", ".join(sorted(BACKENDS))
-        if backend not in BACKENDS:
-            if not named:
-                endings = ", ".join(BACKEND_OF)
-                self.fail(
-                    ExitCode.USAGE, f"{path.name}: accepted: a name in {endings}, or --backend"
-                )
-            self.fail(ExitCode.USAGE, f"backend: {backend!r}; accepted: {accepted}")
-        return str(backend)
+        if backend in BACKENDS:
+            return str(backend)
+        if not named:
+            endings = ", ".join(BACKEND_OF)
+            self.fail(ExitCode.USAGE, f"{path.name}: accepted: a name in {endings}, or --backend")
+        self.fail(ExitCode.USAGE, f"backend: {backend!r}; accepted: {', '.join(sorted(BACKENDS))}")
 
     def _cases(
         self, wanted: list[str], spec: ProblemSpec, backend: str, device: Device
@@ -254,11 +240,6 @@ class Command(BaseCommand):
             self.fail(ExitCode.USAGE, f"{path}: not UTF-8 text: {error.reason}")
         except OSError as error:
             self.fail(ExitCode.USAGE, f"{path}: {error.strerror}")
-
-
-def _target(device: Device, backend: str) -> str:
-    offline = device.kind == "cpu" and backend != "cpp"
-    return OFFLINE_TARGET if offline else device.target
 
 
 def _facts(report: Report, decision: Decision, examined: Examined) -> dict[str, Any]:
@@ -308,7 +289,12 @@ def _text(report: Report, decision: Decision, examined: Examined) -> str:
         for one in report.sanitized
         for fault in one.faults
     ]
-    lines += _code_lines(report.machine_code)
+    code = report.machine_code
+    if code is not None and not code.functions:
+        lines.append(f"  machine code: {code_words(code)}")
+    elif code is not None:
+        lines.append(f"  machine code ({code.tool}):")
+        lines += [f"    {one.name}: {function_words(one)}" for one in code.functions]
     lines += [f"  finding: line {f.line}, {f.what} ({f.kind.words})" for f in examined.findings]
     if examined.findings:
         lines.append(
@@ -317,12 +303,3 @@ def _text(report: Report, decision: Decision, examined: Examined) -> str:
     if report.outcome is Outcome.CRASHED:
         lines += [f"  it printed: {line}" for line in report.runner_log.splitlines()[-LAST_WORDS:]]
     return "\n".join([*lines, decision.sentence, report.build_log.strip()]).strip()
-
-
-def _code_lines(code: MachineCode | None) -> list[str]:
-    if code is None:
-        return []
-    if not code.functions:
-        return [f"  machine code: {code_words(code)}"]
-    lines = [f"    {one.name}: {function_words(one)}" for one in code.functions]
-    return [f"  machine code ({code.tool}):", *lines]

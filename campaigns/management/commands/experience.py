@@ -25,7 +25,7 @@ from campaigns.management.experience_verbs import (
 )
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.exchange.batches import confirm
-from knowledge.experience.attempts.merging import MergeGroup, candidates, unmerge
+from knowledge.experience.attempts.merging import candidates, unmerge
 from knowledge.experience.exchange.note_attempt import note_attempt
 from knowledge.experience.exchange.plan import answer_questions, plan_import, read_path
 from knowledge.experience.lessons.ask import lessons_for
@@ -33,7 +33,7 @@ from knowledge.experience.recommend.ask import recommend
 from knowledge.experience.writers.selection import Selection, entry_record, lesson_record
 from knowledge.experience.writers.statistics import statistics
 from knowledge.models import Batch, BatchKind, BatchState
-from knowledge.search.find import SearchResults, ask, search
+from knowledge.search.find import ask, search
 
 
 class Command(ImportCommand):
@@ -56,21 +56,28 @@ class Command(ImportCommand):
             Verb("export", "write it down as JSON, CSV or Markdown", self.export, options.EXPORT),
         )
 
-    def add(self, by: str | None, **said: Any) -> None:
-        made = note_attempt(told_attempt(said), self.user(by))
-        # Where its label is another one than was told, its notes end with that.
-        told = made.notes.rpartition("\n")[2]
-        if told.startswith("Its source calls it"):
-            self.progress(told)
+    def add(self, by: str | None, **attempt: Any) -> None:
+        made = note_attempt(told_attempt(attempt), self.user(by))
+        # Where its label is another one than was given, its notes end with that.
+        note = made.notes.rpartition("\n")[2]
+        if note.startswith("Its source calls it"):
+            self.progress(note)
         self.emit(entry_record(made), entry_line(made))
 
-    def recommend(self, limit: int, **said: Any) -> None:
-        found = recommend(asked(said), self._positive("-n", limit))
+    def recommend(self, limit: int, **facets: Any) -> None:
+        found = recommend(asked(facets), self._positive("-n", limit))
         self.emit(recommendation_record(found), recommendation_text(found))
 
     def search(self, query: list[str], limit: int, **facets: str) -> None:
         found = search(ask(" ".join(query), facets), self._positive("-n", limit))
-        self.emit(found.records(), _found_text(found))
+        lines = []
+        for name, hits in found.sections.items():
+            if len(hits):
+                lines.append(f"{name.replace('_', ' ')} ({hits.count}{'+' * hits.more}):")
+            for hit in hits:
+                mark = f" ({hit.mark})" if hit.mark else ""
+                lines.append(f"  {hit.title}{mark}  {hit.url}")
+        self.emit(found.records(), "\n".join(lines))
         if not found.found:
             left = ", ".join(
                 f"{each.count} outside of {each.facet.name}={each.facet.value}"
@@ -78,20 +85,33 @@ class Command(ImportCommand):
             )
             self.progress(f"nothing is found in this scope{f'; left out: {left}' if left else ''}")
 
-    def list_all(self, kernel: str, limit: int, **said: str) -> None:
-        rows = list(Selection(op=kernel, **said).entries()[: self._positive("--limit", limit)])
+    def list_all(self, kernel: str, limit: int, **facets: str) -> None:
+        rows = list(Selection(op=kernel, **facets).entries()[: self._positive("--limit", limit)])
         self.emit([entry_record(row) for row in rows], "\n".join(map(entry_line, rows)))
 
     def merge(
-        self, groups: list[str] | None, undo: str | None, by: str | None, **said: Any
+        self, groups: list[str] | None, undo: str | None, by: str | None, **choices: Any
     ) -> None:
         if undo:
-            done = [unmerge(entry_at(undo), self.user(by), said["why"])]
+            done = [unmerge(entry_at(undo), self.user(by), choices["why"])]
         elif groups:
-            done = merge_groups(groups, said, self.user(by))
+            done = merge_groups(groups, choices, self.user(by))
         else:
             found = candidates()
-            self.emit([_group_record(g) for g in found], "\n".join(map(_group_text, found)))
+            records, lines = [], []
+            for group in found:
+                opposite = "; opposite outcomes, --decide says why they are one"
+                lines.append(f"{group.count} of {group.track}{opposite * group.needs_decision}")
+                lines += [f"  {entry_line(entry)}" for entry in group.entries]
+                records.append(
+                    {
+                        "context": str(group.track),
+                        "count": group.count,
+                        "needs_decision": group.needs_decision,
+                        "entries": [entry_record(entry) for entry in group.entries],
+                    }
+                )
+            self.emit(records, "\n".join(lines))
             return
         self.emit([entry_record(entry) for entry in done], "\n".join(map(entry_line, done)))
 
@@ -105,19 +125,19 @@ class Command(ImportCommand):
         for path in done.get("written", ()):
             self.progress(f"wrote {path}")
 
-    def stats(self, kernel: str, **said: str) -> None:
-        found = statistics(Selection(op=kernel, **said))
+    def stats(self, kernel: str, **facets: str) -> None:
+        found = statistics(Selection(op=kernel, **facets))
         data = dataclasses.asdict(found) | {"failed": found.failed}
         self.emit(data, statistics_text(found))
 
-    def tips(self, limit: int, **said: Any) -> None:
-        wanted = asked(said | {"bottleneck": ""})
+    def tips(self, limit: int, **facets: Any) -> None:
+        question = asked(facets | {"bottleneck": ""})
         found = lessons_for(
-            op=wanted.op,
-            backend=wanted.backend,
-            platform=wanted.platform,
-            arch=wanted.arch,
-            dtype=wanted.dtype,
+            op=question.op,
+            backend=question.backend,
+            platform=question.platform,
+            arch=question.arch,
+            dtype=question.dtype,
             limit=self._positive("-n", limit),
         )
         self.emit([lesson_record(each) for each in found], "\n".join(map(lesson_lines, found)))
@@ -138,7 +158,7 @@ class Command(ImportCommand):
         if confirm:
             self._confirm(batch, person)
             return
-        self._emit_plan(batch)
+        self.emit({"import": batch.number, **batch.plan}, plan_text(batch))
         errors = batch.plan["counts"].get("error", 0)
         if errors:
             self.fail(ExitCode.USAGE, f"{errors} rows cannot be read; nothing can be imported")
@@ -156,8 +176,8 @@ class Command(ImportCommand):
         self._answer(batch, answers, keep_others, person)
         self._confirm(batch, person)
 
-    def export(self, form: str, out: Path | None, kernel: str, **said: str) -> None:
-        text = WRITERS[form](Selection(op=kernel, **said))
+    def export(self, form: str, out: Path | None, kernel: str, **facets: str) -> None:
+        text = WRITERS[form](Selection(op=kernel, **facets))
         if out is None:
             self.stdout.write(text, ending="")
             return
@@ -167,10 +187,10 @@ class Command(ImportCommand):
             self.fail(ExitCode.USAGE, f"out: {error}")
         self.emit({"written": str(out), "characters": len(text)}, f"wrote {out}")
 
-    def _answer(self, batch: Batch, told: list[str] | None, keep: bool, person: Any) -> None:
-        if told or keep:
-            said = answers_of(batch.plan.get("questions", ()), told or ())
-            answer_questions(batch, said, person, keep_others=keep)
+    def _answer(self, batch: Batch, answers: list[str] | None, keep: bool, person: Any) -> None:
+        if answers or keep:
+            answered = answers_of(batch.plan.get("questions", ()), answers or ())
+            answer_questions(batch, answered, person, keep_others=keep)
 
     def _confirm(self, batch: Batch, person: Any) -> None:
         try:
@@ -178,41 +198,11 @@ class Command(ImportCommand):
         finally:
             if batch.state == BatchState.PLANNED:
                 self.progress(plan_text(batch))
-        told = ", ".join(f"{n} {name}" for name, n in made.items())
-        self.emit({"import": batch.number, **made}, f"import {batch.number} is done: {told}")
+        counts = ", ".join(f"{n} {name}" for name, n in made.items())
+        self.emit({"import": batch.number, **made}, f"import {batch.number} is done: {counts}")
         self.progress(f"`experience undo {batch.number} --why …` takes it back")
-
-    def _emit_plan(self, batch: Batch) -> None:
-        self.emit({"import": batch.number, **batch.plan}, plan_text(batch))
 
     def _positive(self, name: str, number: int) -> int:
         if not 1 <= number <= 10_000:
             raise CurationError(name, f"{number}; accepted: 1 to 10,000")
         return number
-
-
-def _group_record(group: MergeGroup) -> dict[str, Any]:
-    return {
-        "context": str(group.track),
-        "count": group.count,
-        "needs_decision": group.needs_decision,
-        "entries": [entry_record(entry) for entry in group.entries],
-    }
-
-
-def _group_text(group: MergeGroup) -> str:
-    opposite = "; opposite outcomes, --decide says why they are one" * group.needs_decision
-    lines = [f"{group.count} of {group.track}{opposite}"]
-    return "\n".join([*lines, *(f"  {entry_line(entry)}" for entry in group.entries)])
-
-
-def _found_text(found: SearchResults) -> str:
-    lines = []
-    for name, hits in found.sections.items():
-        if not len(hits):
-            continue
-        lines.append(f"{name.replace('_', ' ')} ({hits.count}{'+' * hits.more}):")
-        for hit in hits:
-            mark = f" ({hit.mark})" if hit.mark else ""
-            lines.append(f"  {hit.title}{mark}  {hit.url}")
-    return "\n".join(lines)

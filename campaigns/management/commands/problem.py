@@ -170,7 +170,15 @@ class Command(BaseCommand):
         }
         lines = [*draft_lines(draft, found.read), *(f"note: {note}" for note in found.notes)]
         if folder is not None and yes:
-            self._write(folder, files)
+            if folder.exists() and any(folder.iterdir()):
+                taken = f"--folder {folder}: is not empty; accepted: a new folder"
+                self.fail(ExitCode.USAGE, taken)
+            try:
+                for name, text in files.items():
+                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                    (folder / name).write_text(text, encoding="utf-8")
+            except OSError as error:
+                self.fail(ExitCode.USAGE, f"{error.filename}: {error.strerror}")
             lines += ["", f"written to {folder}"]
         elif kept is not None:
             facts["key"] = kept.pk
@@ -206,16 +214,6 @@ class Command(BaseCommand):
         except (OSError, UnicodeDecodeError) as error:
             self.fail(ExitCode.USAGE, f"{path}: {error}")
 
-    def _write(self, folder: Path, files: Mapping[str, str]) -> None:
-        if folder.exists() and any(folder.iterdir()):
-            self.fail(ExitCode.USAGE, f"--folder {folder}: is not empty; accepted: a new folder")
-        try:
-            for name, text in files.items():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_text(text, encoding="utf-8")
-        except OSError as error:
-            self.fail(ExitCode.USAGE, f"{error.filename}: {error.strerror}")
-
 
 def _lines(spec: ProblemSpec, read: Mapping[str, Any]) -> list[str]:
     work, tolerance = read["work"], spec.bounds[""]
@@ -229,19 +227,15 @@ def _lines(spec: ProblemSpec, read: Mapping[str, Any]) -> list[str]:
     lines += ["cases"]
     lines += [f"  {c.name:16} {', '.join(c.on):10} {dict(c.params)}" for c in spec.cases]
     lines += [f"arguments in case {read['case']}, in call order"]
-    lines += [f"  {arg['name']:8} {arg['role']:10} {_value(arg)}" for arg in read["arguments"]]
+    for arg in read["arguments"]:
+        value = arg["value"] if "value" in arg else f"{arg['dtype']} {_shape(arg['shape'])}"
+        lines.append(f"  {arg['name']:8} {arg['role']:10} {value}")
     lines += [f"tolerance: atol {spec.atol:g}, rtol {spec.rtol:g}{norm}"]
     lines += [
         f"least work of case {read['case']}: {work['operations']:,.0f} operations, "
         f"{work['bytes']:,.0f} bytes ({source})"
     ]
     return lines
-
-
-def _value(arg: Mapping[str, Any]) -> str:
-    if "value" in arg:
-        return str(arg["value"])
-    return f"{arg['dtype']} {' × '.join(map(str, arg['shape'])) or 'scalar'}"
 
 
 def _facts(spec: ProblemSpec) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class Command(BaseCommand):
     def verbs(self) -> tuple[Verb, ...]:
         key = argument("campaign", type=int)
         number, other = argument("round", type=int), argument("other", type=int)
-        said = (
+        answer = (
             key,
             number,
             argument("answer", help=" or ".join(Answer.values)),
@@ -72,7 +72,7 @@ class Command(BaseCommand):
             Verb("submit", "hand in a candidate, with its hypothesis", self.submit, SUBMIT),
             Verb("show", "show one round", self.show, (key, number)),
             Verb("compare", "show two rounds side by side", self.compare, (key, number, other)),
-            Verb("answer", "say what follows from a gain not reproduced", self.answer, said),
+            Verb("answer", "say what follows from a gain not reproduced", self.answer, answer),
         )
 
     def submit(
@@ -83,7 +83,7 @@ class Command(BaseCommand):
         by: str | None,
         agent: str | None,
         wait: bool,
-        **said: Any,
+        **hypothesis: Any,
     ) -> None:
         otherwise = f"campaign {campaign}: no such campaign"
         row = self.row(Campaign.objects.all(), otherwise, pk=campaign)
@@ -91,7 +91,7 @@ class Command(BaseCommand):
         kind = Submitter.AGENT if agent is not None else Submitter.PERSON
         name = by or COMMAND_LINE if agent is None else agent
         try:
-            candidate = handed_in(row, file, said)
+            candidate = candidate_in(row, file, hypothesis)
         except FileNotFoundError:
             self.fail(ExitCode.NOT_FOUND, f"{file}: no such file")
         except (OSError, UnicodeDecodeError) as error:
@@ -134,8 +134,8 @@ class Command(BaseCommand):
             "gain": asdict(gain) if gain else None,
             "rounds": [round_facts(first), round_facts(second)],
         }
-        told = f"round {other}: {gain.against(f'round {round}')}, " if gain else ""
-        self.emit(data, "\n".join([*_lines(first), "", *_lines(second), "", told + found.basis]))
+        gained = f"round {other}: {gain.against(f'round {round}')}, " if gain else ""
+        self.emit(data, "\n".join([*_lines(first), "", *_lines(second), "", gained + found.basis]))
 
     def answer(self, *, campaign: int, round: int, answer: str, why: str, by: str) -> None:
         row = self._get(campaign, round)
@@ -155,25 +155,27 @@ def _lines(round_: Round) -> list[str]:
     return [round_line(round_).strip(), *cases]
 
 
-def handed_in(campaign: Campaign, file: Path, said: dict[str, Any]) -> HandedIn:
+def candidate_in(campaign: Campaign, file: Path, hypothesis: dict[str, Any]) -> HandedIn:
     """The options as the step takes them. Raises OSError, UnicodeDecodeError."""
-    evidence = tuple(said.pop("evidence")) or tuple(facts_about(campaign))
+    evidence = tuple(hypothesis.pop("evidence")) or tuple(facts_about(campaign))
     with file.open("rb") as opened:
         # One byte more than is accepted, so that a longer file is refused and never read whole.
         text = opened.read(LARGEST_SOURCE + 1).decode()
-    return HandedIn(source=text, file_name=file.name, evidence=evidence, **said)
+    return HandedIn(source=text, file_name=file.name, evidence=evidence, **hypothesis)
 
 
-def follow(submission: Submission, tell: Callable[[str], None]) -> Round | None:
+def follow(submission: Submission, progress: Callable[[str], None]) -> Round | None:
     """Tell the campaign's events until the round is closed; None where the campaign ended first."""
-    told = submission.campaign.events.order_by("-pk").values_list("pk", flat=True).first() or 0
+    last_event = (
+        submission.campaign.events.order_by("-pk").values_list("pk", flat=True).first() or 0
+    )
     while True:
         # Read before the events, so that the last event is never missed.
         campaign = Campaign.objects.get(pk=submission.campaign_id)
         round_ = submission.rounds.select_related("verdict").first()
-        for event in campaign.events.filter(pk__gt=told):
-            tell(event.message)
-            told = event.pk
+        for event in campaign.events.filter(pk__gt=last_event):
+            progress(event.message)
+            last_event = event.pk
         if campaign.is_finished or (round_ and round_.state == RoundState.CLOSED):
             return round_
         time.sleep(FOLLOW_EVERY_S)

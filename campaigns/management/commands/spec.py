@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 from campaigns.management.base_command import Argument, BaseCommand, ExitCode, Exits, Verb, argument
 from knowledge.curation.errors import Conflict
@@ -12,7 +12,7 @@ from knowledge.curation.review import approve, give_back
 from knowledge.lookup.listing import Filters, platform_named, specs_matching
 from knowledge.lookup.spec_json import answer_record, spec_records
 from knowledge.lookup.value import UNKNOWN
-from knowledge.models import Platform, Spec, SpecState
+from knowledge.models import Spec, SpecState
 from knowledge.specs.citation import CitationState
 from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import QUALIFIERS, UNKNOWN_VALUE, Rank, SourceKind
@@ -82,15 +82,22 @@ class Command(BaseCommand):
     def list_all(self, **filters: str) -> None:
         found = list(specs_matching(Filters(**filters)))
         records = spec_records(found)
-        self.emit(records, "\n".join(map(_marked, found, records)))
+        lines = []
+        for spec, record in zip(found, records, strict=True):
+            # A mark where the citation no longer holds, so that `get` gives no answer.
+            drift = _drift(record["citation"]) if record["citation"] else ""
+            lines.append(f"{_line(spec)} ({drift})" if drift else _line(spec))
+        self.emit(records, "\n".join(lines))
 
-    def propose(self, *, platform: str, replaces: int | None, by: str | None, **said: Any) -> None:
-        qualifiers = {name: value for name in QUALIFIERS if (value := said.pop(name))}
+    def propose(
+        self, *, platform: str, replaces: int | None, by: str | None, **fields: Any
+    ) -> None:
+        qualifiers = {name: value for name in QUALIFIERS if (value := fields.pop(name))}
         proposal = Proposal(
             platform=platform_named(platform),
             qualifiers=qualifiers,
             replaces=self._spec(replaces) if replaces is not None else None,
-            **said,
+            **fields,
         )
         spec = submit(proposal, self.user(by or None))
         self.emit(spec_records([spec])[0], _line(spec))
@@ -103,32 +110,23 @@ class Command(BaseCommand):
 
     def _find(self, platform: str, metric: str, **options: Any) -> tuple[Spec, dict[str, Any]]:
         """The answer, or the end of the command."""
-        asked = {name: options[name] for name in QUALIFIERS if options.get(name)}
+        qualifiers = {name: options[name] for name in QUALIFIERS if options.get(name)}
         row = platform_named(platform)
-        spec, record = answer_record(row, metric, asked)
-        if spec is None:
-            self._unknown(row, record)
-        return spec, record
-
-    def _unknown(self, platform: Platform, record: dict[str, Any]) -> NoReturn:
+        spec, record = answer_record(row, metric, qualifiers)
+        if spec is not None:
+            return spec, record
+        how = record["how_to_obtain"]
         if citation := record["citation"]:
             self.emit(record, f"{UNKNOWN_VALUE} ({_drift(citation)})")
-            self.fail(ExitCode.NO_APPROVED_VALUE, record["how_to_obtain"])
+            self.fail(ExitCode.NO_APPROVED_VALUE, how)
         self.emit(record, UNKNOWN)
-        asked = record["qualifiers"]
-        words = " ".join([record["metric"], *(f"{key}={value}" for key, value in asked.items())])
-        how = record["how_to_obtain"]
-        self.fail(ExitCode.NO_APPROVED_VALUE, f"{words} of {platform.slug} is unknown: {how}")
+        named = [f"{key}={value}" for key, value in record["qualifiers"].items()]
+        words = " ".join([record["metric"], *named])
+        self.fail(ExitCode.NO_APPROVED_VALUE, f"{words} of {row.slug} is unknown: {how}")
 
     def _spec(self, key: int) -> Spec:
         otherwise = f"{key}: no such value; `spec list` shows them"
         return self.row(Spec.objects.for_sheet(), otherwise, pk=key)
-
-
-def _marked(spec: Spec, record: dict[str, Any]) -> str:
-    """The line, with a mark where the citation no longer holds, so that `get` gives no answer."""
-    drift = _drift(record["citation"]) if record["citation"] else ""
-    return f"{_line(spec)} ({drift})" if drift else _line(spec)
 
 
 def _drift(citation: dict[str, Any]) -> str:

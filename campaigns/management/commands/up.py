@@ -94,27 +94,23 @@ class Command(BaseCommand):
                 self.fail(ExitCode.USAGE, f"--port {port} on {host}: {why}; choose another --port")
 
     def _start_demo(self, device: Device, platform: Platform) -> None:
+        wish = Wish(
+            problem=problem_folder("softmax"),
+            platform=platform.slug,
+            backend=DEMO_BACKEND[device.kind],
+            cases=DEMO_CASES[device.kind],
+            policy=StopPolicy(max_rounds=DEMO_ROUNDS),
+            baselines=True,
+            title=f"Demo: row softmax on {platform.name}"[:200],
+        )
         try:
             with transaction.atomic():
-                campaign = self._demo(device, platform)
+                campaign = create_campaign(wish)
                 notify(campaign, confirm(campaign))
         except TargetUnknown as error:
             self.progress(f"no demo campaign: {error}")
             return
         self.progress(f"demo campaign {campaign.pk}: {campaign.title}")
-
-    def _demo(self, device: Device, platform: Platform) -> Campaign:
-        return create_campaign(
-            Wish(
-                problem=problem_folder("softmax"),
-                platform=platform.slug,
-                backend=DEMO_BACKEND[device.kind],
-                cases=DEMO_CASES[device.kind],
-                policy=StopPolicy(max_rounds=DEMO_ROUNDS),
-                baselines=True,
-                title=f"Demo: row softmax on {platform.name}"[:200],
-            )
-        )
 
     def _supervise(
         self,
@@ -182,8 +178,11 @@ def _readiness(served_at: tuple[str, int] | None, platform: Platform | None) -> 
     latest_s = time.monotonic() + READY_LIMIT_S
 
     def is_ready() -> bool:
-        if served_at is not None and not _accepts(_reached(served_at)):
-            return False
+        if served_at is not None:
+            try:
+                socket.create_connection(_reached(served_at), timeout=1).close()
+            except OSError:
+                return False
         return platform is None or served.exists() or time.monotonic() > latest_s
 
     return is_ready
@@ -193,15 +192,6 @@ def _reached(served_at: tuple[str, int]) -> tuple[str, int]:
     """Where this machine reaches what is served there."""
     host, port = served_at
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port
-
-
-def _accepts(address: tuple[str, int]) -> bool:
-    """Whether the web server accepts connections."""
-    try:
-        with socket.create_connection(address, timeout=1):
-            return True
-    except OSError:
-        return False
 
 
 def _first_password(tell: Tell) -> str:

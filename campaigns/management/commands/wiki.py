@@ -89,7 +89,7 @@ class Command(ImportCommand):
         if plan:
             self._emit_plan(plan_import(brought, None))
             return
-        batch, summary = take_at_once(brought, vouched=approve, tell=self._tell)
+        batch, summary = take_at_once(brought, vouched=approve, tell=self._show_progress)
         self._emit_summary(summary, batch)
 
     def _emit_summary(self, summary: ImportSummary, batch: Batch | None) -> None:
@@ -101,9 +101,9 @@ class Command(ImportCommand):
         for platform in summary.platforms:
             if not platform.is_new:
                 self.progress(f"platform {platform.slug} has a new description: {platform.change}")
-        for told in summary.told:
-            if told.fate in (LineFate.UNRESOLVED, LineFate.LEFT_OUT):
-                self.progress(f"{told.file}:L{told.line}: {told.fate}: {told.why}")
+        for outcome in summary.told:
+            if outcome.fate in (LineFate.UNRESOLVED, LineFate.LEFT_OUT):
+                self.progress(f"{outcome.file}:L{outcome.line}: {outcome.fate}: {outcome.why}")
         for contradiction in contradictions(batch) if batch is not None else ():
             self.progress(f"warning: {contradiction}")
         if batch is not None:
@@ -112,7 +112,7 @@ class Command(ImportCommand):
             )
         done = counts(summary)
         text = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in done.items())
-        outcomes = [asdict(told) for told in summary.told]
+        outcomes = [asdict(outcome) for outcome in summary.told]
         platforms = [asdict(platform) for platform in summary.platforms]
         self.emit(done | {"platforms": platforms, "outcomes": outcomes}, text)
 
@@ -140,13 +140,13 @@ class Command(ImportCommand):
             return
         if batch.state != BatchState.TAKING:
             begin_import(batch, person)
-        work_on(batch.pk, self._tell)
+        work_on(batch.pk, self._show_progress)
         batch.refresh_from_db()
         if batch.state != BatchState.CONFIRMED:
             self.fail(ExitCode.USAGE, f"{batch} is {batch.get_state_display()}: {batch.why}")
         self.emit(batch_record(batch), f"{batch} is done")
 
-    def _tell(self, done: int, of: int) -> None:
+    def _show_progress(self, done: int, of: int) -> None:
         self.progress(f"{done:,} of {of:,} documents")
 
     def export(self, folder: Path, **options: Any) -> None:
@@ -158,10 +158,15 @@ class Command(ImportCommand):
 
     def check_folder(self, folder: Path, **options: Any) -> None:
         problems = check_files(folder)
-        if not problems and _has_documents():
-            problems = check_wiki(folder)
-        elif not problems:
-            self.progress("nothing is imported yet: the files alone were checked")
+        if not problems:
+            try:
+                is_imported = Document.objects.exists()
+            except EmptyDatabase:
+                is_imported = False
+            if is_imported:
+                problems = check_wiki(folder)
+            else:
+                self.progress("nothing is imported yet: the files alone were checked")
         self.emit([asdict(problem) for problem in problems], "\n".join(map(str, problems)))
         if problems:
             self.fail(ExitCode.USAGE, f"{len(problems)} citations or documents do not hold")
@@ -201,10 +206,3 @@ def check_files(folder: Path) -> list[WikiFault]:
             if spec.facts.known and state is not CitationState.OK:
                 problems.append(WikiFault(f"{path}:{citation.locator}", state, str(citation)))
     return problems
-
-
-def _has_documents() -> bool:
-    try:
-        return Document.objects.exists()
-    except EmptyDatabase:
-        return False

@@ -89,8 +89,8 @@ def set_target(campaign: Campaign) -> Next:
         if target.state == PLACEHOLDER:
             assumed = ", ".join(f"{name} {one.shown}" for name, one in target.assumed.items())
             said = f"target: {PLACEHOLDER}: {assumed}; kept out of every headline"
-        found = [asdict(one) for one in (*_gaps(campaign, target), *cautions)]
-        record(campaign, TARGET_SET, said, pitfalls=found)
+        pitfalls = [asdict(one) for one in (*_gaps(campaign, target), *cautions)]
+        record(campaign, TARGET_SET, said, pitfalls=pitfalls)
     return AGAIN
 
 

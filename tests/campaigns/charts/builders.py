@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+from django.template.loader import render_to_string
+
 from campaigns.charts.deltas import DeltaPoint
 from campaigns.charts.progress import ProgressPoint
 from campaigns.charts.roofline import Roof, RoofPoint
@@ -54,3 +58,13 @@ def delta(
     number: int, gain: float, half: float = 0.01, verdict: VerdictWord = VerdictWord.ACCEPTED
 ):
     return DeltaPoint(number, verdict, href(number), Gain(gain, gain - half, gain + half, 10))
+
+
+def figure(chart) -> str:
+    return render_to_string("campaigns/charts/figure.html", {"chart": chart, "chart_id": "c"})
+
+
+def caption(html: str) -> str:
+    """What stands below a drawing, its blanks as a browser shows them."""
+    (found,) = re.findall(r"<figcaption[^>]*>(.*?)</figcaption>", html, re.DOTALL)
+    return " ".join(found.split())

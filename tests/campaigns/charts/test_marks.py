@@ -9,7 +9,7 @@ def mark(number: int, x: float, y: float) -> Mark:
 def test_it_has_one_glyph_and_one_class_per_verdict():
     assert set(GLYPHS) == set(VerdictWord)
     assert len({glyph.css for glyph in GLYPHS.values()}) == len(VerdictWord)
-    assert GLYPHS[VerdictWord.NO_CHANGE].words == "no change shown"
+    assert all(GLYPHS[verdict].verdict is verdict for verdict in VerdictWord)
 
 
 def test_it_merges_labels_closer_than_twelve_units():

@@ -4,8 +4,9 @@ import pytest
 
 from campaigns.charts.roofline import FRAME, Roof, RooflineChart, RoofPoint, build
 from campaigns.rules.verdict.decision import VerdictWord
+from knowledge.charts.frame import full
 from knowledge.specs.cited import EvidenceClass
-from tests.campaigns.charts.builders import BANDWIDTHS, COMPUTES, roof_points
+from tests.campaigns.charts.builders import BANDWIDTHS, COMPUTES, caption, figure, roof_points
 from tests.campaigns.rules.builders import ceiling
 
 
@@ -31,16 +32,17 @@ def test_it_places_each_glyph_by_its_data_within_a_pixel():
 def test_it_shows_every_round_that_has_an_intensity_and_lists_all():
     found = chart()
     assert [mark.number for mark in found.marks] == [1, 2, 3, 4, 5, 7, 8, 9, 10]
-    assert [row.number for row in found.rows] == list(range(1, 12))
-    values = {row.number: row.cells[1].value for row in found.rows}
-    assert all(values[mark.number] == mark.data_y for mark in found.marks)
+    assert [row.point.number for row in found.rows] == list(range(1, 12))
+    values = {row.point.number: row.values[1] for row in found.rows}
+    assert all(full(values[mark.number]) == mark.data_y for mark in found.marks)
 
 
 def test_it_crosses_out_what_stands_above_the_roof_whatever_was_claimed():
     found = chart([RoofPoint(2, VerdictWord.ACCEPTED, "/2", 1.0, 4.9e12)])
     assert found.marks[0].glyph.verdict is VerdictWord.INVALID
     assert found.arrows == ()
-    assert found.caption == "No accepted round has a place under the roof yet."
+    assert found.last is None
+    assert caption(figure(found)) == "No accepted round has a place under the roof yet."
 
 
 def test_it_doubts_a_measured_roof_before_what_stands_above_it():
@@ -48,11 +50,12 @@ def test_it_doubts_a_measured_roof_before_what_stands_above_it():
     measured = [Roof(ceiling(4.8e12, evidence=EvidenceClass.MEASURED))]
     found = build([point], measured, COMPUTES)
     assert found.marks[0].glyph.verdict is VerdictWord.ACCEPTED
-    assert found.caption.startswith("Round 1 reaches 116.7 % of the roof")
+    assert caption(figure(found)).startswith("Round 1 reaches 116.7 % of the roof")
 
 
 def test_it_says_what_bounds_the_last_accepted_round():
-    assert "Round 8 reaches 68.2 % of the roof and is memory bound" in chart().caption
+    told = caption(figure(chart()))
+    assert "Round 8 reaches 68.2 % of the roof and is memory bound" in told
 
 
 def test_it_keeps_every_point_and_the_roof_inside_the_axes():
@@ -101,7 +104,7 @@ def test_it_draws_the_target_only_where_it_can_be_seen():
     assert isinstance(far, RooflineChart)
     assert near.target == ""
     assert far.target != ""
-    assert far.target_text.startswith("target: 40 % of memory bandwidth 4.8 TB/s [h100.md:L23] and")
+    assert "target: 40 % of memory bandwidth 4.8 TB/s [h100.md:L23] and " in figure(far)
 
 
 def test_it_shows_small_machines_in_gflops():

@@ -7,9 +7,10 @@ from django.template.loader import render_to_string
 
 from campaigns.charts import sweep_course, sweep_strips
 from campaigns.charts.marks import GLYPHS
-from campaigns.charts.swept import MOST_DOTS, SweptPoint, shown_points, time_scale
+from campaigns.charts.swept import MOST_DOTS, SweptPoint, drawn_of, time_scale
 from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.charts.scale import ScaleKind
+from tests.campaigns.charts.builders import caption
 
 KNOBS = {"B": ["0", "1"], "<b>A": ["16", "32", "64"], "single": ["1"]}
 
@@ -44,6 +45,11 @@ def course(points=POINTS, finalists=()):
     return found
 
 
+def html_of(chart):
+    context = {"chart": chart, "chart_id": "c"}
+    return render_to_string(f"campaigns/charts/sweep_{chart.kind}.html", context)
+
+
 def test_it_draws_a_strip_for_each_knob_that_moves_the_dearest_first():
     assert [strip.knob for strip in strips().strips] == ["<b>A", "B"]
     assert [strip.knob for strip in strips(by_cost=False).strips] == ["B", "<b>A"]
@@ -63,7 +69,7 @@ def test_it_counts_what_failed_and_ranks_no_early_end():
     assert [values[v].failed for v in ("16", "32", "64")] == [0, 1, 0]
     scale = strips().y
     assert values["64"].best.y1 == scale.position(110.0)
-    assert "Beyond the axis, on its upper edge: 1." in strips().caption
+    assert "Beyond the axis, on its upper edge: 1." in caption(html_of(strips()))
 
 
 def test_it_turns_logarithmic_where_the_times_spread():
@@ -76,13 +82,13 @@ def test_it_turns_logarithmic_where_the_times_spread():
 
 def test_it_draws_few_of_many_with_the_fastest_among_them():
     many = [swept(n, "16", "0", 50.0 + n * 37 % 1000) for n in range(1, 3001)]
-    shown = shown_points(many)
+    shown = drawn_of(many, time_scale(many, 100, 0)).points
     assert len(shown) == MOST_DOTS
     fastest = sorted(many, key=lambda p: p.time_us)[: MOST_DOTS // 2]
     assert {p.number for p in fastest} <= {p.number for p in shown}
     assert shown[0].number == 1
     assert strips(many).strips[0].dots.count("M") <= MOST_DOTS
-    assert f"Drawn: {MOST_DOTS} of 3,000" in strips(many).caption
+    assert f"Drawn: {MOST_DOTS} of 3,000" in caption(html_of(strips(many)))
 
 
 def test_its_table_has_every_value_with_counts():
@@ -122,11 +128,11 @@ def test_the_best_so_far_steps_down_and_never_up():
 
 
 def test_it_says_both_times_or_that_nothing_is_faster():
-    assert course().caption.startswith(
+    assert caption(html_of(course())).startswith(
         "Variant 6 is the fastest, 38.0 µs; the source as it is takes 60.0 µs, both in the screen."
     )
-    assert "No variant is faster" in course(POINTS[:1]).caption
-    assert "No variant was timed to the end." in course([POINTS[4]]).caption
+    assert "No variant is faster" in caption(html_of(course(POINTS[:1])))
+    assert "No variant was timed to the end." in caption(html_of(course([POINTS[4]])))
     assert sweep_course.build([POINTS[2]], (), link) is None
 
 
@@ -139,13 +145,10 @@ def test_it_gives_a_finalist_the_shape_of_its_verdict(word):
 
 
 def test_templates_escape_names_and_need_no_style():
-    drawn = [("sweep_strips", strips()), ("sweep_course", course())]
-    for name, chart in drawn:
-        html = render_to_string(f"campaigns/charts/{name}.html", {"chart": chart, "chart_id": "c"})
+    for chart in (strips(), course()):
+        html = html_of(chart)
         assert "<b>A" not in html
         assert " style=" not in html
         assert "Show as table" in html
         assert "<figcaption" in html
-    assert "&lt;b&gt;A" in render_to_string(
-        "campaigns/charts/sweep_strips.html", {"chart": strips(), "chart_id": "c"}
-    )
+    assert "&lt;b&gt;A" in html_of(strips())

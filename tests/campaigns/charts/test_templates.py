@@ -2,13 +2,13 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from django.template.loader import render_to_string
 
 from campaigns.charts import deltas, progress, roofline
 from tests.campaigns.charts.builders import (
     BANDWIDTHS,
     COMPUTES,
     delta,
+    figure,
     progress_points,
     roof_points,
 )
@@ -17,19 +17,13 @@ SVG = "{http://www.w3.org/2000/svg}"
 TARGET = progress.TargetLine(31.1, "a formula", (progress.SourceLink("line <- place", "/w/x#L1"),))
 CHARTS = {
     "roofline": roofline.build(roof_points(), BANDWIDTHS, COMPUTES, case="a<b"),
-    "progress": progress.build(progress_points(), TARGET, "an interval, n=10"),
+    "progress": progress.build(progress_points(), TARGET),
     "deltas": deltas.build([delta(2, 1.27), delta(3, 0.03)], 0.012),
 }
 
 
-def figure(name: str) -> str:
-    return render_to_string(
-        "campaigns/charts/figure.html", {"chart": CHARTS[name], "chart_id": "c"}
-    )
-
-
 def drawing(name: str) -> ElementTree.Element:
-    found = re.search(r"<svg class=\"plot\".*?</svg>", figure(name), re.DOTALL)
+    found = re.search(r"<svg class=\"plot\".*?</svg>", figure(CHARTS[name]), re.DOTALL)
     assert found is not None
     return ElementTree.fromstring(found[0].replace("<svg", f'<svg xmlns="{SVG[1:-1]}"', 1))
 
@@ -45,7 +39,7 @@ def test_it_draws_a_link_with_a_name_for_every_mark(name):
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_it_needs_no_style_attribute_and_no_script(name):
-    html = figure(name)
+    html = figure(CHARTS[name])
     assert " style=" not in html
     assert "<script" not in html
     assert not re.search(r"(?:fill|stroke)=\"#", html)
@@ -53,7 +47,7 @@ def test_it_needs_no_style_attribute_and_no_script(name):
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_it_has_caption_and_table_twin(name):
-    html = figure(name)
+    html = figure(CHARTS[name])
     assert "<figcaption" in html
     assert "Show as table" in html
     assert html.count("<tr data-round=") == len(CHARTS[name].rows)
@@ -70,13 +64,15 @@ def test_it_names_its_scales(name, x, y):
 
 
 def test_it_links_ceilings_and_target_to_their_sources():
-    assert figure("roofline").count('href="/w/docs/h100.md#L23"') >= len(BANDWIDTHS + COMPUTES)
-    assert 'href="/w/x#L1"' in figure("progress")
+    assert figure(CHARTS["roofline"]).count('href="/w/docs/h100.md#L23"') >= len(
+        BANDWIDTHS + COMPUTES
+    )
+    assert 'href="/w/x#L1"' in figure(CHARTS["progress"])
 
 
 def test_it_prints_unknown_instead_of_a_drawing():
     chart = roofline.build(roof_points(), [], COMPUTES)
-    html = render_to_string("campaigns/charts/figure.html", {"chart": chart, "chart_id": "c"})
+    html = figure(chart)
     assert "UNKNOWN (gpu-wiki not found)" in html
     assert "<svg" not in html
     assert "<table" not in html

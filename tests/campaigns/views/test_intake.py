@@ -19,7 +19,7 @@ from campaigns.rules.stop.intake import Intake, intake_from
 from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.steps.lifecycle.control import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
-from campaigns.views.new_campaign import LABELS
+from campaigns.views.new_campaign import CampaignForm
 from tests.campaigns.sample import PLATFORM, PROBLEM
 
 SAID = {
@@ -79,7 +79,8 @@ def test_the_page_says_what_is_wrong(page, sample, field, text, said):
 
 def test_an_error_calls_a_field_as_the_form_does(page, sample):
     body = page.get("/c/new", {"platform": PLATFORM, "backend": "cuda"}).content.decode()
-    for name, label in LABELS.items():
+    for name, field in CampaignForm.base_fields.items():
+        label = field.label
         choice = f'name="{name}"' in body and label in body
         legend = f'<legend id="new-{name}">{label} ' in body
         assert f'<label for="new-{name}">{label}</label>' in body or choice or legend, name

@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.models import Campaign, CampaignState, Worker
-from campaigns.views.new_campaign import LABELS
+from campaigns.views.new_campaign import CampaignForm
 from knowledge.exchange.importer import ImportOptions, take_files
 from knowledge.models import Document, Platform
 from knowledge.models.document import SHIPPED_ORIGIN
@@ -192,7 +192,7 @@ def test_it_refuses_nonsense_and_keeps_the_rest(page, rung, field, value, told):
     body = answer.content.decode()
     assert answer.status_code == 422
     assert told in body
-    assert f'href="#new-{field}">{LABELS[field]}</a>:' in body
+    assert f'href="#new-{field}">{CampaignForm.base_fields[field].label}</a>:' in body
     assert 'value="12"' in body or field == "rounds"
     assert not Campaign.objects.exists()
     assert rung == []
@@ -205,6 +205,12 @@ def test_it_lists_a_platform_without_ceilings_disabled_and_says_why(page):
     body = page.get("/c/new", {"problem": "softmax"}).content.decode()
     assert "the wiki has no approved memory bandwidth and no peak for this dtype" in body
     assert page.post("/c/new", {**CHOICE, "platform": "bare"}).status_code == 422
+
+
+def test_the_whole_page_has_the_chosen_platform_and_its_backends(page):
+    body = page.get("/c/new", CHOICE).content.decode()
+    assert 'id="backend-cuda" value="cuda" checked' in body
+    assert "<dt>Platform</dt><dd>NVIDIA H200 SXM</dd>" in body
 
 
 def test_it_gives_the_form_alone_to_htmx(page):
