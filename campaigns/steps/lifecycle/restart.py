@@ -40,7 +40,8 @@ def answer_restart(campaign: Campaign, answer: RestartAnswer, why: str = "by a p
     if restart_of(campaign) is not None:
         raise IllegalTransition("campaign: its one restart is answered already")
     after, taken = campaign.rounds.count(), answer is RestartAnswer.TAKEN
-    seed, hidden = campaign.seed + after, list[int]()
+    seed = campaign.seed + after
+    hidden: list[int] = []
     if taken:
         # About half of the attempts; a round with outcome broken_host is not one (law 8).
         rows = Verdict.objects.filter(round__campaign=campaign, round__kind__in=ATTEMPTS)
