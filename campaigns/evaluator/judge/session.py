@@ -1,0 +1,317 @@
+"""What the steps of an evaluation share: the reference, the arenas, the runners' channels."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import torch
+
+from campaigns.evaluator.contract import Case, Outcome, Phase, Timer, Timing
+from campaigns.evaluator.contract.errors import CandidateError, HostError
+from campaigns.evaluator.contract.layout import BUILT_ONLY
+from campaigns.evaluator.judge.arena_layout import ArenaLayout
+from campaigns.evaluator.judge.correctness.case_check import CaseCheck
+from campaigns.evaluator.judge.correctness.reference_client import served_reference
+from campaigns.evaluator.judge.correctness.trial import SharedSets
+from campaigns.evaluator.judge.integrity.channel import RunnerChannel, TimeBudget
+from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence, TimedWork
+from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
+from campaigns.evaluator.judge.progress import JudgeTask
+from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
+from campaigns.evaluator.judge.timing.comparison import compare_arms, rehearse
+from campaigns.evaluator.judge.timing.overhead import Overhead, measure, measure_growth
+from campaigns.evaluator.judge.timing.proof import Lane
+from campaigns.evaluator.judge.timing.schedule import agree
+from campaigns.evaluator.wire import Ask
+
+# By case and arm.
+Timers = Mapping[str, Mapping[str, ArmTimer]]
+
+
+class MeasuringSession:
+    """Holds the reference, the arenas and the runners' channels."""
+
+    def __init__(self, task: JudgeTask) -> None:
+        job, progress, aids = task.job, task.progress, task.aids
+        self._task, self._job, self._progress = task, job, progress
+        self._limits = limits = job.protocol.limits
+        self._spec = aids.read_problem(job.problem)
+        device = torch.device(job.device)
+        self._kind = "gpu" if device.type == "cuda" else "cpu"
+        on_gpu = device.type == "cuda"
+        if on_gpu:
+            torch.cuda.set_device(device)
+        hold = ProcessHold()
+        self._reference = served_reference(job, task.channels, hold, progress.notes.append)
+        self._watch = aids.watch(device)
+        # Before the candidate's first byte, so that the usual time of the judge's work is measured
+        # alone.
+        quiescence = (
+            DeviceQuiescence(TimedWork(device).stretched, self._watch.neighbours)
+            if on_gpu
+            else None
+        )
+        self._arenas = ArenaLayout(task, self._spec, self._reference, quiescence)
+        # One random case of each evaluation: it takes a while, and a cache does not depend on the
+        # case.
+        self._repeated = random.SystemRandom().choice(job.cases)
+        total = TimeBudget(
+            limits.total_s, lambda: self._reference.spent_s, limits.lost_s, self._watch.others_share
+        )
+        # In random order: otherwise an incumbent could recognise itself by its turn and hold back.
+        names = random.SystemRandom().sample(list(job.arms), len(job.arms))
+        self._channels = {
+            n: RunnerChannel(n, task.channels[n], hold, spins=on_gpu, total=total) for n in names
+        }
+        self._sets = SharedSets(self._spec.check)
+        # By arm and case.
+        self._checks: dict[tuple[str, str], CaseCheck] = {}
+        self._overheads: dict[tuple[str, str], Overhead] = {}
+        progress.environment.update(self._watch.environment)
+
+    @property
+    def can_be_timed(self) -> bool:
+        """Whether the times of all arms mean anything on this device."""
+        return not any(map(self._is_interpreted, self._job.arms))
+
+    def _is_interpreted(self, arm: str) -> bool:
+        backend, _ = self._job.arms[arm]
+        return self._kind not in self._task.aids.backend(backend).kinds
+
+    def _have_each(self, do: Callable[[RunnerChannel], object]) -> None:
+        """Do something with every arm; a fault of the candidate counts first.
+
+        So the result does not depend on the order: of a kernel compared with itself, both arms
+        fail.
+        """
+        failed = None
+        for channel in self._channels.values():
+            try:
+                do(channel)
+            except HostError as error:
+                if channel.name == "candidate":
+                    raise
+                failed = error
+        if failed is not None:
+            raise failed
+
+    def attach(self) -> None:
+        """Share one arena with each runner; the runner locks itself down after this.
+
+        Notes what the backends say of how the sources are built, each once.
+        """
+        self._arenas.share(self._channels)
+        arms = self._job.arms.values()
+        notes = (self._task.aids.backend(backend).note(source) for backend, source in arms)
+        self._progress.notes += dict.fromkeys(filter(None, notes))
+
+    def build(self) -> None:
+        """Build every arm; nothing of the candidate's runs here.
+
+        Until the compilers have ended, inputs and answers of the checks are made. Raises
+        CandidateError where a source cannot be judged on this device.
+        """
+        layouts, channels = self._arenas.layouts, self._channels.values()
+        find, device = self._task.aids.backend, self._job.device
+        refused = [
+            find(backend).refuses(layouts.values(), source.text, device)
+            for backend, source in self._job.arms.values()
+        ]
+        used = {arg.dtype for each in layouts.values() for arg in each.tensors}
+        if short := used & set(BUILT_ONLY):
+            refused.append(f"{min(short)} is judged on no device yet")
+        self._progress.enter(Phase.BUILD)
+        for channel in channels:
+            # Both at once: a compiler takes seconds, and only the clock needs a quiet host.
+            channel.phase = Phase.BUILD
+            channel.interpreted = self._is_interpreted(channel.name)
+            channel.begin(Ask.BUILD, layouts[self._job.cases[0].name])
+        for case in () if any(refused) else self._job.cases:
+            slots = self._arenas.slots(next(iter(channels)), layouts[case.name], 1)
+            context = self._arenas.context(case, slots)
+            self._sets.prepare(context, lambda: all(one.has_answered() for one in channels))
+        self._have_each(lambda channel: channel.finish(self._limits.build_s))
+        for why in filter(None, refused):
+            raise CandidateError(Outcome.NOT_JUDGED, Phase.BUILD, why)
+
+    def measure_overheads(self) -> None:
+        """Measure what bursts take besides calls, before a runner has loaded anything."""
+        lanes = {}
+        for name, channel in self._channels.items():
+            for case in self._job.cases:
+                slots = self._arenas.slots(channel, self._arenas.layouts[case.name])
+                context = self._arenas.context(case, slots)
+                lanes[name, case.name] = Lane(context, channel, slots)
+        # The growth does not depend on the case.
+        first = self._job.cases[0].name
+        growth = measure_growth([lanes[name, first] for name in self._channels])
+        self._overheads = {key: measure(lane, growth) for key, lane in lanes.items()}
+
+    def load(self) -> None:
+        """Load every arm behind its closed lock; the candidate's code first runs here."""
+
+        def start(channel: RunnerChannel) -> None:
+            channel.phase = Phase.LOAD
+            channel.ask(Ask.SEAL, None, self._limits.load_s)
+            channel.ask(Ask.LOAD, None, self._limits.load_s)
+
+        self._progress.enter(Phase.LOAD)
+        self._have_each(start)
+
+    def check(self) -> None:
+        """Every call on fresh secret inputs, against a float64 reference.
+
+        One call of every case comes first: a wrong kernel is hardly ever right in all of them. The
+        candidate also has to be right on inputs unlike the declared ones and on hidden sizes.
+        An incumbent once was, and only has to be right on the declared case; but it is asked the
+        same, or by what it is not asked it would know that it is the incumbent.
+        """
+        proofs, channel = [], next(iter(self._channels.values()))
+        for case in self._job.cases:
+            slots = self._arenas.slots(channel, self._arenas.layouts[case.name], 1)
+            proofs.append(self._arenas.proof(self._arenas.context(case, slots)))
+        timed = self._job.protocol if self._job.timed and self.can_be_timed else None
+        words = self._task.aids.forecast(proofs, len(self._channels), timed, self._spec.refresh)
+        forecast = f" ({words})" if words else ""
+        for case in self._job.cases:
+            self._progress.enter(Phase.CHECK, case.name + forecast)
+            forecast = ""
+            self._have_each(partial(self._check_once, case))
+        for case in self._job.cases:
+            self._progress.enter(Phase.CHECK, case.name)
+            self._have_each(partial(self._check_all, case))
+            self._sets.drop(case.name)
+
+    def _check_once(self, case: Case, channel: RunnerChannel) -> None:
+        channel.phase = Phase.CHECK
+        context, slots = self._arenas.lay(channel, case, self._arenas.layouts[case.name])
+        checked = self._checks[channel.name, case.name] = CaseCheck(channel, context, slots)
+        if not checked.once():
+            self._conclude(checked, case, channel, right=False)
+
+    def _check_all(self, case: Case, channel: RunnerChannel) -> None:
+        checked, extra = self._checks[channel.name, case.name], self._spec.check
+        self._arenas.tell(channel, case, checked.slots)
+        lay = partial(self._arenas.lay_near, channel)
+        right = checked.plain(self._job.protocol.trials)
+        _ = (
+            right
+            and checked.unlike(extra, lay, self._sets.of(checked.context))
+            and checked.hidden(extra, lay)
+        )
+        self._conclude(checked, case, channel, right=right)
+
+    def _conclude(
+        self, checked: CaseCheck, case: Case, channel: RunnerChannel, *, right: bool
+    ) -> None:
+        """Note what was found. right: whether it is, on the case as declared."""
+        told = self._progress.notes
+        told += [note for note in checked.notes if note not in told]
+        report = checked.report()
+        reason = f"case {case.name}: {report.message}"
+        if channel.name == "candidate":
+            self._progress.checked[case.name] = report
+            if not report.correct:
+                raise CandidateError(Outcome.WRONG_RESULT, Phase.CHECK, reason, case.name)
+        elif not right:
+            raise HostError(f"the incumbent is wrong now: {reason}")
+        elif not report.correct:
+            told.append(f"the incumbent is wrong beyond its case: {reason}")
+
+    def rehearse(self) -> None:
+        """Make bursts that are proven but not timed."""
+        for case in self._job.cases:
+            self._progress.enter(Phase.BURST, case.name)
+            rehearse(self._arm(self._channels["candidate"], case))
+
+    def _arm(self, channel: RunnerChannel, case: Case) -> Arm:
+        layout = self._arenas.layouts[case.name]
+        context, slots = self._arenas.lay(channel, case, layout)
+        most, why_most = self._arenas.most_proven(context)
+        return Arm(
+            job=self._job,
+            lane=Lane(context, channel, slots),
+            most=most,
+            why_most=why_most,
+            warm=self._arenas.most_warm(layout),
+            overhead=self._overheads[channel.name, case.name],
+            check=self._spec.check,
+            notes=self._progress.notes,
+        )
+
+    def settle(self) -> Timers:
+        """Both arms of every case with bursts of lengths that suit them, probed; by case and arm.
+
+        Raises what `RunnerChannel.blame` makes of a wrong call, and so do the next steps.
+        """
+        timers = {}
+        for number, case in enumerate(self._job.cases):
+            self._progress.enter(Phase.PREPARE, case.name)
+            timers[case.name] = self._settled(case)
+            for channel in self._channels.values():
+                channel.ask(Ask.KEEP, number, self._limits.prepare_s)
+        return timers
+
+    def _settled(self, case: Case) -> dict[str, ArmTimer]:
+        arms: dict[str, ArmTimer] = {}
+
+        def begin(channel: RunnerChannel) -> None:
+            arms[channel.name] = ArmTimer(self._arm(channel, case))
+
+        self._have_each(begin)
+        agreed = agree({name: arm.call_s for name, arm in arms.items()})
+        self._have_each(lambda channel: arms[channel.name].settle(agreed[channel.name]))
+        loops = [arm.lengths for arm in arms.values() if arm.timer is Timer.LOOP]
+        if loops:
+            # A graph on the other side would only be another way to launch kernels.
+            lengths = max(loops, key=lambda found: found.long)
+            for arm in arms.values():
+                if arm.timer is Timer.GRAPH or arm.lengths != lengths:
+                    arm.as_loop(lengths)
+        return arms
+
+    def _turn_to(self, timers: Timers, case: Case) -> None:
+        """Have both runners work on a case that they have kept."""
+        self._progress.enter(Phase.BURST, case.name)
+        for arm in timers[case.name].values():
+            channel = arm.arm.channel
+            if channel.case != case.name:
+                channel.case = case.name
+                arm.resume()
+                channel.ask(Ask.TURN, self._job.cases.index(case), self._limits.prepare_s)
+
+    def compare(self, timers: Timers) -> None:
+        """A B B A over both arms of every case; a sample is the slope of two bursts."""
+
+        def look_around(case: Case, block: int) -> None:
+            # Between two bursts, with the runners stopped, so that looking disturbs no time.
+            self._progress.surroundings.append(self._watch.look(case.name, block))
+
+        turn_to = partial(self._turn_to, timers)
+        self._progress.looks = compare_arms(
+            self._job, timers, turn_to, look_around, self._task.aids.may_end
+        )
+
+    def close(self, timers: Timers) -> None:
+        """After the last sample: check whether the samples can be believed."""
+        for case in self._job.cases:
+            self._turn_to(timers, case)
+            for arm in timers[case.name].values():
+                arm.close()
+
+    def explain(self, timers: Timers) -> dict[str, Mapping[str, Timing]]:
+        """The measured times by case and arm, and what explains them."""
+        found = {}
+        for case in self._job.cases:
+            self._turn_to(timers, case)
+            repeated = case is self._repeated
+            found[case.name] = self._task.aids.explain(
+                timers[case.name], self._spec.weights, repeated=repeated
+            )
+        return found
+
+    def stop(self) -> None:
+        for channel in self._channels.values():
+            channel.ask(Ask.STOP, None, self._limits.call_s)
