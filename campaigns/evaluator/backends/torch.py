@@ -80,8 +80,6 @@ class TorchKernel:
         """Load with as many threads as OpenMP would take, so that a kernel in C++ has no more."""
         import torch
 
-        from campaigns.evaluator.builds.placed_answers import PlacedAnswers
-
         if self._example is None:
             raise RuntimeError("load before build")
         if self._device == "cpu":
@@ -90,10 +88,13 @@ class TorchKernel:
         run = entry_of(load_candidate(self._path), self._example, self._source.name)
         if self.starts_programs:
             blank_call(run, self._example, self._device)
-        elif not isinstance(run, PlacedAnswers):
+        else:
+            from campaigns.evaluator.builds.placed_answers import PlacedAnswers
+
             # A reference ends with a copy into its outputs, which nobody who calls torch has.
             outputs = [arg.name for arg in self._example.outputs if not arg.update]
-            run = PlacedAnswers(run, outputs) if outputs else run
+            if outputs and not isinstance(run, PlacedAnswers):
+                run = PlacedAnswers(run, outputs)
         self._run = run
 
     def plan(self, layout: Layout, memory: Memory, slots: int) -> CallPlan:
