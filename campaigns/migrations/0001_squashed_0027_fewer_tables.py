@@ -110,449 +110,6 @@ class Migration(migrations.Migration):
     ]
     operations = [
         migrations.CreateModel(
-            name="Candidate",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("ordinal", models.PositiveIntegerField()),
-                ("label", models.CharField(max_length=200)),
-                ("file_name", models.CharField(max_length=100)),
-                ("text", models.TextField()),
-                ("flags", models.JSONField(default=list)),
-                ("params", models.JSONField(default=dict)),
-                ("digest", models.CharField(db_index=True, max_length=64)),
-                ("findings", models.JSONField(blank=True, null=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-            ],
-            options={
-                "ordering": ("round", "ordinal"),
-            },
-        ),
-        migrations.CreateModel(
-            name="Protocol",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("digest", models.CharField(max_length=64, unique=True)),
-                ("rules", models.JSONField()),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-            ],
-            options={
-                "abstract": False,
-            },
-        ),
-        migrations.CreateModel(
-            name="Campaign",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("title", models.CharField(max_length=200)),
-                ("backend", models.CharField(max_length=40)),
-                ("cases", models.JSONField(default=list)),
-                ("proposer", models.CharField(default="search", max_length=40)),
-                ("proposers", models.JSONField(blank=True, null=True)),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("draft", "Draft"),
-                            ("confirmed", "Confirmed"),
-                            ("prepare", "Prepare"),
-                            ("baseline", "Baseline"),
-                            ("profile", "Profile"),
-                            ("analyze", "Analyze"),
-                            ("awaiting", "Awaiting"),
-                            ("implement", "Implement"),
-                            ("validate", "Validate"),
-                            ("repair", "Repair"),
-                            ("decide", "Decide"),
-                            ("stagnation", "Stagnation"),
-                            ("restart", "Restart"),
-                            ("report", "Report"),
-                            ("paused", "Paused"),
-                            ("done", "Done"),
-                            ("aborted", "Aborted"),
-                        ],
-                        default="draft",
-                        max_length=20,
-                    ),
-                ),
-                ("paused_from", models.CharField(blank=True, max_length=20)),
-                ("pause_requested", models.BooleanField(default=False)),
-                ("stop_requested", models.BooleanField(default=False)),
-                ("stop_policy", models.JSONField(default=dict)),
-                ("stop_reason", models.CharField(blank=True, max_length=40)),
-                ("stop_sentence", models.TextField(blank=True)),
-                ("goal", models.JSONField(blank=True, null=True)),
-                ("target", models.JSONField(default=dict)),
-                ("findings_policy", models.JSONField(blank=True, null=True)),
-                ("own_kernels", models.JSONField(blank=True, null=True)),
-                ("intake", models.JSONField(blank=True, null=True)),
-                ("noise", models.JSONField(default=dict)),
-                ("result", models.JSONField(default=dict)),
-                ("seed", models.BigIntegerField()),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "created_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "platform",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, to="knowledge.platform"
-                    ),
-                ),
-                (
-                    "incumbent",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="campaigns.candidate",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("-pk",),
-            },
-        ),
-        migrations.CreateModel(
-            name="Evaluation",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("baseline", "Baseline"),
-                            ("screen", "Screen"),
-                            ("sweep", "Sweep"),
-                            ("share", "Share"),
-                            ("build", "Build"),
-                            ("decide", "Decide"),
-                            ("remeasure", "Remeasure"),
-                            ("report", "Report"),
-                            ("reproduce", "Reproduce"),
-                            ("eager", "Eager"),
-                            ("compile", "Compile"),
-                            ("compile-max-autotune", "Compile Max"),
-                            ("library", "Library"),
-                        ],
-                        max_length=20,
-                    ),
-                ),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[("queued", "Queued"), ("running", "Running"), ("done", "Done")],
-                        default="queued",
-                        max_length=20,
-                    ),
-                ),
-                ("attempt", models.PositiveIntegerField(default=1)),
-                ("claims", models.PositiveIntegerField(default=0)),
-                ("holder", models.CharField(blank=True, max_length=120)),
-                ("phase", models.CharField(blank=True, max_length=20)),
-                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "outcome",
-                    models.CharField(
-                        blank=True,
-                        choices=[
-                            ("passed", "passed"),
-                            ("build_failed", "build_failed"),
-                            ("wrong_result", "wrong_result"),
-                            ("cheated", "cheated"),
-                            ("crashed", "crashed"),
-                            ("timed_out", "timed_out"),
-                            ("broken_host", "broken_host"),
-                            ("not_judged", "not_judged"),
-                        ],
-                        max_length=20,
-                    ),
-                ),
-                ("reason", models.TextField(blank=True)),
-                ("report", models.JSONField(default=dict)),
-                ("void", models.TextField(blank=True)),
-                ("void_reasons", models.JSONField(default=list)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("started_at", models.DateTimeField(blank=True, null=True)),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "against",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="campaigns.candidate",
-                    ),
-                ),
-                (
-                    "candidate",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="evaluations",
-                        to="campaigns.candidate",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("pk",),
-            },
-        ),
-        migrations.CreateModel(
-            name="Event",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("kind", models.CharField(max_length=40)),
-                ("message", models.TextField()),
-                ("data", models.JSONField(default=dict)),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "campaign",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="events",
-                        to="campaigns.campaign",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("pk",),
-            },
-        ),
-        migrations.CreateModel(
-            name="Placeholder",
-            fields=[],
-            options={
-                "proxy": True,
-                "indexes": [],
-                "constraints": [],
-            },
-            bases=("campaigns.event",),
-        ),
-        migrations.CreateModel(
-            name="Restart",
-            fields=[],
-            options={
-                "proxy": True,
-                "indexes": [],
-                "constraints": [],
-            },
-            bases=("campaigns.event",),
-        ),
-        migrations.CreateModel(
-            name="Review",
-            fields=[],
-            options={
-                "proxy": True,
-                "indexes": [],
-                "constraints": [],
-            },
-            bases=("campaigns.event",),
-        ),
-        migrations.CreateModel(
-            name="StandingAnswer",
-            fields=[],
-            options={
-                "proxy": True,
-                "indexes": [],
-                "constraints": [],
-            },
-            bases=("campaigns.event",),
-        ),
-        migrations.CreateModel(
-            name="Unmasking",
-            fields=[],
-            options={
-                "proxy": True,
-                "indexes": [],
-                "constraints": [],
-            },
-            bases=("campaigns.event",),
-        ),
-        migrations.CreateModel(
-            name="Evidence",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("after", models.PositiveIntegerField()),
-                ("sessions", models.PositiveIntegerField()),
-                ("facts", models.JSONField(default=dict)),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "campaign",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="evidence",
-                        to="campaigns.campaign",
-                    ),
-                ),
-                (
-                    "incumbent",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="evidence",
-                        to="campaigns.candidate",
-                    ),
-                ),
-            ],
-            options={
-                "verbose_name_plural": "evidence",
-                "ordering": ("pk",),
-            },
-        ),
-        migrations.CreateModel(
-            name="ImportedCampaign",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("digest", models.CharField(max_length=64, unique=True)),
-                ("system", models.CharField(max_length=40)),
-                ("name", models.CharField(max_length=200)),
-                ("title", models.TextField(blank=True)),
-                ("operator", models.TextField(blank=True)),
-                ("platform", models.TextField(blank=True)),
-                ("backend", models.TextField(blank=True)),
-                ("incumbent", models.TextField(blank=True)),
-                ("stop_reason", models.TextField(blank=True)),
-                ("facts", models.JSONField(default=list)),
-                ("tips", models.JSONField(default=list)),
-                ("missing", models.JSONField(default=list)),
-                ("left_out", models.JSONField(default=list)),
-                ("files", models.JSONField(default=dict)),
-                ("sealed", models.BooleanField(default=False)),
-                ("imported_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "imported_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("-pk",),
-            },
-        ),
-        migrations.CreateModel(
-            name="ImportedRound",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("ordinal", models.PositiveIntegerField()),
-                ("number", models.BigIntegerField(blank=True, null=True)),
-                ("name", models.TextField()),
-                ("title", models.TextField(blank=True)),
-                ("hypothesis", models.TextField(blank=True)),
-                ("rationale", models.TextField(blank=True)),
-                ("status", models.TextField(blank=True)),
-                ("kept", models.BooleanField(null=True)),
-                ("masked", models.BooleanField(null=True)),
-                ("figure", models.FloatField(null=True)),
-                ("unit", models.TextField(blank=True)),
-                ("metric", models.TextField(blank=True)),
-                ("convention", models.TextField(blank=True)),
-                ("amends", models.TextField(blank=True)),
-                ("path", models.TextField()),
-                ("line", models.PositiveIntegerField()),
-                ("kernel", models.TextField(blank=True)),
-                ("at", models.TextField(blank=True)),
-                ("claims", models.JSONField(default=list)),
-                ("missing", models.JSONField(default=list)),
-                (
-                    "campaign",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="rounds",
-                        to="campaigns.importedcampaign",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("campaign", "ordinal"),
-            },
-        ),
-        migrations.CreateModel(
-            name="Phase",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("state", models.CharField(max_length=20)),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "campaign",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="phases",
-                        to="campaigns.campaign",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("pk",),
-            },
-        ),
-        migrations.CreateModel(
             name="Problem",
             fields=[
                 (
@@ -591,11 +148,6 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("name", models.CharField(max_length=80)),
-                ("params", models.JSONField()),
-                ("device_kinds", models.JSONField(default=list)),
-                ("protected", models.BooleanField(default=True)),
-                ("ordinal", models.PositiveIntegerField()),
                 (
                     "problem",
                     models.ForeignKey(
@@ -604,24 +156,194 @@ class Migration(migrations.Migration):
                         to="campaigns.problem",
                     ),
                 ),
+                ("name", models.CharField(max_length=80)),
+                ("params", models.JSONField()),
+                ("device_kinds", models.JSONField(default=list)),
+                ("protected", models.BooleanField(default=True)),
+                ("ordinal", models.PositiveIntegerField()),
             ],
             options={
                 "ordering": ("ordinal",),
+                "constraints": [
+                    models.UniqueConstraint(fields=("problem", "name"), name="one_case_name")
+                ],
             },
         ),
-        migrations.AddField(
-            model_name="campaign",
-            name="problem",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, to="campaigns.problem"
-            ),
+        migrations.CreateModel(
+            name="Protocol",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("rules", models.JSONField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+            ],
         ),
-        migrations.AddField(
-            model_name="campaign",
-            name="protocol",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, to="campaigns.protocol"
-            ),
+        migrations.CreateModel(
+            name="Worker",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=120, unique=True)),
+                ("host", models.CharField(max_length=120)),
+                ("pid", models.PositiveIntegerField()),
+                ("device", models.CharField(max_length=40)),
+                ("card", models.CharField(blank=True, max_length=200)),
+                (
+                    "platform",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="workers",
+                        to="knowledge.platform",
+                    ),
+                ),
+                ("versions", models.JSONField(default=dict)),
+                ("started_at", models.DateTimeField()),
+                ("heartbeat_at", models.DateTimeField()),
+                ("asked_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "asked_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("name",),
+            },
+        ),
+        migrations.CreateModel(
+            name="ImportedCampaign",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("system", models.CharField(max_length=40)),
+                ("name", models.CharField(max_length=200)),
+                ("title", models.TextField(blank=True)),
+                ("operator", models.TextField(blank=True)),
+                ("platform", models.TextField(blank=True)),
+                ("backend", models.TextField(blank=True)),
+                ("incumbent", models.TextField(blank=True)),
+                ("stop_reason", models.TextField(blank=True)),
+                ("facts", models.JSONField(default=list)),
+                ("tips", models.JSONField(default=list)),
+                ("missing", models.JSONField(default=list)),
+                ("left_out", models.JSONField(default=list)),
+                ("files", models.JSONField(default=dict)),
+                ("sealed", models.BooleanField(default=False)),
+                (
+                    "imported_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("imported_at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ("-pk",),
+            },
+        ),
+        migrations.CreateModel(
+            name="ImportedRound",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="rounds",
+                        to="campaigns.importedcampaign",
+                    ),
+                ),
+                ("ordinal", models.PositiveIntegerField()),
+                ("number", models.BigIntegerField(blank=True, null=True)),
+                ("name", models.TextField()),
+                ("title", models.TextField(blank=True)),
+                ("hypothesis", models.TextField(blank=True)),
+                ("rationale", models.TextField(blank=True)),
+                ("status", models.TextField(blank=True)),
+                ("kept", models.BooleanField(null=True)),
+                ("masked", models.BooleanField(null=True)),
+                ("figure", models.FloatField(null=True)),
+                ("unit", models.TextField(blank=True)),
+                ("metric", models.TextField(blank=True)),
+                ("convention", models.TextField(blank=True)),
+                ("amends", models.TextField(blank=True)),
+                ("path", models.TextField()),
+                ("line", models.PositiveIntegerField()),
+                ("kernel", models.TextField(blank=True)),
+                ("at", models.TextField(blank=True)),
+                ("claims", models.JSONField(default=list)),
+                ("missing", models.JSONField(default=list)),
+            ],
+            options={
+                "ordering": ("campaign", "ordinal"),
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("campaign", "ordinal"), name="one_imported_ordinal"
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Passport",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "worker",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="passports",
+                        to="campaigns.worker",
+                    ),
+                ),
+                ("card", models.CharField(max_length=200)),
+                ("device", models.CharField(max_length=40)),
+                ("backend", models.CharField(max_length=40)),
+                ("why", models.CharField(max_length=300)),
+                ("host", models.JSONField(default=dict)),
+                ("lengths", models.JSONField(default=list)),
+                ("conditions", models.JSONField(default=dict)),
+                ("failures", models.JSONField(default=list)),
+                ("reports", models.JSONField(default=list)),
+                ("error", models.TextField(blank=True)),
+                ("wall_s", models.FloatField(default=0.0)),
+                ("taken_at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ("-pk",),
+            },
         ),
         migrations.CreateModel(
             name="Repository",
@@ -639,6 +361,14 @@ class Migration(migrations.Migration):
                 ("head", models.CharField(blank=True, max_length=64)),
                 ("branch", models.CharField(max_length=100)),
                 (
+                    "platform",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="repositories",
+                        to="knowledge.platform",
+                    ),
+                ),
+                (
                     "state",
                     models.CharField(
                         choices=[("open", "Open"), ("stopped", "Stopped")],
@@ -648,7 +378,6 @@ class Migration(migrations.Migration):
                 ),
                 ("stop_sentence", models.TextField(blank=True)),
                 ("noise", models.JSONField(default=dict)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "created_by",
                     models.ForeignKey(
@@ -658,505 +387,11 @@ class Migration(migrations.Migration):
                         to=settings.AUTH_USER_MODEL,
                     ),
                 ),
-                (
-                    "platform",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="repositories",
-                        to="knowledge.platform",
-                    ),
-                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
                 "verbose_name_plural": "repositories",
                 "ordering": ("-pk",),
-            },
-        ),
-        migrations.CreateModel(
-            name="Round",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("number", models.PositiveIntegerField()),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("baseline", "Baseline"),
-                            ("attempt", "Attempt"),
-                            ("sweep", "Sweep"),
-                            ("split", "Split"),
-                        ],
-                        default="attempt",
-                        max_length=20,
-                    ),
-                ),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("open", "Open"),
-                            ("screened", "Screened"),
-                            ("claimed", "Claimed"),
-                            ("judged", "Judged"),
-                            ("closed", "Closed"),
-                        ],
-                        default="open",
-                        max_length=20,
-                    ),
-                ),
-                ("hypothesis", models.JSONField(default=dict)),
-                ("split", models.JSONField(blank=True, null=True)),
-                ("draft", models.JSONField(blank=True, null=True)),
-                ("opened_at", models.DateTimeField(auto_now_add=True)),
-                ("closed_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "against",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="campaigns.candidate",
-                    ),
-                ),
-                (
-                    "campaign",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="rounds",
-                        to="campaigns.campaign",
-                    ),
-                ),
-                (
-                    "chosen",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="campaigns.candidate",
-                    ),
-                ),
-                (
-                    "evidence",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="rounds",
-                        to="campaigns.evidence",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("campaign", "number"),
-            },
-        ),
-        migrations.CreateModel(
-            name="Repair",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("number", models.PositiveIntegerField()),
-                ("why", models.TextField()),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "candidate",
-                    models.OneToOneField(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="repair",
-                        to="campaigns.candidate",
-                    ),
-                ),
-                (
-                    "failed",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="repair",
-                        to="campaigns.evaluation",
-                    ),
-                ),
-                (
-                    "round",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="repairs",
-                        to="campaigns.round",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("round", "number"),
-            },
-        ),
-        migrations.AddField(
-            model_name="event",
-            name="round",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="events",
-                to="campaigns.round",
-            ),
-        ),
-        migrations.CreateModel(
-            name="Commit",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("branch", models.CharField(max_length=200)),
-                ("sha", models.CharField(max_length=40)),
-                ("message", models.TextField()),
-                ("source", models.TextField(blank=True)),
-                ("note", models.TextField(blank=True)),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "round",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="commit",
-                        to="campaigns.round",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("pk",),
-            },
-        ),
-        migrations.AddField(
-            model_name="candidate",
-            name="round",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="candidates",
-                to="campaigns.round",
-            ),
-        ),
-        migrations.CreateModel(
-            name="Standing",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("word", models.CharField(max_length=20)),
-                ("sentence", models.TextField()),
-                ("gain", models.FloatField(blank=True, null=True)),
-                ("gain_low", models.FloatField(blank=True, null=True)),
-                ("gain_high", models.FloatField(blank=True, null=True)),
-                ("pairs", models.PositiveIntegerField(default=0)),
-                ("interval_kind", models.CharField(blank=True, max_length=100)),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "evaluation",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="standings",
-                        to="campaigns.evaluation",
-                    ),
-                ),
-                (
-                    "round",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="standings",
-                        to="campaigns.round",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("pk",),
-            },
-        ),
-        migrations.CreateModel(
-            name="Submission",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[("person", "Person"), ("agent", "Agent")], max_length=20
-                    ),
-                ),
-                ("name", models.CharField(max_length=150)),
-                ("hypothesis", models.JSONField()),
-                ("file_name", models.CharField(max_length=100)),
-                ("text", models.TextField()),
-                ("flags", models.JSONField(default=list)),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "against",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="campaigns.candidate",
-                    ),
-                ),
-                (
-                    "by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "campaign",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="submissions",
-                        to="campaigns.campaign",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("pk",),
-            },
-        ),
-        migrations.AddField(
-            model_name="round",
-            name="submission",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="rounds",
-                to="campaigns.submission",
-            ),
-        ),
-        migrations.CreateModel(
-            name="Sweep",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("knobs", models.JSONField()),
-                ("size", models.CharField(max_length=60)),
-                ("strategy", models.CharField(max_length=40)),
-                ("seed", models.PositiveBigIntegerField(default=0)),
-                ("seeds", models.JSONField(default=list)),
-                ("most_points", models.PositiveIntegerField()),
-                ("most_s", models.FloatField()),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "round",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="sweep",
-                        to="campaigns.round",
-                    ),
-                ),
-            ],
-            options={
-                "abstract": False,
-            },
-        ),
-        migrations.CreateModel(
-            name="SweepOrder",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("number", models.PositiveIntegerField()),
-                ("params", models.JSONField()),
-                ("source", models.TextField()),
-                ("holder", models.CharField(blank=True, max_length=120)),
-                ("built", models.TextField(blank=True)),
-                ("screened", models.TextField(blank=True)),
-                ("digest", models.CharField(blank=True, max_length=40)),
-                ("artefact", models.BinaryField(null=True)),
-                (
-                    "evaluation",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="campaigns.evaluation",
-                    ),
-                ),
-                (
-                    "sweep",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="orders",
-                        to="campaigns.sweep",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("sweep", "number"),
-            },
-        ),
-        migrations.CreateModel(
-            name="SweepPoint",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("number", models.PositiveIntegerField()),
-                ("params", models.JSONField()),
-                (
-                    "outcome",
-                    models.CharField(
-                        choices=[
-                            ("passed", "passed"),
-                            ("build_failed", "build_failed"),
-                            ("wrong_result", "wrong_result"),
-                            ("cheated", "cheated"),
-                            ("crashed", "crashed"),
-                            ("timed_out", "timed_out"),
-                            ("broken_host", "broken_host"),
-                            ("not_judged", "not_judged"),
-                            ("pruned", "pruned"),
-                        ],
-                        max_length=20,
-                    ),
-                ),
-                ("reason", models.TextField(blank=True)),
-                ("time_us", models.FloatField(blank=True, null=True)),
-                ("times_us", models.JSONField(default=dict)),
-                ("ended_early", models.BooleanField(default=False)),
-                ("facts", models.JSONField(default=dict)),
-                ("build_s", models.FloatField(default=0.0)),
-                ("screen_s", models.FloatField(default=0.0)),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "evaluation",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="points",
-                        to="campaigns.evaluation",
-                    ),
-                ),
-                (
-                    "sweep",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="points",
-                        to="campaigns.sweep",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("sweep", "number"),
-            },
-        ),
-        migrations.CreateModel(
-            name="Verdict",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("word", models.CharField(max_length=30)),
-                ("reason", models.CharField(max_length=40)),
-                ("sentence", models.TextField()),
-                ("gain", models.FloatField(blank=True, null=True)),
-                ("gain_low", models.FloatField(blank=True, null=True)),
-                ("gain_high", models.FloatField(blank=True, null=True)),
-                ("pairs", models.PositiveIntegerField(default=0)),
-                ("interval_kind", models.CharField(blank=True, max_length=100)),
-                ("gates", models.JSONField(default=list)),
-                ("cases", models.JSONField(default=list)),
-                ("classes", models.JSONField(blank=True, null=True)),
-                ("noise", models.JSONField(blank=True, null=True)),
-                ("decided_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "evaluation",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="verdicts",
-                        to="campaigns.evaluation",
-                    ),
-                ),
-                (
-                    "round",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="verdict",
-                        to="campaigns.round",
-                    ),
-                ),
-            ],
-            options={
-                "abstract": False,
-            },
-        ),
-        migrations.CreateModel(
-            name="Worker",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("name", models.CharField(max_length=120, unique=True)),
-                ("host", models.CharField(max_length=120)),
-                ("pid", models.PositiveIntegerField()),
-                ("device", models.CharField(max_length=40)),
-                ("card", models.CharField(blank=True, max_length=200)),
-                ("versions", models.JSONField(default=dict)),
-                ("started_at", models.DateTimeField()),
-                ("heartbeat_at", models.DateTimeField()),
-                ("asked_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "asked_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "platform",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="workers",
-                        to="knowledge.platform",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("name",),
             },
         ),
         migrations.CreateModel(
@@ -1166,6 +401,14 @@ class Migration(migrations.Migration):
                     "id",
                     models.BigAutoField(
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "repository",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="rounds",
+                        to="campaigns.repository",
                     ),
                 ),
                 ("number", models.PositiveIntegerField()),
@@ -1183,6 +426,15 @@ class Migration(migrations.Migration):
                 ("target", models.CharField(blank=True, max_length=300)),
                 ("patch", models.TextField(blank=True)),
                 (
+                    "repairs",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="mended",
+                        to="campaigns.repositoryround",
+                    ),
+                ),
+                (
                     "kind",
                     models.CharField(
                         blank=True,
@@ -1191,11 +443,29 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("name", models.CharField(blank=True, max_length=150)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
                 ("against", models.CharField(blank=True, max_length=64)),
                 ("holder", models.CharField(blank=True, max_length=120)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
                 ("phase", models.CharField(blank=True, max_length=100)),
                 ("claims", models.PositiveIntegerField(default=0)),
+                (
+                    "worker",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="campaigns.worker",
+                    ),
+                ),
                 (
                     "reason",
                     models.CharField(
@@ -1246,48 +516,23 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "repairs",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="mended",
-                        to="campaigns.repositoryround",
-                    ),
-                ),
-                (
-                    "repository",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="rounds",
-                        to="campaigns.repository",
-                    ),
-                ),
-                (
-                    "worker",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        to="campaigns.worker",
-                    ),
-                ),
             ],
             options={
                 "ordering": ("repository", "number"),
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("repository", "number"), name="one_repository_round_number"
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("state", "running")),
+                        fields=("repository",),
+                        name="one_running_repository_round",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name="Passport",
+            name="Campaign",
             fields=[
                 (
                     "id",
@@ -1295,40 +540,108 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("card", models.CharField(max_length=200)),
-                ("device", models.CharField(max_length=40)),
-                ("backend", models.CharField(max_length=40)),
-                ("why", models.CharField(max_length=300)),
-                ("host", models.JSONField(default=dict)),
-                ("lengths", models.JSONField(default=list)),
-                ("conditions", models.JSONField(default=dict)),
-                ("failures", models.JSONField(default=list)),
-                ("reports", models.JSONField(default=list)),
-                ("error", models.TextField(blank=True)),
-                ("wall_s", models.FloatField(default=0.0)),
-                ("taken_at", models.DateTimeField(auto_now_add=True)),
+                ("title", models.CharField(max_length=200)),
                 (
-                    "worker",
+                    "problem",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="passports",
-                        to="campaigns.worker",
+                        on_delete=django.db.models.deletion.PROTECT, to="campaigns.problem"
                     ),
                 ),
+                (
+                    "platform",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, to="knowledge.platform"
+                    ),
+                ),
+                (
+                    "protocol",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, to="campaigns.protocol"
+                    ),
+                ),
+                ("backend", models.CharField(max_length=40)),
+                ("cases", models.JSONField(default=list)),
+                ("proposer", models.CharField(default="search", max_length=40)),
+                ("proposers", models.JSONField(blank=True, null=True)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "Draft"),
+                            ("confirmed", "Confirmed"),
+                            ("prepare", "Prepare"),
+                            ("baseline", "Baseline"),
+                            ("profile", "Profile"),
+                            ("analyze", "Analyze"),
+                            ("awaiting", "Awaiting"),
+                            ("implement", "Implement"),
+                            ("validate", "Validate"),
+                            ("repair", "Repair"),
+                            ("decide", "Decide"),
+                            ("stagnation", "Stagnation"),
+                            ("restart", "Restart"),
+                            ("report", "Report"),
+                            ("paused", "Paused"),
+                            ("done", "Done"),
+                            ("aborted", "Aborted"),
+                        ],
+                        default="draft",
+                        max_length=20,
+                    ),
+                ),
+                ("paused_from", models.CharField(blank=True, max_length=20)),
+                ("pause_requested", models.BooleanField(default=False)),
+                ("stop_requested", models.BooleanField(default=False)),
+                ("stop_policy", models.JSONField(default=dict)),
+                ("stop_reason", models.CharField(blank=True, max_length=40)),
+                ("stop_sentence", models.TextField(blank=True)),
+                ("goal", models.JSONField(blank=True, null=True)),
+                ("target", models.JSONField(default=dict)),
+                ("findings_policy", models.JSONField(blank=True, null=True)),
+                ("own_kernels", models.JSONField(blank=True, null=True)),
+                ("intake", models.JSONField(blank=True, null=True)),
+                ("noise", models.JSONField(default=dict)),
+                ("result", models.JSONField(default=dict)),
+                ("seed", models.BigIntegerField()),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
                 "ordering": ("-pk",),
             },
         ),
-        migrations.AddField(
-            model_name="evaluation",
-            name="worker",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                to="campaigns.worker",
-            ),
+        migrations.CreateModel(
+            name="Phase",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="phases",
+                        to="campaigns.campaign",
+                    ),
+                ),
+                ("state", models.CharField(max_length=20)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ("pk",),
+            },
         ),
         migrations.CreateModel(
             name="DeviceWait",
@@ -1337,6 +650,14 @@ class Migration(migrations.Migration):
                     "id",
                     models.BigAutoField(
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="device_waits",
+                        to="campaigns.campaign",
                     ),
                 ),
                 ("is_reproduction", models.BooleanField(default=False)),
@@ -1355,14 +676,6 @@ class Migration(migrations.Migration):
                 ("pause_at", models.DateTimeField(blank=True, null=True)),
                 ("looks", models.JSONField(default=dict)),
                 ("ended_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "campaign",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="device_waits",
-                        to="campaigns.campaign",
-                    ),
-                ),
             ],
             options={
                 "ordering": ("pk",),
@@ -1375,94 +688,326 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.AddConstraint(
-            model_name="evidence",
-            constraint=models.UniqueConstraint(
-                fields=("campaign", "incumbent", "after"), name="one_evidence_per_round"
-            ),
+        migrations.CreateModel(
+            name="Event",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="events",
+                        to="campaigns.campaign",
+                    ),
+                ),
+                ("kind", models.CharField(max_length=40)),
+                ("message", models.TextField()),
+                ("data", models.JSONField(default=dict)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ("pk",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("kind", "restart")),
+                        fields=("campaign",),
+                        name="one_restart",
+                    ),
+                    models.UniqueConstraint(
+                        models.F("campaign"),
+                        django.db.models.fields.json.KeyTextTransform("after", "data"),
+                        condition=models.Q(("kind", "reviewed")),
+                        name="one_review_per_round",
+                    ),
+                    models.UniqueConstraint(
+                        models.F("campaign"),
+                        django.db.models.fields.json.KeyTextTransform("number", "data"),
+                        condition=models.Q(("kind", "unmasked")),
+                        name="one_unmasking_per_round",
+                    ),
+                    models.UniqueConstraint(
+                        models.F("campaign"),
+                        django.db.models.fields.json.KeyTextTransform("question", "data"),
+                        condition=models.Q(("kind", "placeholder")),
+                        name="one_placeholder_per_question",
+                    ),
+                    models.UniqueConstraint(
+                        models.F("campaign"),
+                        django.db.models.fields.json.KeyTextTransform("standing", "data"),
+                        condition=models.Q(("kind", "standing_answered")),
+                        name="one_answer_per_standing",
+                    ),
+                ],
+            },
         ),
-        migrations.AddConstraint(
-            model_name="importedround",
-            constraint=models.UniqueConstraint(
-                fields=("campaign", "ordinal"), name="one_imported_ordinal"
-            ),
+        migrations.CreateModel(
+            name="Review",
+            fields=[],
+            options={
+                "proxy": True,
+                "indexes": [],
+                "constraints": [],
+            },
+            bases=("campaigns.event",),
         ),
-        migrations.AddConstraint(
-            model_name="case",
-            constraint=models.UniqueConstraint(fields=("problem", "name"), name="one_case_name"),
+        migrations.CreateModel(
+            name="Restart",
+            fields=[],
+            options={
+                "proxy": True,
+                "indexes": [],
+                "constraints": [],
+            },
+            bases=("campaigns.event",),
         ),
-        migrations.AddConstraint(
-            model_name="repair",
-            constraint=models.UniqueConstraint(
-                fields=("round", "number"), name="one_repair_number"
-            ),
+        migrations.CreateModel(
+            name="Unmasking",
+            fields=[],
+            options={
+                "proxy": True,
+                "indexes": [],
+                "constraints": [],
+            },
+            bases=("campaigns.event",),
         ),
-        migrations.AddConstraint(
+        migrations.CreateModel(
+            name="Placeholder",
+            fields=[],
+            options={
+                "proxy": True,
+                "indexes": [],
+                "constraints": [],
+            },
+            bases=("campaigns.event",),
+        ),
+        migrations.CreateModel(
+            name="StandingAnswer",
+            fields=[],
+            options={
+                "proxy": True,
+                "indexes": [],
+                "constraints": [],
+            },
+            bases=("campaigns.event",),
+        ),
+        migrations.CreateModel(
+            name="Round",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="rounds",
+                        to="campaigns.campaign",
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("baseline", "Baseline"),
+                            ("attempt", "Attempt"),
+                            ("sweep", "Sweep"),
+                            ("split", "Split"),
+                        ],
+                        default="attempt",
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("open", "Open"),
+                            ("screened", "Screened"),
+                            ("claimed", "Claimed"),
+                            ("judged", "Judged"),
+                            ("closed", "Closed"),
+                        ],
+                        default="open",
+                        max_length=20,
+                    ),
+                ),
+                ("hypothesis", models.JSONField(default=dict)),
+                ("split", models.JSONField(blank=True, null=True)),
+                ("draft", models.JSONField(blank=True, null=True)),
+                ("opened_at", models.DateTimeField(auto_now_add=True)),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
+            ],
+            options={
+                "ordering": ("campaign", "number"),
+                "constraints": [
+                    models.UniqueConstraint(fields=("campaign", "number"), name="one_round_number"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("state", "closed"), _negated=True),
+                        fields=("campaign",),
+                        name="one_open_round_per_campaign",
+                    ),
+                ],
+            },
+        ),
+        migrations.AddField(
             model_name="event",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("kind", "restart")), fields=("campaign",), name="one_restart"
+            name="round",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="events",
+                to="campaigns.round",
             ),
         ),
-        migrations.AddConstraint(
-            model_name="event",
-            constraint=models.UniqueConstraint(
-                models.F("campaign"),
-                django.db.models.fields.json.KeyTextTransform("after", "data"),
-                condition=models.Q(("kind", "reviewed")),
-                name="one_review_per_round",
+        migrations.CreateModel(
+            name="Candidate",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "round",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="candidates",
+                        to="campaigns.round",
+                    ),
+                ),
+                ("ordinal", models.PositiveIntegerField()),
+                ("label", models.CharField(max_length=200)),
+                ("file_name", models.CharField(max_length=100)),
+                ("text", models.TextField()),
+                ("flags", models.JSONField(default=list)),
+                ("params", models.JSONField(default=dict)),
+                ("digest", models.CharField(db_index=True, max_length=64)),
+                ("findings", models.JSONField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ("round", "ordinal"),
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("round", "ordinal"), name="one_candidate_ordinal"
+                    )
+                ],
+            },
+        ),
+        migrations.AddField(
+            model_name="campaign",
+            name="incumbent",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="campaigns.candidate",
             ),
         ),
-        migrations.AddConstraint(
-            model_name="event",
-            constraint=models.UniqueConstraint(
-                models.F("campaign"),
-                django.db.models.fields.json.KeyTextTransform("number", "data"),
-                condition=models.Q(("kind", "unmasked")),
-                name="one_unmasking_per_round",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="event",
-            constraint=models.UniqueConstraint(
-                models.F("campaign"),
-                django.db.models.fields.json.KeyTextTransform("question", "data"),
-                condition=models.Q(("kind", "placeholder")),
-                name="one_placeholder_per_question",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="event",
-            constraint=models.UniqueConstraint(
-                models.F("campaign"),
-                django.db.models.fields.json.KeyTextTransform("standing", "data"),
-                condition=models.Q(("kind", "standing_answered")),
-                name="one_answer_per_standing",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="candidate",
-            constraint=models.UniqueConstraint(
-                fields=("round", "ordinal"), name="one_candidate_ordinal"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="standing",
-            constraint=models.UniqueConstraint(
-                fields=("round", "word"), name="one_standing_per_word"
-            ),
-        ),
-        migrations.AddConstraint(
+        migrations.AddField(
             model_name="round",
-            constraint=models.UniqueConstraint(
-                fields=("campaign", "number"), name="one_round_number"
+            name="against",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="campaigns.candidate",
             ),
         ),
-        migrations.AddConstraint(
+        migrations.AddField(
             model_name="round",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state", "closed"), _negated=True),
-                fields=("campaign",),
-                name="one_open_round_per_campaign",
+            name="chosen",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="campaigns.candidate",
+            ),
+        ),
+        migrations.CreateModel(
+            name="Submission",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="submissions",
+                        to="campaigns.campaign",
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("person", "Person"), ("agent", "Agent")], max_length=20
+                    ),
+                ),
+                ("name", models.CharField(max_length=150)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("hypothesis", models.JSONField()),
+                (
+                    "against",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="campaigns.candidate",
+                    ),
+                ),
+                ("file_name", models.CharField(max_length=100)),
+                ("text", models.TextField()),
+                ("flags", models.JSONField(default=list)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ("pk",),
+            },
+        ),
+        migrations.AddField(
+            model_name="round",
+            name="submission",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="rounds",
+                to="campaigns.submission",
             ),
         ),
         migrations.AddConstraint(
@@ -1473,37 +1018,449 @@ class Migration(migrations.Migration):
                 name="one_round_per_submission",
             ),
         ),
-        migrations.AddConstraint(
-            model_name="sweeporder",
-            constraint=models.UniqueConstraint(
-                fields=("sweep", "number"), name="one_sweep_order_number"
+        migrations.CreateModel(
+            name="Evaluation",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "candidate",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="evaluations",
+                        to="campaigns.candidate",
+                    ),
+                ),
+                (
+                    "against",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="campaigns.candidate",
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("baseline", "Baseline"),
+                            ("screen", "Screen"),
+                            ("sweep", "Sweep"),
+                            ("share", "Share"),
+                            ("build", "Build"),
+                            ("decide", "Decide"),
+                            ("remeasure", "Remeasure"),
+                            ("report", "Report"),
+                            ("reproduce", "Reproduce"),
+                            ("eager", "Eager"),
+                            ("compile", "Compile"),
+                            ("compile-max-autotune", "Compile Max"),
+                            ("library", "Library"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("queued", "Queued"), ("running", "Running"), ("done", "Done")],
+                        default="queued",
+                        max_length=20,
+                    ),
+                ),
+                ("attempt", models.PositiveIntegerField(default=1)),
+                ("claims", models.PositiveIntegerField(default=0)),
+                ("holder", models.CharField(blank=True, max_length=120)),
+                ("phase", models.CharField(blank=True, max_length=20)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "worker",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="campaigns.worker",
+                    ),
+                ),
+                (
+                    "outcome",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("passed", "passed"),
+                            ("build_failed", "build_failed"),
+                            ("wrong_result", "wrong_result"),
+                            ("cheated", "cheated"),
+                            ("crashed", "crashed"),
+                            ("timed_out", "timed_out"),
+                            ("broken_host", "broken_host"),
+                            ("not_judged", "not_judged"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("report", models.JSONField(default=dict)),
+                ("void", models.TextField(blank=True)),
+                ("void_reasons", models.JSONField(default=list)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+            ],
+            options={
+                "ordering": ("pk",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("candidate", "kind", "attempt"), name="one_evaluation_per_attempt"
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Repair",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "round",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="repairs",
+                        to="campaigns.round",
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                (
+                    "failed",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="repair",
+                        to="campaigns.evaluation",
+                    ),
+                ),
+                (
+                    "candidate",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="repair",
+                        to="campaigns.candidate",
+                    ),
+                ),
+                ("why", models.TextField()),
+                ("at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ("round", "number"),
+                "constraints": [
+                    models.UniqueConstraint(fields=("round", "number"), name="one_repair_number")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Evidence",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="evidence",
+                        to="campaigns.campaign",
+                    ),
+                ),
+                (
+                    "incumbent",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="evidence",
+                        to="campaigns.candidate",
+                    ),
+                ),
+                ("after", models.PositiveIntegerField()),
+                ("sessions", models.PositiveIntegerField()),
+                ("facts", models.JSONField(default=dict)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "verbose_name_plural": "evidence",
+                "ordering": ("pk",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("campaign", "incumbent", "after"), name="one_evidence_per_round"
+                    )
+                ],
+            },
+        ),
+        migrations.AddField(
+            model_name="round",
+            name="evidence",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="rounds",
+                to="campaigns.evidence",
             ),
         ),
-        migrations.AddConstraint(
-            model_name="sweeppoint",
-            constraint=models.UniqueConstraint(
-                fields=("sweep", "number"), name="one_sweep_point_number"
-            ),
+        migrations.CreateModel(
+            name="Sweep",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "round",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="sweep",
+                        to="campaigns.round",
+                    ),
+                ),
+                ("knobs", models.JSONField()),
+                ("size", models.CharField(max_length=60)),
+                ("strategy", models.CharField(max_length=40)),
+                ("seed", models.PositiveBigIntegerField(default=0)),
+                ("seeds", models.JSONField(default=list)),
+                ("most_points", models.PositiveIntegerField()),
+                ("most_s", models.FloatField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+            ],
         ),
-        migrations.AddConstraint(
-            model_name="repositoryround",
-            constraint=models.UniqueConstraint(
-                fields=("repository", "number"), name="one_repository_round_number"
-            ),
+        migrations.CreateModel(
+            name="SweepPoint",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "sweep",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="points",
+                        to="campaigns.sweep",
+                    ),
+                ),
+                (
+                    "evaluation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="points",
+                        to="campaigns.evaluation",
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("params", models.JSONField()),
+                (
+                    "outcome",
+                    models.CharField(
+                        choices=[
+                            ("passed", "passed"),
+                            ("build_failed", "build_failed"),
+                            ("wrong_result", "wrong_result"),
+                            ("cheated", "cheated"),
+                            ("crashed", "crashed"),
+                            ("timed_out", "timed_out"),
+                            ("broken_host", "broken_host"),
+                            ("not_judged", "not_judged"),
+                            ("pruned", "pruned"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("time_us", models.FloatField(blank=True, null=True)),
+                ("times_us", models.JSONField(default=dict)),
+                ("ended_early", models.BooleanField(default=False)),
+                ("facts", models.JSONField(default=dict)),
+                ("build_s", models.FloatField(default=0.0)),
+                ("screen_s", models.FloatField(default=0.0)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ("sweep", "number"),
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("sweep", "number"), name="one_sweep_point_number"
+                    )
+                ],
+            },
         ),
-        migrations.AddConstraint(
-            model_name="repositoryround",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state", "running")),
-                fields=("repository",),
-                name="one_running_repository_round",
-            ),
+        migrations.CreateModel(
+            name="SweepOrder",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "sweep",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="orders",
+                        to="campaigns.sweep",
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("params", models.JSONField()),
+                ("source", models.TextField()),
+                (
+                    "evaluation",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="campaigns.evaluation",
+                    ),
+                ),
+                ("holder", models.CharField(blank=True, max_length=120)),
+                ("built", models.TextField(blank=True)),
+                ("screened", models.TextField(blank=True)),
+                ("digest", models.CharField(blank=True, max_length=40)),
+                ("artefact", models.BinaryField(null=True)),
+            ],
+            options={
+                "ordering": ("sweep", "number"),
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("sweep", "number"), name="one_sweep_order_number"
+                    )
+                ],
+            },
         ),
-        migrations.AddConstraint(
-            model_name="evaluation",
-            constraint=models.UniqueConstraint(
-                fields=("candidate", "kind", "attempt"), name="one_evaluation_per_attempt"
-            ),
+        migrations.CreateModel(
+            name="Verdict",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "round",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="verdict",
+                        to="campaigns.round",
+                    ),
+                ),
+                (
+                    "evaluation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="verdicts",
+                        to="campaigns.evaluation",
+                    ),
+                ),
+                ("word", models.CharField(max_length=30)),
+                ("reason", models.CharField(max_length=40)),
+                ("sentence", models.TextField()),
+                ("gain", models.FloatField(blank=True, null=True)),
+                ("gain_low", models.FloatField(blank=True, null=True)),
+                ("gain_high", models.FloatField(blank=True, null=True)),
+                ("pairs", models.PositiveIntegerField(default=0)),
+                ("interval_kind", models.CharField(blank=True, max_length=100)),
+                ("gates", models.JSONField(default=list)),
+                ("cases", models.JSONField(default=list)),
+                ("classes", models.JSONField(blank=True, null=True)),
+                ("noise", models.JSONField(blank=True, null=True)),
+                ("decided_at", models.DateTimeField(auto_now_add=True)),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Standing",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "round",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="standings",
+                        to="campaigns.round",
+                    ),
+                ),
+                ("word", models.CharField(max_length=20)),
+                (
+                    "evaluation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="standings",
+                        to="campaigns.evaluation",
+                    ),
+                ),
+                ("sentence", models.TextField()),
+                ("gain", models.FloatField(blank=True, null=True)),
+                ("gain_low", models.FloatField(blank=True, null=True)),
+                ("gain_high", models.FloatField(blank=True, null=True)),
+                ("pairs", models.PositiveIntegerField(default=0)),
+                ("interval_kind", models.CharField(blank=True, max_length=100)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ("pk",),
+                "constraints": [
+                    models.UniqueConstraint(fields=("round", "word"), name="one_standing_per_word")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Commit",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "round",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="commit",
+                        to="campaigns.round",
+                    ),
+                ),
+                ("branch", models.CharField(max_length=200)),
+                ("sha", models.CharField(max_length=40)),
+                ("message", models.TextField()),
+                ("source", models.TextField(blank=True)),
+                ("note", models.TextField(blank=True)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ("pk",),
+            },
         ),
         refuse(TriggerEvent.UPDATE, "sealed", ROWS | ENDED | STOPPED),
         refuse(

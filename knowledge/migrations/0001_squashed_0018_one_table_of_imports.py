@@ -59,6 +59,78 @@ class Migration(migrations.Migration):
     ]
     operations = [
         migrations.CreateModel(
+            name="Batch",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("wiki", "documents and values"),
+                            ("experience", "experience and lessons"),
+                        ],
+                        default="wiki",
+                        max_length=16,
+                    ),
+                ),
+                ("former", models.PositiveBigIntegerField(blank=True, null=True)),
+                ("origin", models.CharField(max_length=120)),
+                ("format", models.CharField(blank=True, max_length=40)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("planning", "being planned"),
+                            ("planned", "planned"),
+                            ("taking", "being imported"),
+                            ("confirmed", "confirmed"),
+                            ("dropped", "dropped"),
+                            ("undone", "undone"),
+                        ],
+                        default="planned",
+                        max_length=16,
+                    ),
+                ),
+                ("files", models.JSONField(blank=True, default=dict)),
+                ("answers", models.JSONField(blank=True, default=dict)),
+                ("plan", models.JSONField(blank=True, default=dict)),
+                ("why", models.CharField(blank=True, max_length=300)),
+                (
+                    "author",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+                ("undone_at", models.DateTimeField(blank=True, null=True)),
+                ("progress", models.JSONField(blank=True, default=dict)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "undone_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-pk"],
+            },
+        ),
+        migrations.CreateModel(
             name="Document",
             fields=[
                 (
@@ -74,6 +146,58 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["path"],
+            },
+        ),
+        migrations.CreateModel(
+            name="Revision",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "document",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="revisions",
+                        to="knowledge.document",
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("sha256", models.CharField(max_length=64)),
+                ("text", models.TextField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "author",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="revisions",
+                        to="knowledge.batch",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["document", "number"],
+                "base_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("document", "number"), name="revision_number_once"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -98,11 +222,333 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="SearchWord",
+            name="Spec",
             fields=[
-                ("word", models.CharField(max_length=60, primary_key=True, serialize=False)),
-                ("rows", models.PositiveIntegerField(default=0)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "platform",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="specs",
+                        to="knowledge.platform",
+                    ),
+                ),
+                ("metric", models.CharField(max_length=80)),
+                ("value", models.FloatField(blank=True, null=True)),
+                ("unit", models.CharField(max_length=16)),
+                ("shown", models.CharField(max_length=80)),
+                ("qualifiers", models.JSONField(blank=True, default=dict)),
+                ("evidence", models.CharField(max_length=16)),
+                ("source_kind", models.CharField(max_length=16)),
+                ("source", models.CharField(max_length=300)),
+                ("source_url", models.URLField(blank=True, max_length=500)),
+                ("note", models.TextField(blank=True)),
+                ("rank", models.CharField(max_length=16)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("proposed", "proposed"),
+                            ("approved", "approved"),
+                            ("returned", "returned"),
+                            ("retired", "retired"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False),
+                ),
+                (
+                    "proposed_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "replaces",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="replacements",
+                        to="knowledge.spec",
+                    ),
+                ),
+                ("elsewhere", models.JSONField(blank=True, editable=False, null=True)),
             ],
+            options={
+                "ordering": ["metric", "-rank", "pk"],
+                "permissions": [
+                    ("propose_spec", "Can propose values and bring documents in"),
+                    ("review_spec", "Can approve, return and retire values of others"),
+                ],
+                "indexes": [
+                    models.Index(fields=["platform", "metric"], name="spec_platform_metric"),
+                    models.Index(fields=["state"], name="spec_state"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("rank", "preferred"), ("state", "approved")),
+                        fields=("platform", "metric", "qualifiers"),
+                        name="spec_one_preferred",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Citation",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "spec",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="citations",
+                        to="knowledge.spec",
+                    ),
+                ),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="citations",
+                        to="knowledge.revision",
+                    ),
+                ),
+                ("first_line", models.PositiveIntegerField()),
+                ("last_line", models.PositiveIntegerField()),
+                ("quote", models.TextField()),
+            ],
+            options={
+                "ordering": ["revision", "first_line"],
+                "base_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("spec", "revision"), name="citation_once_per_revision"
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Flag",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "spec",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="flags",
+                        to="knowledge.spec",
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("changed", "changed"),
+                            ("lost", "lost"),
+                            ("source_missing", "source missing"),
+                            ("same_citation", "value changed, citation kept"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="flags",
+                        to="knowledge.revision",
+                    ),
+                ),
+                ("first_line", models.PositiveIntegerField(blank=True, null=True)),
+                ("last_line", models.PositiveIntegerField(blank=True, null=True)),
+                ("quote", models.TextField(blank=True)),
+                ("note", models.TextField(blank=True)),
+                ("raised_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "raised_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "answer",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("recited", "cited again"),
+                            ("replaced", "a new value replaces it"),
+                            ("retired", "retired"),
+                            ("typo_fix", "typo fix"),
+                            ("misread", "same line, misread before"),
+                            ("withdrawn", "the change was taken back"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("answered_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "answered_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("why", models.TextField(blank=True)),
+                ("elsewhere", models.JSONField(blank=True, editable=False, null=True)),
+            ],
+            options={
+                "ordering": ["pk"],
+                "base_manager_name": "objects",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("answered_at__isnull", True)),
+                        fields=["spec"],
+                        name="flag_open",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="SpecChange",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "spec",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="changes",
+                        to="knowledge.spec",
+                    ),
+                ),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "action",
+                    models.CharField(
+                        choices=[
+                            ("proposed", "proposed"),
+                            ("approved", "approved"),
+                            ("returned", "returned"),
+                            ("retired", "retired"),
+                            ("restored", "restored"),
+                            ("ranked", "ranked"),
+                            ("cited", "cited again"),
+                            ("flagged", "flagged"),
+                            ("answered", "answered"),
+                            ("waived", "warning waived"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("proposed", "proposed"),
+                            ("approved", "approved"),
+                            ("returned", "returned"),
+                            ("retired", "retired"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("rank", models.CharField(max_length=16)),
+                ("before", models.CharField(blank=True, max_length=300)),
+                ("after", models.CharField(blank=True, max_length=300)),
+                ("why", models.TextField(blank=True)),
+                ("elsewhere", models.JSONField(blank=True, editable=False, null=True)),
+            ],
+            options={
+                "ordering": ["-pk"],
+                "base_manager_name": "objects",
+                "indexes": [models.Index(fields=["spec", "at"], name="change_spec_at")],
+            },
+        ),
+        migrations.CreateModel(
+            name="Waiver",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "spec",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="waivers",
+                        to="knowledge.spec",
+                    ),
+                ),
+                ("constraint", models.CharField(max_length=40)),
+                ("reason", models.CharField(max_length=500)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("elsewhere", models.JSONField(blank=True, editable=False, null=True)),
+            ],
+            options={
+                "ordering": ["pk"],
+                "base_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("spec", "constraint"), name="waiver_once")
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Strategy",
@@ -145,979 +591,6 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "strategies",
                 "ordering": ["slug"],
-            },
-        ),
-        migrations.CreateModel(
-            name="Batch",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("wiki", "documents and values"),
-                            ("experience", "experience and lessons"),
-                        ],
-                        default="wiki",
-                        max_length=16,
-                    ),
-                ),
-                ("former", models.PositiveBigIntegerField(blank=True, null=True)),
-                ("origin", models.CharField(max_length=120)),
-                ("format", models.CharField(blank=True, max_length=40)),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("planning", "being planned"),
-                            ("planned", "planned"),
-                            ("taking", "being imported"),
-                            ("confirmed", "confirmed"),
-                            ("dropped", "dropped"),
-                            ("undone", "undone"),
-                        ],
-                        default="planned",
-                        max_length=16,
-                    ),
-                ),
-                ("files", models.JSONField(blank=True, default=dict)),
-                ("answers", models.JSONField(blank=True, default=dict)),
-                ("plan", models.JSONField(blank=True, default=dict)),
-                ("why", models.CharField(blank=True, max_length=300)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("decided_at", models.DateTimeField(blank=True, null=True)),
-                ("undone_at", models.DateTimeField(blank=True, null=True)),
-                ("progress", models.JSONField(blank=True, default=dict)),
-                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "author",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "undone_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["-pk"],
-            },
-        ),
-        migrations.CreateModel(
-            name="Experience",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                (
-                    "origin",
-                    models.CharField(
-                        choices=[
-                            ("round", "a round of a campaign"),
-                            ("imported", "an import"),
-                            ("person", "a person"),
-                        ],
-                        max_length=12,
-                    ),
-                ),
-                (
-                    "label",
-                    models.CharField(
-                        choices=[
-                            ("success", "success"),
-                            ("small", "small"),
-                            ("micro", "micro"),
-                            ("tie", "tie"),
-                            ("regression", "regression"),
-                            ("incorrect", "incorrect"),
-                        ],
-                        max_length=12,
-                    ),
-                ),
-                (
-                    "standing",
-                    models.CharField(
-                        choices=[
-                            ("counts", "counts"),
-                            ("masked", "masked"),
-                            ("merged", "merged into another"),
-                            ("withdrawn", "withdrawn with its import"),
-                        ],
-                        db_index=True,
-                        default="counts",
-                        max_length=12,
-                    ),
-                ),
-                ("campaign", models.BigIntegerField(blank=True, null=True)),
-                ("round", models.PositiveIntegerField(blank=True, null=True)),
-                ("proposer", models.CharField(blank=True, max_length=40)),
-                ("problem", models.CharField(blank=True, max_length=80)),
-                ("strategy_name", models.CharField(blank=True, max_length=300)),
-                ("title", models.CharField(blank=True, max_length=300)),
-                ("change", models.TextField(blank=True)),
-                ("evidence", models.JSONField(blank=True, default=list)),
-                ("shapes", models.JSONField(blank=True, default=list)),
-                ("params", models.JSONField(blank=True, default=dict)),
-                ("params_key", models.CharField(blank=True, max_length=32)),
-                ("precondition", models.TextField(blank=True)),
-                ("verdict", models.CharField(blank=True, max_length=30)),
-                ("reason", models.CharField(blank=True, max_length=40)),
-                ("gain", models.FloatField(blank=True, null=True)),
-                ("gain_low", models.FloatField(blank=True, null=True)),
-                ("gain_high", models.FloatField(blank=True, null=True)),
-                ("pairs", models.PositiveIntegerField(default=0)),
-                ("baseline", models.CharField(blank=True, max_length=200)),
-                ("expected_gain", models.FloatField(blank=True, null=True)),
-                ("borne", models.CharField(blank=True, max_length=20)),
-                ("compiler", models.CharField(blank=True, max_length=200)),
-                ("driver", models.CharField(blank=True, max_length=100)),
-                ("metrics", models.JSONField(blank=True, default=dict)),
-                ("notes", models.TextField(blank=True)),
-                ("external", models.CharField(blank=True, max_length=80)),
-                ("happened_at", models.DateTimeField()),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "author",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "batch",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="entries",
-                        to="knowledge.batch",
-                    ),
-                ),
-                (
-                    "merged_into",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="merged",
-                        to="knowledge.experience",
-                    ),
-                ),
-            ],
-            options={
-                "verbose_name_plural": "experience",
-                "ordering": ["-pk"],
-            },
-        ),
-        migrations.CreateModel(
-            name="ExperienceChange",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "action",
-                    models.CharField(
-                        choices=[
-                            ("merged", "merged"),
-                            ("unmerged", "taken out of a merge"),
-                            ("masked", "masked"),
-                            ("unmasked", "shown again"),
-                            ("withdrawn", "withdrawn with its import"),
-                        ],
-                        max_length=12,
-                    ),
-                ),
-                ("why", models.TextField(blank=True)),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "entry",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="changes",
-                        to="knowledge.experience",
-                    ),
-                ),
-                (
-                    "other",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="knowledge.experience",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["-pk"],
-            },
-        ),
-        migrations.CreateModel(
-            name="Lesson",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("op", models.CharField(blank=True, max_length=60)),
-                ("dtype", models.CharField(blank=True, max_length=20)),
-                ("backend", models.CharField(blank=True, max_length=40)),
-                ("platform", models.CharField(blank=True, max_length=80)),
-                ("arch", models.CharField(blank=True, max_length=40)),
-                ("strategy", models.CharField(blank=True, max_length=120)),
-                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ("context", models.TextField()),
-                ("signal", models.TextField()),
-                ("takeaway", models.TextField()),
-                ("applicability", models.TextField()),
-                ("avoid", models.BooleanField(default=False)),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("proposed", "proposed"),
-                            ("active", "active"),
-                            ("anti_pattern", "anti-pattern"),
-                            ("returned", "returned"),
-                            ("retracted", "retracted"),
-                        ],
-                        default="proposed",
-                        max_length=16,
-                    ),
-                ),
-                (
-                    "source",
-                    models.CharField(
-                        choices=[
-                            ("person", "a person"),
-                            ("campaign", "a campaign"),
-                            ("imported", "an import"),
-                            ("refused_trick", "a refused trick"),
-                        ],
-                        max_length=16,
-                    ),
-                ),
-                ("campaign", models.BigIntegerField(blank=True, null=True)),
-                ("confirmed", models.PositiveIntegerField(default=0)),
-                ("contradicted", models.PositiveIntegerField(default=0)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "batch",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="lessons",
-                        to="knowledge.batch",
-                    ),
-                ),
-                (
-                    "proposed_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["-pk"],
-            },
-        ),
-        migrations.CreateModel(
-            name="Gap",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("op", models.CharField(blank=True, max_length=60)),
-                ("dtype", models.CharField(blank=True, max_length=20)),
-                ("backend", models.CharField(blank=True, max_length=40)),
-                ("platform", models.CharField(blank=True, max_length=80)),
-                ("arch", models.CharField(blank=True, max_length=40)),
-                ("strategy", models.CharField(blank=True, max_length=120)),
-                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ("question", models.TextField()),
-                ("query", models.CharField(blank=True, max_length=500)),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[("open", "open"), ("answered", "answered"), ("closed", "closed")],
-                        default="open",
-                        max_length=12,
-                    ),
-                ),
-                ("why", models.TextField(blank=True)),
-                ("asked_at", models.DateTimeField(auto_now_add=True)),
-                ("closed_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "asked_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "closed_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "entry",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="knowledge.experience",
-                    ),
-                ),
-                (
-                    "lesson",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="answered_gaps",
-                        to="knowledge.lesson",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["-pk"],
-            },
-        ),
-        migrations.CreateModel(
-            name="Disagreement",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[("open", "open"), ("decided", "decided")],
-                        default="open",
-                        max_length=12,
-                    ),
-                ),
-                ("decision", models.TextField(blank=True)),
-                ("found_at", models.DateTimeField(auto_now_add=True)),
-                ("decided_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "first",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="disagreements",
-                        to="knowledge.experience",
-                    ),
-                ),
-                (
-                    "second",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="knowledge.experience",
-                    ),
-                ),
-                (
-                    "lesson",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="disagreements",
-                        to="knowledge.lesson",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["-pk"],
-            },
-        ),
-        migrations.CreateModel(
-            name="Adoption",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("campaign", models.BigIntegerField()),
-                ("round", models.PositiveIntegerField()),
-                ("strategy", models.CharField(max_length=120)),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "entry",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="adoptions",
-                        to="knowledge.experience",
-                    ),
-                ),
-                (
-                    "lesson",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="adoptions",
-                        to="knowledge.lesson",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["-pk"],
-            },
-        ),
-        migrations.CreateModel(
-            name="LessonChange",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("proposed", "proposed"),
-                            ("active", "active"),
-                            ("anti_pattern", "anti-pattern"),
-                            ("returned", "returned"),
-                            ("retracted", "retracted"),
-                        ],
-                        max_length=16,
-                    ),
-                ),
-                ("why", models.TextField(blank=True)),
-                ("before", models.JSONField(blank=True, default=dict)),
-                ("after", models.JSONField(blank=True, default=dict)),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "lesson",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="changes",
-                        to="knowledge.lesson",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["-pk"],
-            },
-        ),
-        migrations.CreateModel(
-            name="LessonEvidence",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("agrees", models.BooleanField()),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "entry",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="lessons",
-                        to="knowledge.experience",
-                    ),
-                ),
-                (
-                    "lesson",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="evidence",
-                        to="knowledge.lesson",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["-pk"],
-            },
-        ),
-        migrations.CreateModel(
-            name="LoginAttempt",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("key", models.CharField(max_length=64)),
-                ("at", models.DateTimeField(default=django.utils.timezone.now)),
-            ],
-            options={
-                "indexes": [models.Index(fields=["key", "at"], name="attempts_of_a_key")],
-            },
-        ),
-        migrations.CreateModel(
-            name="Revision",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("number", models.PositiveIntegerField()),
-                ("sha256", models.CharField(max_length=64)),
-                ("text", models.TextField()),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "author",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "batch",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="revisions",
-                        to="knowledge.batch",
-                    ),
-                ),
-                (
-                    "document",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="revisions",
-                        to="knowledge.document",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["document", "number"],
-                "base_manager_name": "objects",
-            },
-        ),
-        migrations.CreateModel(
-            name="SearchRow",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("track", "experience"),
-                            ("lesson", "lessons"),
-                            ("strategy", "strategies"),
-                            ("entry", "attempts"),
-                            ("round", "rounds"),
-                            ("spec", "values"),
-                            ("document", "documents"),
-                            ("gap", "gaps"),
-                        ],
-                        max_length=12,
-                    ),
-                ),
-                ("key", models.CharField(max_length=80)),
-                ("url", models.CharField(max_length=300)),
-                ("title", models.CharField(max_length=300)),
-                ("body", models.TextField(blank=True)),
-                ("facets", models.JSONField(blank=True, default=dict)),
-                ("words", models.TextField()),
-                ("weight", models.FloatField(default=0.0)),
-            ],
-            options={
-                "constraints": [
-                    models.UniqueConstraint(fields=("kind", "key"), name="one_search_row")
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="Spec",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("metric", models.CharField(max_length=80)),
-                ("value", models.FloatField(blank=True, null=True)),
-                ("unit", models.CharField(max_length=16)),
-                ("shown", models.CharField(max_length=80)),
-                ("qualifiers", models.JSONField(blank=True, default=dict)),
-                ("evidence", models.CharField(max_length=16)),
-                ("source_kind", models.CharField(max_length=16)),
-                ("source", models.CharField(max_length=300)),
-                ("source_url", models.URLField(blank=True, max_length=500)),
-                ("note", models.TextField(blank=True)),
-                ("rank", models.CharField(max_length=16)),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("proposed", "proposed"),
-                            ("approved", "approved"),
-                            ("returned", "returned"),
-                            ("retired", "retired"),
-                        ],
-                        max_length=16,
-                    ),
-                ),
-                (
-                    "created_at",
-                    models.DateTimeField(default=django.utils.timezone.now, editable=False),
-                ),
-                ("elsewhere", models.JSONField(blank=True, editable=False, null=True)),
-                (
-                    "platform",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="specs",
-                        to="knowledge.platform",
-                    ),
-                ),
-                (
-                    "proposed_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "replaces",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="replacements",
-                        to="knowledge.spec",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["metric", "-rank", "pk"],
-                "permissions": [
-                    ("propose_spec", "Can propose values and bring documents in"),
-                    ("review_spec", "Can approve, return and retire values of others"),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="Flag",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("changed", "changed"),
-                            ("lost", "lost"),
-                            ("source_missing", "source missing"),
-                            ("same_citation", "value changed, citation kept"),
-                        ],
-                        max_length=16,
-                    ),
-                ),
-                ("first_line", models.PositiveIntegerField(blank=True, null=True)),
-                ("last_line", models.PositiveIntegerField(blank=True, null=True)),
-                ("quote", models.TextField(blank=True)),
-                ("note", models.TextField(blank=True)),
-                ("raised_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "answer",
-                    models.CharField(
-                        blank=True,
-                        choices=[
-                            ("recited", "cited again"),
-                            ("replaced", "a new value replaces it"),
-                            ("retired", "retired"),
-                            ("typo_fix", "typo fix"),
-                            ("misread", "same line, misread before"),
-                            ("withdrawn", "the change was taken back"),
-                        ],
-                        max_length=16,
-                    ),
-                ),
-                ("answered_at", models.DateTimeField(blank=True, null=True)),
-                ("why", models.TextField(blank=True)),
-                ("elsewhere", models.JSONField(blank=True, editable=False, null=True)),
-                (
-                    "answered_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "raised_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "revision",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="flags",
-                        to="knowledge.revision",
-                    ),
-                ),
-                (
-                    "spec",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="flags",
-                        to="knowledge.spec",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["pk"],
-                "base_manager_name": "objects",
-            },
-        ),
-        migrations.CreateModel(
-            name="Citation",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("first_line", models.PositiveIntegerField()),
-                ("last_line", models.PositiveIntegerField()),
-                ("quote", models.TextField()),
-                (
-                    "revision",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="citations",
-                        to="knowledge.revision",
-                    ),
-                ),
-                (
-                    "spec",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="citations",
-                        to="knowledge.spec",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["revision", "first_line"],
-                "base_manager_name": "objects",
-            },
-        ),
-        migrations.CreateModel(
-            name="SpecChange",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "action",
-                    models.CharField(
-                        choices=[
-                            ("proposed", "proposed"),
-                            ("approved", "approved"),
-                            ("returned", "returned"),
-                            ("retired", "retired"),
-                            ("restored", "restored"),
-                            ("ranked", "ranked"),
-                            ("cited", "cited again"),
-                            ("flagged", "flagged"),
-                            ("answered", "answered"),
-                            ("waived", "warning waived"),
-                        ],
-                        max_length=16,
-                    ),
-                ),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("proposed", "proposed"),
-                            ("approved", "approved"),
-                            ("returned", "returned"),
-                            ("retired", "retired"),
-                        ],
-                        max_length=16,
-                    ),
-                ),
-                ("rank", models.CharField(max_length=16)),
-                ("before", models.CharField(blank=True, max_length=300)),
-                ("after", models.CharField(blank=True, max_length=300)),
-                ("why", models.TextField(blank=True)),
-                ("elsewhere", models.JSONField(blank=True, editable=False, null=True)),
-                (
-                    "by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "spec",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="changes",
-                        to="knowledge.spec",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["-pk"],
-                "base_manager_name": "objects",
-            },
-        ),
-        migrations.CreateModel(
-            name="Token",
-            fields=[
-                ("digest", models.CharField(max_length=128, primary_key=True, serialize=False)),
-                ("token_key", models.CharField(db_index=True, max_length=25)),
-                ("created", models.DateTimeField(auto_now_add=True)),
-                ("expiry", models.DateTimeField(blank=True, null=True)),
-                ("name", models.CharField(max_length=80)),
-                ("scopes", models.JSONField(default=list)),
-                (
-                    "user",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="auth_token_set",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("created", "digest"),
             },
         ),
         migrations.CreateModel(
@@ -1202,17 +675,8 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.AddField(
-            model_name="experience",
-            name="track",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="entries",
-                to="knowledge.trackrecord",
-            ),
-        ),
         migrations.CreateModel(
-            name="Waiver",
+            name="Experience",
             fields=[
                 (
                     "id",
@@ -1220,10 +684,172 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("constraint", models.CharField(max_length=40)),
-                ("reason", models.CharField(max_length=500)),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                ("elsewhere", models.JSONField(blank=True, editable=False, null=True)),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                (
+                    "track",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="entries",
+                        to="knowledge.trackrecord",
+                    ),
+                ),
+                (
+                    "origin",
+                    models.CharField(
+                        choices=[
+                            ("round", "a round of a campaign"),
+                            ("imported", "an import"),
+                            ("person", "a person"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "label",
+                    models.CharField(
+                        choices=[
+                            ("success", "success"),
+                            ("small", "small"),
+                            ("micro", "micro"),
+                            ("tie", "tie"),
+                            ("regression", "regression"),
+                            ("incorrect", "incorrect"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "standing",
+                    models.CharField(
+                        choices=[
+                            ("counts", "counts"),
+                            ("masked", "masked"),
+                            ("merged", "merged into another"),
+                            ("withdrawn", "withdrawn with its import"),
+                        ],
+                        db_index=True,
+                        default="counts",
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "merged_into",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="merged",
+                        to="knowledge.experience",
+                    ),
+                ),
+                ("campaign", models.BigIntegerField(blank=True, null=True)),
+                ("round", models.PositiveIntegerField(blank=True, null=True)),
+                ("proposer", models.CharField(blank=True, max_length=40)),
+                ("problem", models.CharField(blank=True, max_length=80)),
+                ("strategy_name", models.CharField(blank=True, max_length=300)),
+                ("title", models.CharField(blank=True, max_length=300)),
+                ("change", models.TextField(blank=True)),
+                ("evidence", models.JSONField(blank=True, default=list)),
+                ("shapes", models.JSONField(blank=True, default=list)),
+                ("params", models.JSONField(blank=True, default=dict)),
+                ("params_key", models.CharField(blank=True, max_length=32)),
+                ("precondition", models.TextField(blank=True)),
+                ("verdict", models.CharField(blank=True, max_length=30)),
+                ("reason", models.CharField(blank=True, max_length=40)),
+                ("gain", models.FloatField(blank=True, null=True)),
+                ("gain_low", models.FloatField(blank=True, null=True)),
+                ("gain_high", models.FloatField(blank=True, null=True)),
+                ("pairs", models.PositiveIntegerField(default=0)),
+                ("baseline", models.CharField(blank=True, max_length=200)),
+                ("expected_gain", models.FloatField(blank=True, null=True)),
+                ("borne", models.CharField(blank=True, max_length=20)),
+                ("compiler", models.CharField(blank=True, max_length=200)),
+                ("driver", models.CharField(blank=True, max_length=100)),
+                ("metrics", models.JSONField(blank=True, default=dict)),
+                ("notes", models.TextField(blank=True)),
+                ("external", models.CharField(blank=True, max_length=80)),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="entries",
+                        to="knowledge.batch",
+                    ),
+                ),
+                (
+                    "author",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("happened_at", models.DateTimeField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "verbose_name_plural": "experience",
+                "ordering": ["-pk"],
+                "indexes": [
+                    models.Index(fields=["track", "standing", "gain"], name="experience_gain"),
+                    models.Index(
+                        fields=["track", "standing", "-happened_at"], name="experience_newest"
+                    ),
+                    models.Index(fields=["params_key"], name="experience_idea"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("campaign__isnull", False)),
+                        fields=("campaign", "round"),
+                        name="one_experience_per_round",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="ExperienceChange",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "entry",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="changes",
+                        to="knowledge.experience",
+                    ),
+                ),
+                (
+                    "action",
+                    models.CharField(
+                        choices=[
+                            ("merged", "merged"),
+                            ("unmerged", "taken out of a merge"),
+                            ("masked", "masked"),
+                            ("unmasked", "shown again"),
+                            ("withdrawn", "withdrawn with its import"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "other",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="knowledge.experience",
+                    ),
+                ),
                 (
                     "by",
                     models.ForeignKey(
@@ -1234,18 +860,447 @@ class Migration(migrations.Migration):
                         to=settings.AUTH_USER_MODEL,
                     ),
                 ),
-                (
-                    "spec",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="waivers",
-                        to="knowledge.spec",
-                    ),
-                ),
+                ("why", models.TextField(blank=True)),
+                ("at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                "ordering": ["pk"],
-                "base_manager_name": "objects",
+                "ordering": ["-pk"],
+            },
+        ),
+        migrations.CreateModel(
+            name="Lesson",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("op", models.CharField(blank=True, max_length=60)),
+                ("dtype", models.CharField(blank=True, max_length=20)),
+                ("backend", models.CharField(blank=True, max_length=40)),
+                ("platform", models.CharField(blank=True, max_length=80)),
+                ("arch", models.CharField(blank=True, max_length=40)),
+                ("strategy", models.CharField(blank=True, max_length=120)),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("context", models.TextField()),
+                ("signal", models.TextField()),
+                ("takeaway", models.TextField()),
+                ("applicability", models.TextField()),
+                ("avoid", models.BooleanField(default=False)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("proposed", "proposed"),
+                            ("active", "active"),
+                            ("anti_pattern", "anti-pattern"),
+                            ("returned", "returned"),
+                            ("retracted", "retracted"),
+                        ],
+                        default="proposed",
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[
+                            ("person", "a person"),
+                            ("campaign", "a campaign"),
+                            ("imported", "an import"),
+                            ("refused_trick", "a refused trick"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("campaign", models.BigIntegerField(blank=True, null=True)),
+                (
+                    "batch",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="lessons",
+                        to="knowledge.batch",
+                    ),
+                ),
+                (
+                    "proposed_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("confirmed", models.PositiveIntegerField(default=0)),
+                ("contradicted", models.PositiveIntegerField(default=0)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ["-pk"],
+                "indexes": [models.Index(fields=["state", "op", "backend"], name="lesson_scope")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("source", "refused_trick")),
+                        fields=("op", "dtype", "backend", "platform", "arch", "strategy"),
+                        name="one_anti_pattern_per_trick",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Adoption",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("campaign", models.BigIntegerField()),
+                ("round", models.PositiveIntegerField()),
+                ("strategy", models.CharField(max_length=120)),
+                (
+                    "entry",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="adoptions",
+                        to="knowledge.experience",
+                    ),
+                ),
+                (
+                    "lesson",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="adoptions",
+                        to="knowledge.lesson",
+                    ),
+                ),
+                ("at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ["-pk"],
+                "indexes": [models.Index(fields=["campaign", "round"], name="adoption_round")],
+            },
+        ),
+        migrations.CreateModel(
+            name="LessonEvidence",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "lesson",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="evidence",
+                        to="knowledge.lesson",
+                    ),
+                ),
+                (
+                    "entry",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="lessons",
+                        to="knowledge.experience",
+                    ),
+                ),
+                ("agrees", models.BooleanField()),
+                (
+                    "by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ["-pk"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("lesson", "entry"), name="one_evidence_per_lesson"
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="LessonChange",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "lesson",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="changes",
+                        to="knowledge.lesson",
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("proposed", "proposed"),
+                            ("active", "active"),
+                            ("anti_pattern", "anti-pattern"),
+                            ("returned", "returned"),
+                            ("retracted", "retracted"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("why", models.TextField(blank=True)),
+                ("before", models.JSONField(blank=True, default=dict)),
+                ("after", models.JSONField(blank=True, default=dict)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "ordering": ["-pk"],
+            },
+        ),
+        migrations.CreateModel(
+            name="Gap",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("op", models.CharField(blank=True, max_length=60)),
+                ("dtype", models.CharField(blank=True, max_length=20)),
+                ("backend", models.CharField(blank=True, max_length=40)),
+                ("platform", models.CharField(blank=True, max_length=80)),
+                ("arch", models.CharField(blank=True, max_length=40)),
+                ("strategy", models.CharField(blank=True, max_length=120)),
+                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("question", models.TextField()),
+                ("query", models.CharField(blank=True, max_length=500)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("open", "open"), ("answered", "answered"), ("closed", "closed")],
+                        default="open",
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "lesson",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="answered_gaps",
+                        to="knowledge.lesson",
+                    ),
+                ),
+                (
+                    "entry",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="knowledge.experience",
+                    ),
+                ),
+                ("why", models.TextField(blank=True)),
+                (
+                    "asked_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "closed_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("asked_at", models.DateTimeField(auto_now_add=True)),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
+            ],
+            options={
+                "ordering": ["-pk"],
+            },
+        ),
+        migrations.CreateModel(
+            name="Disagreement",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "first",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="disagreements",
+                        to="knowledge.experience",
+                    ),
+                ),
+                (
+                    "second",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="knowledge.experience",
+                    ),
+                ),
+                (
+                    "lesson",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="disagreements",
+                        to="knowledge.lesson",
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("open", "open"), ("decided", "decided")],
+                        default="open",
+                        max_length=12,
+                    ),
+                ),
+                ("decision", models.TextField(blank=True)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("found_at", models.DateTimeField(auto_now_add=True)),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+            ],
+            options={
+                "ordering": ["-pk"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("second__isnull", False)),
+                        fields=("first", "second"),
+                        name="one_disagreement_per_pair",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("lesson__isnull", False)),
+                        fields=("first", "lesson"),
+                        name="one_disagreement_per_lesson",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="SearchRow",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("track", "experience"),
+                            ("lesson", "lessons"),
+                            ("strategy", "strategies"),
+                            ("entry", "attempts"),
+                            ("round", "rounds"),
+                            ("spec", "values"),
+                            ("document", "documents"),
+                            ("gap", "gaps"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("key", models.CharField(max_length=80)),
+                ("url", models.CharField(max_length=300)),
+                ("title", models.CharField(max_length=300)),
+                ("body", models.TextField(blank=True)),
+                ("facets", models.JSONField(blank=True, default=dict)),
+                ("words", models.TextField()),
+                ("weight", models.FloatField(default=0.0)),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("kind", "key"), name="one_search_row")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="SearchWord",
+            fields=[
+                ("word", models.CharField(max_length=60, primary_key=True, serialize=False)),
+                ("rows", models.PositiveIntegerField(default=0)),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Token",
+            fields=[
+                ("digest", models.CharField(max_length=128, primary_key=True, serialize=False)),
+                ("token_key", models.CharField(db_index=True, max_length=25)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="auth_token_set",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("created", models.DateTimeField(auto_now_add=True)),
+                ("expiry", models.DateTimeField(blank=True, null=True)),
+                ("name", models.CharField(max_length=80)),
+                ("scopes", models.JSONField(default=list)),
+            ],
+            options={
+                "ordering": ("created", "digest"),
             },
         ),
         migrations.CreateModel(
@@ -1257,11 +1312,6 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("key", models.CharField(max_length=200)),
-                ("request", models.CharField(max_length=64)),
-                ("status", models.PositiveSmallIntegerField(null=True)),
-                ("content", models.TextField(blank=True)),
-                ("at", models.DateTimeField(auto_now_add=True)),
                 (
                     "user",
                     models.ForeignKey(
@@ -1270,6 +1320,11 @@ class Migration(migrations.Migration):
                         to=settings.AUTH_USER_MODEL,
                     ),
                 ),
+                ("key", models.CharField(max_length=200)),
+                ("request", models.CharField(max_length=64)),
+                ("status", models.PositiveSmallIntegerField(null=True)),
+                ("content", models.TextField(blank=True)),
+                ("at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
                 "constraints": [
@@ -1277,107 +1332,21 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.AddIndex(
-            model_name="lesson",
-            index=models.Index(fields=["state", "op", "backend"], name="lesson_scope"),
-        ),
-        migrations.AddConstraint(
-            model_name="lesson",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("source", "refused_trick")),
-                fields=("op", "dtype", "backend", "platform", "arch", "strategy"),
-                name="one_anti_pattern_per_trick",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="disagreement",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("second__isnull", False)),
-                fields=("first", "second"),
-                name="one_disagreement_per_pair",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="disagreement",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("lesson__isnull", False)),
-                fields=("first", "lesson"),
-                name="one_disagreement_per_lesson",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="adoption",
-            index=models.Index(fields=["campaign", "round"], name="adoption_round"),
-        ),
-        migrations.AddConstraint(
-            model_name="lessonevidence",
-            constraint=models.UniqueConstraint(
-                fields=("lesson", "entry"), name="one_evidence_per_lesson"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="revision",
-            constraint=models.UniqueConstraint(
-                fields=("document", "number"), name="revision_number_once"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="spec",
-            index=models.Index(fields=["platform", "metric"], name="spec_platform_metric"),
-        ),
-        migrations.AddIndex(
-            model_name="spec",
-            index=models.Index(fields=["state"], name="spec_state"),
-        ),
-        migrations.AddConstraint(
-            model_name="spec",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("rank", "preferred"), ("state", "approved")),
-                fields=("platform", "metric", "qualifiers"),
-                name="spec_one_preferred",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="flag",
-            index=models.Index(
-                condition=models.Q(("answered_at__isnull", True)), fields=["spec"], name="flag_open"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="citation",
-            constraint=models.UniqueConstraint(
-                fields=("spec", "revision"), name="citation_once_per_revision"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="specchange",
-            index=models.Index(fields=["spec", "at"], name="change_spec_at"),
-        ),
-        migrations.AddIndex(
-            model_name="experience",
-            index=models.Index(fields=["track", "standing", "gain"], name="experience_gain"),
-        ),
-        migrations.AddIndex(
-            model_name="experience",
-            index=models.Index(
-                fields=["track", "standing", "-happened_at"], name="experience_newest"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="experience",
-            index=models.Index(fields=["params_key"], name="experience_idea"),
-        ),
-        migrations.AddConstraint(
-            model_name="experience",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("campaign__isnull", False)),
-                fields=("campaign", "round"),
-                name="one_experience_per_round",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="waiver",
-            constraint=models.UniqueConstraint(fields=("spec", "constraint"), name="waiver_once"),
+        migrations.CreateModel(
+            name="LoginAttempt",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(max_length=64)),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+            ],
+            options={
+                "indexes": [models.Index(fields=["key", "at"], name="attempts_of_a_key")],
+            },
         ),
         FULL_TEXT,
         refuse(
