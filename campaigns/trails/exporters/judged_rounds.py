@@ -22,13 +22,10 @@ class ExportedRound(RoundRow):
     A trail is raw data: what it calls a round's time is `median_us`, of its own session.
     """
 
+    candidate: Candidate | None
     evaluation: Evaluation | None
     report: Report | None
     repairs: tuple[Repair, ...]
-
-    @property
-    def candidate(self) -> Candidate | None:
-        return self.round.chosen or (self.evaluation.candidate if self.evaluation else None)
 
     @property
     def stored(self) -> dict[str, Any]:
@@ -130,6 +127,7 @@ def trail_of(campaign: Campaign) -> ExportedCampaign:
         rounds.append(
             ExportedRound(
                 **{field.name: getattr(row, field.name) for field in fields(RoundRow)},
+                candidate=row.round.chosen or (evaluation.candidate if evaluation else None),
                 evaluation=evaluation,
                 report=report_of(evaluation) if evaluation else None,
                 repairs=tuple(repairs[row.round.pk]),

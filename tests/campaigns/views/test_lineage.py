@@ -9,7 +9,7 @@ from django.utils.html import escape
 from campaigns.lineage.git import LineageError
 from campaigns.models import Commit
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.rounds import closed as step
+from campaigns.steps.rounds import close_round as step
 from tests.campaigns.sample import HOSTILE
 from tests.campaigns.steps import cast
 
