@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from campaigns.proposers.base import Attempt, Category, Draft, Failure, Situation, Variant, register
 from campaigns.proposers.evidence import read_facts
-from campaigns.proposers.recipes.base import Recipe, recipes
+from campaigns.proposers.recipes.base import recipes
 from campaigns.proposers.search.idea import Idea, advised
 from campaigns.proposers.search.ideas import (
     TUNED,
@@ -59,7 +59,7 @@ def category_of(strategy: str, strategies: Sequence[StrategyFacts] = ()) -> Cate
     """The category of a strategy of the search or the catalogue; None for any other."""
     found = recipes().get(strategy)
     if found is not None:
-        return found.about.category
+        return found.category
     if strategy.startswith("flags."):
         return Category.INSTRUCTIONS
     name = strategy.removeprefix("tune.")
@@ -78,11 +78,10 @@ def _by_hand(situation: Situation) -> Iterator[Way]:
     tried = {attempt.strategy for attempt in situation.history}
     facts = read_facts(situation.evidence)
     for name, found in recipes().items():
-        about = found.about
-        if name in tried or not _is_meant(found, situation) or found.variants(situation):
+        if name in tried or not found.is_meant(situation) or found.variants(situation):
             continue
-        expected = about.expected(facts)
-        yield Way(name, about.category, about.title, about.rationale, expected, by_itself=False)
+        expected = found.expected(facts)
+        yield Way(name, found.category, found.title, found.rationale, expected, by_itself=False)
 
 
 def _by_people(
@@ -122,11 +121,6 @@ def _category(strategy: StrategyFacts) -> Category:
 def _with_id(way: Way, names: StrategyNames, situation: Situation) -> Way:
     slug = names.slug(way.strategy, situation.backend)
     return replace(way, catalogue=slug) if slug in names.slugs else way
-
-
-def _is_meant(found: Recipe, situation: Situation) -> bool:
-    about = found.about
-    return about.backend == situation.backend and (not about.ops or situation.op in about.ops)
 
 
 @register

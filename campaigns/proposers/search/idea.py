@@ -50,7 +50,6 @@ class Idea:
     expected: float
     params: Mapping[str, Param]
     candidates: tuple[Variant, ...]
-    bucket: Bucket
     category: Category
     rank: IdeaRank = IdeaRank.OWN
     follows: tuple[str, ...] = ()
@@ -83,7 +82,7 @@ class Idea:
             expected_amount=round(1.0 - 1.0 / self.expected, 3),
             risks=self.risks,
             params=self.params,
-            bucket=self.bucket,
+            bucket=Bucket.K1,
             follows=self.follows,
         )
         return Draft(hypothesis, self.candidates, self.sweep)

@@ -9,7 +9,6 @@ from campaigns.proposers.base import Category, Situation, SweepPlan, Variant
 from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.recipes.base import recipes
 from campaigns.proposers.search.idea import Idea, advice_on, told_values
-from campaigns.rules.verdict.buckets import Bucket
 from campaigns.spaces.find import space_of
 from campaigns.spaces.matmul_model import ranked, tile_knobs
 from campaigns.spaces.render import FLAG_SETS, RISKY_FLAG_SETS, FlagSet, render, with_flags
@@ -31,21 +30,19 @@ def recipe_ideas(situation: Situation) -> Iterator[Idea]:
         variants = found.variants(situation)
         if not variants:
             continue
-        about = found.about
         params: dict[str, Param] = dict(variants[0].params) if len(variants) == 1 else {}
         if len(variants) > 1:
             params = {"variants": "; ".join(variant.label for variant in variants)}
         yield Idea(
             strategy=name,
-            title=about.title,
-            change=about.change,
-            rationale=about.rationale,
-            risks=about.risks,
-            expected=about.expected(facts),
+            title=found.title,
+            change=found.change,
+            rationale=found.rationale,
+            risks=found.risks,
+            expected=found.expected(facts),
             params=params,
             candidates=variants,
-            bucket=about.bucket,
-            category=about.category,
+            category=found.category,
         )
 
 
@@ -64,7 +61,6 @@ def told_ideas(situation: Situation) -> Iterator[Idea]:
                 expected=OPTION_GAIN,
                 params={name: value},
                 candidates=(Variant(f"{name} {value}", source, {name: value}),),
-                bucket=Bucket.K1,
                 category=TUNED.get(name, Category.LAUNCH),
             )
 
@@ -111,7 +107,6 @@ def _flags_idea(
         expected=gain,
         params={"flags": listed},
         candidates=variants,
-        bucket=Bucket.K1,
         category=Category.INSTRUCTIONS,
     )
 
@@ -168,7 +163,6 @@ def space_ideas(situation: Situation) -> Iterator[Idea]:
         expected=HOPED,
         params={"knobs": names, "points": str(space.size), "from round": situation.incumbent_round},
         candidates=(Variant("as it is", situation.source, dict(space.defaults)),),
-        bucket=Bucket.K1,
         category=Category.LAUNCH,
         sweep=plan,
     )
@@ -196,7 +190,6 @@ def _known(situation: Situation, space: Space) -> Iterator[Idea]:
             candidates=(
                 Variant(label[:120], render(situation.source, space, point), dict(values)),
             ),
-            bucket=Bucket.K1,
             category=Category.LAUNCH,
         )
         return
