@@ -122,7 +122,11 @@ def spent_for(campaign: Campaign) -> tuple[TriedElsewhere, ...]:
     rows = _counting().filter(campaign__isnull=False, **context)
     others = list(rows.exclude(campaign=campaign.pk).order_by("-happened_at")[:MOST_ROWS])
     digest = incumbent.digest if incumbent else ""
-    rivals, compiler = _rivals(others), _compiler(campaign)
+    rivals = _rivals(others)
+    measured = Evaluation.objects.filter(candidate__round__campaign=campaign)
+    own = measured.exclude(report={}).exclude(kind__in=TORCH).order_by("-pk")
+    # The one that this campaign's last measurement was built with.
+    compiler = str(own.values_list(COMPILER_PATH, flat=True).first() or "")
     same = {row.pk for row in others if rivals.get((row.campaign, row.round)) == digest}
     # What worked on another source may still be a failure on this one, and the other way round.
     worked = {(row.params_key, row.pk in same) for row in others if row.label in WORKED}
@@ -164,13 +168,6 @@ def _rivals(rows: Iterable[Experience]) -> dict[tuple[int | None, int | None], s
         (campaign, number): digest
         for campaign, number, digest in found.values_list("campaign", "number", "against__digest")
     }
-
-
-def _compiler(campaign: Campaign) -> str:
-    """The one that this campaign's last measurement was built with."""
-    rows = Evaluation.objects.filter(candidate__round__campaign=campaign)
-    own = rows.exclude(report={}).exclude(kind__in=TORCH)
-    return str(own.order_by("-pk").values_list(COMPILER_PATH, flat=True).first() or "")
 
 
 def _counting() -> QuerySet[Experience]:

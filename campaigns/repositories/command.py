@@ -78,7 +78,12 @@ class RepositoryCommand(BaseCommand):
     def new(
         self, *, path: Path, harness: Path, revision: str, platform: str | None, local: bool
     ) -> None:
-        found = self._platform(platform)
+        if platform is None:
+            found = ensure_platform(this_device())
+        elif (named := Platform.objects.filter(slug=platform).first()) is not None:
+            found = named
+        else:
+            self.fail(ExitCode.NOT_FOUND, f"platform {platform!r}: no such platform")
         try:
             text = harness.read_text()
         except FileNotFoundError:
@@ -196,14 +201,6 @@ class RepositoryCommand(BaseCommand):
                     self.progress(f"  {waiting.doing}: {waiting.sentence}")
             except DeviceBusy as busy:
                 self.fail(ExitCode.USAGE, str(busy))
-
-    def _platform(self, slug: str | None) -> Platform:
-        if slug is None:
-            return ensure_platform(this_device())
-        found = Platform.objects.filter(slug=slug).first()
-        if found is None:
-            self.fail(ExitCode.NOT_FOUND, f"platform {slug!r}: no such platform")
-        return found
 
     def _get(self, key: int) -> Repository:
         row = Repository.objects.select_related("platform").filter(pk=key).first()

@@ -150,27 +150,22 @@ def new_repository(request: HttpRequest) -> HttpResponse:
         form = RepositoryForm(initial={"harness": EXAMPLE})
         return render(request, "campaigns/repositories/new.html", {"form": form})
     form = RepositoryForm(request.POST, request.FILES)
-    row = _added(request, form) if form.is_valid() else None
-    if row is None:
-        return render(request, "campaigns/repositories/new.html", {"form": form}, status=422)
-    return _gone_on(request, row, row)
-
-
-def _added(request: HttpRequest, form: RepositoryForm) -> Repository | None:
-    said = form.cleaned_data
-    try:
-        return add_bundle(
-            said["bundle"].chunks(),
-            said["harness"].replace("\r\n", "\n"),
-            said["platform"],
-            source=f"upload {said['bundle'].name}",
-            revision=said["revision"] or HEAD,
-            by=request.user,
-        )
-    except RepositoryRefused as error:
-        fields = {"repository": "bundle", "files.change": "harness"}
-        form.add_error(fields.get(error.field, error.field), error.message)
-        return None
+    if form.is_valid():
+        said = form.cleaned_data
+        try:
+            row = add_bundle(
+                said["bundle"].chunks(),
+                said["harness"].replace("\r\n", "\n"),
+                said["platform"],
+                source=f"upload {said['bundle'].name}",
+                revision=said["revision"] or HEAD,
+                by=request.user,
+            )
+            return _gone_on(request, row, row)
+        except RepositoryRefused as error:
+            fields = {"repository": "bundle", "files.change": "harness"}
+            form.add_error(fields.get(error.field, error.field), error.message)
+    return render(request, "campaigns/repositories/new.html", {"form": form}, status=422)
 
 
 @may_change

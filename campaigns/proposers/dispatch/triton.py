@@ -45,7 +45,13 @@ def given_names(v0: Source) -> tuple[str, ...]:
 def dispatcher(split: DispatchPlan) -> Source:
     """One module with both parts and one `run_kernel`. Raises CannotSplit."""
     parts = [_Module(part) for part in (split.incumbent, split.variant)]
-    _refuse_other_imports(*parts)
+    one, other = (part.imports for part in parts)
+    for name in sorted(one.keys() & other.keys()):
+        if one[name] != other[name]:
+            raise CannotSplit(
+                f"{name}: imported as {one[name]} and as {other[name]}; "
+                "accepted: one meaning for each imported name"
+            )
     names = given_names(split.v0)
     for part in parts:
         part.refuse_other_arguments(names)
@@ -152,12 +158,3 @@ def _parsed(name: str, source: Source) -> cst.Module:
         return cst.parse_module(source.text)
     except cst.ParserSyntaxError as error:
         raise CannotSplit(f"{name}: line {error.raw_line}: {error.message}") from None
-
-
-def _refuse_other_imports(one: _Module, other: _Module) -> None:
-    for name in sorted(one.imports.keys() & other.imports.keys()):
-        if one.imports[name] != other.imports[name]:
-            raise CannotSplit(
-                f"{name}: imported as {one.imports[name]} and as {other.imports[name]}; "
-                "accepted: one meaning for each imported name"
-            )

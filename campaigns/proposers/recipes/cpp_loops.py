@@ -155,19 +155,14 @@ def parallel_outer(situation: Situation) -> tuple[Variant, ...]:
         if loop is None or "parallel" in pragma_before(node) or not starts_line(node):
             continue
         found = examine(loop, callees(root))
-        if found.independent:
-            edits.append(_shared(node, found.clauses))
+        before = node.prev_named_sibling
+        if found.independent and before is not None and "omp simd" in pragma_before(node):
+            both = text_of(before).replace("omp simd", "omp parallel for simd")
+            edits.append(Edit(before.start_byte, before.end_byte, both))
+        elif found.independent:
+            pragma = f"{indent_of(node)}#pragma omp parallel for schedule(static){found.clauses}\n"
+            edits.append(Edit(line_start(node), line_start(node), pragma))
     return single(edited(situation.source, edits, flags=("-fopenmp",))) if edits else ()
-
-
-def _shared(node: Node, clauses: str) -> Edit:
-    """The pragma that shares the loop; one for vector lanes that is there already is kept."""
-    before = node.prev_named_sibling
-    if before is not None and "omp simd" in pragma_before(node):
-        both = text_of(before).replace("omp simd", "omp parallel for simd")
-        return Edit(before.start_byte, before.end_byte, both)
-    pragma = f"{indent_of(node)}#pragma omp parallel for schedule(static){clauses}\n"
-    return Edit(line_start(node), line_start(node), pragma)
 
 
 @Recipe(

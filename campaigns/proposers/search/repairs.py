@@ -21,14 +21,7 @@ WHOLE = "whole_tiles"
 
 def repairs(situation: Situation, failure: Failure) -> Iterator[Variant]:
     """Every repair that applies, the likeliest for this outcome first."""
-    yield from _fewer_flags(situation, failure)
-    if failure.outcome in (Outcome.WRONG_RESULT, Outcome.CRASHED):
-        yield from _whole_sizes_only(situation, failure)
-    yield from _smaller(situation, failure)
-
-
-def _fewer_flags(situation: Situation, failure: Failure) -> Iterator[Variant]:
-    """Take optimising flags back that the incumbent does without, the last given first."""
+    # Take optimising flags back that the incumbent does without, the last given first.
     backend = situation.backend
     sets = (*RISKY_FLAG_SETS.get(backend, ()), *FLAG_SETS.get(backend, ()))
     optional = {flag for one in sets for flag in one.flags} - set(situation.source.flags)
@@ -38,6 +31,9 @@ def _fewer_flags(situation: Situation, failure: Failure) -> Iterator[Variant]:
             flags.remove(flag)
             source = Source(failure.source.name, failure.source.text, tuple(flags))
             yield Variant(f"without {flag}", source, {**failure.params, "without": flag})
+    if failure.outcome in (Outcome.WRONG_RESULT, Outcome.CRASHED):
+        yield from _whole_sizes_only(situation, failure)
+    yield from _smaller(situation, failure)
 
 
 def _smaller(situation: Situation, failure: Failure) -> Iterator[Variant]:
