@@ -84,31 +84,56 @@ def read_hypothesis(handed: HandedIn, facts: Mapping[str, str]) -> Hypothesis:
     facts: case → what was measured of the incumbent, in words. Raises SubmissionRefused for the
     first field that is missing or wrong.
     """
-    for name, said in asdict(handed).items():
-        may_differ = name in ("amount", "evidence") or (name == "flags" and said is None)
-        if not may_differ and not isinstance(said, str):
-            raise SubmissionRefused(name, f"{said!r:.40}; accepted: text")
-    missing = [(name, _needed(name, facts)) for name in NEEDED if _is_empty(handed, name)]
-    if missing:
-        raise SubmissionRefused(*missing[0], also=missing[1:])
+    _require_whole(handed, facts)
     for name, most in LONGEST.items():
         said = getattr(handed, name)
         if len(said) > most or "\0" in said:
             raise SubmissionRefused(name, f"{len(said)} characters; accepted: text, at most {most}")
     amount = _amount(handed)
+    for case in handed.evidence:
+        if case not in facts:
+            raise SubmissionRefused("evidence", f"{case!r:.100}; accepted: {', '.join(facts)}")
+    for name, accepted in (("direction", tuple(MetricDirection)), ("bucket", BUCKETS)):
+        said = getattr(handed, name)
+        if said not in accepted:
+            raise SubmissionRefused(name, f"{said!r:.40}; accepted: {', '.join(accepted)}")
+    # A name of its own for an idea that is not in the catalogue, so that no two are mixed up.
+    own_name = f"own.{slugify(handed.title, allow_unicode=True)[:100]}"
     return Hypothesis(
-        strategy=handed.strategy.strip() or _own_name(handed.title),
+        strategy=handed.strategy.strip() or own_name,
         title=handed.title.strip(),
         change=handed.change.strip(),
         rationale=handed.rationale.strip(),
-        evidence=_evidence(handed.evidence, facts),
+        evidence=tuple(facts[case] for case in dict.fromkeys(handed.evidence)),
         expected_metric=handed.metric.strip(),
-        expected_direction=_direction(handed.direction),
+        expected_direction=MetricDirection(handed.direction),
         expected_amount=amount,
         risks=handed.risks.strip(),
         params={},
-        bucket=_bucket(handed.bucket),
+        bucket=Bucket(handed.bucket),
     )
+
+
+def _require_whole(handed: HandedIn, facts: Mapping[str, str]) -> None:
+    """Every field that is needed is there, and is text where it has to be."""
+    for name, said in asdict(handed).items():
+        may_differ = name in ("amount", "evidence") or (name == "flags" and said is None)
+        if not may_differ and not isinstance(said, str):
+            raise SubmissionRefused(name, f"{said!r:.40}; accepted: text")
+    needed = {
+        "evidence": f"is needed; accepted: one or more of the cases {', '.join(facts)}",
+        "direction": f"is needed; accepted: {', '.join(MetricDirection)}",
+        "source": "is needed, as text",
+    }
+    missing = []
+    for name in NEEDED:
+        said = getattr(handed, name)
+        if not (said.strip() if isinstance(said, str) else said):
+            missing.append(
+                (name, needed.get(name, "is needed; a hypothesis comes before its code"))
+            )
+    if missing:
+        raise SubmissionRefused(*missing[0], also=missing[1:])
 
 
 def read_flags(handed: HandedIn, incumbent: Source) -> tuple[str, ...]:
@@ -147,21 +172,6 @@ def squeezed(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _is_empty(handed: HandedIn, name: str) -> bool:
-    said = getattr(handed, name)
-    return not (said.strip() if isinstance(said, str) else said)
-
-
-def _needed(name: str, facts: Mapping[str, str]) -> str:
-    if name == "evidence":
-        return f"is needed; accepted: one or more of the cases {', '.join(facts)}"
-    if name == "direction":
-        return f"is needed; accepted: {', '.join(MetricDirection)}"
-    if name == "source":
-        return "is needed, as text"
-    return "is needed; a hypothesis comes before its code"
-
-
 def _amount(handed: HandedIn) -> float:
     said = str(handed.amount).strip()
     try:
@@ -177,30 +187,3 @@ def _amount(handed: HandedIn) -> float:
             f"{most:.0%}",
         )
     return share
-
-
-def _direction(said: str) -> MetricDirection:
-    if said not in set(MetricDirection):
-        raise SubmissionRefused(
-            "direction", f"{said!r:.40}; accepted: {', '.join(MetricDirection)}"
-        )
-    return MetricDirection(said)
-
-
-def _bucket(said: str) -> Bucket:
-    if said not in BUCKETS:
-        raise SubmissionRefused("bucket", f"{said!r:.40}; accepted: {', '.join(BUCKETS)}")
-    return Bucket(said)
-
-
-def _evidence(cases: Iterable[str], facts: Mapping[str, str]) -> tuple[str, ...]:
-    named = tuple(dict.fromkeys(cases))
-    for case in named:
-        if case not in facts:
-            raise SubmissionRefused("evidence", f"{case!r:.100}; accepted: {', '.join(facts)}")
-    return tuple(facts[case] for case in named)
-
-
-def _own_name(title: str) -> str:
-    """A name of its own for an idea that is not in the catalogue, so that no two are mixed up."""
-    return f"own.{slugify(title, allow_unicode=True)[:100]}"

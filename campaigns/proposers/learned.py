@@ -10,7 +10,6 @@ from fnmatch import fnmatchcase
 
 from django.db.models import QuerySet
 
-from campaigns.evaluator.contract import Param
 from campaigns.models import Campaign, Evaluation, Round
 from campaigns.models.kinds import TORCH
 from campaigns.proposers.base import Advice, TriedElsewhere
@@ -64,20 +63,22 @@ def advice_for(campaign: Campaign) -> tuple[Advice, ...]:
 def _advice(
     hit: Hit, rows: Sequence[Experience], aliases: Iterable[str], asked: Question
 ) -> Advice:
-    here = [row for row in rows if _is_here(row, asked)]
+    # From this very context, so that its values need no screening again.
+    context = _context(asked)
+    here = [row for row in rows if all(getattr(row.track, k) == v for k, v in context.items())]
     chains = _best_first(here or rows)
     best = [chain[-1] for chain in chains]
     cited = [str(row.uuid) for row in best]
-    tried = f"worked in {hit.worked} of {hit.tried} attempts"
     gain = gain_words(hit.gain_median, hit.gain_low, hit.gain_high)
+    params = (tuple(sorted(row.params.items())) for row in best if row.params)
     return Advice(
         strategy=hit.strategy,
         names=_names(hit.strategy, aliases, rows),
         gain=statistics.median(map(_total, chains)) if chains else hit.gain_median,
-        params=_params(best),
+        params=tuple(dict.fromkeys(params))[:MOST_ADVISED],
         is_here=bool(here),
         entries=tuple(dict.fromkeys((*cited, *hit.entries)))[:MOST_FOLLOWED],
-        words=f"{tried}, median {gain}; {hit.scope}",
+        words=f"worked in {hit.worked} of {hit.tried} attempts, median {gain}; {hit.scope}",
     )
 
 
@@ -108,32 +109,24 @@ def _total(chain: Iterable[Experience]) -> float:
     return math.prod(1 + (row.gain or 0.0) for row in chain) - 1
 
 
-def _params(best: Iterable[Experience]) -> tuple[tuple[tuple[str, Param], ...], ...]:
-    found = (tuple(sorted(row.params.items())) for row in best if row.params)
-    return tuple(dict.fromkeys(found))[:MOST_ADVISED]
-
-
-def _is_here(row: Experience, asked: Question) -> bool:
-    """Whether it is from this very context, so that its values need no screening again."""
-    track = row.track
-    mine = (asked.op, asked.backend, asked.platform, asked.dtype, shape_class(asked.size_log2))
-    return (track.op, track.backend, track.platform, track.dtype, track.shape_class) == mine
+def _context(asked: Question) -> dict[str, str]:
+    """What the tracks of this very context have, by field."""
+    same = {name: getattr(asked, name) for name in ("op", "backend", "platform", "dtype")}
+    return same | {"shape_class": shape_class(asked.size_log2)}
 
 
 def spent_for(campaign: Campaign) -> tuple[TriedElsewhere, ...]:
     """Ideas that other campaigns tried in this context without a gain, newest first (R36)."""
     asked, incumbent = question_of(campaign), campaign.incumbent
-    rows = _counting().filter(
-        track__op=asked.op,
-        track__backend=asked.backend,
-        track__platform=asked.platform,
-        track__dtype=asked.dtype,
-        track__shape_class=shape_class(asked.size_log2),
-        campaign__isnull=False,
-    )
+    context = {f"track__{name}": value for name, value in _context(asked).items()}
+    rows = _counting().filter(campaign__isnull=False, **context)
     others = list(rows.exclude(campaign=campaign.pk).order_by("-happened_at")[:MOST_ROWS])
     digest = incumbent.digest if incumbent else ""
-    rivals, compiler = _rivals(others), _compiler(campaign)
+    rivals = _rivals(others)
+    measured = Evaluation.objects.filter(candidate__round__campaign=campaign)
+    own = measured.exclude(report={}).exclude(kind__in=TORCH).order_by("-pk")
+    # The one that this campaign's last measurement was built with.
+    compiler = str(own.values_list(COMPILER_PATH, flat=True).first() or "")
     same = {row.pk for row in others if rivals.get((row.campaign, row.round)) == digest}
     # What worked on another source may still be a failure on this one, and the other way round.
     worked = {(row.params_key, row.pk in same) for row in others if row.label in WORKED}
@@ -154,20 +147,17 @@ def spent_for(campaign: Campaign) -> tuple[TriedElsewhere, ...]:
 def _spent(row: Experience, on_this: bool, compiler: str) -> TriedElsewhere:
     """on_this: it started from the source that is the incumbent. compiler: the one in use now."""
     newer = bool(compiler and row.compiler and compiler != row.compiler)
+    outcome = row.reason.replace("_", " ") or row.label
+    if row.gain is not None:
+        outcome = gain_words(row.gain, row.gain_low, row.gain_high)
     return TriedElsewhere(
         strategy=row.strategy_name,
         params=tuple(sorted(row.params.items())),
         is_same=on_this and not newer,
         entry=str(row.uuid),
-        words=f"campaign {row.campaign}, round {row.round}: {_outcome(row)}",
+        words=f"campaign {row.campaign}, round {row.round}: {outcome}",
         news=f"it is built with {compiler} now" if on_this else "the incumbent is another source",
     )
-
-
-def _outcome(row: Experience) -> str:
-    if row.gain is None:
-        return row.reason.replace("_", " ") or row.label
-    return gain_words(row.gain, row.gain_low, row.gain_high)
 
 
 def _rivals(rows: Iterable[Experience]) -> dict[tuple[int | None, int | None], str]:
@@ -178,16 +168,6 @@ def _rivals(rows: Iterable[Experience]) -> dict[tuple[int | None, int | None], s
         (campaign, number): digest
         for campaign, number, digest in found.values_list("campaign", "number", "against__digest")
     }
-
-
-def _compiler(campaign: Campaign) -> str:
-    """The one that this campaign's last measurement was built with."""
-    own = (
-        Evaluation.objects.filter(candidate__round__campaign=campaign)
-        .exclude(report={})
-        .exclude(kind__in=TORCH)
-    )
-    return str(own.order_by("-pk").values_list(COMPILER_PATH, flat=True).first() or "")
 
 
 def _counting() -> QuerySet[Experience]:

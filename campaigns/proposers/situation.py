@@ -24,7 +24,9 @@ def situation_of(campaign: Campaign) -> Situation:
     incumbent = campaign.incumbent
     if incumbent is None:
         raise ValueError(f"{campaign}: has no incumbent to start from")
-    evidence = evidence_of(campaign)
+    evidence, review = evidence_of(campaign), Review.objects.filter(campaign=campaign).last()
+    # What the last stagnation review named counts until something is accepted (R48).
+    named = review.directions if review and incumbent.round.number <= review.after else ()
     return Situation(
         problem=campaign.problem.slug,
         op=campaign.problem.op,
@@ -36,7 +38,7 @@ def situation_of(campaign: Campaign) -> Situation:
         evidence=evidence.facts if evidence else {},
         seed=campaign.seed + campaign.rounds.count(),
         classes=tuple(filter(None, dict.fromkeys(classes_by_case(campaign.case_rows).values()))),
-        directions=_directions(campaign),
+        directions=tuple(way["strategy"] for way in named),
         limits=device_limits(campaign.platform),
         element_bytes=ELEMENT_BYTES[campaign.problem.dtype],
         product=product_of(campaign),
@@ -51,15 +53,6 @@ def facts_about(campaign: Campaign) -> dict[str, str]:
     evidence = evidence_of(campaign) if campaign.incumbent_id else None
     cases = read_facts(evidence.facts).cases if evidence else ()
     return {case.case: case.sentence() for case in cases}
-
-
-def _directions(campaign: Campaign) -> tuple[str, ...]:
-    """What the last stagnation review named, until something is accepted (R48)."""
-    review = Review.objects.filter(campaign=campaign).last()
-    incumbent = campaign.incumbent
-    if review is None or incumbent is None or incumbent.round.number > review.after:
-        return ()
-    return tuple(way["strategy"] for way in review.directions)
 
 
 def _history(campaign: Campaign) -> tuple[Attempt, ...]:
@@ -98,11 +91,7 @@ def stored_draft(variants: Iterable[Variant]) -> list[dict[str, Any]]:
 def drafted_in(stored: Iterable[dict[str, Any]]) -> list[Variant]:
     """The sources of a stored draft."""
     return [
-        Variant(
-            one["label"],
-            Source(one["name"], one["text"], tuple(one["flags"])),
-            one["params"],
-        )
+        Variant(one["label"], Source(one["name"], one["text"], tuple(one["flags"])), one["params"])
         for one in stored
     ]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import django_filters as filters
@@ -24,7 +22,7 @@ from campaigns.repositories.hand_in import (
     HEAD,
     HandedChange,
     RepositoryRefused,
-    add_repository,
+    add_bundle,
     hand_in_change,
 )
 from campaigns.repositories.models import Repository, RepositoryRound
@@ -148,22 +146,17 @@ class Repositories(ListView):
     @extend_schema(request=NewRepositorySerializer, responses={201: WholeRepositorySerializer})
     def post(self, request: Request) -> Response:
         """POST brings a repository and queues its baseline; 201."""
-        body = self.texts(BROUGHT)
+        body = self.body()
+        _require_known(body, BROUGHT)
+        for name in BROUGHT:
+            if not isinstance(body.get(name, ""), str) or (name != "revision" and name not in body):
+                raise CurationError(name, "is needed, as a text")
         platform = Platform.objects.filter(slug=body["platform"]).first()
         if platform is None:
             raise CurationError("platform", "accepted: a platform's slug")
         row = _brought(body, platform, request.user)
         notify_next_round(row)
         return Response(WholeRepositorySerializer(row).data, 201)
-
-    def texts(self, accepted: tuple[str, ...]) -> dict[str, str]:
-        """The body, all of whose values are texts. Raises CurationError."""
-        body = self.body()
-        _require_known(body, accepted)
-        for name in accepted:
-            if not isinstance(body.get(name, ""), str) or (name != "revision" and name not in body):
-                raise CurationError(name, "is needed, as a text")
-        return body
 
 
 class OneRepository(OneView):
@@ -202,10 +195,8 @@ class HandInChange(ApiView, GenericAPIView):
     @extend_schema(request=ChangeSerializer, responses={201: RepositoryRoundSerializer})
     def post(self, request: Request, pk: int) -> Response:
         row = self.get_object()
-        body = self.body()
-        handed = _handed(body)
         try:
-            made = hand_in_change(row, handed, *submitter_of(request))
+            made = hand_in_change(row, _handed(self.body()), *submitter_of(request))
         except RepositoryRefused as refused:
             raise NotTaken(refused) from None
         notify_next_round(row)
@@ -218,21 +209,14 @@ def _brought(body: dict[str, str], platform: Platform, user: Any) -> Repository:
         data = base64.b64decode(body["bundle"], validate=True)
     except (binascii.Error, ValueError):
         raise CurationError("bundle", "accepted: base64") from None
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "repository.bundle")
-        path.write_bytes(data)
-        try:
-            return add_repository(
-                path,
-                body["harness"],
-                platform,
-                source="over HTTP",
-                revision=body.get("revision") or HEAD,
-                by=user,
-            )
-        except RepositoryRefused as error:
-            field = "bundle" if error.field == "repository" else error.field
-            raise CurationError(field, error.message) from None
+    revision = body.get("revision") or HEAD
+    try:
+        return add_bundle(
+            [data], body["harness"], platform, source="over HTTP", revision=revision, by=user
+        )
+    except RepositoryRefused as error:
+        field = "bundle" if error.field == "repository" else error.field
+        raise CurationError(field, error.message) from None
 
 
 def _handed(body: dict[str, Any]) -> HandedChange:

@@ -78,7 +78,12 @@ class RepositoryCommand(BaseCommand):
     def new(
         self, *, path: Path, harness: Path, revision: str, platform: str | None, local: bool
     ) -> None:
-        found = self._platform(platform)
+        if platform is None:
+            found = ensure_platform(this_device())
+        elif (named := Platform.objects.filter(slug=platform).first()) is not None:
+            found = named
+        else:
+            self.fail(ExitCode.NOT_FOUND, f"platform {platform!r}: no such platform")
         try:
             text = harness.read_text()
         except FileNotFoundError:
@@ -119,7 +124,9 @@ class RepositoryCommand(BaseCommand):
             text = sys.stdin.read() if patch == STDIN else Path(patch).read_text()
             handed = HandedChange(patch=text, **said)
             kind = Submitter.PERSON if agent is None else Submitter.AGENT
-            person = self._person(by) if by else None
+            person = get_user_model().objects.filter(username=by).first() if by else None
+            if by and person is None:
+                self.fail(ExitCode.NOT_FOUND, f"user {by!r}: no such user")
             made = hand_in_change(row, handed, kind, by or agent or COMMAND_LINE, person)
         except FileNotFoundError:
             self.fail(ExitCode.NOT_FOUND, f"{patch}: no such file")
@@ -133,7 +140,7 @@ class RepositoryCommand(BaseCommand):
         self._go_on(row, local=local)
         made.refresh_from_db()
         line = line_of(made)
-        self.emit(_round_facts(line), "\n".join(_round_lines(line)))
+        self.emit(_round_facts(made), "\n".join(_round_lines(line)))
         if local and made.verdict is not VerdictWord.ACCEPTED:
             self.fail(ExitCode.NOT_ACCEPTED, f"round {made.number}: {made.doing}")
 
@@ -143,23 +150,23 @@ class RepositoryCommand(BaseCommand):
         self._tell(row)
 
     def patch(self, *, repository: int, output: Path | None) -> None:
-        row = self._get(repository)
-        self._write(row, output, lambda own: own.patch(row.base, row.head))
+        self._write(repository, output, "patch")
 
     def bundle(self, *, repository: int, output: Path | None) -> None:
-        row = self._get(repository)
-        self._write(row, output, lambda own: own.bundle(row.base, row.branch))
+        self._write(repository, output, "bundle")
 
     def stop(self, *, repository: int) -> None:
         row = self._get(repository)
         stop_repository(row)
         self._tell(row)
 
-    def _write(self, row: Repository, output: Path | None, make: Any) -> None:
+    def _write(self, key: int, output: Path | None, kind: str) -> None:
+        row = self._get(key)
         if row.head == row.base:
             self.fail(ExitCode.NOT_FOUND, f"repository {row.pk}: no round has been kept")
         try:
-            data = make(OwnRepository(row.pk))
+            own, is_patch = OwnRepository(row.pk), kind == "patch"
+            data = own.patch(row.base, row.head) if is_patch else own.bundle(row.base, row.branch)
             if output is None:
                 self.stdout.flush()
                 sys.stdout.buffer.write(data)
@@ -183,28 +190,17 @@ class RepositoryCommand(BaseCommand):
             worker = worker_beat(name, device)
             context = WorkerContext(service, device, worker, patience_s=PATIENCE_S)
             try:
-                self._try_all(row, context)
+                while waiting := next(
+                    (one for one in release_rounds() if one.repository_id == row.pk), None
+                ):
+                    self.progress(f"round {waiting.number}: {waiting.title}")
+                    if try_change(waiting.pk, context) is None:
+                        told = f"waits for a device of {waiting.repository.platform.slug}"
+                        self.fail(ExitCode.USAGE, f"round {waiting.number} {told}")
+                    waiting.refresh_from_db()
+                    self.progress(f"  {waiting.doing}: {waiting.sentence}")
             except DeviceBusy as busy:
                 self.fail(ExitCode.USAGE, str(busy))
-
-    def _try_all(self, row: Repository, context: WorkerContext) -> None:
-        while waiting := next(
-            (one for one in release_rounds() if one.repository_id == row.pk), None
-        ):
-            self.progress(f"round {waiting.number}: {waiting.title}")
-            if try_change(waiting.pk, context) is None:
-                where = waiting.repository.platform.slug
-                self.fail(ExitCode.USAGE, f"round {waiting.number} waits for a device of {where}")
-            waiting.refresh_from_db()
-            self.progress(f"  {waiting.doing}: {waiting.sentence}")
-
-    def _platform(self, slug: str | None) -> Platform:
-        if slug is None:
-            return ensure_platform(this_device())
-        found = Platform.objects.filter(slug=slug).first()
-        if found is None:
-            self.fail(ExitCode.NOT_FOUND, f"platform {slug!r}: no such platform")
-        return found
 
     def _get(self, key: int) -> Repository:
         row = Repository.objects.select_related("platform").filter(pk=key).first()
@@ -212,20 +208,15 @@ class RepositoryCommand(BaseCommand):
             self.fail(ExitCode.NOT_FOUND, f"repository {key}: no such repository")
         return row
 
-    def _person(self, name: str) -> Any:
-        person = get_user_model().objects.filter(username=name).first()
-        if person is None:
-            self.fail(ExitCode.NOT_FOUND, f"user {name!r}: no such user")
-        return person
-
     def _tell(self, row: Repository) -> None:
         row.refresh_from_db()
         sheet = sheet_of(row)
-        lines = [f"repository {row.pk}: {row.title} on {row.platform.name}", sheet.summary.headline]
+        lines = [f"repository {row.pk}: {row.title} on {row.platform.name}", sheet.headline]
         for line in reversed(sheet.rounds):
             lines += ["", *_round_lines(line)]
-        if sheet.summary.kept:
-            lines += ["", "take it:", *(f"  {command}" for command in sheet.take)]
+        if sheet.kept:
+            path, branch = OwnRepository(row.pk).path, row.branch
+            lines += ["", "take it:", f"  git fetch {path} {branch}:{branch}"]
         if row.stop_sentence:
             lines += ["", f"stopped: {row.stop_sentence}"]
         self.emit(_facts(row), "\n".join(lines))
@@ -245,31 +236,22 @@ def _round_lines(line: RoundLine) -> list[str]:
 
 def _facts(row: Repository) -> dict[str, Any]:
     sheet = sheet_of(row)
+    told = ("title", "source", "platform", "state", "base", "head", "branch")
     return {
         "id": row.pk,
-        "title": row.title,
-        "source": row.source,
+        **{name: getattr(row, name) for name in told},
         "platform": row.platform.slug,
-        "state": row.state,
-        "base": row.base,
-        "head": row.head,
-        "branch": row.branch,
         "no_worker": no_worker_of(row, "repository"),
-        "said": sheet.summary.headline,
-        "rounds": [_round_facts(line) for line in reversed(sheet.rounds)],
+        "said": sheet.headline,
+        "rounds": [_round_facts(line.row) for line in reversed(sheet.rounds)],
     }
 
 
-def _round_facts(line: RoundLine) -> dict[str, Any]:
-    row: RepositoryRound = line.row
+def _round_facts(row: RepositoryRound) -> dict[str, Any]:
+    told = ("number", "title", "state", "verdict", "reason", "sentence", "target")
     return {
-        "number": row.number,
-        "title": row.title,
-        "state": row.state,
+        **{name: getattr(row, name) for name in told},
         "verdict": str(row.verdict or ""),
-        "reason": row.reason,
-        "sentence": row.sentence,
-        "target": row.target,
         "by": row.name,
         "commit": row.commit,
         "result": row.result,

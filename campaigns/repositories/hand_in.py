@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -51,7 +53,10 @@ def add_repository(
     """
     if by is not None and not by.has_perm(MAY_RUN):
         raise Forbidden("bringing a repository needs the role engineer or lead")
-    described = _described(harness)
+    try:
+        described = read_harness(harness)
+    except HarnessError as error:
+        raise RepositoryRefused("harness", str(error).removeprefix("harness: ")) from None
     if revision.startswith("-") or not revision.strip():
         raise RepositoryRefused("revision", f"{revision!r:.60}; accepted: a branch, tag or commit")
     with transaction.atomic():
@@ -66,8 +71,7 @@ def add_repository(
         row.branch = f"kopt/{described.name}-{row.pk}"
         try:
             row.base = row.head = own.bring(path, revision)
-            _require_files(own, row.base, described)
-            _require_proof(own, row.base, described)
+            _require_files(own.files(row.base), described)
             own.begin(row.branch, row.base)
         except LineageError as error:
             raise RepositoryRefused("repository", str(error)) from None
@@ -78,15 +82,19 @@ def add_repository(
     return row
 
 
-def _described(text: str) -> Harness:
-    try:
-        return read_harness(text)
-    except HarnessError as error:
-        raise RepositoryRefused("harness", str(error).removeprefix("harness: ")) from None
+def _require_files(paths: Collection[str], harness: Harness) -> None:
+    """Some file may be changed, and some other stays: the harness itself is not to be optimised.
 
-
-def _require_proof(own: OwnRepository, commit: str, harness: Harness) -> None:
-    """The problem is known, and the file is one of a backend."""
+    Of a proof, the problem is known, and the file is one of a backend.
+    """
+    free = [path for path in paths if harness.may_change(path)]
+    if not free:
+        told = ", ".join(harness.change)
+        raise RepositoryRefused("files.change", f"no file of the repository matches {told}")
+    if len(free) == len(paths):
+        raise RepositoryRefused(
+            "files.change", "every file matches; accepted: not those of tests and benchmarks"
+        )
     if harness.proof is None:
         return
     try:
@@ -94,21 +102,18 @@ def _require_proof(own: OwnRepository, commit: str, harness: Harness) -> None:
     except (UnknownProblem, ProblemError) as error:
         raise RepositoryRefused("proof.problem", str(error)) from None
     file = harness.proof.file
-    if file not in own.files(commit) or PurePosixPath(file).suffix not in BACKEND_OF:
+    if file not in paths or PurePosixPath(file).suffix not in BACKEND_OF:
         accepted = f"a file of the repository that ends in {', '.join(BACKEND_OF)}"
         raise RepositoryRefused("proof.file", f"{file!r}; accepted: {accepted}")
 
 
-def _require_files(own: OwnRepository, commit: str, harness: Harness) -> None:
-    """Some file may be changed, and some other stays: the harness itself is not to be optimised."""
-    paths = own.files(commit)
-    if not any(harness.may_change(path) for path in paths):
-        told = ", ".join(harness.change)
-        raise RepositoryRefused("files.change", f"no file of the repository matches {told}")
-    if all(harness.may_change(path) for path in paths):
-        raise RepositoryRefused(
-            "files.change", "every file matches; accepted: not those of tests and benchmarks"
-        )
+def add_bundle(chunks: Iterable[bytes], *told: Any, **options: Any) -> Repository:
+    """Bring a bundle that was sent, as `add_repository` does with one that lies in a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "repository.bundle")
+        with path.open("wb") as file:
+            file.writelines(chunks)
+        return add_repository(path, *told, **options)
 
 
 LARGEST_PATCH = 1 << 20
@@ -151,7 +156,11 @@ def hand_in_change(
             raise RepositoryRefused("repository", f"takes no change: {found.stop_sentence}")
         rounds = list(found.rounds.order_by("number"))
         mended = _mended(rounds, handed.repairs)
-        _require_known_class(rounds[0], handed.target)
+        classes = [one["name"] for one in rounds[0].result.get("classes", ())]
+        target = handed.target.strip()
+        if target and classes and target not in classes:
+            said = f"{handed.target!r}; accepted: {', '.join(classes):.500}"
+            raise RepositoryRefused("target", said)
         _require_lawful(found, handed.patch)
         _require_new(rounds, handed, mended)
         return RepositoryRound.objects.create(
@@ -160,7 +169,7 @@ def hand_in_change(
             title=handed.title.strip(),
             change=handed.change.strip(),
             rationale=handed.rationale.strip(),
-            target=handed.target.strip(),
+            target=target,
             patch=handed.patch,
             repairs=mended,
             kind=kind,
@@ -197,12 +206,6 @@ def _mended(rounds: list[RepositoryRound], number: int | None) -> RepositoryRoun
     if depth > MOST_REPAIRS:
         raise RepositoryRefused("repairs", f"round {first.number} had {MOST_REPAIRS} repairs")
     return row
-
-
-def _require_known_class(baseline: RepositoryRound, target: str) -> None:
-    classes = [one["name"] for one in baseline.result.get("classes", ())]
-    if target.strip() and classes and target.strip() not in classes:
-        raise RepositoryRefused("target", f"{target!r}; accepted: {', '.join(classes):.500}")
 
 
 def _require_lawful(repository: Repository, patch: str) -> None:

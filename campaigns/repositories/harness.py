@@ -20,13 +20,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 from django.conf import settings
 
 from campaigns.devices.discover import Device
 from campaigns.devices.launch import ROOT, clean_environment
 from campaigns.evaluator.contract.sandbox import LOG_BYTES, TABLE_BYTES, Order, Told
+from campaigns.repositories.own_repository import OwnRepository, TreeFile
 from campaigns.rules.harness.description import PRINTED, Harness
 
 BEAT_S = 1.0
@@ -83,10 +84,18 @@ def run_command(
             finally:
                 os.close(told_end)
             begun = time.monotonic()
+            status, deadline = None, begun + limit_s + COPY_S
             try:
-                status = _wait(process, begun + limit_s + COPY_S, beat)
+                while (left := deadline - time.monotonic()) > 0:
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        status = process.wait(min(BEAT_S, left))
+                        break
+                    beat()
             finally:
-                _end(process)
+                # With all that it started: its child is the first of a namespace, and dies with it.
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait(END_S)
             ended = Told.read(answers.read(LOG_BYTES))
         if ended.broken or not ended.locked:
             why = ended.broken or _tail(said).strip()[-300:]
@@ -120,32 +129,10 @@ def _start(
     return process
 
 
-def _wait(
-    process: subprocess.Popen[bytes], deadline: float, beat: Callable[[], None]
-) -> int | None:
-    """Its exit status; None where it takes too long."""
-    while (left := deadline - time.monotonic()) > 0:
-        try:
-            return process.wait(min(BEAT_S, left))
-        except subprocess.TimeoutExpired:
-            beat()
-    return None
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End it with all that it started: its child is the first of a namespace, and dies with it."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait(END_S)
-
-
 def _tail(file: IO[bytes]) -> str:
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - LOG_BYTES))
     return file.read().decode("utf-8", "replace")
-
-
-MODES = {False: 0o644, True: 0o755}
 
 
 def read_below(root: Path, path: str, most_bytes: int) -> bytes | None:
@@ -171,7 +158,7 @@ def write_below(root: Path, path: str, data: bytes, *, executable: bool = False)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name, dir_fd=folder)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        handle = os.open(name, flags, MODES[executable], dir_fd=folder)
+        handle = os.open(name, flags, 0o755 if executable else 0o644, dir_fd=folder)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
 
@@ -204,49 +191,35 @@ def _parent(root: Path, path: str, *, make: bool = False) -> Iterator[tuple[int,
 LARGEST_FILE = 64 << 20
 
 
-class KeptFile(Protocol):
-    """A file as the commit has it. blob: the hash that git gives what it holds."""
-
-    @property
-    def blob(self) -> str: ...
-
-    @property
-    def executable(self) -> bool: ...
-
-
 @dataclass(frozen=True, slots=True)
 class WorkTree:
-    """work: holds `tree` with the files and `home`. files: the commit's, by path.
-
-    read: what a file of a commit holds, by its hash.
-    """
+    """work: holds `tree` with the files and `home`. files: the commit's, by path."""
 
     work: Path
     harness: Harness
-    files: Mapping[str, KeptFile]
-    read: Callable[[str], bytes]
+    repository: OwnRepository
+    files: Mapping[str, TreeFile]
+    device: Device
 
     @property
     def folder(self) -> Path:
         return self.work / "tree"
 
-    def build(self, device: Device, beat: Callable[[], None]) -> CommandEnd:
-        return self._run(self.harness.build, device, beat)
+    def run(self, command: str, beat: Callable[[], None]) -> CommandEnd:
+        """Run a command of the harness on the tree. Raises HostBroken."""
+        (self.work / "home").mkdir(exist_ok=True)
+        return run_command(command, self.work, self.device, self.harness.limit_s, beat)
 
-    def test(self, device: Device, beat: Callable[[], None]) -> CommandEnd:
-        return self._run(self.harness.test, device, beat)
-
-    def benchmark(
-        self, device: Device, beat: Callable[[], None]
-    ) -> tuple[CommandEnd, bytes | None]:
+    def benchmark(self, beat: Callable[[], None]) -> tuple[CommandEnd, bytes | None]:
         """Run it; and the table that it wrote, None where it wrote none. Raises HostBroken."""
-        if self.harness.csv != PRINTED:
-            _remove_table(self.folder, self.harness.csv)
-        ended = self._run(self.harness.benchmark, device, beat)
-        if self.harness.csv == PRINTED:
+        table = self.harness.csv
+        if table != PRINTED:
+            self.put(table, None)
+        ended = self.run(self.harness.benchmark, beat)
+        if table == PRINTED:
             return ended, ended.printed
         try:
-            return ended, read_below(self.folder, self.harness.csv, TABLE_BYTES)
+            return ended, read_below(self.folder, table, TABLE_BYTES)
         except OSError:
             return ended, None
 
@@ -266,20 +239,16 @@ class WorkTree:
             self.put(path, kept)
         return frozenset(differ)
 
-    def put(self, path: str, kept: KeptFile | None) -> None:
+    def put(self, path: str, kept: TreeFile | None) -> None:
         """Write one file as the commit has it; None removes it. Raises HostBroken."""
         try:
             if kept is None:
                 remove_below(self.folder, path)
             else:
-                data = self.read(kept.blob)
+                data = self.repository.blob(kept.blob)
                 write_below(self.folder, path, data, executable=kept.executable)
         except OSError as error:
             raise HostBroken(f"{path}: {error.strerror}") from None
-
-    def _run(self, command: str, device: Device, beat: Callable[[], None]) -> CommandEnd:
-        (self.work / "home").mkdir(exist_ok=True)
-        return run_command(command, self.work, device, self.harness.limit_s, beat)
 
 
 def _digest(folder: Path, path: str) -> str:
@@ -287,14 +256,7 @@ def _digest(folder: Path, path: str) -> str:
     try:
         data = read_below(folder, path, LARGEST_FILE)
     except OSError:
-        return ""
+        data = None
     if data is None:
         return ""
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
-
-
-def _remove_table(folder: Path, path: str) -> None:
-    try:
-        remove_below(folder, path)
-    except OSError as error:
-        raise HostBroken(f"{path}: {error.strerror}") from None

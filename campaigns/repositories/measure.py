@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +59,14 @@ def read_table(data: bytes, harness: Harness) -> Table:
         kind if of == 1 else f"{kind} #{nth}"
         for kind, nth, of in zip(classes, place, size, strict=True)
     ]
-    values = _values(frame[harness.metric], names, harness.metric)
+    column = frame[harness.metric]
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
+    for at in np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0)))[:1]:
+        raise TableError(
+            f"table, row {at + 1} ({names[at]}): {harness.metric}: {column.iloc[at]!r:.40}; "
+            "accepted: a number above zero"
+        )
+    values = dict(zip(names, numbers.tolist(), strict=True))
     wrong = tuple(
         f"{name}: {harness.correct} is {cell}"
         for name, cell in zip(names, frame[harness.correct], strict=True)
@@ -104,18 +111,7 @@ def _frame(data: bytes, harness: Harness) -> pd.DataFrame:
     return frame
 
 
-def _values(column: pd.Series, names: list[str], metric: str) -> dict[str, float]:
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
-    for place in np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0)))[:1]:
-        cell = column.iloc[place]
-        raise TableError(
-            f"table, row {place + 1} ({names[place]}): {metric}: {cell!r:.40}; accepted: a number "
-            "above zero"
-        )
-    return dict(zip(names, numbers.tolist(), strict=True))
-
-
-def _listed(rows: list[str]) -> str:
+def _listed(rows: Sequence[str]) -> str:
     more = len(rows) - SHOWN
     return "; ".join(rows[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
@@ -165,14 +161,17 @@ class ChangeTrial:
         built = self.folder / "built"
         # Before any run: what a run leaves behind is for nobody to find.
         _copy(new.folder, built)
-        self._test(new)
+        if self.harness.test:
+            new.restore()
+            ended = new.run(self.harness.test, self._still("testing the candidate"))
+            _require(ended, "the test", Reason.WRONG_RESULT)
+        new.restore()
         return self._compared(old, new, built)
 
     def _prepared(self, name: str, commit: str, changed: tuple[str, ...]) -> WorkTree:
         """The files of a commit, built: the incumbent's built files where these still serve."""
-        tree = WorkTree(
-            self.folder / name, self.harness, self.repository.files(commit), self.repository.blob
-        )
+        files = self.repository.files(commit)
+        tree = WorkTree(self.folder / name, self.harness, self.repository, files, self.device)
         kept = built_files(self.repository.key, self.before)
         if kept.is_dir() and not self.harness.needs_build(changed):
             if _copy(kept, tree.folder):
@@ -182,16 +181,9 @@ class ChangeTrial:
             shutil.rmtree(tree.folder, ignore_errors=True)
         self.repository.write_out(commit, tree.folder)
         if self.harness.build:
-            ended = tree.build(self.device, self._still(f"building the {name}"))
+            ended = tree.run(self.harness.build, self._still(f"building the {name}"))
             _require(ended, "the build", Reason.BUILD_FAILED)
         return tree
-
-    def _test(self, tree: WorkTree) -> None:
-        if self.harness.test:
-            tree.restore()
-            ended = tree.test(self.device, self._still("testing the candidate"))
-            _require(ended, "the test", Reason.WRONG_RESULT)
-        tree.restore()
 
     def _compared(self, old: WorkTree, new: WorkTree, built: Path) -> MeasuredChange:
         """Run both in turns. The first pair is checked like the others, and not timed."""
@@ -220,7 +212,7 @@ class ChangeTrial:
 
     def _benchmark(self, tree: WorkTree, still: Callable[[], None]) -> tuple[Table, str]:
         """One run: its table, every row of it right. Raises Failed."""
-        ended, data = tree.benchmark(self.device, still)
+        ended, data = tree.benchmark(still)
         _require(ended, "the benchmark", Reason.CRASHED)
         if data is None:
             said = f"the benchmark wrote no plain file {self.harness.csv}"
@@ -230,10 +222,7 @@ class ChangeTrial:
         except TableError as error:
             raise Failed(Reason.WRONG_RESULT, str(error), ended.log) from None
         if table.wrong:
-            accepted = f"accepted: {self.harness.accept}"
-            more = len(table.wrong) - SHOWN
-            rest = f" and {more} more" if more > 0 else ""
-            said = f"{'; '.join(table.wrong[:SHOWN])}{rest}; {accepted}"
+            said = f"{_listed(table.wrong)}; accepted: {self.harness.accept}"
             raise Failed(Reason.WRONG_RESULT, said, ended.log)
         return table, ended.log
 

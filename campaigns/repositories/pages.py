@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from django import forms
@@ -26,7 +24,7 @@ from campaigns.repositories.hand_in import (
     LONGEST,
     HandedChange,
     RepositoryRefused,
-    add_repository,
+    add_bundle,
     hand_in_change,
 )
 from campaigns.repositories.models import Repository, RepositoryRound, result_of
@@ -41,11 +39,6 @@ from knowledge.models import Platform
 
 def repository_at(key: int) -> Repository:
     return get_object_or_404(Repository.objects.select_related("platform", "created_by"), pk=key)
-
-
-def repository_round_at(key: int, number: int) -> RepositoryRound:
-    rows = RepositoryRound.objects.select_related("repository__platform", "worker", "repairs")
-    return get_object_or_404(rows, repository=key, number=number)
 
 
 LARGEST_BUNDLE = 64 << 20
@@ -153,71 +146,58 @@ class ChangeForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_repository(request: HttpRequest) -> HttpResponse:
     """GET shows the form; POST brings a repository and queues its baseline."""
-    if request.method == "POST":
-        form = RepositoryForm(request.POST, request.FILES)
-        row = _added(request, form) if form.is_valid() else None
-        if row is not None:
-            _go_on(request, row)
-            return redirect(row)
-    else:
+    if request.method != "POST":
         form = RepositoryForm(initial={"harness": EXAMPLE})
-    status = 422 if request.method == "POST" else 200
-    return render(request, "campaigns/repositories/new.html", {"form": form}, status=status)
-
-
-def _added(request: HttpRequest, form: RepositoryForm) -> Repository | None:
-    said = form.cleaned_data
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "repository.bundle")
-        with path.open("wb") as file:
-            for chunk in said["bundle"].chunks():
-                file.write(chunk)
+        return render(request, "campaigns/repositories/new.html", {"form": form})
+    form = RepositoryForm(request.POST, request.FILES)
+    if form.is_valid():
+        said = form.cleaned_data
         try:
-            return add_repository(
-                path,
+            row = add_bundle(
+                said["bundle"].chunks(),
                 said["harness"].replace("\r\n", "\n"),
                 said["platform"],
                 source=f"upload {said['bundle'].name}",
                 revision=said["revision"] or HEAD,
                 by=request.user,
             )
+            return _gone_on(request, row, row)
         except RepositoryRefused as error:
             fields = {"repository": "bundle", "files.change": "harness"}
             form.add_error(fields.get(error.field, error.field), error.message)
-            return None
+    return render(request, "campaigns/repositories/new.html", {"form": form}, status=422)
 
 
 @may_change
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_change(request: HttpRequest, key: int) -> HttpResponse:
     """GET shows the form; POST hands a change in, which is the next round."""
-    row = repository_at(key)
+    row, status = repository_at(key), 200
     if request.method == "POST":
-        form = ChangeForm(request.POST, row=row)
+        form, status = ChangeForm(request.POST, row=row), 422
         if form.is_valid():
-            handed = HandedChange(
-                **form.cleaned_data | {"patch": form.cleaned_data["patch"].replace("\r\n", "\n")}
-            )
+            patch = form.cleaned_data["patch"].replace("\r\n", "\n")
+            handed = HandedChange(**form.cleaned_data | {"patch": patch})
             name = request.user.get_username()
             try:
                 made = hand_in_change(row, handed, Submitter.PERSON, name, request.user)
+                return _gone_on(request, row, made)
             except RepositoryRefused as error:
                 form.add_error(error.field if error.field in form.fields else None, error.message)
-            else:
-                _go_on(request, row)
-                return redirect(made)
     else:
         form = ChangeForm(row=row, initial={"repairs": request.GET.get("repairs")})
     context = {"form": form, "repository": row}
-    status = 422 if request.method == "POST" else 200
     return render(request, "campaigns/repositories/change.html", context, status=status)
 
 
-def _go_on(request: HttpRequest, row: Repository) -> None:
-    """Have a worker notified, and say where none is alive."""
+def _gone_on(
+    request: HttpRequest, row: Repository, made: Repository | RepositoryRound
+) -> HttpResponse:
+    """Have a worker notified, say where none is alive, and show what was made."""
     notify_next_round(row)
     if warning := no_worker_of(row, "repository"):
         messages.warning(request, warning)
+    return redirect(made)
 
 
 PER_PAGE = 50
@@ -245,7 +225,7 @@ def repositories(request: HttpRequest) -> HttpResponse:
 def repository(request: HttpRequest, key: int) -> HttpResponse:
     """One repository; for htmx its changing part alone."""
     sheet = sheet_of(repository_at(key))
-    context = {"sheet": sheet, "summary": sheet.summary, "repository": sheet.repository}
+    context = {"sheet": sheet, "summary": sheet, "repository": sheet.repository}
     part = "rounds.html" if wants_fragment(request) else "repository.html"
     return render(request, f"campaigns/repositories/{part}", context)
 
@@ -254,7 +234,8 @@ def repository(request: HttpRequest, key: int) -> HttpResponse:
 @vary_on_headers("HX-Request")
 def repository_round(request: HttpRequest, key: int, number: int) -> HttpResponse:
     """One round; for htmx its result alone."""
-    row = repository_round_at(key, number)
+    rows = RepositoryRound.objects.select_related("repository__platform", "worker", "repairs")
+    row = get_object_or_404(rows, repository=key, number=number)
     context = {
         "line": line_of(row),
         "round": row,

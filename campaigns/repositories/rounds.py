@@ -53,41 +53,22 @@ def _stop(repository: Repository, sentence: str) -> bool:
 
 
 def release_rounds() -> list[RepositoryRound]:
-    """Rounds to try next, one of each repository. Run at worker start and a few times a minute."""
-    for row in _in(EvaluationState.RUNNING):
-        if is_vanished(row):
-            _release(row)
-    return next_rounds()
+    """Rounds to try next, one of each repository. Run at worker start and a few times a minute.
 
-
-def next_rounds() -> list[RepositoryRound]:
-    """The first round that waits of each repository in which none is tried now."""
-    busy = {row.repository_id for row in _of(EvaluationState.RUNNING)}
-    found: dict[int, RepositoryRound] = {}
-    for row in _of(EvaluationState.QUEUED).order_by("number"):
-        if row.repository_id not in busy:
-            found.setdefault(row.repository_id, row)
-    return list(found.values())
-
-
-def _of(state: EvaluationState) -> QuerySet[RepositoryRound]:
-    return _in(state).filter(repository__state=RepositoryState.OPEN)
-
-
-def _in(state: EvaluationState) -> QuerySet[RepositoryRound]:
-    return RepositoryRound.objects.select_related("repository__platform").filter(state=state)
-
-
-def _release(row: RepositoryRound) -> None:
-    """Queue it again; one that has lost too many workers, or was stopped since, is given up."""
-    worker = worker_of(row.holder)
-    stopped = row.repository.state == RepositoryState.STOPPED
-    if stopped or row.claims >= MOST_CLAIMS:
-        said = (
-            f"the repository was stopped, and the worker {worker} vanished while it tried it"
-            if stopped
-            else f"{row.claims} workers vanished while they tried it, the last one {worker}"
-        )
+    A round whose worker vanished is queued again; one that has lost too many workers, or was
+    stopped since, is given up.
+    """
+    for row in _rounds(EvaluationState.RUNNING):
+        if not is_vanished(row):
+            continue
+        worker = worker_of(row.holder)
+        stopped = row.repository.state == RepositoryState.STOPPED
+        if not stopped and row.claims < MOST_CLAIMS:
+            give_back(row)
+            continue
+        said = f"{row.claims} workers vanished while they tried it, the last one {worker}"
+        if stopped:
+            said = f"the repository was stopped, and the worker {worker} vanished while it tried it"
         move(
             row,
             EvaluationState.DONE,
@@ -97,8 +78,23 @@ def _release(row: RepositoryRound) -> None:
             finished_at=timezone.now(),
         )
         stop_if_spent(row.repository)
-    else:
-        give_back(row)
+    return next_rounds()
+
+
+def next_rounds() -> list[RepositoryRound]:
+    """The first round that waits of each repository in which none is tried now."""
+    is_open = {"repository__state": RepositoryState.OPEN}
+    busy = {row.repository_id for row in _rounds(EvaluationState.RUNNING, **is_open)}
+    found: dict[int, RepositoryRound] = {}
+    for row in _rounds(EvaluationState.QUEUED, **is_open).order_by("number"):
+        if row.repository_id not in busy:
+            found.setdefault(row.repository_id, row)
+    return list(found.values())
+
+
+def _rounds(state: EvaluationState, **more: Any) -> QuerySet[RepositoryRound]:
+    rows = RepositoryRound.objects.select_related("repository__platform")
+    return rows.filter(state=state, **more)
 
 
 def notify_round(row: RepositoryRound) -> None:

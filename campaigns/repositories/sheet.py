@@ -1,4 +1,4 @@
-"""One repository: its rounds, what they gained together, and how the branch is taken."""
+"""One repository: its rounds, and what they gained together."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from campaigns.models import EvaluationState, RepositoryState
+from campaigns.models import EvaluationState
 from campaigns.repositories.models import Repository, RepositoryRound, proven_of, result_of
-from campaigns.repositories.own_repository import OwnRepository
 from campaigns.rules.harness.decide import OWN_HARNESS, HarnessClass, Proven
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.chained import chained
@@ -40,21 +39,21 @@ class RoundLine:
         return Reason(self.row.reason).words if self.row.reason else self.row.doing
 
     @property
-    def is_kept(self) -> bool:
-        return bool(self.row.commit)
-
-    @property
     def against(self) -> str:
         return "itself" if self.row.is_baseline else "the incumbent"
 
 
 @dataclass(frozen=True, slots=True)
-class RepositorySummary:
-    """kept: how many rounds were. gain: their product; None before the first."""
+class RepositorySheet:
+    """kept: how many rounds were. gain: their product; None before the first.
+
+    rounds: the newest first; empty in a list of repositories.
+    """
 
     repository: Repository
     kept: int
     gain: Gain | None
+    rounds: tuple[RoundLine, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -66,33 +65,10 @@ class RepositorySummary:
             return self.repository.stop_sentence or "The baseline is being measured."
         return "No round has been kept yet."
 
-
-@dataclass(frozen=True, slots=True)
-class RepositorySheet:
-    """rounds: the newest first."""
-
-    summary: RepositorySummary
-    rounds: tuple[RoundLine, ...]
-
-    @property
-    def repository(self) -> Repository:
-        return self.summary.repository
-
     @property
     def is_live(self) -> bool:
         """Whether something may change by itself."""
         return any(line.row.state != EvaluationState.DONE for line in self.rounds)
-
-    @property
-    def takes_changes(self) -> bool:
-        return self.repository.state == RepositoryState.OPEN
-
-    @property
-    def take(self) -> tuple[str, ...]:
-        """Commands that bring the branch into the user's own repository."""
-        path = OwnRepository(self.repository.pk).path
-        branch = self.repository.branch
-        return (f"git fetch {path} {branch}:{branch}",)
 
 
 def line_of(row: RepositoryRound) -> RoundLine:
@@ -104,21 +80,23 @@ def line_of(row: RepositoryRound) -> RoundLine:
 def sheet_of(repository: Repository) -> RepositorySheet:
     rounds = repository.rounds.defer("patch", "log", "change", "rationale")
     lines = tuple(line_of(row) for row in rounds.order_by("-number"))
-    kept = [line.row for line in reversed(lines) if line.is_kept]
-    return RepositorySheet(_summary(repository, kept), lines)
+    kept = [line.row for line in reversed(lines) if line.row.commit]
+    return _sheet(repository, kept, lines)
 
 
-def summaries_of(repositories: Iterable[Repository]) -> list[RepositorySummary]:
+def summaries_of(repositories: Iterable[Repository]) -> list[RepositorySheet]:
     """Of several, in one query of their rounds."""
     listed = list(repositories)
     kept = RepositoryRound.objects.filter(repository__in=listed).exclude(commit="")
     found: dict[int, list[RepositoryRound]] = defaultdict(list)
     for row in kept.only("repository_id", "number", "result").order_by("number"):
         found[row.repository_id].append(row)
-    return [_summary(one, found[one.pk]) for one in listed]
+    return [_sheet(one, found[one.pk]) for one in listed]
 
 
-def _summary(repository: Repository, kept: Sequence[RepositoryRound]) -> RepositorySummary:
+def _sheet(
+    repository: Repository, kept: Sequence[RepositoryRound], lines: tuple[RoundLine, ...] = ()
+) -> RepositorySheet:
     """kept: the rounds that were, in their order."""
-    results = filter(None, map(result_of, kept))
-    return RepositorySummary(repository, len(kept), chained([one.score for one in results]))
+    gains = [result.score for result in map(result_of, kept) if result]
+    return RepositorySheet(repository, len(kept), chained(gains), lines)

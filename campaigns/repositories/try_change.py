@@ -7,7 +7,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from campaigns.devices.hold import hold
@@ -39,7 +38,7 @@ from campaigns.rules.harness.decide import (
     noise_of,
     with_proof,
 )
-from campaigns.rules.harness.description import Harness, Proof
+from campaigns.rules.harness.description import Proof
 from campaigns.rules.noise.device_gate import DeviceState
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance
@@ -70,9 +69,14 @@ def try_change(key: int, context: WorkerContext) -> Repository | None:
     if row is None or row.repository.platform_id != context.worker.platform_id:
         return None
     with hold(context.device, wait_s=context.patience_s):
-        if why := _look(context):
-            _wait(row, why)
-            return None
+        if is_gated(context.device):
+            # The evaluator's service is rested first, so that it is not seen on the device (R8).
+            context.service.rest()
+            found = context.look(context.device)
+            if found.gate is DeviceState.BUSY:
+                queued = RepositoryRound.objects.filter(pk=key, state=EvaluationState.QUEUED)
+                claim(queued, phase=f"the device is busy: {found.why}"[:LONGEST_PHASE])
+                return None
         if not _claim(row, context):
             return None
         try:
@@ -82,24 +86,6 @@ def try_change(key: int, context: WorkerContext) -> Repository | None:
             log.warning("%s: taken over by another worker; result dropped", row)
             return None
     return row.repository
-
-
-def _look(context: WorkerContext) -> str:
-    """Why the device is busy with other programs (R8); "" where it is not, or that is no matter.
-
-    The evaluator's service is rested first, so that it is not seen on the device.
-    """
-    if not is_gated(context.device):
-        return ""
-    context.service.rest()
-    found = context.look(context.device)
-    return f"the device is busy: {found.why}" if found.gate is DeviceState.BUSY else ""
-
-
-def _wait(row: RepositoryRound, why: str) -> None:
-    """Say in the row of a queued round why it waits."""
-    queued = RepositoryRound.objects.filter(pk=row.pk, state=EvaluationState.QUEUED)
-    claim(queued, phase=why[:LONGEST_PHASE])
 
 
 def _claim(row: RepositoryRound, context: WorkerContext) -> bool:
@@ -136,23 +122,14 @@ def _tried(
     except OSError as error:
         said = f"{error.filename or folder}: {error.strerror}"
         return HarnessDecision(Reason.BROKEN_HOST, said), "", None, tree
-    decision = _decided(row, harness, measured)
-    if decision.verdict is VerdictWord.ACCEPTED and not row.is_baseline:
-        decision = _proven(row, decision, trial, context)
+    decision, proof = _decided(row, measured), harness.proof
+    kept = decision.verdict is VerdictWord.ACCEPTED and not row.is_baseline
+    if kept and proof is not None and proof.file in own.changed(row.against, tree):
+        decision = with_proof(decision, prove_change(proof, trial, context))
     return decision, measured.log, measured, tree
 
 
-def _proven(
-    row: RepositoryRound, decision: HarnessDecision, trial: ChangeTrial, context: WorkerContext
-) -> HarnessDecision:
-    """The decision, with the judge's word on a kernel that the change touches."""
-    asked = row.repository.described.proof
-    if asked is None or asked.file not in trial.repository.changed(trial.before, trial.after):
-        return decision
-    return with_proof(decision, prove_change(asked, trial, context))
-
-
-def _decided(row: RepositoryRound, harness: Harness, measured: MeasuredChange) -> HarnessDecision:
+def _decided(row: RepositoryRound, measured: MeasuredChange) -> HarnessDecision:
     if row.is_baseline:
         noise = noise_of(measured.result)
         said = (
@@ -212,25 +189,21 @@ def _close(
         )
         if not closed:
             raise ClaimLost
+        still_open = Repository.objects.filter(pk=repository.pk, state=RepositoryState.OPEN)
         if commit:
-            claim(_open(repository), head=commit)
+            claim(still_open, head=commit)
         if row.is_baseline and decision.result is not None:
-            claim(_open(repository), noise=stored(noise_of(decision.result)))
+            claim(still_open, noise=stored(noise_of(decision.result)))
         repository.refresh_from_db()
         stop_if_spent(repository)
     if kept and measured is not None:
         keep_built(repository.pk, commit or row.against, measured.built)
 
 
-def _open(repository: Repository) -> QuerySet[Repository]:
-    return Repository.objects.filter(pk=repository.pk, state=RepositoryState.OPEN)
-
-
 def _message(row: RepositoryRound, decision: HarnessDecision) -> str:
     """What the commit says: the idea, its effect and who measured it."""
-    result = decision.result
+    result, asked = decision.result, decision.proven
     table = [f"  {one.name}: {one.gain.brief}" for one in (result.classes if result else ())]
-    asked = decision.proven
     proven = f"kopt's judge, as a kernel of {asked.problem}: {asked.sentence}" if asked else ""
     parts = [
         row.title,
@@ -251,39 +224,31 @@ def prove_change(asked: Proof, trial: ChangeTrial, context: WorkerContext) -> Pr
 
     Raises LineageError, and what the trial's heartbeat raises.
     """
+    device, path = context.device, PurePosixPath(asked.file)
+    candidate, incumbent = (_source(asked, trial, tree) for tree in (trial.after, trial.before))
     try:
-        job = _job(asked, trial, context)
-        report = context.service.evaluate(job, lambda phase: trial.beat(PROVING))
-        examined = Examined(
-            job.candidate.name,
-            findings_of(job.candidate),
-            dict.fromkeys(FindingKind, Stance.FLAGGED),
+        spec, backend = load_problem(find_problem(asked.problem)), BACKEND_OF[path.suffix]
+        job = Job(
+            job_id="repository-round",
+            problem=spec.folder,
+            backend=backend,
+            device=device.device,
+            target=device.target,
+            cases=tuple(case.case for case in spec.cases_of(backend, device.kind)),
+            candidate=candidate,
+            incumbent=incumbent,
+            scratch=trial.folder / "proof",
+            protocol=CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL,
         )
-        spec = load_problem(job.problem)
-        floors, lesser = floors_here(context.device.name, spec, job.cases)
+        report = context.service.evaluate(job, lambda phase: trial.beat(PROVING))
+        kinds = dict.fromkeys(FindingKind, Stance.FLAGGED)
+        examined = Examined(candidate.name, findings_of(candidate), kinds)
+        floors, lesser = floors_here(device.name, spec, job.cases)
     except (UnknownProblem, ProblemError) as error:
         return Proven(asked.problem, Reason.BROKEN_HOST, str(error))
     standard = Standard(has_incumbent=True, examined=examined, floors=floors, lesser_floors=lesser)
     decision = decide_session(report, standard)
     return Proven(asked.problem, decision.reason, decision.sentence, decision.gain)
-
-
-def _job(asked: Proof, trial: ChangeTrial, context: WorkerContext) -> Job:
-    """Raises UnknownProblem, ProblemError, LineageError."""
-    spec = load_problem(find_problem(asked.problem))
-    device, backend = context.device, BACKEND_OF[PurePosixPath(asked.file).suffix]
-    return Job(
-        job_id="repository-round",
-        problem=spec.folder,
-        backend=backend,
-        device=device.device,
-        target=device.target,
-        cases=tuple(case.case for case in spec.cases_of(backend, device.kind)),
-        candidate=_source(asked, trial, trial.after),
-        incumbent=_source(asked, trial, trial.before),
-        scratch=trial.folder / "proof",
-        protocol=CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL,
-    )
 
 
 def _source(asked: Proof, trial: ChangeTrial, tree: str) -> Source:

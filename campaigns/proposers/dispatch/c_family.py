@@ -22,7 +22,7 @@ _DEFINES = ("preproc_def", "preproc_function_def")
 _CONDITIONS = ("preproc_if", "preproc_ifdef")
 _BRANCHES = (*_CONDITIONS, "preproc_else", "preproc_elif", "preproc_elifdef")
 # What may stand between the directives of a condition that holds includes.
-_DIRECTIVES = (*("preproc_include", "preproc_call", "comment", *_DEFINES, *_BRANCHES),)
+_DIRECTIVES = ("preproc_include", "preproc_call", "comment", *_DEFINES, *_BRANCHES)
 _POINTER = """\
 // A pointer that becomes whichever kind the callee takes.
 struct AnyPointer {
@@ -82,36 +82,43 @@ class _Section:
         if root is None:
             raise CannotSplit(f"{part.name}: has a syntax error, or takes too long to parse")
         self._part, self._root = part, root
-        self._defined = {name for name, _ in _definitions(root)}
-        self.entry = f"{part.name}::{self._path_of_entry()}"
-        self.text = self._written()
-
-    def _written(self) -> str:
+        definitions = list(_definitions(root))
+        self._defined = {name for name, _ in definitions}
+        entries = [node for name, node in definitions if name == ENTRY]
+        self.entry = f"{part.name}::{self._path_of_entry(entries)}"
         edits = [*self._linkages(), *self._namespaces()]
-        body = apply_edits(self._part.source.text, edits).rstrip()
-        macros = sorted(set(_macros(self._root)))
+        body = apply_edits(part.source.text, edits).rstrip()
+        calls = [text_of(node).split() for node in walk(root, "preproc_call")]
+        # What a part defines or takes away as macros.
+        defined = {text_of(n.child_by_field_name("name")) for n in walk(root, *_DEFINES)}
+        undone = {words[1] for words in calls if words[0] == "#undef" and len(words) > 1}
+        macros = sorted(defined | undone)
         before = [f'#pragma push_macro("{name}")' for name in macros]
         after = [f'#pragma pop_macro("{name}")' for name in macros]
-        if any(text_of(n).split()[1:2] == ["GCC"] for n in walk(self._root, "preproc_call")):
+        if any(words[1:2] == ["GCC"] for words in calls):
             before.insert(0, "#pragma GCC push_options")
             after.append("#pragma GCC pop_options")
-        return "\n".join([*before, body, *after, ""])
+        self.text = "\n".join([*before, body, *after, ""])
 
-    def _path_of_entry(self) -> str:
+    def _path_of_entry(self, entries: list[Node]) -> str:
         """`solve`, behind the names of the namespaces that its author put it into."""
-        found = [node for name, node in _definitions(self._root) if name == ENTRY]
-        linked = [node for node in found if _linkage_of(node) is not None]
+        linked = []
+        for entry in entries:
+            path, is_linked, node = [ENTRY], False, entry.parent
+            while node is not None:
+                is_linked = is_linked or node.type == "linkage_specification"
+                name = node.child_by_field_name("name")
+                if node.type == "namespace_definition" and name:
+                    path.insert(0, text_of(name))
+                node = node.parent
+            if is_linked:
+                linked.append("::".join(path))
         if len(linked) != 1:
             raise CannotSplit(
                 f'{self._part.name}: {len(linked)} functions {ENTRY} behind extern "C"; '
                 "accepted: one, not by a macro"
             )
-        path, node = [ENTRY], linked[0].parent
-        while node is not None:
-            if node.type == "namespace_definition" and (name := node.child_by_field_name("name")):
-                path.insert(0, text_of(name))
-            node = node.parent
-        return "::".join(path)
+        return linked[0]
 
     def _linkages(self) -> Iterator[Edit]:
         """Take `extern "C"` from what this part defines: two definitions would be one symbol."""
@@ -200,23 +207,6 @@ def _function_name(declarator: Node | None) -> str:
         declarator = inner or next(iter(named), None)
     known = declarator is not None and declarator.type == "identifier"
     return text_of(declarator) if known else ""
-
-
-def _linkage_of(node: Node) -> Node | None:
-    above = node.parent
-    while above is not None and above.type != "linkage_specification":
-        above = above.parent
-    return above
-
-
-def _macros(root: Node) -> Iterator[str]:
-    """Names that a part defines or takes away as macros."""
-    for node in walk(root, *_DEFINES):
-        yield text_of(node.child_by_field_name("name"))
-    for node in walk(root, "preproc_call"):
-        words = text_of(node).split()
-        if words[:1] == ["#undef"] and len(words) > 1:
-            yield words[1]
 
 
 def _has_include(node: Node) -> bool:

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from campaigns.evaluator.contract import Source
-
-OURS = "Dispatch split"
+from campaigns.rules.verdict.predicate import Multiples, Predicate
 
 
 class CannotSplit(ValueError):
     """These two sources cannot be combined; the message names the part and the reason."""
-
-
-class When(Protocol):
-    """Which calls go to the variant, asked about integers that the kernel receives."""
-
-    @property
-    def words(self) -> str: ...
-
-    def code(self, both: str, either: str, /) -> str:
-        """As an expression, with these words between comparisons and between what they make up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +25,20 @@ class DispatchPlan:
     """The variant where the predicate holds, the incumbent everywhere else.
 
     v0: the problem's own kernel: the names of its entry's parameters are those of the cases.
+    when: which calls go to the variant, asked about integers that the kernel receives.
     """
 
     incumbent: Part
     variant: Part
     v0: Source
-    when: When
+    when: Predicate | Multiples
 
     @property
     def words(self) -> str:
         """For the comment at the head of the source."""
         variant, other = (p.name.replace("_", " ") for p in (self.variant, self.incumbent))
-        return f"{OURS}: {self.when.words} runs the kernel of {variant}, all else that of {other}."
+        told = f"{self.when.words} runs the kernel of {variant}, all else that of {other}."
+        return f"Dispatch split: {told}"
 
     @property
     def flags(self) -> tuple[str, ...]:

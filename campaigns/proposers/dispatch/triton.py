@@ -45,7 +45,13 @@ def given_names(v0: Source) -> tuple[str, ...]:
 def dispatcher(split: DispatchPlan) -> Source:
     """One module with both parts and one `run_kernel`. Raises CannotSplit."""
     parts = [_Module(part) for part in (split.incumbent, split.variant)]
-    _refuse_other_imports(*parts)
+    one, other = (part.imports for part in parts)
+    for name in sorted(one.keys() & other.keys()):
+        if one[name] != other[name]:
+            raise CannotSplit(
+                f"{name}: imported as {one[name]} and as {other[name]}; "
+                "accepted: one meaning for each imported name"
+            )
     names = given_names(split.v0)
     for part in parts:
         part.refuse_other_arguments(names)
@@ -78,22 +84,27 @@ class _Module:
         if found is None:
             raise CannotSplit(f"{part.name}: an empty module")
         self._scope = found
-        self._refuse()
-        self.imports = dict(self._imported())
+        if m.findall(self._wrapper.module, m.ImportStar()):
+            raise CannotSplit(f"{part.name}: import *; accepted: imports by name")
+        for name in _BY_TEXT:
+            if m.findall(self._wrapper.module, m.Call(func=m.Name(name))):
+                raise CannotSplit(f"{part.name}: {name}() reaches names by their text")
+        self.imports = {}
+        for each in found.assignments:
+            if isinstance(each, ImportAssignment):
+                known = each.get_qualified_names_for(each.name)
+                self.imports[each.name] = ", ".join(sorted(one.name for one in known))
         own = {each.name for each in found.assignments} - set(self.imports)
         if ENTRY not in own:
             raise CannotSplit(f"{part.name}: no function {ENTRY}")
         self._own = own
-        self.futures = [cst.Module([]).code_for_node(f).strip() for f in self._future_lines()]
-        self.text = apply_edits(part.source.text, self._edits()).strip() + "\n"
-
-    def _refuse(self) -> None:
-        module = self._wrapper.module
-        if m.findall(module, m.ImportStar()):
-            raise CannotSplit(f"{self._part.name}: import *; accepted: imports by name")
-        for name in _BY_TEXT:
-            if m.findall(module, m.Call(func=m.Name(name))):
-                raise CannotSplit(f"{self._part.name}: {name}() reaches names by their text")
+        futures = [line for line in self._wrapper.module.body if m.matches(line, _FUTURE)]
+        self.futures = [cst.Module([]).code_for_node(line).strip() for line in futures]
+        raw = part.source.text.encode()
+        starts = {self._span(node) for node in self._mentions()}
+        edits = [Edit(a, b, f"{part.name}_{raw[a:b].decode()}") for a, b in starts]
+        edits += [Edit(*self._span(line), "") for line in futures]
+        self.text = apply_edits(part.source.text, edits).strip() + "\n"
 
     def refuse_other_arguments(self, names: Sequence[str]) -> None:
         """Raises CannotSplit where outputs are taken by one and returned by the other."""
@@ -106,25 +117,6 @@ class _Module:
         ):
             given = ", ".join(names)
             raise CannotSplit(f"{self._part.name}: {ENTRY} takes other arguments than v0's {given}")
-
-    def _imported(self) -> Iterator[tuple[str, str]]:
-        for each in self._scope.assignments:
-            if isinstance(each, ImportAssignment):
-                known = each.get_qualified_names_for(each.name)
-                yield each.name, ", ".join(sorted(found.name for found in known))
-
-    def _future_lines(self) -> list[cst.SimpleStatementLine]:
-        body = self._wrapper.module.body
-        return [
-            line
-            for line in body
-            if isinstance(line, cst.SimpleStatementLine) and m.matches(line, _FUTURE)
-        ]
-
-    def _edits(self) -> list[Edit]:
-        starts = {self._span(node) for node in self._mentions()}
-        renamed = [Edit(a, b, f"{self._part.name}_{self._text(a, b)}") for a, b in starts]
-        return [*renamed, *(Edit(*self._span(line), "") for line in self._future_lines())]
 
     def _mentions(self) -> Iterator[cst.CSTNode]:
         """Every place that names something of this module's own."""
@@ -147,9 +139,6 @@ class _Module:
         found = self._spans[node]
         return found.start, found.start + found.length
 
-    def _text(self, start: int, end: int) -> str:
-        return self._part.source.text.encode()[start:end].decode()
-
 
 def _entry_parameters(module: cst.Module) -> cst.Parameters | None:
     entry = next(iter(m.findall(module, m.FunctionDef(name=m.Name(ENTRY)))), None)
@@ -169,12 +158,3 @@ def _parsed(name: str, source: Source) -> cst.Module:
         return cst.parse_module(source.text)
     except cst.ParserSyntaxError as error:
         raise CannotSplit(f"{name}: line {error.raw_line}: {error.message}") from None
-
-
-def _refuse_other_imports(one: _Module, other: _Module) -> None:
-    for name in sorted(one.imports.keys() & other.imports.keys()):
-        if one.imports[name] != other.imports[name]:
-            raise CannotSplit(
-                f"{name}: imported as {one.imports[name]} and as {other.imports[name]}; "
-                "accepted: one meaning for each imported name"
-            )

@@ -3,67 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from campaigns.evaluator.contract import Param, Source
+from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Category, Situation, Variant, discover
 from campaigns.proposers.evidence import Facts
-from campaigns.rules.verdict.buckets import Bucket
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 Rewrite = Callable[[Situation], tuple[Variant, ...]]
-Estimate = Callable[[Facts], float]
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """The words and numbers of a recipe.
-
-    expected: the speed-up to expect from the facts (2.0 = half the time), before the floor
-    caps it. bucket: how its gain reaches real use. ops: the operations it knows; empty means any
-    source whose structure it recognises.
-    """
-
-    id: str
-    title: str
-    backend: str
-    category: Category
-    change: str
-    rationale: str
-    risks: str
-    expected: Estimate
-    bucket: Bucket
-    ops: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """A named technique that can rewrite source by itself."""
-
-    about: About
-    rewrite: Rewrite
-
-    def variants(self, situation: Situation) -> tuple[Variant, ...]:
-        """The rewritten sources; empty when the recipe does not recognise this one."""
-        about = self.about
-        if situation.backend != about.backend or (about.ops and situation.op not in about.ops):
-            return ()
-        return self.rewrite(situation)
 
 
 _registry: dict[str, Recipe] = {}
 
 
-def recipe(about: About) -> Callable[[Rewrite], Rewrite]:
-    """Decorator: enter a rewriting function under the id of its description."""
+@dataclass(slots=True)
+class Recipe:
+    """A named technique that can rewrite source by itself: the decorator of what rewrites.
 
-    def enter(rewrite: Rewrite) -> Rewrite:
-        _registry[about.id] = Recipe(about, rewrite)
+    id: begins with the backend. expected: the speed-up to expect from the facts (2.0 = half the
+    time), before the floor caps it. ops: the operations it knows; empty means any source whose
+    structure it recognises. rewrite: gives no sources where it does not recognise this one.
+    """
+
+    id: str
+    title: str
+    category: Category
+    change: str
+    rationale: str
+    risks: str
+    expected: Callable[[Facts], float]
+    ops: tuple[str, ...] = ()
+    rewrite: Rewrite = field(init=False)
+
+    def __call__(self, rewrite: Rewrite) -> Rewrite:
+        """Enter a rewriting function under this id."""
+        self.rewrite = rewrite
+        _registry[self.id] = self
         return rewrite
 
-    return enter
+    @property
+    def backend(self) -> str:
+        return self.id.partition(".")[0]
+
+    def is_meant(self, situation: Situation) -> bool:
+        """Whether it is for this backend and operation."""
+        return situation.backend == self.backend and (not self.ops or situation.op in self.ops)
+
+    def variants(self, situation: Situation) -> tuple[Variant, ...]:
+        """The rewritten sources; empty when the recipe does not recognise this one."""
+        return self.rewrite(situation) if self.is_meant(situation) else ()
 
 
 def recipes() -> Mapping[str, Recipe]:
@@ -72,12 +62,9 @@ def recipes() -> Mapping[str, Recipe]:
     return dict(sorted(_registry.items()))
 
 
-def single(source: Source | None, **params: Param) -> tuple[Variant, ...]:
-    """One candidate, or none when the rewrite refused."""
-    if source is None:
-        return ()
-    label = ", ".join(f"{name} {value}" for name, value in params.items())
-    return (Variant(label=label or "rewritten", source=source, params=params),)
+def single(source: Source) -> tuple[Variant, ...]:
+    """The only candidate of a recipe."""
+    return (Variant("rewritten", source),)
 
 
 def template(name: str) -> str:

@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from campaigns.proposers.base import Attempt, Category, Draft, Failure, Situation, Variant, register
+from campaigns.proposers.base import Category, Draft, Failure, Situation, Variant, register
 from campaigns.proposers.evidence import read_facts
-from campaigns.proposers.recipes.base import Recipe, recipes
-from campaigns.proposers.search.idea import Idea, advised
+from campaigns.proposers.recipes.base import recipes
 from campaigns.proposers.search.ideas import (
     TUNED,
+    Idea,
+    advised,
     flag_ideas,
     recipe_ideas,
     space_ideas,
@@ -49,7 +50,24 @@ def untried(
     strategies: the whole catalogue. place: what the campaign runs on.
     """
     names = names_in((each.slug, each.backend, each.aliases) for each in strategies)
-    ours = [_with_id(way, names, situation) for way in (*_open(situation), *_by_hand(situation))]
+    tried, facts = (
+        {attempt.strategy for attempt in situation.history},
+        read_facts(situation.evidence),
+    )
+    ways = [
+        Way(idea.strategy, idea.category, idea.title, idea.rationale, idea.expected)
+        for idea in open_ideas(situation)
+    ]
+    # Recipes for this backend and operation whose pattern the source has not.
+    ways += [
+        Way(name, one.category, one.title, one.rationale, one.expected(facts), by_itself=False)
+        for name, one in recipes().items()
+        if name not in tried and one.is_meant(situation) and not one.variants(situation)
+    ]
+    ours = []
+    for way in ways:
+        slug = names.slug(way.strategy, situation.backend)
+        ours.append(replace(way, catalogue=slug) if slug in names.slugs else way)
     offered = {way.catalogue for way in ours}
     by_people = _by_people(situation, strategies, names, place or Place())
     return (*ours, *(way for way in by_people if way.catalogue not in offered))
@@ -59,30 +77,13 @@ def category_of(strategy: str, strategies: Sequence[StrategyFacts] = ()) -> Cate
     """The category of a strategy of the search or the catalogue; None for any other."""
     found = recipes().get(strategy)
     if found is not None:
-        return found.about.category
+        return found.category
     if strategy.startswith("flags."):
         return Category.INSTRUCTIONS
     name = strategy.removeprefix("tune.")
     if name != strategy:
         return TUNED.get(name, Category.LAUNCH)
     return next((_category(each) for each in strategies if each.slug == strategy), None)
-
-
-def _open(situation: Situation) -> Iterator[Way]:
-    for idea in open_ideas(situation):
-        yield Way(idea.strategy, idea.category, idea.title, idea.rationale, idea.expected)
-
-
-def _by_hand(situation: Situation) -> Iterator[Way]:
-    """Recipes for this backend and operation whose pattern the source has not."""
-    tried = {attempt.strategy for attempt in situation.history}
-    facts = read_facts(situation.evidence)
-    for name, found in recipes().items():
-        about = found.about
-        if name in tried or not _is_meant(found, situation) or found.variants(situation):
-            continue
-        expected = about.expected(facts)
-        yield Way(name, about.category, about.title, about.rationale, expected, by_itself=False)
 
 
 def _by_people(
@@ -95,13 +96,8 @@ def _by_people(
         if each.kind != TECHNIQUE or each.recipes or each.slug in tried:
             continue
         suits = is_for(each.limits, bound)
-        fit = applies(
-            each,
-            backend=situation.backend,
-            op=situation.op,
-            vendor=place.vendor,
-            arch=place.arch,
-        )
+        backend, op = situation.backend, situation.op
+        fit = applies(each, backend=backend, op=op, vendor=place.vendor, arch=place.arch)
         if fit and (suits or not {*each.limits} <= BY_ROOFLINE):
             yield Way(
                 each.slug,
@@ -117,16 +113,6 @@ def _by_people(
 def _category(strategy: StrategyFacts) -> Category:
     first = strategy.limits[0].partition("_")[0] if strategy.limits else ""
     return CATEGORIES[Bottleneck(first)] if first else Category.ALGORITHM
-
-
-def _with_id(way: Way, names: StrategyNames, situation: Situation) -> Way:
-    slug = names.slug(way.strategy, situation.backend)
-    return replace(way, catalogue=slug) if slug in names.slugs else way
-
-
-def _is_meant(found: Recipe, situation: Situation) -> bool:
-    about = found.about
-    return about.backend == situation.backend and (not about.ops or situation.op in about.ops)
 
 
 @register
@@ -146,11 +132,9 @@ class Search:
         if not left:
             return None
         named = [idea for idea in left if idea.strategy in situation.directions]
-        best = (
-            min(named, key=lambda idea: situation.directions.index(idea.strategy))
-            if named
-            else max(left, key=lambda idea: idea.order)
-        )
+        best = max(left, key=lambda idea: idea.order)
+        if named:
+            best = min(named, key=lambda idea: situation.directions.index(idea.strategy))
         return best.draft(read_facts(situation.evidence))
 
     def repair(self, situation: Situation, failure: Failure, /) -> Variant | None:
@@ -160,22 +144,20 @@ class Search:
 
 
 def open_ideas(situation: Situation) -> list[Idea]:
-    """The ideas that apply to the incumbent and were not tried."""
-    tried = {_key(attempt) for attempt in situation.history}
-    return [idea for idea in _ideas(situation) if idea.key not in tried]
+    """The ideas that apply to the incumbent and were not tried.
 
-
-def _ideas(situation: Situation) -> Iterator[Idea]:
-    """All ideas that apply, with what each may still gain above the physical floor."""
+    Each expects no more than the physical floor leaves room for.
+    """
+    tried = [(attempt.strategy, dict(attempt.params)) for attempt in situation.history]
     share = read_facts(situation.evidence).share
     room = 1.0 / share if share else math.inf
+    found = []
     for finder in (recipe_ideas, told_ideas, space_ideas, flag_ideas):
         for idea in finder(situation):
             known = advised(idea, situation)
-            capped = known.capped(room) if known else None
-            if capped and capped.expected >= LEAST_EXPECTED:
-                yield capped
-
-
-def _key(attempt: Attempt) -> tuple[str, tuple[tuple[str, object], ...]]:
-    return attempt.strategy, tuple(sorted(attempt.params.items()))
+            if known is None or (known.strategy, dict(known.params)) in tried:
+                continue
+            capped = replace(known, expected=min(known.expected, room))
+            if capped.expected >= LEAST_EXPECTED:
+                found.append(capped)
+    return found

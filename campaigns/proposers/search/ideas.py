@@ -1,18 +1,33 @@
-"""Turns recipes, tunables, flags and the space of all knobs into ideas that can be compared."""
+"""Turns recipes, tunables, flags and the space of all knobs into ideas that can be compared.
+
+Experience decides which idea comes first, and never whether one exists: an idea that it does not
+know keeps the place that its own estimate gives it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import IntEnum
 
 from campaigns.evaluator.contract import Param
-from campaigns.proposers.base import Category, Situation, SweepPlan, Variant
-from campaigns.proposers.evidence import read_facts
+from campaigns.proposers.base import (
+    Advice,
+    Category,
+    Draft,
+    Hypothesis,
+    MetricDirection,
+    Situation,
+    SweepPlan,
+    Values,
+    Variant,
+)
+from campaigns.proposers.evidence import Facts, read_facts
 from campaigns.proposers.recipes.base import recipes
-from campaigns.proposers.search.idea import Idea, advice_on, told_values
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.spaces.find import space_of
 from campaigns.spaces.matmul_model import ranked, tile_knobs
-from campaigns.spaces.render import FLAG_SETS, RISKY_FLAG_SETS, FlagSet, render, with_flags
+from campaigns.spaces.render import FLAG_SETS, RISKY_FLAG_SETS, render, with_flags
 from campaigns.spaces.space import Point, Space
 from campaigns.strategies.registry import DEFAULT
 from campaigns.syntax.tunables import Tunable, find_tunables, with_value
@@ -22,113 +37,8 @@ FLAG_GAIN = 1.06
 RISKY_FLAG_GAIN = 1.03
 TUNED = {"num_warps": Category.REGISTERS, "num_stages": Category.PIPELINE}
 MOST_THREADS = 1024
-
-
-def recipe_ideas(situation: Situation) -> Iterator[Idea]:
-    """One idea for each recipe that recognises the incumbent's source."""
-    facts = read_facts(situation.evidence)
-    for name, found in recipes().items():
-        variants = found.variants(situation)
-        if not variants:
-            continue
-        about = found.about
-        params: dict[str, Param] = dict(variants[0].params) if len(variants) == 1 else {}
-        if len(variants) > 1:
-            params = {"variants": "; ".join(variant.label for variant in variants)}
-        yield Idea(
-            strategy=name,
-            title=about.title,
-            change=about.change,
-            rationale=about.rationale,
-            risks=about.risks,
-            expected=about.expected(facts),
-            params=params,
-            candidates=variants,
-            bucket=about.bucket,
-            category=about.category,
-        )
-
-
-def told_ideas(situation: Situation) -> Iterator[Idea]:
-    """One round for each number of the source of which experience knows a better value."""
-    for tunable in find_tunables(situation.source, situation.backend):
-        name = tunable.name
-        for value in _told(situation, tunable):
-            source = with_value(situation.source, tunable, value)
-            yield Idea(
-                strategy=f"tune.{name}",
-                title=f"Set {name} to {value}",
-                change=f"{name} becomes {value}; it is {tunable.value or 'the default'} now.",
-                rationale=f"The best {name} follows from the chip, and this one was measured.",
-                risks="A value may exceed a limit of the device and fail to launch.",
-                expected=OPTION_GAIN,
-                params={name: value},
-                candidates=(Variant(f"{name} {value}", source, {name: value}),),
-                bucket=Bucket.K1,
-                category=TUNED.get(name, Category.LAUNCH),
-            )
-
-
-def _told(situation: Situation, tunable: Tunable) -> Iterator[int]:
-    """The best value elsewhere, where the source has another one and may have this."""
-    for value in told_values(situation, f"tune.{tunable.name}", tunable.name):
-        if isinstance(value, int) and may_have(tunable, value, situation.backend):
-            yield value
-            return
-
-
-def flag_ideas(situation: Situation) -> Iterator[Idea]:
-    """One sweep of safe flags, then one round for those that relax arithmetic."""
-    safe = FLAG_SETS.get(situation.backend, ())
-    risky = RISKY_FLAG_SETS.get(situation.backend, ())
-    for strategy, sets, gain in (
-        ("flags.optimise", safe, FLAG_GAIN),
-        ("flags.relaxed", risky, RISKY_FLAG_GAIN),
-    ):
-        variants = tuple(_flagged(situation, sets))
-        if variants:
-            yield _flags_idea(strategy, sets, variants, gain)
-
-
-def _flagged(situation: Situation, sets: tuple[FlagSet, ...]) -> Iterator[Variant]:
-    for extra in sets:
-        source = with_flags(situation.source, extra)
-        if source is not None:
-            yield Variant(extra.label, source, {"flags": " ".join(extra.flags)})
-
-
-def _flags_idea(
-    strategy: str, sets: tuple[FlagSet, ...], variants: tuple[Variant, ...], gain: float
-) -> Idea:
-    listed = "; ".join(str(variant.params["flags"]) for variant in variants)
-    return Idea(
-        strategy=strategy,
-        title="Try other compiler flags",
-        change=f"The same source built with {listed}.",
-        rationale="The compiler may schedule, unroll or vectorise the same source better when it "
-        "is allowed to.",
-        risks=" ".join(s.risk for s in sets if s.risk) or "None beyond a longer build.",
-        expected=gain,
-        params={"flags": listed},
-        candidates=variants,
-        bucket=Bucket.K1,
-        category=Category.INSTRUCTIONS,
-    )
-
-
-def may_have(tunable: Tunable, value: int, backend: str) -> bool:
-    """Whether this is another value than the present one, within the limits of a device."""
-    return 1 <= value <= _limit(tunable, backend) and value != tunable.value
-
-
-def _limit(tunable: Tunable, backend: str) -> int:
-    """No more threads than a block may have, where the name or the use says it counts threads."""
-    if backend not in ("cuda", "hip"):
-        return 1 << 20
-    if tunable.square:
-        return 32
-    return MOST_THREADS
-
+# What experience promises is not believed beyond this: it was measured on other sources (R38).
+MOST_PROMISED = 2.0
 
 STRATEGY = "tune.space"
 # How much a search over all knobs is hoped to bring; recipes that suit a source promise more.
@@ -140,41 +50,237 @@ MOST_S = {"cpu": 100.0, "gpu": 110.0}
 MODELLED, MODEL_SEEDS = 20_000, 12
 # What a device of this kind cannot time cannot be searched.
 NOT_TIMED = {("triton", "cpu")}
+FEW = 4
+
+
+class IdeaRank(IntEnum):
+    """What experience makes of an idea before any estimate counts."""
+
+    SPENT = 0  # it did not work elsewhere
+    OWN = 1
+    RECOMMENDED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Idea:
+    """One possible round. expected: the speed-up hoped for (1.2 = 1.2x faster).
+
+    follows: the uuids of the entries of experience that it follows.
+    """
+
+    strategy: str
+    title: str
+    change: str
+    rationale: str
+    risks: str
+    expected: float
+    params: Mapping[str, Param]
+    candidates: tuple[Variant, ...]
+    category: Category
+    rank: IdeaRank = IdeaRank.OWN
+    follows: tuple[str, ...] = ()
+    sweep: SweepPlan | None = None
+
+    @property
+    def order(self) -> tuple[int, float, str]:
+        """The largest is tried first."""
+        return self.rank, self.expected, self.strategy
+
+    def draft(self, facts: Facts) -> Draft:
+        """The round to propose, with the numbers it rests on."""
+        hypothesis = Hypothesis(
+            strategy=self.strategy,
+            title=self.title,
+            change=self.change,
+            rationale=self.rationale,
+            evidence=facts.sentences(),
+            expected_metric="time per call",
+            expected_direction=MetricDirection.DOWN,
+            expected_amount=round(1.0 - 1.0 / self.expected, 3),
+            risks=self.risks,
+            params=self.params,
+            bucket=Bucket.K1,
+            follows=self.follows,
+        )
+        return Draft(hypothesis, self.candidates, self.sweep)
+
+
+def advised(idea: Idea, situation: Situation) -> Idea | None:
+    """The idea as experience has it; None where trying it would be the same experiment again.
+
+    A retry needs a new reason, and says it (R36). Advice is followed in its order and by its
+    values; the idea stays as it is where none of those can be tried on it.
+    """
+    # A sweep's entry is about its best candidate, so the others were no better.
+    tried = {values_of(variant): variant for variant in idea.candidates}
+    spent = [s for s in situation.spent if s.strategy == idea.strategy and s.params in tried]
+    if any(one.is_same for one in spent):
+        return None
+    if spent and len(idea.candidates) == 1:
+        why = f"It did not work in {spent[0].words}; tried again because {spent[0].news}."
+        return replace(idea, rank=IdeaRank.SPENT, rationale=f"{idea.rationale} {why}")
+    advice = advice_on(idea.strategy, situation)
+    if advice is None:
+        return idea
+    best = [tried[values] for values in advice.params if values in tried]
+    if advice.params and not best:
+        return idea
+    told = replace(
+        idea,
+        rank=IdeaRank.RECOMMENDED,
+        expected=min(1 + advice.gain, MOST_PROMISED) if advice.gain else idea.expected,
+        candidates=(*best, *(variant for variant in idea.candidates if variant not in best)),
+        rationale=f"{idea.rationale} Followed: {advice.strategy}, {advice.words}.",
+        follows=advice.entries,
+    )
+    if not best or not advice.is_here or len(idea.candidates) == 1:
+        return told
+    change = f"{best[0].label}: it worked best in this context before."
+    return replace(told, change=change, candidates=(best[0],), params=dict(best[0].params))
+
+
+def values_of(variant: Variant) -> Values:
+    return tuple(sorted(variant.params.items()))
+
+
+def advice_on(strategy: str, situation: Situation) -> Advice | None:
+    """What experience recommends of a strategy that this campaign has not tried yet."""
+    if any(attempt.strategy == strategy for attempt in situation.history):
+        return None
+    return next((one for one in situation.learned if one.is_about(strategy)), None)
+
+
+def told_values(situation: Situation, strategy: str, name: str) -> Iterator[Param]:
+    """The values of one parameter that worked best elsewhere, best first."""
+    advice = advice_on(strategy, situation)
+    for values in advice.params if advice else ():
+        found = dict(values).get(name)
+        if found is not None:
+            yield found
+
+
+def recipe_ideas(situation: Situation) -> Iterator[Idea]:
+    """One idea for each recipe that recognises the incumbent's source."""
+    facts = read_facts(situation.evidence)
+    for name, found in recipes().items():
+        variants = found.variants(situation)
+        if not variants:
+            continue
+        params: dict[str, Param] = dict(variants[0].params)
+        if len(variants) > 1:
+            params = {"variants": "; ".join(variant.label for variant in variants)}
+        yield Idea(
+            strategy=name,
+            title=found.title,
+            change=found.change,
+            rationale=found.rationale,
+            risks=found.risks,
+            expected=found.expected(facts),
+            params=params,
+            candidates=variants,
+            category=found.category,
+        )
+
+
+def told_ideas(situation: Situation) -> Iterator[Idea]:
+    """One round for each number of the source of which experience knows a better value."""
+    for tunable in find_tunables(situation.source, situation.backend):
+        name = tunable.name
+        for value in told_values(situation, f"tune.{name}", name):
+            if not isinstance(value, int) or not may_have(tunable, value, situation.backend):
+                continue
+            source = with_value(situation.source, tunable, value)
+            yield Idea(
+                strategy=f"tune.{name}",
+                title=f"Set {name} to {value}",
+                change=f"{name} becomes {value}; it is {tunable.value or 'the default'} now.",
+                rationale=f"The best {name} follows from the chip, and this one was measured.",
+                risks="A value may exceed a limit of the device and fail to launch.",
+                expected=OPTION_GAIN,
+                params={name: value},
+                candidates=(Variant(f"{name} {value}", source, {name: value}),),
+                category=TUNED.get(name, Category.LAUNCH),
+            )
+            break
+
+
+def may_have(tunable: Tunable, value: int, backend: str) -> bool:
+    """Whether this is another value than the present one, within the limits of a device."""
+    most = 1 << 20
+    if backend in ("cuda", "hip"):
+        most = 32 if tunable.square else MOST_THREADS
+    return 1 <= value <= most and value != tunable.value
+
+
+def flag_ideas(situation: Situation) -> Iterator[Idea]:
+    """One sweep of safe flags, then one round for those that relax arithmetic."""
+    for strategy, by_backend, gain in (
+        ("flags.optimise", FLAG_SETS, FLAG_GAIN),
+        ("flags.relaxed", RISKY_FLAG_SETS, RISKY_FLAG_GAIN),
+    ):
+        sets = by_backend.get(situation.backend, ())
+        variants = tuple(
+            Variant(extra.label, source, {"flags": " ".join(extra.flags)})
+            for extra in sets
+            if (source := with_flags(situation.source, extra))
+        )
+        if not variants:
+            continue
+        listed = "; ".join(str(variant.params["flags"]) for variant in variants)
+        yield Idea(
+            strategy=strategy,
+            title="Try other compiler flags",
+            change=f"The same source built with {listed}.",
+            rationale="The compiler may schedule, unroll or vectorise the same source better when "
+            "it is allowed to.",
+            risks=" ".join(s.risk for s in sets if s.risk) or "None beyond a longer build.",
+            expected=gain,
+            params={"flags": listed},
+            candidates=variants,
+            category=Category.INSTRUCTIONS,
+        )
 
 
 def space_ideas(situation: Situation) -> Iterator[Idea]:
     """The search over the incumbent's knobs; none where it comes out of such a search itself."""
-    if (situation.backend, situation.device_kind) in NOT_TIMED or _comes_from_one(situation):
+    source, kind, now = situation.source, situation.device_kind, situation.incumbent_round
+    if (situation.backend, kind) in NOT_TIMED or any(
+        attempt.round == now and attempt.strategy == STRATEGY for attempt in situation.history
+    ):
         return
     space = space_of(
-        situation.source,
-        situation.backend,
-        situation.limits,
-        element_bytes=situation.element_bytes,
+        source, situation.backend, situation.limits, element_bytes=situation.element_bytes
     )
     if space.size < 2:
         return
-    yield from _known(situation, space)
-    names = ", ".join(knob.name for knob in space.knobs)
-    plan = _plan(situation, space)
+    yield from _known_point(situation, space)
+    names = [knob.name for knob in space.knobs]
+    few = ", ".join(names[:FEW]) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")
     yield Idea(
         strategy=STRATEGY,
-        title=f"Search tile and schedule: {_few(names)}",
-        change=f"Other values of {names}: at most {plan.most_points} of {space.size:,} points are "
-        "screened, and the best are measured in full.",
+        title=f"Search tile and schedule: {few}",
+        change=f"Other values of {', '.join(names)}: at most {MOST_POINTS[kind]} of "
+        f"{space.size:,} points are screened, and the best are measured in full.",
         rationale="The best values follow from the chip's registers, caches and schedulers "
         "together, and trying many is surer than guessing one.",
         risks="A point may exceed a limit of the device; it then fails alone.",
         expected=HOPED,
-        params={"knobs": names, "points": str(space.size), "from round": situation.incumbent_round},
-        candidates=(Variant("as it is", situation.source, dict(space.defaults)),),
-        bucket=Bucket.K1,
+        params={"knobs": ", ".join(names), "points": str(space.size), "from round": now},
+        candidates=(Variant("as it is", source, dict(space.defaults)),),
         category=Category.LAUNCH,
-        sweep=plan,
+        sweep=SweepPlan(
+            knobs=tuple((knob.name, knob.values, knob.default) for knob in space.knobs),
+            size=space.size,
+            strategy=DEFAULT,
+            seed=situation.seed,
+            seeds=tuple(_seeds(situation, space)),
+            most_points=MOST_POINTS[kind],
+            most_s=MOST_S[kind],
+        ),
     )
 
 
-def _known(situation: Situation, space: Space) -> Iterator[Idea]:
+def _known_point(situation: Situation, space: Space) -> Iterator[Idea]:
     """The best point of a search in this very context, which needs no other search."""
     advice = advice_on(STRATEGY, situation)
     if advice is None or not advice.is_here:
@@ -185,6 +291,7 @@ def _known(situation: Situation, space: Space) -> Iterator[Idea]:
             continue
         changed = {k: v for k, v in point.items() if v != space.defaults[k]}
         label = ", ".join(f"{name} {value}" for name, value in changed.items())
+        source = render(situation.source, space, point)
         yield Idea(
             strategy=STRATEGY,
             title=f"Set {label}"[:120],
@@ -193,33 +300,10 @@ def _known(situation: Situation, space: Space) -> Iterator[Idea]:
             risks="It was found on another source of the same knobs.",
             expected=HOPED,
             params=dict(values),
-            candidates=(
-                Variant(label[:120], render(situation.source, space, point), dict(values)),
-            ),
-            bucket=Bucket.K1,
+            candidates=(Variant(label[:120], source, dict(values)),),
             category=Category.LAUNCH,
         )
         return
-
-
-def _comes_from_one(situation: Situation) -> bool:
-    return any(
-        attempt.round == situation.incumbent_round and attempt.strategy == STRATEGY
-        for attempt in situation.history
-    )
-
-
-def _plan(situation: Situation, space: Space) -> SweepPlan:
-    kind = situation.device_kind
-    return SweepPlan(
-        knobs=tuple((knob.name, knob.values, knob.default) for knob in space.knobs),
-        size=space.size,
-        strategy=DEFAULT,
-        seed=situation.seed,
-        seeds=tuple(_seeds(situation, space)),
-        most_points=MOST_POINTS[kind],
-        most_s=MOST_S[kind],
-    )
 
 
 def _seeds(situation: Situation, space: Space) -> Iterator[Point]:
@@ -236,13 +320,7 @@ def _seeds(situation: Situation, space: Space) -> Iterator[Point]:
     point = {**space.defaults, **told}
     if told and not space.is_legal(point):
         yield point
-    knobs = tile_knobs(space)
-    if situation.product is not None and knobs is not None:
+    knobs, product = tile_knobs(space), situation.product
+    if product is not None and knobs is not None:
         points = space.points_at_most(MODELLED)
-        product = situation.product
         yield from ranked(points, product.shape, product.device, knobs)[:MODEL_SEEDS]
-
-
-def _few(names: str) -> str:
-    listed = names.split(", ")
-    return ", ".join(listed[:4]) + (f" and {len(listed) - 4} more" if len(listed) > 4 else "")

@@ -21,14 +21,7 @@ WHOLE = "whole_tiles"
 
 def repairs(situation: Situation, failure: Failure) -> Iterator[Variant]:
     """Every repair that applies, the likeliest for this outcome first."""
-    yield from _fewer_flags(situation, failure)
-    if failure.outcome in (Outcome.WRONG_RESULT, Outcome.CRASHED):
-        yield from _whole_sizes_only(situation, failure)
-    yield from _smaller(situation, failure)
-
-
-def _fewer_flags(situation: Situation, failure: Failure) -> Iterator[Variant]:
-    """Take optimising flags back that the incumbent does without, the last given first."""
+    # Take optimising flags back that the incumbent does without, the last given first.
     backend = situation.backend
     sets = (*RISKY_FLAG_SETS.get(backend, ()), *FLAG_SETS.get(backend, ()))
     optional = {flag for one in sets for flag in one.flags} - set(situation.source.flags)
@@ -38,13 +31,17 @@ def _fewer_flags(situation: Situation, failure: Failure) -> Iterator[Variant]:
             flags.remove(flag)
             source = Source(failure.source.name, failure.source.text, tuple(flags))
             yield Variant(f"without {flag}", source, {**failure.params, "without": flag})
+    if failure.outcome in (Outcome.WRONG_RESULT, Outcome.CRASHED):
+        yield from _whole_sizes_only(situation, failure)
+    yield from _smaller(situation, failure)
 
 
 def _smaller(situation: Situation, failure: Failure) -> Iterator[Variant]:
     """The next smaller value of each number that this candidate added or raised, largest first."""
     before = _numbers(situation)
     for tunable in sorted(_brought(situation, failure), key=lambda t: -(t.value or 0)):
-        value = _next_smaller(tunable)
+        now = tunable.value or 0
+        value = now - 1 if tunable.name == "num_stages" else now // 2
         if value > before.get(tunable.name, 0):
             source = with_value(failure.source, tunable, value)
             label = f"{tunable.name} {value}"
@@ -63,15 +60,11 @@ def _numbers(situation: Situation) -> dict[str, int]:
     return {t.name: t.value or 0 for t in find_tunables(situation.source, situation.backend)}
 
 
-def _next_smaller(tunable: Tunable) -> int:
-    value = tunable.value or 0
-    return value - 1 if tunable.name == "num_stages" else value // 2
-
-
 def _whole_sizes_only(situation: Situation, failure: Failure) -> Iterator[Variant]:
     """The candidate where its tiles fit the sizes, the incumbent's own code elsewhere."""
     tiles = {t.value for t in _brought(situation, failure) if t.value and t.value > 1}
-    if situation.backend not in ("cpp", "cuda") or not tiles or any(map(_is_led, failure.tried)):
+    is_led = any(f"namespace {WHOLE} {{" in source.text for source in failure.tried)
+    if situation.backend not in ("cpp", "cuda") or not tiles or is_led:
         return
     step = max(tiles)
     try:
@@ -85,8 +78,3 @@ def _whole_sizes_only(situation: Situation, failure: Failure) -> Iterator[Varian
         return
     label = f"only where sizes are multiples of {step}"
     yield Variant(label, source, {**failure.params, "multiple_of": step})
-
-
-def _is_led(source: Source) -> bool:
-    """Whether it is what `_whole_sizes_only` made."""
-    return f"namespace {WHOLE} {{" in source.text

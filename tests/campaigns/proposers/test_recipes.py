@@ -108,7 +108,7 @@ def test_it_computes_the_same_after_each_triton_rewrite_and_compiles(tmp_path):
 @pytest.mark.parametrize("name", sorted(recipes()))
 def test_it_refuses_a_source_it_does_not_recognise(name):
     recipe = recipes()[name]
-    backend = recipe.about.backend
+    backend = recipe.backend
     for op in SMALL:
         foreign = Source(V0[backend], FOREIGN[backend])
         assert recipe.variants(situation(op, backend, foreign)) == ()
@@ -118,7 +118,7 @@ def test_it_refuses_a_source_it_does_not_recognise(name):
 @pytest.mark.parametrize("name", sorted(recipes()))
 def test_it_refuses_another_backend(name):
     recipe = recipes()[name]
-    other = "cuda" if recipe.about.backend == "cpp" else "cpp"
+    other = "cuda" if recipe.backend == "cpp" else "cpp"
     assert recipe.variants(situation("softmax", other, v0("softmax", other))) == ()
 
 
@@ -136,5 +136,5 @@ def test_it_leaves_cuda_numbers_to_tune(backend, op, names):
 
 
 def test_it_offers_three_recipes_or_more_on_each_backend():
-    backends = [recipe.about.backend for recipe in recipes().values()]
+    backends = [recipe.backend for recipe in recipes().values()]
     assert all(backends.count(name) >= 3 for name in V0)

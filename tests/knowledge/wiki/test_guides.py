@@ -260,5 +260,5 @@ def test_it_has_a_document_for_each_backend_and_says_which_are_not_there():
 
 def test_it_lists_every_recipe_with_its_backend():
     for name, recipe in recipes().items():
-        text = FILES[f"docs/backends/{recipe.about.backend}.md"]
+        text = FILES[f"docs/backends/{recipe.backend}.md"]
         assert f"| `{name}` |" in text, f"{name} has no row in docs/backends"

@@ -68,7 +68,7 @@ def test_r42_every_recipe_and_sweep_resolves_to_the_catalogue():
     rows = SHIPPED_CATALOGUE.strategies.values()
     names = names_in((each.slug, each.backend, each.aliases) for each in rows)
     for name, recipe in recipes().items():
-        slug = names.slug(name, recipe.about.backend)
+        slug = names.slug(name, recipe.backend)
         assert name in SHIPPED_CATALOGUE.strategies[slug].recipes
     assert names.slug(SPLIT, "cpp") == "any.dispatch"
     expected = {

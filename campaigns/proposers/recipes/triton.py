@@ -1,0 +1,279 @@
+"""Triton recipes, for plain kernels that are recognised from their syntax tree."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+import libcst.matchers as m
+
+from campaigns.evaluator.contract import Source
+from campaigns.proposers.base import Category, Situation, Variant
+from campaigns.proposers.recipes.base import Recipe, single, template
+from campaigns.syntax.edits import Edit, edited, replaced
+from campaigns.syntax.triton_source import Kernel, Launch, code, read_triton
+
+READS = frozenset(("tl.program_id", "tl.arange", "tl.load", "tl.store"))
+MATHS = {
+    "softmax": frozenset(("tl.exp", "tl.max", "tl.sum", "float")),
+    "layernorm": frozenset(("tl.sum", "tl.where", "tl.rsqrt", "tl.sqrt", "range")),
+    "vector_add": frozenset[str](),
+    "matmul": frozenset(("tl.zeros", "tl.dot", "range", "tl.cdiv", "min")),
+}
+NEEDED = {
+    "softmax": {"tl.exp", "tl.max", "tl.sum"},
+    "layernorm": {"tl.sum"},
+    "vector_add": {"tl.load"},
+    "matmul": {"tl.dot"},
+}
+
+
+def read_plain(text: str, op: str) -> tuple[Kernel, Launch] | None:
+    """The one kernel and launch of a source that computes `op` in the plain way, else None."""
+    source = read_triton(text)
+    if source is None or len(source.kernels) != 1 or len(source.launches) != 1 or op not in MATHS:
+        return None
+    kernel, launch = next(iter(source.kernels.values())), source.launches[0]
+    found = m.findall(kernel.node.body, m.Call())
+    calls = {code(call.func) for call in found if isinstance(call, cst.Call)}
+    if launch.kernel != kernel.name or calls - READS - MATHS[op] or not NEEDED[op] <= calls:
+        return None
+    return kernel, launch
+
+
+def program_ids(kernel: Kernel) -> dict[int, str]:
+    """Variables that hold a program's own number, by grid axis."""
+    found: dict[int, str] = {}
+    for node in m.findall(kernel.node.body, m.Assign(value=m.Call())):
+        assign = cst.ensure_type(node, cst.Assign)
+        call = cst.ensure_type(assign.value, cst.Call)
+        if code(call.func) == "tl.program_id" and len(call.args) == 1:
+            axis = code(call.args[0].value)
+            if axis.isdigit():
+                found[int(axis)] = code(assign.targets[0].target)
+    return found
+
+
+def loops(kernel: Kernel) -> bool:
+    """Whether the kernel walks over its data in loops."""
+    return bool(m.findall(kernel.node.body, m.For() | m.While()))
+
+
+def row_per_program(kernel: Kernel, launch: Launch) -> bool:
+    """Whether each program takes one whole row: a grid of N, and no block of two dimensions."""
+    return launch.grid.replace(" ", "") == "(N,)" and "[:, None]" not in code(kernel.node.body)
+
+
+STEPS = (1, 2, 4)
+BLOCK = 512
+BODY = re.compile(
+    r"^    (?P<name>\w+) = tl\.program_id\(0\)\n(?P<rest>(?:    .*\n)+)", re.MULTILINE
+)
+GRID = re.compile(r"\(triton\.cdiv\(N, (?P<size>\w+)\),\)")
+LOOP = """\
+    for step in tl.static_range(STEPS):
+        {name} = tl.program_id(0) * STEPS + step
+"""
+
+
+@Recipe(
+    "triton.blocks_per_program",
+    "Give each thread four values, and each program several blocks",
+    category=Category.LAUNCH,
+    change="Each program works through STEPS neighbouring blocks of 512 values, four a "
+    "thread, in a loop that is unrolled at compile time.",
+    rationale="A block of few values per program spends its time on starting programs, and a "
+    "thread with one value loads 4 bytes at a time; four neighbours are one 16-byte load.",
+    risks="Fewer programs: short vectors may not fill the chip.",
+    expected=lambda facts: 1.4 if (facts.share or 0) < 0.7 else 1.04,
+    ops=("vector_add",),
+)
+def blocks_per_program(situation: Situation) -> tuple[Variant, ...]:
+    """Wrap the body of a plain element-wise kernel in a loop; refuse anything else."""
+    source = situation.source
+    found = read_plain(source.text, "vector_add")
+    if found is None or set(program_ids(found[0])) != {0}:
+        return ()
+    kernel, launch = found
+    body = BODY.search(source.text)
+    grid = GRID.fullmatch(launch.grid)
+    last = f"{kernel.parameters[-1]}: tl.constexpr"
+    once = all(source.text.count(part) == 1 for part in (last, launch.grid))
+    known = "BLOCK" in launch.numbers and "BLOCK" in kernel.constexprs
+    if body is None or grid is None or not once or not known or " for " in body["rest"]:
+        return ()
+    indented = "".join(f"    {line}" for line in body["rest"].splitlines(keepends=True))
+    size = launch.numbers["BLOCK"].span
+    variants = []
+    for steps in STEPS:
+        edits = [
+            replaced(source.text, last, f"{last}, STEPS: tl.constexpr"),
+            replaced(source.text, body[0], LOOP.format(name=body["name"]) + indented),
+            replaced(source.text, launch.grid, f"(triton.cdiv(N, {grid['size']} * {steps}),)"),
+            Edit(size.start, size.end, str(BLOCK)),
+            Edit(launch.end, launch.end, f", STEPS={steps}"),
+        ]
+        variants.append(Variant(f"{steps} blocks", edited(source, edits), {"steps": steps}))
+    return tuple(variants)
+
+
+MASKS = re.compile(
+    r"^(?P<in>[ ]+)(?P<a>\w+) = \((?P<row>\w+)\[:, None\] < M\) & \((?P<k>\w+)\[None, :\] < K\)\n"
+    r"[ ]+(?P<b>\w+) = \((?P=k)\[:, None\] < K\) & \((?P<col>\w+)\[None, :\] < N\)\n",
+    re.MULTILINE,
+)
+EVEN = """\
+{in}if EVEN_K:
+{in}    {a} = {row}[:, None] < M
+{in}    {b} = {col}[None, :] < N
+{in}else:
+{in}    {a} = ({row}[:, None] < M) & ({k}[None, :] < K)
+{in}    {b} = ({k}[:, None] < K) & ({col}[None, :] < N)
+"""
+
+
+@Recipe(
+    "triton.even_tiles",
+    "Drop the inner masks of whole tiles",
+    category=Category.INSTRUCTIONS,
+    change="EVEN_K, fixed at compile time, removes the inner dimension from the masks of A "
+    "and B where it is a multiple of BLOCK_K.",
+    rationale="The comparison with K sits in the inner loop, costs instructions in every turn "
+    "and keeps the loads from being issued early; for whole tiles it never applies.",
+    risks="Two compiled versions where sizes of both kinds occur.",
+    expected=lambda facts: 1.09,
+    ops=("matmul",),
+)
+def even_tiles(situation: Situation) -> tuple[Variant, ...]:
+    """Rewrite the masks of a plain tile kernel; refuse anything else."""
+    source = situation.source
+    found = read_plain(source.text, "matmul")
+    masks = list(MASKS.finditer(source.text))
+    if found is None or len(masks) != 1:
+        return ()
+    kernel, launch = found
+    depth = launch.numbers.get("BLOCK_K")
+    last = f"{kernel.parameters[-1]}: tl.constexpr"
+    taken = "EVEN_K" in code(kernel.node)
+    if depth is None or taken or "BLOCK_K" not in kernel.constexprs or source.text.count(last) != 1:
+        return ()
+    text, mask = source.text, masks[0]
+    name = depth.name or "block_k"
+    edits = [
+        replaced(text, last, f"{last}, EVEN_K: tl.constexpr"),
+        replaced(text, mask[0], EVEN.format(**mask.groupdict())),
+        Edit(launch.end, launch.end, f", EVEN_K=K % {name} == 0"),
+    ]
+    if not depth.name:
+        # One place for the number, so that whoever changes it later changes both of its uses.
+        line = text.encode()[: launch.start].rsplit(b"\n", 1)[-1].decode()
+        binding = f"{name} = {depth.value}\n{line}"
+        edits.append(Edit(launch.start, launch.start, binding))
+        edits.append(Edit(depth.span.start, depth.span.end, name))
+    return single(edited(source, edits))
+
+
+GROUP = 8
+ORDER = """\
+    tiles_m = tl.cdiv(M, BLOCK_M)
+    tiles_n = tl.cdiv(N, BLOCK_N)
+    tile = tl.program_id(0)
+    group = tile // (GROUP * tiles_n)
+    height = min(tiles_m - group * GROUP, GROUP)
+    {m} = group * GROUP + tile % (GROUP * tiles_n) % height
+    {n} = tile % (GROUP * tiles_n) // height
+"""
+
+
+@Recipe(
+    "triton.grouped_order",
+    "Walk the tiles in groups",
+    category=Category.MOVEMENT,
+    change="The grid becomes one-dimensional and consecutive programs take tiles from a group "
+    f"of {GROUP} tile rows.",
+    rationale="Programs that run at the same time then read the same few tiles of A and B, "
+    "which stay in the L2 cache, instead of a whole stripe each.",
+    risks="No effect where both matrices fit into the L2 cache anyway.",
+    expected=lambda facts: 1.07,
+    ops=("matmul",),
+)
+def grouped_order(situation: Situation) -> tuple[Variant, ...]:
+    """Rewrite the order of a kernel on a (rows, columns) grid; refuse anything else."""
+    text = situation.source.text
+    found = read_plain(text, "matmul")
+    if found is None:
+        return ()
+    kernel, launch = found
+    ids = program_ids(kernel)
+    named = {"M", "N", "BLOCK_M", "BLOCK_N"} <= set(kernel.parameters)
+    grid = launch.grid.strip("()").replace(" ", "").split("),")
+    if set(ids) != {0, 1} or not named or "GROUP" in code(kernel.node):
+        return ()
+    if len(grid) != 2 or not grid[0].startswith("triton.cdiv(M,"):
+        return ()
+    lines = f"    {ids[0]} = tl.program_id(0)\n    {ids[1]} = tl.program_id(1)\n"
+    last = f"{kernel.parameters[-1]}: tl.constexpr"
+    if any(text.count(part) != 1 for part in (lines, launch.grid, last)):
+        return ()
+    rows, columns = launch.grid.strip()[1:-1].split("), ")
+    edits = [
+        replaced(text, lines, ORDER.format(m=ids[0], n=ids[1])),
+        replaced(text, last, f"{last}, GROUP: tl.constexpr"),
+        replaced(text, launch.grid, f"({rows}) * {columns},)"),
+        Edit(launch.end, launch.end, f", GROUP={GROUP}"),
+    ]
+    return single(edited(situation.source, edits))
+
+
+@Recipe(
+    "triton.row_at_once",
+    "Load the row once and keep it in registers",
+    category=Category.REGISTERS,
+    change="One block as wide as the row replaces the loops over short blocks: the row is "
+    "loaded once, and both reductions and the result work on registers.",
+    rationale="Each turn of a loop ends in a reduction over all warps that the next turn "
+    "waits for, and every value is loaded three times; one wide load needs two reductions "
+    "in all and keeps the whole row in flight.",
+    risks="Very long rows spill registers: past 16384 columns the loops may be better.",
+    expected=lambda facts: 1.8 if (facts.share or 0) < 0.6 else 1.1,
+    ops=("layernorm",),
+)
+def row_at_once(situation: Situation) -> tuple[Variant, ...]:
+    """Replace a kernel that takes one row per program in loops; refuse anything else."""
+    source = situation.source
+    found = read_plain(source.text, situation.op)
+    if found is None or not loops(found[0]) or not row_per_program(*found):
+        return ()
+    text = template(f"triton_{situation.op}_row.py.txt")
+    return single(Source(source.name, text, source.flags))
+
+
+VALUES = (512, 1024, 2048)
+
+
+@Recipe(
+    "triton.rows_per_program",
+    "Take several short rows per program",
+    category=Category.LAUNCH,
+    change="Each program loads, reduces and writes as many rows as make up 512, 1024 or 2048 "
+    "values, and one row where that is longer.",
+    rationale="Starting a program costs the same for a short row as for a long one, and a "
+    "row of 128 values leaves each of its threads a single one; several rows put several "
+    "independent loads in flight.",
+    risks="Fewer programs and more registers in each, so too many rows leave processors idle.",
+    expected=lambda facts: 1.5 if (facts.share or 0) < 0.6 else 1.02,
+    ops=("softmax", "layernorm"),
+)
+def rows_per_program(situation: Situation) -> tuple[Variant, ...]:
+    """Replace a kernel that loads one row per program at once; refuse anything else."""
+    source = situation.source
+    found = read_plain(source.text, situation.op)
+    if found is None or loops(found[0]) or not row_per_program(*found):
+        return ()
+    text = template(f"triton_{situation.op}_rows.py.txt")
+    variants = []
+    for values in VALUES:
+        set_to = text.replace("VALUES = 512", f"VALUES = {values}")
+        made = Source(source.name, set_to, source.flags)
+        variants.append(Variant(f"{values} values", made, {"values": values}))
+    return tuple(variants)
