@@ -178,10 +178,9 @@ def _gradients(name: str, parameters: Sequence[str], wanted: Sequence[str], call
 
 def _of_reference(reference: ReferenceCode, own: Sequence[str]) -> str:
     """The reference's arguments by name or, where it has other names, by order."""
-    needed = [one for one in reference.takes if one not in reference.optional]
-    if set(needed) <= set(own):
+    if {*reference.needed} <= set(own):
         return ", ".join(f"{one}={one}" for one in reference.takes if one in own)
-    return ", ".join(own[: len(needed)])
+    return ", ".join(own[: len(reference.needed)])
 
 
 def _last(text: str) -> tuple[ast.Module, ast.Call, ast.Call] | None:

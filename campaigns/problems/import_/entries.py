@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from campaigns.evaluator.contract.programs import ENTRY
+from campaigns.problems.import_.arguments import Example
 from campaigns.problems.import_.draft import DTYPES, FLOAT8, DraftArg, DraftError, Role
 from campaigns.problems.import_.read_sources import PythonEntry
-from campaigns.problems.import_.sizes import Example
 
 
 def fixed_arguments(takes: Sequence[str], examples: Sequence[Example]) -> Iterator[tuple[str, str]]:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from campaigns.evaluator.contract.signature import ELEMENTS
+from campaigns.problems.import_.arguments import SIZE_NAMES
 from campaigns.problems.import_.c_entry import PlainC
 from campaigns.problems.import_.draft import (
     FLOATS,
@@ -29,7 +30,6 @@ from campaigns.problems.import_.draft import (
     slug_of,
 )
 from campaigns.problems.import_.read_sources import reference_code
-from campaigns.problems.import_.sizes import SIZE_NAMES
 from campaigns.spaces.expressions import value_of
 
 SPACE, KERNEL = "ConfigurationSpace", "KernelSpecification"
@@ -91,7 +91,7 @@ def read_tuning(text: str, kernel: str, reference: tuple[str, str]) -> ProblemDr
 def _called(code: ReferenceCode, args: list[DraftArg]) -> ReferenceCode:
     """The reference with its arguments by the kernel's names: the same ones, else in order."""
     inputs = [arg.name for arg in args if arg.role is not Role.OUTPUT]
-    needed = [name for name in code.takes if name not in code.optional]
+    needed = code.needed
     if {*needed} <= {arg.name for arg in args}:
         return code
     if len(needed) > len(inputs):
