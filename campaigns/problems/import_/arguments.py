@@ -184,7 +184,10 @@ def python_arguments(
     for name in (one for one in entry.takes if one not in fixed):
         values = [example[name] for example in examples if name in example]
         if not values and name in defaults and name in reference.takes:
-            values = [_default(defaults[name])]
+            with contextlib.suppress(ValueError):
+                usual = ast.literal_eval(defaults[name])
+                values = [usual if isinstance(usual, int | float | bool) else None]
+            values = values or [None]
         if not values and name in defaults:
             continue
         if not values:
@@ -211,24 +214,14 @@ def _add_answers(
     """Add a place for each answer that is returned."""
     count = reference.answers if reference.returns else entry.answers
     for number in range(1, count + 1) if count > 1 else [""]:
-        args.append(DraftArg(_free(f"out{number}", args), Role.OUTPUT, "", None))
+        name = f"out{number}"
+        name += "_" if any(arg.name == name for arg in args) else ""
+        args.append(DraftArg(name, Role.OUTPUT, "", None))
     assumed.append("What the reference returns is the output, in its shape and dtype.")
     if entry.answers > count:
         assumed.append(
             f"{entry.name} returns {entry.answers}, its reference {count}: the first count."
         )
-
-
-def _default(source: str) -> Value:
-    with contextlib.suppress(ValueError):
-        value = ast.literal_eval(source)
-        return value if isinstance(value, int | float | bool) else None
-    return None
-
-
-def _free(name: str, args: Sequence[DraftArg]) -> str:
-    taken = {arg.name for arg in args}
-    return name if name not in taken else f"{name}_"
 
 
 def _require_taken(

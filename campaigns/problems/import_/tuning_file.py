@@ -22,7 +22,6 @@ from campaigns.problems.import_.draft import (
     Distribution,
     DraftArg,
     DraftError,
-    Number,
     ProblemDraft,
     ReferenceCode,
     Role,
@@ -140,11 +139,6 @@ def _sizes(listed: list[dict[str, Any]]) -> dict[int, str]:
     return found
 
 
-def _number(fill: int | float, sizes: Mapping[int, str]) -> Number:
-    """A size where the number is one of those, else the number itself."""
-    return sizes.get(fill, fill) if isinstance(fill, int) else fill
-
-
 def _arg(said: Mapping[str, Any], place: int, sizes: Mapping[int, str]) -> DraftArg:
     name = slug_of(str(said.get("Name", ""))) or f"arg{place}"
     kind = str(said.get("Type"))
@@ -154,7 +148,9 @@ def _arg(said: Mapping[str, Any], place: int, sizes: Mapping[int, str]) -> Draft
     memory, access = said.get("MemoryType"), said.get("AccessType", "ReadOnly")
     fill = said.get("FillValue", 0)
     if memory == "Scalar" and isinstance(fill, int | float):
-        return DraftArg(name, Role.NUMBER, dtype, value=_number(fill, sizes))
+        # A size where the number is one of those, else the number itself.
+        value = sizes.get(fill, fill) if isinstance(fill, int) else fill
+        return DraftArg(name, Role.NUMBER, dtype, value=value)
     if memory != "Vector" or access not in ROLES:
         raise DraftError(
             "definition",
