@@ -11,11 +11,14 @@ from itertools import islice
 from pathlib import Path
 
 from campaigns.evaluator.contract import Param
-from campaigns.landscapes.csv_file import read_landscape
-from campaigns.landscapes.entries import read_text
-from campaigns.landscapes.kernel_tuner import read_cache
-from campaigns.landscapes.landscape import Landscape, LandscapeError, RecordedKnob
-from campaigns.landscapes.t4 import read_t4
+from campaigns.landscapes.landscape import (
+    Landscape,
+    LandscapeError,
+    RecordedKnob,
+    read_landscape,
+    read_text,
+)
+from campaigns.landscapes.tuner_files import read_cache, read_t4
 from campaigns.strategies.base import Point, SearchStrategy, SearchTrial
 
 ACCEPTED = ".csv, or .json of Kernel Tuner (a cache or T4 results), each also with .gz"
@@ -118,7 +121,10 @@ def replay(
     strategy = make(space, seed)
     times_us: list[float] = []
     enough_us = space.best_us * (1 + limits.margin)
-    while len(times_us) < limits.budget and not _reached(times_us, enough_us):
+    while len(times_us) < limits.budget:
+        # Where nothing was measured, nothing is enough.
+        if any(time_us <= enough_us and time_us < math.inf for time_us in times_us):
+            break
         points = strategy.ask(min(limits.batch, limits.budget - len(times_us)))
         if not points:
             break
@@ -127,7 +133,3 @@ def replay(
             strategy.tell(point, trial)
             times_us.append(math.inf if trial.time_us is None else trial.time_us)
     return ReplayedSearch.of(times_us, space.best_us)
-
-
-def _reached(times_us: Iterable[float], enough_us: float) -> bool:
-    return any(time_us <= enough_us for time_us in times_us if time_us < math.inf)

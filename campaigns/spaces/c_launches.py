@@ -22,7 +22,8 @@ class CudaLaunch:
     @property
     def threads(self) -> str:
         """The threads of a block, as C."""
-        return " * ".join(_bracketed(text_of(side)) for side in self.sides)
+        sides = map(text_of, self.sides)
+        return " * ".join(s if s.isidentifier() or s.isdigit() else f"({s})" for s in sides)
 
     @property
     def square(self) -> set[str]:
@@ -42,8 +43,9 @@ def launches_of(root: Node) -> Iterator[CudaLaunch]:
             continue
         grid, block = configuration.named_children[:2]
         inside = enclosing_function(call)
-        sides = _sides(block, inside)
-        yield CudaLaunch(text_of(kernel).split("<")[0], call, _grid(grid, inside), tuple(sides))
+        sides = tuple(_sides(block, inside))
+        grid = _dim3(text_of(grid), inside) or grid
+        yield CudaLaunch(text_of(kernel).split("<")[0], call, grid, sides)
 
 
 def enclosing_function(node: Node) -> Node:
@@ -81,10 +83,6 @@ def _sides(block: Node, inside: Node) -> list[Node]:
     return [block]
 
 
-def _grid(grid: Node, inside: Node) -> Node:
-    return _dim3(text_of(grid), inside) or grid
-
-
 def _dim3(name: str, inside: Node) -> Node | None:
     """The arguments that a `dim3` variable of this name is made from."""
     for declaration in walk(inside, "declaration"):
@@ -94,7 +92,3 @@ def _dim3(name: str, inside: Node) -> Node | None:
                     kinds = ("argument_list", "parameter_list", "initializer_list")
                     return next(walk(declarator, *kinds), None)
     return None
-
-
-def _bracketed(text: str) -> str:
-    return text if text.isidentifier() or text.isdigit() else f"({text})"

@@ -186,7 +186,9 @@ class LiteralFinder:
         and may be a mask anywhere else.
         """
         grid = list(_parts(launch.grid)) if launch is not None else []
-        shape = [*launch.sides, *_template_arguments(launch.node)] if launch is not None else []
+        shape = list(launch.sides) if launch is not None else []
+        kernel = launch.node.child_by_field_name("function") if launch is not None else None
+        shape += walk(kernel, "template_argument_list") if kernel is not None else ()
         sites = []
         for number in self.numbers:
             node, start = number.node, number.node.start_byte
@@ -224,12 +226,6 @@ def _parts(grid: Node) -> Iterator[Node]:
         value = _initial_value(function, name)
         if value is not None:
             yield value
-
-
-def _template_arguments(call: Node) -> Iterator[Node]:
-    kernel = call.child_by_field_name("function")
-    if kernel is not None:
-        yield from walk(kernel, "template_argument_list")
 
 
 def _templates(root: Node) -> Iterator[tuple[str, list[str]]]:

@@ -36,7 +36,11 @@ def python_expression(text: str) -> ast.expr | None:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError):
         return None
-    return tree.body if is_small(tree.body) and all(map(_is_plain, ast.walk(tree))) else None
+    plain = all(
+        isinstance(node.value, int) if isinstance(node, ast.Constant) else isinstance(node, ALLOWED)
+        for node in ast.walk(tree)
+    )
+    return tree.body if plain and is_small(tree.body) else None
 
 
 def c_expression(text: str) -> ast.expr | None:
@@ -86,12 +90,6 @@ def _compiled(text: str) -> CodeType:
     if expression is None:
         raise ValueError(f"{text!r} is no arithmetic on names and integers")
     return compile(ast.Expression(expression), "<expression>", "eval")
-
-
-def _is_plain(node: ast.AST) -> bool:
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, int)
-    return isinstance(node, ALLOWED)
 
 
 class _Replacement(ast.NodeTransformer):

@@ -48,15 +48,12 @@ def space_of(
         limited = limits.registers_per_thread is not None
         found = find_triton_knobs(source.text, knobs, limits_registers=limited)
         demands = triton_demands(found, limits, element_bytes)
-    kept = tuple(_kept(knobs.knobs))
-    dropped = [knob for knob in knobs.knobs if knob not in kept]
-    return Space(kept, constraints_of(demands, kept, dropped))
-
-
-def _kept(knobs: list[Knob]) -> Iterator[Knob]:
-    """The first knobs; those that are only written along with another stay or go with it."""
-    first = {knob.name for knob in knobs[:MOST_KNOBS]}
-    for knob in knobs:
+    first = {knob.name for knob in knobs.knobs[:MOST_KNOBS]}
+    kept: list[Knob] = []
+    dropped: list[Knob] = []
+    for knob in knobs.knobs:
+        # Those that are only written along with another stay or go with it.
         switches = {site.when[0] for site in knob.sites if site.when is not None}
-        if switches <= first if switches else knob.name in first:
-            yield knob
+        stays = switches <= first if switches else knob.name in first
+        (kept if stays else dropped).append(knob)
+    return Space(tuple(kept), constraints_of(demands, kept, dropped))

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil, sqrt
+from typing import NamedTuple
 
 from campaigns.spaces.space import Point, Space
 
@@ -91,11 +92,10 @@ def ranked(
     knobs: TileKnobs = TileKnobs(),
 ) -> list[Point]:
     """The points, the one that the model takes for fastest first."""
-    return sorted(points, key=lambda point: _seconds(_read(point, knobs), shape, device))
+    return sorted(points, key=lambda point: _seconds(point, knobs, shape, device))
 
 
-@dataclass(frozen=True, slots=True)
-class _Tile:
+class _Tile(NamedTuple):
     m: int
     n: int
     k: int
@@ -103,13 +103,9 @@ class _Tile:
     stages: int
 
 
-def _read(point: Point, knobs: TileKnobs) -> _Tile:
-    names = {role: getattr(knobs, role) for role in UNSAID}
-    return _Tile(**{role: int(point.get(name, UNSAID[role])) for role, name in names.items()})
-
-
-def _seconds(tile: _Tile, shape: MatmulShape, device: MatmulDevice) -> float:
+def _seconds(point: Point, knobs: TileKnobs, shape: MatmulShape, device: MatmulDevice) -> float:
     """What the product is estimated to take."""
+    tile = _Tile(*(int(point.get(getattr(knobs, role), UNSAID[role])) for role in _Tile._fields))
     blocks = ceil(shape.m / tile.m) * ceil(shape.n / tile.n)
     each = ceil(blocks / device.multiprocessors)
     at_once = min(each, _resident(tile, shape, device))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from campaigns.evaluator.contract import Source
-from campaigns.spaces.space import Knob, Point, Space
+from campaigns.spaces.space import Point, Space
 from campaigns.syntax.edits import Edit, edited
 
 # The name of the knob that chooses among them.
@@ -72,12 +71,6 @@ def flag_choices(source: Source, backend: str, *, relaxed: bool) -> tuple[str, t
     return present, tuple(dict.fromkeys(("", *listed, present)))
 
 
-def with_choice(flags: tuple[str, ...], choices: Iterable[str], chosen: str) -> tuple[str, ...]:
-    """The flags with those that any of the choices speaks of replaced by the chosen ones."""
-    known = set(" ".join(choices).split())
-    return (*(flag for flag in flags if flag not in known), *chosen.split())
-
-
 def render(source: Source, space: Space, point: Point) -> Source:
     """The source at a point: every other byte as it was, and at the defaults the very source.
 
@@ -85,18 +78,16 @@ def render(source: Source, space: Space, point: Point) -> Source:
     """
     if refused := space.is_legal(point):
         raise ValueError(refused)
-    written = edited(source, (e for knob in space.knobs for e in _edits(knob, point)))
+    edits, flags = [], source.flags
     for knob in space.knobs:
+        value = point[knob.name]
+        for site in knob.sites:
+            is_due = site.when is None or point[site.when[0]] == site.when[1]
+            if is_due and value != site.says:
+                edits.append(Edit(site.start, site.end, site.form.replace("{}", repr(value))))
         # Only the compiler's flags stand nowhere in the text.
-        if not knob.sites and point[knob.name] != knob.default:
-            flags = with_choice(source.flags, map(str, knob.values), str(point[knob.name]))
-            written = replace(written, flags=flags)
-    return written
-
-
-def _edits(knob: Knob, point: Point) -> Iterator[Edit]:
-    value = point[knob.name]
-    for site in knob.sites:
-        is_due = site.when is None or point[site.when[0]] == site.when[1]
-        if is_due and value != site.says:
-            yield Edit(site.start, site.end, site.form.replace("{}", repr(value)))
+        if not knob.sites and value != knob.default:
+            known = set(" ".join(map(str, knob.values)).split())
+            kept = (flag for flag in source.flags if flag not in known)
+            flags = (*kept, *str(value).split())
+    return replace(edited(source, edits), flags=flags)

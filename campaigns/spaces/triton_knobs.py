@@ -14,15 +14,17 @@ from campaigns.spaces import ladders
 from campaigns.spaces.constraints import Demand, DeviceLimits, demand, product_of
 from campaigns.spaces.expressions import python_expression
 from campaigns.spaces.space import KnobList, Site
-from campaigns.spaces.triton_facts import KernelFacts, kernel_facts
-from campaigns.spaces.triton_launches import (
+from campaigns.spaces.triton_reading import (
     OPTIONS,
+    KernelFacts,
+    Tuner,
     arguments,
     assertions,
+    kernel_facts,
     module_constant,
     repetitions,
+    tuner_of,
 )
-from campaigns.spaces.triton_tuners import Tuner, tuner_of
 from campaigns.syntax.triton_source import Launch, Number, Span, TritonSource, read_triton
 
 # What Triton takes on NVIDIA where the launch does not say.

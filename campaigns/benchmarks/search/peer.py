@@ -18,7 +18,6 @@ import msgspec
 import numpy as np
 
 from campaigns.evaluator.contract import Param
-from campaigns.landscapes.kernel_tuner import write_cache
 from campaigns.landscapes.landscape import Landscape, RecordedKnob
 from campaigns.landscapes.replay import (
     RecordedSpace,
@@ -27,6 +26,7 @@ from campaigns.landscapes.replay import (
     read_any,
     replay,
 )
+from campaigns.landscapes.tuner_files import write_cache
 from campaigns.strategies.registry import strategy_named
 
 PACKAGE = "kernel_tuner"

@@ -1,10 +1,14 @@
-"""The arguments of a kernel in Python, C++ or CUDA, from its entry and the example calls."""
+"""The arguments of a kernel in Python, C++ or CUDA, from its entry and the example calls.
+
+The sizes of their tensors get names: those of the example calls, else one for equal sizes.
+"""
 
 from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from campaigns.problems.import_.draft import (
@@ -16,10 +20,117 @@ from campaigns.problems.import_.draft import (
     Given,
     ReferenceCode,
     Role,
+    case_name,
 )
 from campaigns.problems.import_.example_calls import TensorValue, Value
 from campaigns.problems.import_.read_sources import OUTPUT_NAMES, PointerArg, PythonEntry
-from campaigns.problems.import_.sizes import WORD, Example, Sizes
+
+SIZE_NAMES = ("N", "D", "K", "M", "H", "L", "P", "Q", "R", "S")
+# A few classes may be as many as rows by chance.
+LEAST_BOUND = 16
+WORD = re.compile(r"[^\W\d]\w*")
+Example = Mapping[str, Value]
+
+
+class Sizes:
+    """Sizes that the calls name alike are one, and so are equal ones without a name."""
+
+    def __init__(self, examples: Sequence[Example], usual: Sequence[str] = ()) -> None:
+        """usual: what sizes are called, in order, where the calls do not name them."""
+        self._examples = examples
+        self._usual = (*usual, *SIZE_NAMES)
+        # By name, one for each example; those that other sizes are written with are the first.
+        self._values: dict[str, tuple[int, ...]] = dict(_in_expressions(examples))
+        self._apart = frozenset(self._values)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        return tuple(self._values)
+
+    @property
+    def cases(self) -> dict[str, dict[str, int]]:
+        """The sizes of each example call, under a name made of them."""
+        found: dict[str, dict[str, int]] = {}
+        for index in range(len(self._examples)):
+            sizes = {name: values[index] for name, values in self._values.items()}
+            found[case_name(sizes.values())] = sizes
+        return found
+
+    def called(self, name: str) -> str | None:
+        """The size of that name, however it is spelt."""
+        return next((size for size in self.known if size.lower() == name.lower()), None)
+
+    def shape(self, tensors: list[TensorValue]) -> tuple[str | int, ...]:
+        if len({len(one.shape) for one in tensors}) > 1 or len(tensors) < len(self._examples):
+            raise DraftError("call", "the example calls give one argument different dimensions")
+        names = tensors[0].names or ("",) * len(tensors[0].shape)
+        alike = all(one.names == tensors[0].names for one in tensors)
+        return tuple(
+            self._size(tuple(one.shape[axis] for one in tensors), names[axis] if alike else "")
+            for axis in range(len(names))
+        )
+
+    def known_shape(self, tensors: Sequence[TensorValue]) -> tuple[str | int, ...]:
+        """The shape of what only the kernel has: no size is new because of it."""
+        first = tensors[0]
+        found: list[str | int] = []
+        for axis, written in enumerate(first.names):
+            values = tuple(one.shape[axis] for one in tensors)
+            found.append(written if self._is_known(written) else self._of(values) or values[0])
+        return tuple(found)
+
+    def number(self, values: list[Value]) -> str | int | float | bool:
+        """A size where the numbers are those of one, else the number itself."""
+        first = values[0]
+        texts = {getattr(value, "text", "") for value in values}
+        if len(texts) == 1 and self._is_known(text := texts.pop()):
+            return text
+        whole = tuple(v for v in values if isinstance(v, int) and not isinstance(v, bool))
+        if len(whole) == len(values) and (size := self._of(whole)):
+            return size
+        if any(value != first for value in values):
+            raise DraftError("call", f"a number differs between calls and is no size: {values}")
+        if isinstance(first, bool | float):
+            return first
+        return int(first) if isinstance(first, int) else 0
+
+    def _is_known(self, text: str) -> bool:
+        """Whether every name that a size is written with is a size."""
+        return bool(text) and {*WORD.findall(text)} <= self._values.keys()
+
+    def bound(self, values: Sequence[int]) -> str | int:
+        """What integers stay below: a size, such as a vocabulary's, where it is one."""
+        return (values[0] >= LEAST_BOUND and self._of(tuple(values))) or values[0]
+
+    def _size(self, values: tuple[int, ...], written: str) -> str | int:
+        if values == (1,) * len(values):
+            return 1
+        if not written.isidentifier() and self._is_known(written):
+            return written
+        if written.isidentifier() and self._values.get(written, values) == values:
+            self._values[written] = values
+            return written
+        if found := self._of(values):
+            return found
+        name = next(name for name in self._usual if name not in self._values)
+        self._values[name] = values
+        return name
+
+    def _of(self, values: tuple[int, ...]) -> str | None:
+        known = {name: value for name, value in self._values.items() if name not in self._apart}
+        return next((name for name, value in known.items() if value == values), None)
+
+
+def _in_expressions(examples: Sequence[Example]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Names that sizes are written with beside other names and numbers, with their values."""
+    found = [
+        dict(pair for each in one.values() if isinstance(each, TensorValue) for pair in each.named)
+        for one in examples
+    ]
+    for name in found[0] if found else ():
+        if all(name in one for one in found):
+            yield name, tuple(one[name] for one in found)
+
 
 SAME = "accepted: one text, with names for the sizes that differ: 'N = 64; f(torch.arange(3) * N)'"
 
@@ -73,7 +184,10 @@ def python_arguments(
     for name in (one for one in entry.takes if one not in fixed):
         values = [example[name] for example in examples if name in example]
         if not values and name in defaults and name in reference.takes:
-            values = [_default(defaults[name])]
+            with contextlib.suppress(ValueError):
+                usual = ast.literal_eval(defaults[name])
+                values = [usual if isinstance(usual, int | float | bool) else None]
+            values = values or [None]
         if not values and name in defaults:
             continue
         if not values:
@@ -100,24 +214,14 @@ def _add_answers(
     """Add a place for each answer that is returned."""
     count = reference.answers if reference.returns else entry.answers
     for number in range(1, count + 1) if count > 1 else [""]:
-        args.append(DraftArg(_free(f"out{number}", args), Role.OUTPUT, "", None))
+        name = f"out{number}"
+        name += "_" if any(arg.name == name for arg in args) else ""
+        args.append(DraftArg(name, Role.OUTPUT, "", None))
     assumed.append("What the reference returns is the output, in its shape and dtype.")
     if entry.answers > count:
         assumed.append(
             f"{entry.name} returns {entry.answers}, its reference {count}: the first count."
         )
-
-
-def _default(source: str) -> Value:
-    with contextlib.suppress(ValueError):
-        value = ast.literal_eval(source)
-        return value if isinstance(value, int | float | bool) else None
-    return None
-
-
-def _free(name: str, args: Sequence[DraftArg]) -> str:
-    taken = {arg.name for arg in args}
-    return name if name not in taken else f"{name}_"
 
 
 def _require_taken(
@@ -126,7 +230,7 @@ def _require_taken(
     """The reference's arguments are the kernel's, by name or, where they differ, by order."""
     known = [arg.name for arg in args if arg.role is not Role.OUTPUT or arg.shape is not None]
     known += fixed
-    needed = [name for name in reference.takes if name not in reference.optional]
+    needed = reference.needed
     if not set(needed) <= set(known) and len(needed) > len(known):
         raise DraftError(
             "reference",
@@ -141,10 +245,9 @@ def is_scratch(
 
     Where the reference has other names than the kernel nothing tells it from an input.
     """
-    needed = {one for one in reference.takes if one not in reference.optional}
     blank = isinstance(value, TensorValue) and value.is_blank
     outputs = set(given.outputs)
-    by_name = needed <= set(entry.takes)
+    by_name = {*reference.needed} <= set(entry.takes)
     return blank and bool(outputs) and by_name and name not in outputs | set(reference.takes)
 
 

@@ -21,7 +21,7 @@ def as_read(draft: ProblemDraft, arguments: Sequence[Mapping[str, Any]]) -> Prob
         return _rounded(replace(draft, args=tuple(_arg(arg) for arg in arguments)))
     args = tuple(
         replace(arg, dtype=made[arg.name]["dtype"])
-        if arg.role is Role.OUTPUT and arg.shape is None
+        if arg.is_returned
         else replace(arg, shape=tuple(made[arg.name]["shape"]))
         if arg.source
         else arg
@@ -44,7 +44,7 @@ def _rounded(draft: ProblemDraft) -> ProblemDraft:
         return draft
     args, assumed = [], list(draft.assumed)
     for arg in draft.args:
-        if arg.role in (Role.OUTPUT, Role.IN_PLACE) and (kind := _rounded_to(arg, draft)):
+        if arg.is_written and (kind := _rounded_to(arg, draft)):
             arg = replace(arg, steps=1, bits=kind if kind in FLOAT8 else "")
             assumed.append(f"{arg.name} is rounded to {kind}: 1 % of it may be off by one value.")
         args.append(arg)

@@ -125,7 +125,7 @@ def differentiable(tree: ast.Module, name: str, takes: Sequence[str]) -> list[st
 
 def asks_for_gradients(calls: Sequence[str]) -> bool:
     """Whether the example calls end in `.backward(…)`. Raises DraftError where only some do."""
-    found = [_incoming(text) is not None for text in calls]
+    found = [_last(text) is not None for text in calls]
     if any(found) and not all(found):
         raise DraftError("call", f"one has .backward and another has not; {NEEDED} in each")
     return any(found)
@@ -152,7 +152,12 @@ def with_gradients(given: Given, entry: PythonEntry | None, reference: Reference
     by_name = ", ".join(f"{one}={one}" for one in entry.takes)
     applied = f"{entry.name}.apply({', '.join(entry.takes)})"
     call = applied if entry.applied else f"{entry.name}({by_name})"
-    right = f"{reference.name}({_of_reference(reference, own)})"
+    # The reference's arguments by name or, where it has other names, by order.
+    if {*reference.needed} <= set(own):
+        handed = [f"{one}={one}" for one in reference.takes if one in own]
+    else:
+        handed = own[: len(reference.needed)]
+    right = f"{reference.name}({', '.join(handed)})"
     return replace(
         given,
         kernel=given.kernel + _gradients(name, [*parameters, "*", INCOMING], wanted, call),
@@ -176,14 +181,6 @@ def _gradients(name: str, parameters: Sequence[str], wanted: Sequence[str], call
     )
 
 
-def _of_reference(reference: ReferenceCode, own: Sequence[str]) -> str:
-    """The reference's arguments by name or, where it has other names, by order."""
-    needed = [one for one in reference.takes if one not in reference.optional]
-    if set(needed) <= set(own):
-        return ", ".join(f"{one}={one}" for one in reference.takes if one in own)
-    return ", ".join(own[: len(needed)])
-
-
 def _last(text: str) -> tuple[ast.Module, ast.Call, ast.Call] | None:
     """The parsed text, its call of `.backward`, and the call that goes before."""
     try:
@@ -196,11 +193,6 @@ def _last(text: str) -> tuple[ast.Module, ast.Call, ast.Call] | None:
     inner = node.func.value
     is_asked = node.func.attr == "backward"
     return (tree, node, inner) if is_asked and isinstance(inner, ast.Call) else None
-
-
-def _incoming(text: str) -> ast.Call | None:
-    found = _last(text)
-    return found[1] if found else None
 
 
 def _called(text: str, name: str) -> str:

@@ -161,13 +161,6 @@ def _included(path: Path, text: str, seen: set[Path]) -> str:
     return INCLUDE.sub(put, text)
 
 
-def _with_modules(text: str) -> str:
-    """The same with the imports of torch's modules that it uses as if torch had imported them."""
-    used = [one for one in OF_TORCH if f"{one}." in text and f"import {one}" not in text]
-    added = "".join(f"import {one}\n" for one in used)
-    return f"{text.rstrip()}\n\n\n{added}" if used else text
-
-
 def importable(text: str, file_name: str, name: str) -> tuple[str, list[str]]:
     """A kernel's file that only defines, and what was left out of it, in words.
 
@@ -184,7 +177,10 @@ def importable(text: str, file_name: str, name: str) -> tuple[str, list[str]]:
         text = _of_module(text, name)
         _require_here(text, file_name)
         said.append(f"Of {file_name} what {name} does not need is left out.")
-    return _with_modules(text), said
+    # Modules of torch's that it uses as if torch had imported them.
+    used = [one for one in OF_TORCH if f"{one}." in text and f"import {one}" not in text]
+    added = "".join(f"import {one}\n" for one in used)
+    return f"{text.rstrip()}\n\n\n{added}" if used else text, said
 
 
 def _require_here(text: str, file_name: str) -> None:
@@ -198,16 +194,13 @@ def _require_here(text: str, file_name: str) -> None:
         else:
             continue
         for taken, module in imported:
-            if not _is_here(module.split(".")[0]):
+            top = module.split(".")[0]
+            # One of the kernel's own packages, "", is not installed.
+            known = top in sys.stdlib_module_names
+            if not known and (not top or importlib.util.find_spec(top) is None):
                 raise DraftError(
                     "kernel",
                     f"{file_name}: needs {taken}{module}, which is not installed; accepted: torch, "
                     "triton and Python's own modules. Put what is used of it into the file, or "
                     "give `problem new` the file in its repository",
                 )
-
-
-def _is_here(top: str) -> bool:
-    """Whether a package is installed; one of the kernel's own, "", is not."""
-    known = top in sys.stdlib_module_names
-    return known or (bool(top) and importlib.util.find_spec(top) is not None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from campaigns.evaluator.contract.errors import BuildFailed
 from campaigns.evaluator.contract.signature import ENTRY, INTEGERS, function_names
@@ -94,7 +94,10 @@ def with_solve(text: str, file_name: str, wanted: str) -> tuple[str, str]:
         name = hosts[0] if len(hosts) == 1 else ""
     if name in callable_ and (launch or KERNEL not in found[name]):
         grid = f"<<<{launch.group(2)}>>>" if launch else ""
-        return f"{text.rstrip()}\n\n{_solve(name, grid, callable_[name])}\n", name
+        given = ", ".join(_declared(one) for one in callable_[name])
+        called = ", ".join(one.name for one in callable_[name])
+        solve = f'extern "C" void {ENTRY}({given}) {{\n  {name}{grid}({called});\n}}'
+        return f"{text.rstrip()}\n\n{solve}\n", name
     kernels = {each: callable_[each] for each in callable_ if KERNEL in found[each]}
     field = "entry" if hosts or kernels else "kernel"
     raise DraftError(field, _accepted(file_name, hosts, kernels))
@@ -109,12 +112,6 @@ def _plain(text: str, file_name: str, name: str) -> list[PointerArg]:
     return listed if any(one.pointer for one in listed) else []
 
 
-def _solve(name: str, grid: str, listed: Sequence[PointerArg]) -> str:
-    given = ", ".join(_declared(one) for one in listed)
-    called = ", ".join(one.name for one in listed)
-    return f'extern "C" void {ENTRY}({given}) {{\n  {name}{grid}({called});\n}}'
-
-
 def _declared(one: PointerArg) -> str:
     if not one.pointer:
         return f"{one.spelt} {one.name}"
@@ -123,13 +120,10 @@ def _declared(one: PointerArg) -> str:
 
 def _accepted(file_name: str, hosts: Sequence[str], kernels: dict[str, list[PointerArg]]) -> str:
     ways = [", ".join(hosts)] if hosts else []
-    ways += _launches(kernels)
-    accepted = "; or ".join(ways) or f'extern "C" void {ENTRY}(const float* x, float* y, int n)'
-    return f'{file_name} defines no extern "C" void {ENTRY}(…); accepted: {accepted}'
-
-
-def _launches(kernels: dict[str, list[PointerArg]]) -> Iterator[str]:
     for name, listed in kernels.items():
         number = next((one.name for one in listed if one.spelt in INTEGERS), "1024")
         taken = ", ".join(one.name for one in listed)
-        yield f'a launch of {name}({taken}), such as "{name}<<<({number} + 255) / 256, 256>>>"'
+        launch = f"{name}<<<({number} + 255) / 256, 256>>>"
+        ways.append(f'a launch of {name}({taken}), such as "{launch}"')
+    accepted = "; or ".join(ways) or f'extern "C" void {ENTRY}(const float* x, float* y, int n)'
+    return f'{file_name} defines no extern "C" void {ENTRY}(…); accepted: {accepted}'

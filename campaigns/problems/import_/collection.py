@@ -34,9 +34,18 @@ def read_collection(files: Mapping[str, str], name: str = "") -> ProblemDraft:
         raise DraftError("files", f"{told}; accepted: {ACCEPTED}, with what belongs to it")
     head = heads[0]
     if _suffix(head) != ".json":
-        return _task(files, head, name or "task")
+        if REFERENCE not in files:
+            raise DraftError("files", f"{REFERENCE} is missing, which belongs to {head}")
+        submission = files.get(SUBMISSION, "")
+        submission = submission if f"def {KERNEL}(" in submission else ""
+        kernel = files.get(SOLUTION, submission)
+        return read_task(name or "task", files[head], files[REFERENCE], kernel)
     if is_tuning_file(files[head]):
-        return _tuning(files, head)
+        wanted = PurePosixPath(kernel_file(files[head])).name
+        if wanted not in files:
+            raise DraftError("files", f"{wanted} is missing, which {head} names as its kernel")
+        reference = _only(files, ".py")
+        return read_tuning(files[head], files[wanted], (reference, files.get(reference, "")))
     if len(solutions) > 1:
         raise DraftError("files", f"{', '.join(solutions)}; accepted: one solution")
     workloads = _only(files, ".jsonl")
@@ -58,23 +67,6 @@ def _is_solution(text: str) -> bool:
     except ValueError:
         return False
     return isinstance(found, dict) and "sources" in found
-
-
-def _task(files: Mapping[str, str], head: str, name: str) -> ProblemDraft:
-    if REFERENCE not in files:
-        raise DraftError("files", f"{REFERENCE} is missing, which belongs to {head}")
-    submission = files.get(SUBMISSION, "")
-    if f"def {KERNEL}(" not in submission:
-        submission = ""
-    return read_task(name, files[head], files[REFERENCE], files.get(SOLUTION, submission))
-
-
-def _tuning(files: Mapping[str, str], head: str) -> ProblemDraft:
-    wanted = PurePosixPath(kernel_file(files[head])).name
-    if wanted not in files:
-        raise DraftError("files", f"{wanted} is missing, which {head} names as its kernel")
-    reference = _only(files, ".py")
-    return read_tuning(files[head], files[wanted], (reference, files.get(reference, "")))
 
 
 def _only(files: Mapping[str, str], suffix: str) -> str:

@@ -91,6 +91,15 @@ class DraftArg:
     steps: int = 0
     bits: str = ""
 
+    @property
+    def is_written(self) -> bool:
+        return self.role in (Role.OUTPUT, Role.IN_PLACE)
+
+    @property
+    def is_returned(self) -> bool:
+        """Whether only a run of the reference tells its shape."""
+        return self.role is Role.OUTPUT and self.shape is None
+
 
 @dataclass(frozen=True, slots=True)
 class ReferenceCode:
@@ -112,6 +121,11 @@ class ReferenceCode:
     is_module: bool = False
     made_with: str = ""
     answers: int = 1
+
+    @property
+    def needed(self) -> list[str]:
+        """The arguments that have no defaults."""
+        return [name for name in self.takes if name not in self.optional]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +167,7 @@ class ProblemDraft:
     def dtype(self) -> str:
         """What the answer is in: floats of the outputs, then of the inputs, else its integers."""
         tensors = [arg for arg in self.args if arg.role is not Role.NUMBER and arg.dtype]
-        outputs = [arg.dtype for arg in tensors if arg.role in (Role.OUTPUT, Role.IN_PLACE)]
+        outputs = [arg.dtype for arg in tensors if arg.is_written]
         kinds = [*outputs, *(arg.dtype for arg in tensors)]
         first = next((kind for kind in kinds if kind in FLOATS), next(iter(kinds), "float32"))
         return "uint8" if first in ("bool", *FLOAT8) else first

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from campaigns.evaluator.contract.programs import ENTRY
+from campaigns.problems.import_.arguments import Example
 from campaigns.problems.import_.draft import DTYPES, FLOAT8, DraftArg, DraftError, Role
 from campaigns.problems.import_.read_sources import PythonEntry
-from campaigns.problems.import_.sizes import Example
 
 
 def fixed_arguments(takes: Sequence[str], examples: Sequence[Example]) -> Iterator[tuple[str, str]]:
@@ -44,7 +44,9 @@ def wrapped(
     lines += [*_bits(text), ""] if as_bits or short else []
     lines += [f"def {ENTRY}({', '.join(own)}):"]
     lines += [f"    {n} = {n}.view({_torch(text)}.{kind})" for n, kind in short.items()]
-    call = _applied(entry, own) if entry.applied else f"{inner}({_by_name(entry, own)})"
+    pairs = [*((name, name) for name in own), *entry.fixed]
+    by_name = ", ".join(f"{name}={source}" for name, source in pairs)
+    call = _applied(entry, own) if entry.applied else f"{inner}({by_name})"
     if more:
         call += f"[:{len(outputs)}]"
     if as_bits:
@@ -71,11 +73,6 @@ def _bits(text: str) -> list[str]:
         f"    return one.view({torch}.uint8) if one.dtype in ({kinds}) else one",
         "",
     ]
-
-
-def _by_name(entry: PythonEntry, own: Sequence[str]) -> str:
-    same = [f"{name}={name}" for name in own]
-    return ", ".join([*same, *(f"{name}={source}" for name, source in entry.fixed)])
 
 
 def _applied(entry: PythonEntry, own: Sequence[str]) -> str:

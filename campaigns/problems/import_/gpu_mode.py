@@ -98,7 +98,8 @@ def read_task(name: str, task: str, reference: str, submission: str) -> ProblemD
     eager = not submission.strip()
     if not eager:
         _require(submission, "solution", KERNEL)
-    text = HEAD + on_any_device(_needed(reference), "_device")
+    own = _without_task(needed_by(reference, INPUTS, ANSWER))
+    text = HEAD + on_any_device(own, "_device")
     kernel = f"{HEAD}{_without_task(submission)}"
     if eager:
         kernel = f"{HEAD}{_without_task(needed_by(reference, ANSWER))}\n\n{KERNEL} = {ANSWER}\n"
@@ -131,7 +132,10 @@ def _cases(task: str) -> dict[str, dict[str, Number]]:
         raise DraftError("definition", "benchmarks: a list of sizes is needed")
     cases: dict[str, dict[str, Number]] = {}
     for each in listed[:MOST_CASES]:
-        sizes = {_param(str(key)): value for key, value in each.items() if key != "seed"}
+        named = {str(key): value for key, value in each.items() if key != "seed"}
+        # Under names that a case of ours may give.
+        taken = (PARAM, "device")
+        sizes = {f"{OTHERS}{n}" if n in taken else n: value for n, value in named.items()}
         bad = [k for k, v in sizes.items() if not k.isidentifier() or not isinstance(v, Number)]
         if bad or not sizes:
             raise DraftError(
@@ -141,21 +145,11 @@ def _cases(task: str) -> dict[str, dict[str, Number]]:
     return cases
 
 
-def _param(name: str) -> str:
-    """A size under a name that a case of ours may give."""
-    return f"{OTHERS}{name}" if name in (PARAM, "device") else name
-
-
 def _require(text: str, field: str, *names: str) -> None:
     defined = {node.name for node in parsed(text, field).body if isinstance(node, ast.FunctionDef)}
     for name in names:
         if name not in defined:
             raise DraftError(field, f"no function {name}(…)")
-
-
-def _needed(reference: str) -> str:
-    """Inputs and answer, without what only the host of the competition has."""
-    return _without_task(needed_by(reference, INPUTS, ANSWER))
 
 
 def _without_task(text: str) -> str:

@@ -52,11 +52,24 @@ def with_inputs_of_its_own(
     module; else the parameters of `solve`. Raises DraftError.
     """
     backend, file_name, text = kernel
-    takes = _takes(entry)
+    # Names and kinds of the kernel's arguments; None where it takes what there is.
+    takes: tuple[tuple[str, str], ...] | None = None
+    if not isinstance(entry, PythonEntry):
+        kinds = {True: "output", False: "input"}
+        takes = tuple((one.name, kinds[one.written] if one.pointer else "number") for one in entry)
+    elif not entry.is_module:
+        takes = tuple((name, "any") for name in entry.takes)
     sizes = free_sizes(reference.text, reference.name)
     constants = {name for name, _ in _constants(ast.parse(reference.text))}
-    if takes is not None:
-        _require_numbers(entry, {*constants, *reference.takes})
+    accepted = sorted({*constants, *reference.takes})
+    lower = {name.lower() for name in accepted}
+    for name, kind in takes or ():
+        if kind == "number" and name.lower() not in lower:
+            raise DraftError(
+                "kernel",
+                f"solve: {name}: no constant of the reference is called so; "
+                f"accepted: {', '.join(accepted)}",
+            )
     answer = "answer" if any(name.startswith("out") for name in reference.takes) else "out"
     known: dict[str, object] = {
         "_MODULE": reference.name,
@@ -105,30 +118,6 @@ def _module_kernel(
     named = "\n".join(f"{name} = {value!r}" for name, value in known.items())
     called = KERNEL_CODE.format(made=made, name=entry.name)
     return f"{text.rstrip()}\n\n\n{SHARED_CODE}{named}\n\n\n{called}"
-
-
-def _takes(
-    entry: PythonEntry | tuple[PointerArg, ...],
-) -> tuple[tuple[str, str], ...] | None:
-    """Names and kinds of a kernel's arguments; None where it takes what there is."""
-    if isinstance(entry, PythonEntry):
-        return None if entry.is_module else tuple((name, "any") for name in entry.takes)
-    return tuple(
-        (one.name, "number" if not one.pointer else "output" if one.written else "input")
-        for one in entry
-    )
-
-
-def _require_numbers(entry: PythonEntry | tuple[PointerArg, ...], known: set[str]) -> None:
-    numbers = [] if isinstance(entry, PythonEntry) else [e.name for e in entry if not e.pointer]
-    lower = {name.lower() for name in known}
-    for name in numbers:
-        if name.lower() not in lower:
-            raise DraftError(
-                "kernel",
-                f"solve: {name}: no constant of the reference is called so; "
-                f"accepted: {', '.join(sorted(known))}",
-            )
 
 
 def free_sizes(text: str, module: str) -> dict[str, int]:

@@ -42,7 +42,13 @@ def with_own_setup(
         raise DraftError("reference", f"a function {REFERENCE}(**inputs) is needed beside {SETUP}")
     listed = dict(parameters(function.args))
     cases = dict(_cases(listed, sizes))
-    moved = _movable(needed_by(kernel[1], SETUP), takes_device="device" in listed)
+    # The same `setup`, on the device that is asked for.
+    moved = on_any_device(needed_by(kernel[1], SETUP), "device")
+    plain = f"def {SETUP}("
+    if "device" not in listed and f"{plain}*," in moved:
+        moved = moved.replace(f"{plain}*,", f"{plain}*, device,", 1)
+    elif "device" not in listed:
+        moved = moved.replace(plain, f"{plain}*, device, ", 1)
     return ProblemDraft(
         name=draft_of["name"],
         title=draft_of["title"],
@@ -77,15 +83,3 @@ def _cases(
                 f"sizes of a case are needed, such as {' '.join(f'{n}=1024' for n in names)}",
             )
         yield "x".join(str(case[name]) for name in names) or "given", case
-
-
-def _movable(text: str, *, takes_device: bool) -> str:
-    """The same `setup`, on the device that is asked for."""
-    moved = on_any_device(text, "device")
-    if takes_device:
-        return moved
-    plain = f"def {SETUP}("
-    keywords = f"{plain}*,"
-    if keywords in moved:
-        return moved.replace(keywords, f"{keywords} device,", 1)
-    return moved.replace(plain, f"{keywords} device, ", 1)

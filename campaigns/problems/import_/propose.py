@@ -14,7 +14,7 @@ from functools import partial
 from typing import TypeVar
 
 from campaigns.evaluator.contract.programs import ENTRY
-from campaigns.problems.import_.arguments import c_arguments, python_arguments
+from campaigns.problems.import_.arguments import Example, c_arguments, python_arguments
 from campaigns.problems.import_.backward import ASSUMED as GRADIENTS
 from campaigns.problems.import_.backward import asks_for_gradients, launching_entry, with_gradients
 from campaigns.problems.import_.bundle import bundled, importable
@@ -46,7 +46,6 @@ from campaigns.problems.import_.read_sources import (
     reference_code,
     solve_parameters,
 )
-from campaigns.problems.import_.sizes import Example
 
 T = TypeVar("T")
 RETURNED = "what it returns is made in the output's place, or copied where torch cannot."

@@ -214,16 +214,16 @@ def _only_reference(found: dict[str, ast.AST], jitted: set[str]) -> str:
     """The one that is called a reference, else the only one that no other calls; "" without one."""
     named = [name for name in found if "ref" in name.lower() or name.lower().endswith("torch")]
     usual = [name for name in ("Model", "reference") if name in found]
-    own = [n for n, node in found.items() if not _launches_any(node, jitted)]
+    own = [
+        name
+        for name, node in found.items()
+        if not (isinstance(node, ast.FunctionDef) and _launches(node, jitted))
+    ]
     used = set().union(*(names_in(found[n]) - {n} for n in own))
     for choice in (usual, named, own, [n for n in own if n not in used]):
         if len(choice) == 1:
             return choice[0]
     return ""
-
-
-def _launches_any(node: ast.AST, jitted: set[str]) -> bool:
-    return isinstance(node, ast.FunctionDef) and _launches(node, jitted)
 
 
 def _is_module(node: ast.ClassDef) -> bool:

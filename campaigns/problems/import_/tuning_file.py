@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from campaigns.evaluator.contract.signature import ELEMENTS
+from campaigns.problems.import_.arguments import SIZE_NAMES
 from campaigns.problems.import_.c_entry import PlainC
 from campaigns.problems.import_.draft import (
     FLOATS,
@@ -21,7 +22,6 @@ from campaigns.problems.import_.draft import (
     Distribution,
     DraftArg,
     DraftError,
-    Number,
     ProblemDraft,
     ReferenceCode,
     Role,
@@ -29,7 +29,6 @@ from campaigns.problems.import_.draft import (
     slug_of,
 )
 from campaigns.problems.import_.read_sources import reference_code
-from campaigns.problems.import_.sizes import SIZE_NAMES
 from campaigns.spaces.expressions import value_of
 
 SPACE, KERNEL = "ConfigurationSpace", "KernelSpecification"
@@ -91,7 +90,7 @@ def read_tuning(text: str, kernel: str, reference: tuple[str, str]) -> ProblemDr
 def _called(code: ReferenceCode, args: list[DraftArg]) -> ReferenceCode:
     """The reference with its arguments by the kernel's names: the same ones, else in order."""
     inputs = [arg.name for arg in args if arg.role is not Role.OUTPUT]
-    needed = [name for name in code.takes if name not in code.optional]
+    needed = code.needed
     if {*needed} <= {arg.name for arg in args}:
         return code
     if len(needed) > len(inputs):
@@ -140,11 +139,6 @@ def _sizes(listed: list[dict[str, Any]]) -> dict[int, str]:
     return found
 
 
-def _number(fill: int | float, sizes: Mapping[int, str]) -> Number:
-    """A size where the number is one of those, else the number itself."""
-    return sizes.get(fill, fill) if isinstance(fill, int) else fill
-
-
 def _arg(said: Mapping[str, Any], place: int, sizes: Mapping[int, str]) -> DraftArg:
     name = slug_of(str(said.get("Name", ""))) or f"arg{place}"
     kind = str(said.get("Type"))
@@ -154,7 +148,9 @@ def _arg(said: Mapping[str, Any], place: int, sizes: Mapping[int, str]) -> Draft
     memory, access = said.get("MemoryType"), said.get("AccessType", "ReadOnly")
     fill = said.get("FillValue", 0)
     if memory == "Scalar" and isinstance(fill, int | float):
-        return DraftArg(name, Role.NUMBER, dtype, value=_number(fill, sizes))
+        # A size where the number is one of those, else the number itself.
+        value = sizes.get(fill, fill) if isinstance(fill, int) else fill
+        return DraftArg(name, Role.NUMBER, dtype, value=value)
     if memory != "Vector" or access not in ROLES:
         raise DraftError(
             "definition",

@@ -29,6 +29,8 @@ EXACT = (0.0, 0.0)
 # A program takes some tenth of a millisecond in Triton's interpreter.
 INTERPRETED = 1 << 14
 LEAST_SIZE = 16
+WRITTEN = "# What follows was written by kopt from what it read of the kernel."
+AS_LIST = "    answers = answers if isinstance(answers, (tuple, list)) else (answers,)"
 
 
 # Only a module that brings its inputs (`kernel_bench.py`) has its weights made into inputs.
@@ -54,11 +56,13 @@ def written(draft: ProblemDraft) -> dict[str, str]:
 
 def _toml(draft: ProblemDraft) -> str:
     atol, rtol = TOLERANCE.get(draft.dtype, EXACT)
+    # Without words for rows of groups of different sizes: nothing tells of such here.
+    op = "_".join(word for word in draft.name.split("_") if word not in GROUPED_WORDS) or "rows"
     lines = [
         "schema = 1",
         f'name = "{draft.name}"',
         f"title = {_text(draft.title)}",
-        f'op = "{_op(draft.name)}"',
+        f'op = "{op}"',
         f'dtype = "{draft.dtype}"',
         f"summary = {_text(draft.summary)}",
         "",
@@ -70,43 +74,43 @@ def _toml(draft: ProblemDraft) -> str:
         f"rtol = {rtol!r}",
         *_own_tolerances(draft),
     ]
-    if not {"triton"} & {*draft.kernels} and not _takes_sizes(draft):
+    told = any(arg.role is Role.NUMBER and isinstance(arg.value, str) for arg in draft.args)
+    if "triton" not in draft.kernels and not told:
+        # A kernel in C++ or CUDA has all sizes built into it.
         lines += ["", "[check]", "free = []"]
     elif draft.kept:
-        free = ", ".join(f'"{name}"' for name in _free(draft))
-        lines += ["", "[check]", f"free = [{free}]"]
+        # Hidden cases change the same sizes as without `kept`, but for these.
+        free = [
+            f'"{name}"'
+            for name in draft.sizes
+            if name not in draft.kept
+            and all(_is_large(case[name]) for case in draft.cases.values())
+        ]
+        lines += ["", "[check]", f"free = [{', '.join(free)}]"]
     for name, sizes in draft.cases.items():
         lines += _case(name, sizes, ("cpu", "gpu"))
     if "triton" in draft.kernels:
-        small = {name: _smaller(draft, sizes) for name, sizes in draft.cases.items()}
-        kept = {case_name(sizes.values()): sizes for sizes in small.values()}
-        for name, sizes in kept.items():
+        small = [_smaller(draft, sizes) for sizes in draft.cases.values()]
+        for name, sizes in {case_name(sizes.values()): sizes for sizes in small}.items():
             if name not in draft.cases:
                 lines += _case(name, sizes, ("interpreter",))
     return "\n".join([*lines, ""])
 
 
-def _takes_sizes(draft: ProblemDraft) -> bool:
-    """Whether a kernel in C++ or CUDA is told any size; else all are built into it."""
-    return any(arg.role is Role.NUMBER and isinstance(arg.value, str) for arg in draft.args)
-
-
-def _op(name: str) -> str:
-    """The name without words for rows of groups of different sizes: nothing tells of such here."""
-    return "_".join(word for word in name.split("_") if word not in GROUPED_WORDS) or "rows"
-
-
 def _own_tolerances(draft: ProblemDraft) -> Iterator[str]:
     """Of outputs in other floats than the problem's, and of those rounded to 8 bits."""
     for arg in draft.args:
-        written = arg.role in (Role.OUTPUT, Role.IN_PLACE) and arg.dtype != draft.dtype
-        if written and arg.dtype in TOLERANCE:
+        table = f"[tolerance.outputs.{arg.name}]"
+        if arg.is_written and arg.dtype != draft.dtype and arg.dtype in TOLERANCE:
             atol, rtol = TOLERANCE[arg.dtype]
-            table = f"[tolerance.outputs.{arg.name}]"
             yield from ("", table, f"atol = {atol!r}", f"rtol = {rtol!r}")
         if arg.steps:
-            yield from ("", f"[tolerance.outputs.{arg.name}]", f"steps = {arg.steps}")
+            yield from ("", table, f"steps = {arg.steps}")
             yield from [f'bits = "{arg.bits}"'] if arg.bits else []
+
+
+def _is_large(size: Number) -> bool:
+    return type(size) is int and size >= LEAST_SIZE
 
 
 def _case(name: str, sizes: Mapping[str, Number], on: tuple[str, ...]) -> list[str]:
@@ -115,41 +119,19 @@ def _case(name: str, sizes: Mapping[str, Number], on: tuple[str, ...]) -> list[s
     return ["", "[[case]]", f'name = "{name}"', f"on = [{kinds}]", f"params = {{ {listed} }}"]
 
 
-def _free(draft: ProblemDraft) -> Iterator[str]:
-    """The sizes that hidden cases change: as without `kept`, but for these."""
-    for name in draft.sizes:
-        values = [case[name] for case in draft.cases.values()]
-        large = all(type(one) is int and one >= LEAST_SIZE for one in values)
-        if large and name not in draft.kept:
-            yield name
-
-
 def _smaller(draft: ProblemDraft, given: Mapping[str, Number]) -> dict[str, Number]:
-    """Sizes that an interpreter can do with."""
+    """Sizes that an interpreter can do with: the largest halved until it can."""
     if draft.own_ref and draft.reference.is_module:
-        return _fewer(given)
-    kept = {name: given[name] for name in draft.kept}
-    small = _small({k: v for k, v in given.items() if k not in kept}, kept)
-    return {name: {**small, **kept}[name] for name in given}
-
-
-def _small(given: Mapping[str, Number], beside: Mapping[str, Number]) -> dict[str, Number]:
-    """The same sizes halved, the largest first, until an interpreter can do with them.
-
-    beside: other sizes, which stay.
-    """
-    sizes = {name: value for name, value in given.items() if type(value) is int}
-    most = INTERPRETED // prod(one for one in beside.values() if type(one) is int)
+        # The first is the batch of a module.
+        first, value = next(iter(given.items()))
+        return {**given, first: min(value, LEAST_SIZE) if type(value) is int else value}
+    whole = {name: value for name, value in given.items() if type(value) is int}
+    most = INTERPRETED // prod(whole.get(name, 1) for name in draft.kept)
+    sizes = {name: value for name, value in whole.items() if name not in draft.kept}
     while sizes and prod(sizes.values()) > most and max(sizes.values()) > LEAST_SIZE:
         largest = max(sizes, key=lambda name: sizes[name])
         sizes[largest] = max(LEAST_SIZE, sizes[largest] // 2)
     return {**given, **sizes}
-
-
-def _fewer(given: Mapping[str, Number]) -> dict[str, Number]:
-    """The same sizes but for a small first one, which is the batch of a module."""
-    first, value = next(iter(given.items()))
-    return {**given, first: min(value, LEAST_SIZE) if type(value) is int else value}
 
 
 def _text(words: str) -> str:
@@ -158,79 +140,77 @@ def _text(words: str) -> str:
 
 
 def _ref(draft: ProblemDraft) -> str:
-    returned = [arg for arg in draft.args if arg.role is Role.OUTPUT and arg.shape is None]
-    parts = [draft.reference.text.rstrip("\n"), "", "", *_given(draft)]
-    parts += _inputs(draft)
+    """ref.py: the reference as it was given, and behind it inputs, `setup` and `reference`."""
+    code, listed = draft.reference, ", ".join(draft.sizes)
+    returned = any(arg.is_returned for arg in draft.args)
+    named = (code.text, *(source for _, source in draft.fixed))
+    has_bits = code.returns and any("float8" in one for one in named)
+    # Answers as they are compared: those in a float8 by their bits.
+    compared = "map(_bits, answers)" if has_bits else "answers"
+    lines = [code.text.rstrip("\n"), "", "", WRITTEN, "import torch"]
+    lines += ["from functools import cache as _cache"] if returned else []
+    lines += BITS if has_bits else []
+    # The reference's own name may be one of ours.
+    lines += ["", f"_right = {code.name}" + (f"({code.made_with})" if code.is_module else "")]
+    lines += OWN_STATE if code.is_module else []
+    lines += ["", "", f"def _inputs(*, {listed}, seed, device):", *_input_lines(draft), "", ""]
+    given = ", ".join(f"{name}={name}" for name in draft.sizes)
+    of_inputs, call = _call(draft, 'inputs["{}"]'), _call(draft, "{}")
     if returned:
-        parts += _outputs(draft)
-    parts += _setup(draft, returned)
-    parts += _reference(draft, returned)
-    return "\n".join([*parts, ""])
+        lines += [
+            "@_cache",
+            f"def _answer_shapes({listed}):",
+            f'    inputs = _inputs({given}, seed=0, device="cpu")',
+            f"    answers = {of_inputs}",
+            AS_LIST,
+            f"    return [(one.shape, one.dtype) for one in {compared}]",
+            "",
+            "",
+        ]
+    lines += [f"def setup(*, {listed}, seed, device):"]
+    lines += [f"    inputs = _inputs({given}, seed=seed, device=device)"]
+    lines += [f"    shapes = _answer_shapes({listed})"] if returned else []
+    lines += [*_place_lines(draft), "", ""]
+    lines += [f"def reference(*, {', '.join(arg.name for arg in draft.args)}):"]
+    if code.returns:
+        outputs = ", ".join(arg.name for arg in draft.args if arg.is_written)
+        lines += [
+            f"    answers = {call}",
+            AS_LIST,
+            f"    for place, answer in zip(({outputs},), {compared}, strict=True):",
+            "        place.copy_(answer)",
+        ]
+    else:
+        lines += [f"    {call}"]
+    return "\n".join([*lines, ""])
 
 
-def _given(draft: ProblemDraft) -> list[str]:
-    """What the reference is called from here on: its own name may be one of ours."""
-    lines = ["# What follows was written by kopt from what it read of the kernel.", "import torch"]
-    if any(arg.role is Role.OUTPUT and arg.shape is None for arg in draft.args):
-        lines += ["from functools import cache as _cache"]
-    if _has_bits(draft):
-        lines += BITS
-    made = f"{draft.reference.name}({draft.reference.made_with})"
-    if draft.reference.is_module:
-        return [*lines, "", f"_right = {made}", *OWN_STATE, "", ""]
-    return [*lines, "", f"_right = {draft.reference.name}", "", ""]
-
-
-def _sizes(draft: ProblemDraft) -> str:
-    return ", ".join(draft.sizes)
-
-
-def _inputs(draft: ProblemDraft) -> list[str]:
+def _input_lines(draft: ProblemDraft) -> Iterator[str]:
+    """Inputs that are drawn, or that the reference makes itself with what the seed gives."""
     if draft.made_by:
-        return _made(draft)
-    lines = [
-        f"def _inputs(*, {_sizes(draft)}, seed, device):",
-        "    random = torch.Generator(device=device).manual_seed(seed)",
-        "    return {",
-    ]
+        yield '    with torch.random.fork_rng([device] if device.startswith("cuda") else []):'
+        yield "        torch.manual_seed(seed)"
+        yield f"        _given = {draft.made_by}"
+    else:
+        yield "    random = torch.Generator(device=device).manual_seed(seed)"
+    yield "    return {"
     for arg in draft.args:
-        if arg.role is Role.NUMBER:
-            lines.append(f'        "{arg.name}": {arg.value},')
-        elif arg.role is not Role.OUTPUT:
-            lines.append(f'        "{arg.name}": {_drawn(arg)},')
-    return [*lines, "    }", "", ""]
-
-
-def _made(draft: ProblemDraft) -> list[str]:
-    """Inputs that the reference makes itself, with random numbers that the seed gives."""
-    lines = [
-        f"def _inputs(*, {_sizes(draft)}, seed, device):",
-        '    with torch.random.fork_rng([device] if device.startswith("cuda") else []):',
-        "        torch.manual_seed(seed)",
-        f"        _given = {draft.made_by}",
-        "    return {",
-    ]
-    for arg in draft.args:
-        if arg.role is Role.NUMBER:
-            lines.append(f'        "{arg.name}": _given.get("{arg.name}", {arg.value}),')
-        elif arg.role is not Role.OUTPUT:
-            lines.append(f'        "{arg.name}": _given["{arg.name}"],')
-    return [*lines, "    }", "", ""]
-
-
-def _shape(arg: DraftArg) -> str:
-    return f"({', '.join(map(str, arg.shape))},)" if arg.shape else "()"
+        value = arg.value if arg.role is Role.NUMBER else "" if draft.made_by else _drawn(arg)
+        if draft.made_by:
+            is_number = arg.role is Role.NUMBER
+            value = f'_given.get("{arg.name}", {value})' if is_number else f'_given["{arg.name}"]'
+        if arg.role is not Role.OUTPUT:
+            yield f'        "{arg.name}": {value},'
+    yield "    }"
 
 
 def _drawn(arg: DraftArg) -> str:
     if arg.source:
         return f"({on_any_device(arg.source, 'device')}).to(device)"
-    shape = _shape(arg)
-    where = "generator=random, device=device"
+    where = f"{_shape(arg)}, generator=random, device=device"
     if arg.draw is Distribution.INTEGERS:
-        kind = "bool" if arg.dtype == "bool" else arg.dtype
-        return f"torch.randint({arg.low}, {arg.high}, {shape}, {where}).to(torch.{kind})"
-    made = f"torch.{'rand' if arg.draw is Distribution.UNIFORM else 'randn'}({shape}, {where})"
+        return f"torch.randint({arg.low}, {arg.high}, {where}).to(torch.{arg.dtype})"
+    made = f"torch.{'rand' if arg.draw is Distribution.UNIFORM else 'randn'}({where})"
     if arg.scale != 1.0:
         made += f" * {arg.scale!r}"
     if arg.shift:
@@ -241,97 +221,40 @@ def _drawn(arg: DraftArg) -> str:
     return plain if arg.dtype == "float32" else f"{plain}.to(torch.{arg.dtype})"
 
 
-def _call(draft: ProblemDraft, source: str) -> str:
-    """A call of the reference with arguments that `source` gives by name."""
-    names = [arg.name for arg in draft.args if not _is_returned(arg)]
-    code = draft.reference
-    short = {arg.name: f".view(torch.{arg.dtype})" for arg in draft.args if arg.dtype in FLOAT8}
-    values = {name: source.format(name) + short.get(name, "") for name in names}
-    values |= dict(draft.fixed)
-    needed = [name for name in code.takes if name not in code.optional]
-    if not code.by_name:
-        listed = [values[name] for name in code.takes if name in values]
-    elif set(needed) <= set(values):
-        listed = [f"{name}={values[name]}" for name in code.takes if name in values]
-    else:
-        listed = [values[name] for name in names[: len(needed)]]
-    return f"_right({', '.join(listed)})"
+def _shape(arg: DraftArg) -> str:
+    return f"({', '.join(map(str, arg.shape))},)" if arg.shape else "()"
 
 
-def _compared(draft: ProblemDraft, answers: str) -> str:
-    """Answers as they are compared: those in a float8 by their bits."""
-    return f"map(_bits, {answers})" if _has_bits(draft) else answers
-
-
-def _has_bits(draft: ProblemDraft) -> bool:
-    named = (draft.reference.text, *(source for _, source in draft.fixed))
-    return draft.reference.returns and any("float8" in one for one in named)
-
-
-def _is_returned(arg: DraftArg) -> bool:
-    return arg.role is Role.OUTPUT and arg.shape is None
-
-
-def _outputs(draft: ProblemDraft) -> list[str]:
-    given = ", ".join(f"{name}={name}" for name in draft.sizes)
-    call = _call(draft, 'inputs["{}"]')
-    return [
-        "@_cache",
-        f"def _answer_shapes({_sizes(draft)}):",
-        f'    inputs = _inputs({given}, seed=0, device="cpu")',
-        f"    answers = {call}",
-        "    answers = answers if isinstance(answers, (tuple, list)) else (answers,)",
-        f"    return [(one.shape, one.dtype) for one in {_compared(draft, 'answers')}]",
-        "",
-        "",
-    ]
-
-
-def _setup(draft: ProblemDraft, returned: list[DraftArg]) -> list[str]:
-    given = ", ".join(f"{name}={name}" for name in draft.sizes)
-    lines = [
-        f"def setup(*, {_sizes(draft)}, seed, device):",
-        f"    inputs = _inputs({given}, seed=seed, device=device)",
-    ]
-    if returned:
-        lines.append(f"    shapes = _answer_shapes({_sizes(draft)})")
-    for number, arg in enumerate(returned):
-        lines += [
-            f"    shape, dtype = shapes[{number}]",
-            f'    inputs["{arg.name}"] = torch.empty(shape, dtype=dtype, device=device)',
-        ]
+def _place_lines(draft: ProblemDraft) -> Iterator[str]:
+    """Places for the outputs, first of those whose shapes the reference tells, and the answer."""
+    for number, arg in enumerate(arg for arg in draft.args if arg.is_returned):
+        yield f"    shape, dtype = shapes[{number}]"
+        yield f'    inputs["{arg.name}"] = torch.empty(shape, dtype=dtype, device=device)'
     for arg in draft.args:
-        if arg.role is Role.OUTPUT and arg.shape is not None:
+        if arg.role is Role.OUTPUT and not arg.is_returned:
             kind = "uint8" if arg.dtype in FLOAT8 else arg.dtype
             made = f"torch.empty({_shape(arg)}, dtype=torch.{kind}, device=device)"
-            lines.append(f'    inputs["{arg.name}"] = {made}')
+            yield f'    inputs["{arg.name}"] = {made}'
     order = ", ".join(f'"{arg.name}"' for arg in draft.args)
-    outputs = ", ".join(
-        f'"{arg.name}"' for arg in draft.args if arg.role in (Role.OUTPUT, Role.IN_PLACE)
-    )
-    lines += [
-        f"    inputs = {{name: inputs[name] for name in ({order},)}}",
-        f'    return {{"inputs": inputs, "outputs": [{outputs}]}}',
-        "",
-        "",
-    ]
-    return lines
+    outputs = ", ".join(f'"{arg.name}"' for arg in draft.args if arg.is_written)
+    yield f"    inputs = {{name: inputs[name] for name in ({order},)}}"
+    yield f'    return {{"inputs": inputs, "outputs": [{outputs}]}}'
 
 
-def _reference(draft: ProblemDraft, returned: list[DraftArg]) -> list[str]:
-    listed = ", ".join(arg.name for arg in draft.args)
-    lines = [f"def reference(*, {listed}):", *_answers(draft, returned)]
-    return lines
-
-
-def _answers(draft: ProblemDraft, returned: list[DraftArg]) -> Iterator[str]:
-    call = _call(draft, "{}")
-    outputs = [arg.name for arg in draft.args if arg.role in (Role.OUTPUT, Role.IN_PLACE)]
-    if not draft.reference.returns:
-        yield f"    {call}"
-        return
-    yield f"    answers = {call}"
-    yield "    answers = answers if isinstance(answers, (tuple, list)) else (answers,)"
-    compared = _compared(draft, "answers")
-    yield f"    for place, answer in zip(({', '.join(outputs)},), {compared}, strict=True):"
-    yield "        place.copy_(answer)"
+def _call(draft: ProblemDraft, source: str) -> str:
+    """A call of the reference with arguments that `source` gives by name."""
+    code = draft.reference
+    own = [arg for arg in draft.args if not arg.is_returned]
+    values = {
+        arg.name: source.format(arg.name)
+        + (f".view(torch.{arg.dtype})" if arg.dtype in FLOAT8 else "")
+        for arg in own
+    }
+    values |= dict(draft.fixed)
+    if not code.by_name:
+        listed = [values[name] for name in code.takes if name in values]
+    elif {*code.needed} <= set(values):
+        listed = [f"{name}={values[name]}" for name in code.takes if name in values]
+    else:
+        listed = [values[arg.name] for arg in own[: len(code.needed)]]
+    return f"_right({', '.join(listed)})"

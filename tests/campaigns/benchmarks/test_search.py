@@ -14,8 +14,7 @@ from campaigns.devices.discover import this_device
 from campaigns.devices.sweep.search_work import TriedPoint
 from campaigns.evaluator.contract import Outcome, Source
 from campaigns.evaluator.contract.stream import BuildFacts
-from campaigns.landscapes.csv_file import read_landscape
-from campaigns.landscapes.landscape import Landscape
+from campaigns.landscapes.landscape import Landscape, read_landscape
 from campaigns.management.base_command import ExitCode
 from campaigns.spaces.space import Knob, Space
 from campaigns.strategies.base import SearchTrial, TrialFailure

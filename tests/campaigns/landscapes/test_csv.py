@@ -5,8 +5,7 @@ import gzip
 import pandas as pd
 import pytest
 
-from campaigns.landscapes.csv_file import read_landscape
-from campaigns.landscapes.landscape import Landscape, LandscapeError
+from campaigns.landscapes.landscape import Landscape, LandscapeError, read_landscape
 from tests.campaigns.landscapes.samples import HEADER, KNOBS, sample_landscape, timed
 
 
@@ -25,15 +24,6 @@ def test_the_same_landscape_is_the_same_bytes(tmp_path):
     for name in ("a.csv.gz", "b.csv.gz"):
         sample_landscape().save(tmp_path / name)
     assert (tmp_path / "a.csv.gz").read_bytes() == (tmp_path / "b.csv.gz").read_bytes()
-
-
-def test_it_needs_pyarrow_for_parquet_and_says_so(tmp_path, monkeypatch):
-    def missing(*args, **words):
-        raise ImportError
-
-    monkeypatch.setattr(pd.DataFrame, "to_parquet", missing)
-    with pytest.raises(LandscapeError, match=r"Parquet needs pyarrow; \.csv\.gz needs nothing"):
-        sample_landscape().save(tmp_path / "x.parquet")
 
 
 def test_the_best_time_leaves_failures_out():
