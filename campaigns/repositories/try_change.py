@@ -209,7 +209,7 @@ def _message(row: RepositoryRound, decision: HarnessDecision) -> str:
         row.title,
         row.change,
         row.rationale,
-        f"MeasuredChange: {decision.sentence}",
+        f"Measured: {decision.sentence}",
         proven,
         "\n".join(table),
         f"kopt: repository {row.repository_id}, round {row.number}",

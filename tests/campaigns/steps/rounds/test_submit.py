@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from campaigns.models import Campaign, CampaignState, Round, Submission
 from campaigns.proposers.handed_in import SubmissionRefused
 from campaigns.records.rounds import proposed_by
 from campaigns.records.submissions import rounds_used, waiting_in
+from campaigns.records.time_spent import Spent
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.steps.lifecycle.control import pause, stop
 from campaigns.steps.notify import NOTHING
@@ -232,7 +232,8 @@ def test_a_limit_of_hours_ends_the_wait(
 ) -> None:
     campaign = cast.make_campaign(tmp_path, proposers="person", max_wall_h=1.0)
     reach(campaign, bench, CampaignState.AWAITING)
-    monkeypatch.setattr("campaigns.records.time_spent._wall", lambda *_: timedelta(hours=1))
+    spent = Spent(wall_h=1.0, device_h=0.0)
+    monkeypatch.setattr("campaigns.records.stop_history.time_spent", lambda *_: spent)
     reach(campaign, bench, CampaignState.DONE)
     assert cast.fresh(campaign).stop_reason == "wall_time"
 
