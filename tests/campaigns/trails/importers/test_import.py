@@ -159,7 +159,7 @@ def test_our_own_trail_comes_back_number_by_number(sample):
 def test_it_goes_out_again_as_the_same_bytes(sample):
     first = trail_archive(sample)
     campaign, _ = import_trail(plan_import(read_zip("t.zip", first)))
-    files = dict(campaign.files.values_list("path", "text"))
+    files = campaign.files
     assert campaign.name == trail_name(sample)
     assert packed(campaign.name, files) == first
 
