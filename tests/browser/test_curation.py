@@ -114,7 +114,7 @@ def answer_a_kept_citation(author, curator):
     page.goto(second)
     expect(page.locator(FLAG)).to_have_count(1)
     expect(page.locator("#do-approve")).to_have_count(0)
-    assert "has to be answered first" in page.inner_text("#blocked")
+    assert "answer it first" in page.inner_text("#blocked")
     page.get_by_label("same line, misread before").check()
     page.locator(f"section{FLAG} textarea").fill("the second number is meant")
     page.get_by_role("button", name="Answer").click()
