@@ -168,7 +168,7 @@ def test_a_round_is_learned_once_by_two_at_once(
     to_the_verdict(campaign, bench)
     cast.step_until(campaign, CampaignState.PROFILE)
     round_ = campaign.rounds.get(number=2)
-    wait_for_each_other(monkeypatch, recording, "_new")
+    wait_for_each_other(monkeypatch, recording, "_track")
     entry = Experience.objects
     found = at_once(lambda: learn(round_), lambda: learn(round_))
     assert found == [entry.get(), entry.get()]
