@@ -59,7 +59,7 @@ def _gathered(campaign: Campaign, incumbent: Candidate) -> Evidence:
     """By the sessions that decided about it, and by those that measured it as the other arm."""
     after, own = campaign.rounds.count(), deciding_report(incumbent)
     rows = Evaluation.objects.filter(against=incumbent, state=EvaluationState.DONE)
-    passed = rows.filter(outcome=Outcome.PASSED, void=None).exclude(candidate=incumbent)
+    passed = rows.filter(outcome=Outcome.PASSED, void="").exclude(candidate=incumbent)
     rivals = [report for evaluation in passed.order_by("pk") if (report := evaluation.facts)]
     times: dict[str, list[float]] = {}
     sessions = [(case, case.candidate) for case in own.cases] if own else []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.apps import learn_earlier_rounds
-from campaigns.models import Campaign, CampaignState, RestartAnswer, Round
+from campaigns.models import Campaign, CampaignState, Restart, RestartAnswer, Round
 from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.records.verdicts import streak_of
 from campaigns.rules.verdict.buckets import Bucket
@@ -158,7 +158,7 @@ def test_r40_a_masked_round_is_hidden_from_machines_and_not_from_people(
     script(["time 50"], *[["time 60"]] * 8)
     campaign = offered_restart(tmp_path, bench)
     answer_restart(campaign, RestartAnswer.TAKEN)
-    hidden = cast.fresh(campaign).restart.masked
+    hidden = Restart.objects.get(campaign=campaign).masked
     rows = Experience.objects.filter(campaign=campaign.pk)
     assert set(rows.filter(standing=EntryStanding.MASKED).values_list("round", flat=True)) == {
         *hidden
