@@ -109,7 +109,7 @@ def test_the_sanitizers_know_every_type_of_a_number(written):
     text = f'extern "C" void solve(float* y, {written} N) {{}}'
     layout = lay_out(list(tensors))
     types = argument_types(text, "kernel.cpp", layout)
-    assert 'extern "C" void solve(void *, ' in program(layout, types, on_gpu=False)
+    assert 'extern "C" void solve(void*, ' in program(layout, types, on_gpu=False)
 
 
 @pytest.mark.parametrize(
