@@ -33,15 +33,15 @@ def _as_fast_as_the_host_of_the_limit(monkeypatch):
 
 def test_a_slow_host_is_given_longer(monkeypatch):
     monkeypatch.setattr(quick, "slowness", lambda: 3.0)
-    used(14.9)
+    used(29.9)
     with pytest.raises(pytest.fail.Exception):
-        used(15.1)
+        used(30.1)
 
 
 def test_it_fails_a_test_that_takes_long_and_says_what_to_do():
-    with pytest.raises(pytest.fail.Exception, match=r"used 5\.1 s .* @pytest\.mark\.long"):
-        used(5.1)
-    used(4.9)
+    with pytest.raises(pytest.fail.Exception, match=r"used 10\.1 s .* @pytest\.mark\.long"):
+        used(10.1)
+    used(9.9)
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,8 @@ def test_it_lets_a_spinning_runner_go_on_only_when_it_says_go():
         channel.go()
         channel.done(10.0)
         runner.join()
-        assert hold.thawed == [{os.getpid()}]
+        # With it whatever other tests have started in this process.
+        assert [os.getpid() in family for family in hold.thawed] == [True]
 
 
 def _spin(theirs: socket.socket, gate: int) -> None:
