@@ -65,7 +65,7 @@ def test_it_holds_a_test_of_the_database():
 
 
 def test_what_is_imported_first_is_not_the_tests_own():
-    used(6.0, imports=40)
+    used(11.0, imports=40)
 
 
 def test_the_hook_of_the_suite_asks_the_rule(monkeypatch, request):
