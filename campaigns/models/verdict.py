@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.functional import cached_property
 
 from campaigns.models.evaluation import Evaluation
 from campaigns.models.event import Datum, Event
@@ -101,7 +102,7 @@ class Standing(Guarded):
         """The status as people read it."""
         return StandingWord(self.word).label
 
-    @property
+    @cached_property
     def answer(self) -> StandingAnswer | None:
         """What a person said of a gain that was not reproduced; one query for such a one."""
         if self.word != StandingWord.NOT_REPRODUCED:

@@ -86,7 +86,7 @@ def test_it_asks_once_and_never_again(half, django_assert_num_queries, monkeypat
 
 def test_it_says_it_of_a_database_without_any_table(tmp_path: Path) -> None:
     sqlite3.connect(tmp_path / "kopt.sqlite3").close()
-    done = _manage(tmp_path, "campaign", "list")
+    done = manage(tmp_path, "campaign", "list")
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert "migrations are missing (" in line
@@ -94,11 +94,12 @@ def test_it_says_it_of_a_database_without_any_table(tmp_path: Path) -> None:
 
 
 def test_it_lets_commands_work_that_need_no_database(tmp_path: Path) -> None:
-    assert _manage(tmp_path, "problem", "list").returncode == 0
-    assert _manage(tmp_path, "wiki", "check").returncode == 0  # the files alone
+    assert manage(tmp_path, "problem", "list").returncode == 0
+    assert manage(tmp_path, "wiki", "check").returncode == 0  # the files alone
 
 
-def _manage(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def manage(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of an installation with its data in this folder."""
     environment = {k: v for k, v in os.environ.items() if k != "DATABASE_URL"}
     return subprocess.run(
         [sys.executable, str(Path(settings.BASE_DIR) / "manage.py"), *words],

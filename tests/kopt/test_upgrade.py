@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.db import connection
+
+from tests.kopt.test_migrations import manage
 
 STORED = Path(__file__).parent / "installation.sqlite3.gz"
 # Runs within the upgraded installation and prints one line of JSON.
@@ -70,15 +68,8 @@ print(json.dumps({
 """
 
 
-def manage(installation: Path, *words: str) -> str:
-    environment = {k: v for k, v in os.environ.items() if k != "DATABASE_URL"}
-    done = subprocess.run(
-        [sys.executable, str(Path(settings.BASE_DIR) / "manage.py"), *words],
-        env={**environment, "KOPT_DATA": str(installation)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def answer(installation: Path, *words: str) -> str:
+    done = manage(installation, *words)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 
@@ -87,13 +78,13 @@ def manage(installation: Path, *words: str) -> str:
 def upgraded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("installation")
     (folder / "kopt.sqlite3").write_bytes(gzip.decompress(STORED.read_bytes()))
-    manage(folder, "migrate")
+    answer(folder, "migrate")
     return folder
 
 
 @pytest.fixture(scope="module")
 def told(upgraded: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(manage(upgraded, "shell", "-v", "0", "-c", ASK))
+    found: dict[str, Any] = json.loads(answer(upgraded, "shell", "-v", "0", "-c", ASK))
     return found
 
 

@@ -36,7 +36,6 @@ from campaigns.records.noise import (
     void_s,
     voids_of,
 )
-from campaigns.rules.noise.drift import Disturbance
 from campaigns.rules.wording import minutes
 from campaigns.steps.measuring.claims import give_back, is_vanished, renew_connection
 from campaigns.steps.measuring.waits import ask_to_pause, end_wait
@@ -84,12 +83,13 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
     broken, ending = report.outcome in failed, ended_with(report)
     with transaction.atomic():
         why = [asdict(one) | {"what": one.what.value} for one in drifted]
-        void = {"void": sentence_of(drifted) if drifted else "", "void_reasons": why}
+        sentence = sentence_of(drifted) if drifted else ""
+        void = {"void": sentence, "void_reasons": why}
         if not claim(mine, state=EvaluationState.DONE, **ending, **void):
             log.warning("%s: taken over by another worker; result dropped", evaluation)
             return None
         if drifted:
-            repeat_void(evaluation, drifted)
+            repeat_void(evaluation, sentence)
         if broken and retry and not evaluation.traits.is_help:
             same = Evaluation.objects.filter(candidate=evaluation.candidate, kind=evaluation.kind)
             if same.filter(outcome__in=failed).count() < MOST_ATTEMPTS:
@@ -103,14 +103,13 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
     return campaign
 
 
-def repeat_void(evaluation: Evaluation, found: tuple[Disturbance, ...]) -> None:
-    """Record why it is void and queue the next attempt; after too many, or too long, the campaign
-    waits; not where torch is measured beside it.
+def repeat_void(evaluation: Evaluation, sentence: str) -> None:
+    """Record by this sentence why it is void, and queue the next attempt; after too many, or too
+    long, the campaign waits; not where torch is measured beside it.
 
     Inside the caller's transaction.
     """
     campaign, round_ = evaluation.campaign, evaluation.candidate.round
-    sentence = sentence_of(found)
     evaluation.queue_again()
     message = f"round {round_.number}: measurement void and repeated: {sentence}"
     record(campaign, "measurement_void", message, round=round_, evaluation=evaluation.pk)
