@@ -140,7 +140,7 @@ def run_kernel(**inputs):
 TAKE_OVER = """
 
 import torch
-from campaigns.evaluator.runner import device_plan as device
+from campaigns.evaluator.builds import device_plan as device
 
 def _half_then_rest(self, calls):
     "Replay everything, but say done in between."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from importlib import import_module
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.evaluator.tricks.candidate_file import every
 from tests.evaluator.tricks.outcome import evaluate, held_to, not_believed, params
 
 LEAST = {"cheats": 80, "honest": 40}
+NAMED = re.compile(r"^[ \"]*from (campaigns\.[\w.]+) import ([\w, ]+)", re.MULTILINE)
 BACKENDS = ("cpp", "triton", "cuda")
 
 
@@ -54,6 +56,18 @@ def test_there_are_enough_and_each_differs(kind):
     assert all(set(trick.outcomes) <= known for trick in found)
     honest = kind == "honest"
     assert all((trick.outcomes == ("passed",)) == honest for trick in found)
+
+
+def test_what_a_candidate_takes_over_is_there():
+    """A cheat that names what has moved crashes, and so would be refused for nothing."""
+    texts = [trick.path.read_text() for kind in LEAST for b in BACKENDS for trick in every(kind, b)]
+    texts += [file.read_text() for file in (ROOT / "tests/gpu").glob("*.py")]
+    named = {found for text in texts for found in NAMED.findall(text)}
+    assert len(named) >= 8
+    for module, names in named:
+        for name in names.split(","):
+            name = name.split(" as ")[0].strip()
+            assert hasattr(import_module(module), name) or import_module(f"{module}.{name}")
 
 
 def test_it_names_what_a_header_lacks(tmp_path):

@@ -11,7 +11,7 @@ Times of probed bursts are not used.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -94,7 +94,7 @@ class MidBurstProbe:
         if draw.random() >= SHARE:
             return
         if draw.random() < SALTED:
-            self._probe(self._trials(min(self.calls, MOST_SALTED)))
+            self._probe(list(islice(self._trials(), self._most_salted)))
         elif self._shows_order:
             self._probe(())
 
@@ -104,9 +104,9 @@ class MidBurstProbe:
         typical_s: of a call, by the samples. Calls alone are compared with it again, since a kernel
         may be honest at first only: no call is shorter alone than its work is.
         """
-        trials, step = self._trials(), min(self.calls, MOST_SALTED)
-        for first in range(0, len(trials), step):
-            self._probe(trials[first : first + step])
+        trials = self._trials()
+        while few := list(islice(trials, self._most_salted)):
+            self._probe(few)
         if not self._is_call_by_call or self._is_as_long(typical_s, FEW):
             return 0.0
         self._time_bursts()
@@ -168,11 +168,15 @@ class MidBurstProbe:
         options = WARM if calls == 1 else USUAL
         return run_burst(self._lane, calls, options)
 
-    def _trials(self, most: int | None = None) -> list[Trial]:
-        """Unusual inputs, made from an example drawn for them, in random order."""
+    @property
+    def _most_salted(self) -> int:
+        """How many calls of a burst get unusual inputs; those of all would not fit a device."""
+        return min(self.calls, MOST_SALTED, self._context.proven_at_once)
+
+    def _trials(self) -> Iterator[Trial]:
+        """Unusual inputs, made from an example drawn for them, in random order, on demand."""
         example = self._context.supply.example()
-        made = sets_as_trials(self._context, self._check, example, shuffled=True)
-        return list(islice(made, most))
+        return sets_as_trials(self._context, self._check, example, shuffled=True)
 
     def _probe(self, trials: Sequence[Trial]) -> None:
         glance = self._glance(trials)
