@@ -32,6 +32,7 @@ from campaigns.rules.verdict.decide import Judgement, decide
 from campaigns.rules.verdict.decision import Decision, Reason, VerdictWord
 from campaigns.rules.verdict.one_session import compare
 from campaigns.steps.measuring.standings import gain_columns, remeasure, settle
+from campaigns.steps.measuring.waits import ask_to_pause
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from campaigns.steps.rounds.screen import hand_on
 
@@ -50,6 +51,8 @@ def judge(round_: Round) -> Next:
         return Next(measure=tuple(sorted(queued)))
     judged = load_judged_round(round_)
     judgement = decide(judged.reports, judged.standard)
+    if _waits_for_host(round_, judged, judgement.decision):
+        return AGAIN
     if judgement.is_claim:
         return remeasure(round_, judged.evaluations[0], judgement.decision)
     more = judgement.decision.verdict is not VerdictWord.ACCEPTED
@@ -77,6 +80,22 @@ def _close(round_: Round, judged: JudgedRound, judgement: Judgement) -> Next:
         more = {"verdict": decision.verdict, "reason": decision.reason}
         record(campaign, "verdict", message, round=round_, **more)
     return AGAIN
+
+
+def _waits_for_host(round_: Round, judged: JudgedRound, decision: Decision) -> bool:
+    """Hold a campaign whose baseline failed by its host alone, to be measured again (law 8).
+
+    The problem's own fault stays: no host mends it.
+    """
+    campaign = round_.campaign
+    fault = any(report and report.problem_fault for report in judged.reports)
+    if round_.traits.is_attempt or not decision.void or fault or campaign.stop_requested:
+        return False
+    why = f"{decision.sentence} The campaign waits; resuming it measures the baseline again."
+    with transaction.atomic():
+        if ask_to_pause(campaign, why):
+            judged.evaluations[0].queue_again()
+    return True
 
 
 def _is_mendable(round_: Round, decision: Decision) -> bool:

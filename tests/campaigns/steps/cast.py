@@ -32,6 +32,7 @@ from campaigns.models import Campaign, CampaignState, Cause, Evaluation, Worker
 from campaigns.models.transitions import is_legal
 from campaigns.proposers.base import Draft, Failure, Hypothesis, MetricDirection, Situation, Variant
 from campaigns.proposers.handed_in import HandedIn
+from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.stop.proposers import parse_budgets
 from campaigns.rules.target.goal import parse_goal
@@ -48,6 +49,7 @@ from campaigns.steps.worker import WorkerContext, worker_beat
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
 
+IDLE = DeviceState.IDLE
 DEVICE = Device(
     kind="cpu",
     device="cpu",
@@ -327,7 +329,8 @@ def handed_in(text: str, **said: object) -> HandedIn:
 def make_bench(judge: Judge, name: str = "tester", device: Device = DEVICE) -> WorkerContext:
     """A bench on the test device, or on another of its model."""
     make_platform()
-    return WorkerContext(judge, device, worker_beat(name, device))
+    worker = worker_beat(name, device)
+    return WorkerContext(judge, device, worker, look_at_host=lambda: DeviceCheck(IDLE, "at rest"))
 
 
 def waiting_campaign(parent: Path) -> tuple[Campaign, Worker]:
