@@ -100,9 +100,8 @@ def _waits_for_host(round_: Round, judged: JudgedRound, decision: Decision) -> b
 
 def _is_mendable(round_: Round, decision: Decision) -> bool:
     """Never the baseline, nor a dispatch split, which is made of two kernels that were right, nor
-    what one session showed to be right and another one did not, nor what somebody handed in."""
-    handed_in = round_.submission_id is not None
-    if handed_in or not round_.traits.is_mendable or round_.state == RoundState.CLAIMED:
+    what one session showed to be right and another one did not."""
+    if not round_.traits.is_mendable or round_.state == RoundState.CLAIMED:
         return False
     answers = round_.repairs.values_list("candidate", flat=True)
     return may_repair(decision.reason, [key is not None for key in answers])

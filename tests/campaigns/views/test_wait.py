@@ -53,6 +53,7 @@ def test_it_tells_of_a_host_that_is_waited_for_as_a_measurement_met_load(page, w
     html = read(page, campaign)
     assert "Waiting for a quiet host" in html
     assert f"as a measurement on {worker.name} met load: load 4.1 on 2 cores, 97 % busy." in html
+    assert "waiting for a quiet host" in html
     wait = wait_of(campaign)
     assert (wait.look_at - wait.looked_at).total_seconds() == 20
 

@@ -74,17 +74,6 @@ def test_a_campaign_of_people_waits_and_tries_what_is_handed_in(
     cast.assert_legal_course(waiting)
 
 
-def test_a_wrong_candidate_is_rejected_and_mended_by_nobody(
-    waiting: Campaign, bench: WorkerContext
-) -> None:
-    hand_in(waiting, "wrong")
-    reach(waiting, bench, CampaignState.IMPLEMENT)
-    reach(waiting, bench, CampaignState.AWAITING)
-    round_ = waiting.rounds.get(number=2)
-    assert (round_.verdict.word, round_.verdict.reason) == ("rejected", "wrong_result")
-    assert round_.repairs.count() == 0
-
-
 def test_r51_what_comes_while_a_round_is_open_is_tried_next_in_its_order(
     tmp_path: Path, bench: WorkerContext, script: Put
 ) -> None:
