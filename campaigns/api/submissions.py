@@ -19,7 +19,7 @@ from campaigns.proposers.handed_in import HandedIn, SubmissionRefused
 from campaigns.records.submissions import awaited_repair
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.steps.notify import AGAIN, notify
-from campaigns.steps.rounds.submit import mend, submit
+from campaigns.steps.rounds.submit import measure_again, mend, submit
 from knowledge.api.lists import ListView, OneView
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import Conflict, CurationError
@@ -168,6 +168,34 @@ class Mend(ApiView, GenericAPIView):
         notify(campaign, AGAIN)
         found = SUBMISSIONS.get(rounds=made.round_id)
         return Response(self.get_serializer(found).data, 201)
+
+
+class AgainSerializer(fields.Serializer):
+    round = fields.IntegerField(help_text="the number of a closed round after the baseline")
+
+
+class MeasureAgain(ApiView, GenericAPIView):
+    """POST has the candidate of a closed round measured once more, in a round of its own; 201.
+
+    It is compared with the incumbent of today; the verdict of then stays. 409 says why not.
+    """
+
+    queryset = CAMPAIGNS
+    serializer_class = SubmissionSerializer
+    scopes = {"POST": Scope.SUBMIT}
+
+    @extend_schema(request=AgainSerializer, responses={201: SubmissionSerializer})
+    def post(self, request: Request, pk: int) -> Response:
+        campaign, body = self.get_object(), self.body()
+        number = body.get("round")
+        if type(number) is not int or set(body) != {"round"}:
+            raise CurationError("round", "accepted: the number of a closed round, and no more")
+        try:
+            made = measure_again(campaign, number, *submitter_of(request))
+        except SubmissionRefused as refused:
+            raise NotTaken(refused) from None
+        notify(campaign, AGAIN)
+        return Response(self.get_serializer(made).data, 201)
 
 
 def _handed_in(body: dict[str, Any], names: Sequence[str] = HANDED_IN) -> HandedIn:

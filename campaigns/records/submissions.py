@@ -42,7 +42,7 @@ def rounds_used(campaign: Campaign) -> Counter[ProposerKind]:
 
 def takes_candidates(campaign: Campaign) -> bool:
     """Whether people may look for what to hand in now; `closed_to` knows it exactly. No query."""
-    return not _not_now(campaign) and ProposerKind.PERSON in budgets_of(campaign)
+    return not not_now(campaign) and ProposerKind.PERSON in budgets_of(campaign)
 
 
 def takes_later(campaign: Campaign) -> bool:
@@ -53,19 +53,25 @@ def takes_later(campaign: Campaign) -> bool:
 
 def closed_to(campaign: Campaign, kind: ProposerKind) -> str:
     """Why nothing of this kind can be handed in now, whatever it is; "" where it can."""
-    if why := _not_now(campaign):
+    if why := not_now(campaign):
         return why
     left = open_proposers(campaign)
     if kind not in left:
         return f"takes nothing from {kind.several}; its proposers: {', '.join(left)}"
     if not left[kind]:
         return f"all {rounds_used(campaign)[kind]} rounds for {kind.several} are used or taken"
+    return no_round_left(campaign)
+
+
+def no_round_left(campaign: Campaign) -> str:
+    """Why it may have no further round, whoever asks for it; "" where it may."""
     most = stop_policy_of(campaign).max_rounds
     taken = campaign.rounds.count() + waiting_in(campaign).count()
     return f"all {most} rounds are used or taken" if taken >= most else ""
 
 
-def _not_now(campaign: Campaign) -> str:
+def not_now(campaign: Campaign) -> str:
+    """Why nothing can be handed in by its state; "" where something can. No query."""
     if campaign.is_finished or campaign.state == CampaignState.REPORT:
         return f"is {campaign.doing}; it takes no candidate any more"
     if campaign.stop_requested:

@@ -24,7 +24,7 @@ from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import machine_code_in, report_of
 from campaigns.records.findings import finding_counts, found_lines
 from campaigns.records.rounds import hypothesis_of
-from campaigns.records.submissions import awaited_repair, takes_candidates
+from campaigns.records.submissions import awaited_repair, not_now, takes_candidates
 from campaigns.records.sweeps import sweep_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.verdicts import classes_of, sanitizer_result
@@ -87,9 +87,7 @@ def round_page(
         "round": found,
         "row": row,
         "verdict": verdict,
-        "takes_candidates": verdict is not None and takes_candidates(campaign),
-        "no_worker": "" if verdict else no_worker_of(campaign),
-        "awaited": None if verdict else awaited_repair(campaign),
+        **_offers(found),
         "said": said,
         "looked": sanitizer_result(verdict) if verdict else None,
         "sessions": sessions,
@@ -130,6 +128,18 @@ def round_page(
     if shown and len(shown.rows) > SHOWN_LINES and context["view"] == "unified":
         context |= {"diff_rows": shown.rows[:SHOWN_LINES], "cut": len(shown.rows) - SHOWN_LINES}
     return render(request, "campaigns/round.html", context, status=422 if said else 200)
+
+
+def _offers(found: Round) -> dict[str, Any]:
+    """What can be done about the round, and what it waits for."""
+    campaign, verdict = found.campaign, getattr(found, "verdict", None)
+    is_best = found.chosen_id == campaign.incumbent_id
+    return {
+        "takes_candidates": verdict is not None and takes_candidates(campaign),
+        "may_repeat": verdict and found.number > 1 and not (is_best or not_now(campaign)),
+        "no_worker": "" if verdict else no_worker_of(campaign),
+        "awaited": None if verdict else awaited_repair(campaign),
+    }
 
 
 @require_safe

@@ -27,7 +27,7 @@ from campaigns.reports.rows import some_rows
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.expectation import DOWN
 from campaigns.steps.notify import AGAIN, notify
-from campaigns.steps.rounds.submit import mend, submit
+from campaigns.steps.rounds.submit import measure_again, mend, submit
 from campaigns.views.controls import warn_of_no_worker
 from campaigns.views.lookup import campaign_at, may_change, round_at, wants_fragment
 from campaigns.views.round import round_page
@@ -173,16 +173,31 @@ def _submit(
 def repair(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     """Take a repair of the round's wrong candidate; what is refused is shown as it was typed."""
     found = round_at(campaign_at(campaign_id), number)
-    said = {name: request.POST.get(name, "") for name in ("source", "flags")}
-    given = None if "none" in request.POST else HandedIn(**said)
+    source, flags = request.POST.get("source", ""), request.POST.get("flags", "")
+    given = None if "none" in request.POST else HandedIn(source=source, flags=flags)
     try:
         mend(found.campaign, given, Submitter.PERSON, request.user.get_username(), request.user)
     except SubmissionRefused as error:
-        return round_page(request, found, {**said, "error": str(error)})
+        return round_page(request, found, {"source": source, "flags": flags, "error": str(error)})
     notify(found.campaign, AGAIN)
     done = "It is judged as it failed." if given is None else "Your repair is handed in."
     messages.success(request, done)
     return redirect("round", campaign_id, number)
+
+
+@may_change
+@require_POST
+def again(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
+    """Have a closed round's candidate measured once more; its place in the queue, or why not."""
+    found = campaign_at(campaign_id)
+    who = (Submitter.PERSON, request.user.get_username(), request.user)
+    try:
+        made = measure_again(found, number, *who)
+    except SubmissionRefused as error:
+        messages.error(request, str(error))
+        return redirect("round", campaign_id, number)
+    notify(found, AGAIN)
+    return redirect(made)
 
 
 @require_safe

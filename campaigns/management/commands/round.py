@@ -21,7 +21,7 @@ from campaigns.reports.rows import with_standing
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.measuring.standings import AnswerRefused, answer_standing
 from campaigns.steps.notify import AGAIN, notify
-from campaigns.steps.rounds.submit import mend, submit
+from campaigns.steps.rounds.submit import measure_again, mend, submit
 
 FOLLOW_EVERY_S = 1.0
 COMMAND_LINE = "command line"
@@ -84,6 +84,12 @@ class Command(BaseCommand):
         return (
             Verb("submit", "hand in a candidate, with its hypothesis", self.submit, SUBMIT),
             Verb("repair", "mend a wrong candidate in its round", self.repair, REPAIR),
+            Verb(
+                "again",
+                "measure a closed round's candidate again",
+                self.again,
+                (key, number, *WHOSE),
+            ),
             Verb("show", "show one round", self.show, (key, number)),
             Verb("compare", "show two rounds side by side", self.compare, (key, number, other)),
             Verb("answer", "say what follows from a gain not reproduced", self.answer, answer),
@@ -102,12 +108,21 @@ class Command(BaseCommand):
         row = self._campaign(campaign)
         candidate = self._candidate(row, file, hypothesis)
         made = self._take(partial(submit, row, candidate, *self._whose(by, agent)))
-        notify(row, AGAIN)
+        self._follow(made, wait=wait)
+
+    def again(self, *, campaign: int, round: int, wait: bool, **whose: str | None) -> None:
+        row = self._campaign(campaign)
+        made = self._take(partial(measure_again, row, round, *self._whose(**whose)))
+        self._follow(made, wait=wait)
+
+    def _follow(self, made: Submission, *, wait: bool) -> None:
+        notify(made.campaign, AGAIN)
         if wait:
             self._wait_for(made)
             return
         sheet = submission_sheet(made)
-        self.emit(sheet.facts, f"submission {made.pk} to campaign {campaign}: {sheet.words}")
+        words = f"submission {made.pk} to campaign {made.campaign_id}: {sheet.words}"
+        self.emit(sheet.facts, words)
 
     def repair(
         self,

@@ -21,6 +21,7 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.proposers.base import Variant
 from campaigns.proposers.handed_in import (
+    LONGEST,
     HandedIn,
     SubmissionRefused,
     check_source,
@@ -30,7 +31,13 @@ from campaigns.proposers.handed_in import (
 )
 from campaigns.proposers.situation import facts_about
 from campaigns.records.findings import policy_of
-from campaigns.records.submissions import awaited_repair, closed_to, waiting_in
+from campaigns.records.submissions import (
+    awaited_repair,
+    closed_to,
+    no_round_left,
+    not_now,
+    waiting_in,
+)
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.finding_kinds import Examined, Stance
@@ -111,6 +118,48 @@ def mend(
     if not answer(round_, failed, variant, who if variant else f"{who} has none").again:
         raise SubmissionRefused("campaign", "has an answer to this failure already")
     return failed.repair
+
+
+def measure_again(
+    campaign: Campaign, number: int, kind: str, name: str, by: Any = None
+) -> Submission:
+    """Hand the judged candidate of a closed round in once more, with its hypothesis.
+
+    It is measured against the incumbent of today, in a round of its own: the verdict of then stays.
+    Anybody that may hand in may ask for it, also where only the search proposes. kind, name, by,
+    and what it raises: as in `submit`.
+    """
+    _require_may_submit(by)
+    with transaction.atomic():
+        found = Campaign.objects.select_for_update().get(pk=campaign.pk)
+        if closed := not_now(found) or no_round_left(found):
+            raise SubmissionRefused("campaign", closed)
+        closed_ones = found.rounds.filter(state=RoundState.CLOSED, number__gt=1)
+        round_ = closed_ones.select_related("chosen").filter(number=number).first()
+        if round_ is None or round_.chosen is None or found.incumbent is None:
+            raise SubmissionRefused("round", f"{number}; accepted: a closed one after the baseline")
+        before = round_.chosen
+        if before == found.incumbent:
+            raise SubmissionRefused(
+                "round", f"{number} has the incumbent, which each round measures"
+            )
+        title = f"Again: {round_.title.removeprefix('Again: ')}"[: LONGEST["title"]]
+        if waiting_in(found).filter(hypothesis__title=title).exists():
+            raise SubmissionRefused("round", f"{number} waits already to be measured again")
+        made = Submission.objects.create(
+            campaign=found,
+            kind=kind,
+            name=name,
+            by=by,
+            hypothesis={**(round_.hypothesis or {}), "title": title},
+            against=found.incumbent,
+            file_name=before.file_name,
+            text=before.text,
+            flags=before.flags,
+        )
+        words = f"{name} ({kind}) asked to measure round {number} again"
+        record(found, "submitted", words, submission=made.pk)
+    return made
 
 
 def _require_open(campaign: Campaign, kind: ProposerKind) -> Candidate:

@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
+from django.db.models import QuerySet
+from django.test import Client
+from django.urls import reverse
 
 from campaigns.models import Campaign, CampaignState, Round, Submission
 from campaigns.proposers.handed_in import SubmissionRefused
@@ -18,7 +22,7 @@ from campaigns.records.time_spent import Spent
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.steps.lifecycle.control import pause, stop
 from campaigns.steps.notify import NOTHING
-from campaigns.steps.rounds.submit import submit
+from campaigns.steps.rounds.submit import measure_again, submit
 from campaigns.steps.worker import WorkerContext
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Experience, Immutable
@@ -284,3 +288,58 @@ def test_a_search_that_never_had_an_idea_leaves_it_to_people(
     reach(campaign, bench, CampaignState.IMPLEMENT)
     reach(campaign, bench, CampaignState.AWAITING)
     assert cast.fresh(campaign).incumbent.text == "time 50\n"
+
+
+@pytest.fixture
+def rejected(waiting: Campaign, bench: WorkerContext) -> Campaign:
+    """Its round 2 was slower, its round 3 is the incumbent."""
+    for text in ("time 200", "time 50"):
+        hand_in(waiting, text)
+        reach(waiting, bench, CampaignState.IMPLEMENT)
+        reach(waiting, bench, CampaignState.AWAITING)
+    return cast.fresh(waiting)
+
+
+def test_what_was_measured_is_measured_again_and_typed_by_nobody(
+    rejected: Campaign, bench: WorkerContext
+) -> None:
+    made = measure_again(rejected, 2, "agent", "night")
+    assert (made.title, made.text) == ("Again: Try time 200", "time 200\n")
+    with pytest.raises(SubmissionRefused, match="waits already to be measured again"):
+        measure_again(rejected, 2, "person", "alice")
+    reach(rejected, bench, CampaignState.IMPLEMENT)
+    reach(rejected, bench, CampaignState.AWAITING)
+    round_ = rejected.rounds.get(number=4)
+    assert (round_.verdict.reason, round_.against.round.number) == ("slower", 3)
+    # A round that was measured again keeps its name.
+    assert measure_again(rejected, 4, "person", "alice").title == made.title
+
+
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [
+        (1, "round: 1; accepted: a closed one after the baseline"),
+        (9, "round: 9; accepted: a closed one after the baseline"),
+        (3, "round: 3 has the incumbent, which each round measures"),
+    ],
+)
+def test_it_measures_no_incumbent_again(rejected: Campaign, number: int, why: str) -> None:
+    with pytest.raises(SubmissionRefused, match=why):
+        measure_again(rejected, number, "person", "alice")
+
+
+def test_one_button_command_or_post_measures_a_round_again(
+    rejected: Campaign, client: Client
+) -> None:
+    client.force_login(User.objects.create_superuser("alice"))
+    for number, shown in ((1, False), (2, True), (3, False)):
+        page = client.get(reverse("round", args=[rejected.pk, number])).content.decode()
+        assert ('id="measure-again"' in page) is shown
+    made = client.post(reverse("round_again", args=[rejected.pk, 2]))
+    assert made.headers["Location"] == rejected.submissions.last().get_absolute_url()
+    api = f"/api/v1/campaigns/{rejected.pk}/again/"
+    for sent, code in (({"round": "2"}, 422), ({"round": 2}, 409), ({"round": 3}, 409)):
+        assert client.post(api, sent, "application/json").status_code == code
+    QuerySet.update(Campaign.objects.filter(pk=rejected.pk), stop_requested=True)
+    with pytest.raises(CommandError, match="it takes no candidate any more"):
+        call_command("round", "again", str(rejected.pk), "2")
