@@ -28,11 +28,12 @@ from campaigns.records.cases import case_rows, class_rows
 from campaigns.records.evaluations import Session
 from campaigns.records.judged_rounds import JudgedRound, load_judged_round
 from campaigns.rules.stop.ladder import may_repair
+from campaigns.rules.verdict.case_limits import Level
 from campaigns.rules.verdict.decide import Judgement, decide
 from campaigns.rules.verdict.decision import Decision, Reason, VerdictWord
 from campaigns.rules.verdict.one_session import compare
 from campaigns.steps.measuring.standings import gain_columns, remeasure, settle
-from campaigns.steps.measuring.waits import ask_to_pause
+from campaigns.steps.measuring.waits import ASKED, ask_to_pause
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from campaigns.steps.rounds.screen import hand_on
 
@@ -83,18 +84,26 @@ def _close(round_: Round, judged: JudgedRound, judgement: Judgement) -> Next:
 
 
 def _waits_for_host(round_: Round, judged: JudgedRound, decision: Decision) -> bool:
-    """Hold a campaign whose baseline failed by its host alone, to be measured again (law 8).
+    """Hold a campaign whose host failed, to measure the same candidate again (law 8).
 
-    The problem's own fault stays: no host mends it.
+    Once a round, so that a candidate that breaks every host holds nothing up for good; the baseline
+    always, as nothing goes on without it, unless the problem itself is at fault.
     """
-    campaign = round_.campaign
-    fault = any(report and report.problem_fault for report in judged.reports)
-    if round_.traits.is_attempt or not decision.void or fault or campaign.stop_requested:
+    campaign, evaluation = round_.campaign, judged.evaluations[-1]
+    is_quick = evaluation.traits.level is Level.QUICK
+    if not decision.void or campaign.stop_requested or is_quick:
         return False
-    why = f"{decision.sentence} The campaign waits; resuming it measures the baseline again."
+    if round_.traits.is_attempt:
+        is_over = campaign.events.filter(kind=ASKED, round=round_).exists()
+    else:
+        is_over = any(report.problem_fault for report in judged.reports)
+    if is_over:
+        return False
+    again = f"resuming it measures round {round_.number} again"
+    why = f"{decision.sentence} The campaign waits; {again}."
     with transaction.atomic():
-        if ask_to_pause(campaign, why):
-            judged.evaluations[0].queue_again()
+        if ask_to_pause(campaign, why, round=round_):
+            evaluation.queue_again()
     return True
 
 

@@ -38,7 +38,7 @@ from campaigns.rules.stop.proposers import parse_budgets
 from campaigns.rules.target.goal import parse_goal
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.steps.lifecycle.advance import advance
-from campaigns.steps.lifecycle.control import confirm
+from campaigns.steps.lifecycle.control import confirm, resume
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.evaluate import evaluate
@@ -379,6 +379,14 @@ def measure_all(campaign: Campaign, bench: WorkerContext) -> None:
 def run_again(campaign: Campaign, bench: WorkerContext) -> Campaign:
     """Run the campaign on to its end, or until it is held."""
     return run_here(campaign.pk, bench, lambda message: None)
+
+
+def past_its_host(campaign: Campaign, bench: WorkerContext) -> Campaign:
+    """Resume the campaign as often as a host that fails holds it, to its end."""
+    while campaign.state == CampaignState.PAUSED:
+        resume(campaign)
+        campaign = run_again(campaign, bench)
+    return campaign
 
 
 def reproduce_all(bench: WorkerContext) -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from django.db.models import Max
 
 from campaigns.evaluator.contract import Moment, Outcome, Phase, Report
 from campaigns.models import CampaignState, Evaluation, EvaluationKind, Passport, Verdict
@@ -202,7 +201,7 @@ def test_a_baseline_that_its_host_broke_waits_for_a_person_and_is_measured_again
     assert (held.state, held.stop_reason) == (CampaignState.PAUSED, "")
     asked = held.events.get(kind="pause_requested").message
     assert "g++ is not there" in asked
-    assert asked.endswith("The campaign waits; resuming it measures the baseline again.")
+    assert asked.endswith("The campaign waits; resuming it measures round 1 again.")
     bench.service.evaluate = real
     resume(held)
     assert cast.run_again(held, bench).state == CampaignState.DONE
@@ -237,9 +236,8 @@ def test_the_final_comparison_gives_up_after_as_many_and_says_why(run, script, d
 def test_a_host_that_broke_is_still_tried_three_times_after_void_ones(run, script, drifting):
     script(["time 50 host"])
     campaign = run(max_rounds=2)
-    found = Evaluation.objects.filter(kind=DECIDE)
-    assert found.aggregate(most=Max("attempt"))["most"] == 3
-    assert campaign.state == CampaignState.DONE
+    assert Evaluation.objects.filter(kind=DECIDE, state="done").count() == 3
+    assert campaign.state == CampaignState.PAUSED
 
 
 def test_a_candidate_can_not_have_itself_measured_again(run, script, judge):

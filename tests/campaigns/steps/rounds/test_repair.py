@@ -132,8 +132,8 @@ def test_r17_the_proposer_sees_what_failed_and_what_was_tried(
     assert (second.outcome, second.strategy) == ("wrong_result", "idea-0")
 
 
-def test_r17_a_broken_host_is_not_mended(go: Go) -> None:
-    campaign = go([["host"]], ["time 50"], max_rounds=2)
+def test_r17_a_broken_host_is_not_mended(go: Go, bench: WorkerContext) -> None:
+    campaign = cast.past_its_host(go([["host"]], ["time 50"], max_rounds=2), bench)
     assert repaired(campaign) == []
     assert campaign.rounds.get(number=2).verdict.reason == "broken_host"
 

@@ -20,7 +20,7 @@ from campaigns.records.rounds import proposed_by
 from campaigns.records.submissions import rounds_used, waiting_in
 from campaigns.records.time_spent import Spent
 from campaigns.rules.stop.proposers import ProposerKind
-from campaigns.steps.lifecycle.control import pause, stop
+from campaigns.steps.lifecycle.control import pause, resume, stop
 from campaigns.steps.notify import NOTHING
 from campaigns.steps.rounds.submit import measure_again, submit
 from campaigns.steps.worker import WorkerContext
@@ -152,6 +152,8 @@ def test_a_broken_host_spoils_a_round_and_not_the_idea(
 ) -> None:
     hand_in(waiting, "host")
     reach(waiting, bench, CampaignState.IMPLEMENT)
+    reach(waiting, bench, CampaignState.PAUSED)
+    resume(cast.fresh(waiting))
     reach(waiting, bench, CampaignState.AWAITING)
     assert rounds_used(waiting)[ProposerKind.PERSON] == 0
     hand_in(waiting, "host")
