@@ -16,7 +16,7 @@ from campaigns.views.imported import (
 from campaigns.views.new_campaign import new_campaign
 from campaigns.views.problem import import_problem, new_problem, problem, problem_by_name
 from campaigns.views.round import compare, round_, round_diff, round_source, rounds
-from campaigns.views.submit import hand_in, round_result, submission
+from campaigns.views.submit import again, hand_in, repair, round_result, submission
 from campaigns.views.sweep import sweep, sweep_panel
 from campaigns.views.workers import ask_passport, workers
 
@@ -58,6 +58,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(ROUND, round_, name="round"),
     path(ROUND + "answer", answer, name="answer_standing"),
     path(ROUND + "diff", round_diff, name="round_diff"),
+    path(ROUND + "again", again, name="round_again"),
+    path(ROUND + "repair", repair, name="repair_round"),
     path(ROUND + "reproduce.zip", reproducer, name="reproducer"),
     path(ROUND + "result", round_result, name="round_result"),
     path(ROUND + "source", round_source, name="round_source"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields as fields_of
 from typing import Any
 
@@ -15,15 +16,17 @@ from rest_framework.response import Response
 from campaigns.api.reading import CAMPAIGNS
 from campaigns.models import Submission, Submitter
 from campaigns.proposers.handed_in import HandedIn, SubmissionRefused
+from campaigns.records.submissions import awaited_repair
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.steps.notify import AGAIN, notify
-from campaigns.steps.rounds.submit import submit
+from campaigns.steps.rounds.submit import measure_again, mend, submit
 from knowledge.api.lists import ListView, OneView
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.models.token import Scope, Token
 
-SUBMISSIONS = Submission.objects.prefetch_related("rounds")
+SUBMISSIONS = Submission.objects.select_related("campaign").prefetch_related("rounds")
+MENDED = ("source", "file_name", "flags")
 HANDED_IN = tuple(field.name for field in fields_of(HandedIn))
 
 
@@ -45,21 +48,29 @@ def submitter_of(request: Request) -> tuple[str, str, User | None]:
 
 
 class SubmissionSerializer(fields.ModelSerializer):
-    """round: the number of the round that tries it; null while it waits."""
+    """round: the number of the round that tries it; null while it waits.
+
+    repair: what was wrong where that round waits for a repair, and how many are left; else null.
+    """
 
     campaign = fields.IntegerField(source="campaign_id")
     title = fields.CharField()
     round = fields.SerializerMethodField()
+    repair = fields.SerializerMethodField()
 
     class Meta:
         model = Submission
         fields: tuple[str, ...] = (
-            *("id", "campaign", "kind", "name", "title", "file_name", "round", "at"),
+            *("id", "campaign", "kind", "name", "title", "file_name", "round", "repair", "at"),
         )
 
     def get_round(self, submission: Submission) -> int | None:
         tried = [round_.number for round_ in submission.rounds.all()]
         return tried[0] if tried else None
+
+    def get_repair(self, submission: Submission) -> dict[str, Any] | None:
+        awaited = awaited_repair(submission.campaign)
+        return awaited.facts if awaited and awaited.round.submission == submission else None
 
 
 class HandedInSerializer(fields.Serializer):
@@ -81,6 +92,16 @@ class HandedInSerializer(fields.Serializer):
     bucket = fields.ChoiceField([bucket.value for bucket in Bucket], required=False)
     flags = fields.CharField(
         required=False, allow_null=True, help_text="for the compiler; default: the incumbent's"
+    )
+
+
+class RepairSerializer(fields.Serializer):
+    """A source that mends what failed, in the same round."""
+
+    source = fields.CharField(allow_null=True, help_text="the whole file; null: there is no repair")
+    file_name = fields.CharField(required=False)
+    flags = fields.CharField(
+        required=False, allow_null=True, help_text="for the compiler; default: those of what failed"
     )
 
 
@@ -121,11 +142,67 @@ class HandIn(ApiView, GenericAPIView):
         return Response(self.get_serializer(made).data, 201)
 
 
-def _handed_in(body: dict[str, Any]) -> HandedIn:
+class Mend(ApiView, GenericAPIView):
+    """POST mends a wrong candidate in the open round; 201 with what was handed in.
+
+    A round may have three repairs. `repair` of a submission says what was wrong, and how many are
+    left; a source of null says that there is none, and the round is judged as it failed. 409 names
+    what is not taken.
+    """
+
+    queryset = CAMPAIGNS
+    serializer_class = SubmissionSerializer
+    scopes = {"POST": Scope.SUBMIT}
+
+    @extend_schema(request=RepairSerializer, responses={201: SubmissionSerializer})
+    def post(self, request: Request, pk: int) -> Response:
+        campaign, body = self.get_object(), self.body()
+        handed = _handed_in(body, MENDED)
+        if "source" not in body:
+            raise CurationError("source", "is needed: a text, or null where there is no repair")
+        given = None if body["source"] is None else handed
+        try:
+            made = mend(campaign, given, *submitter_of(request))
+        except SubmissionRefused as refused:
+            raise NotTaken(refused) from None
+        notify(campaign, AGAIN)
+        found = SUBMISSIONS.get(rounds=made.round_id)
+        return Response(self.get_serializer(found).data, 201)
+
+
+class AgainSerializer(fields.Serializer):
+    round = fields.IntegerField(help_text="the number of a closed round after the baseline")
+
+
+class MeasureAgain(ApiView, GenericAPIView):
+    """POST has the candidate of a closed round measured once more, in a round of its own; 201.
+
+    It is compared with the incumbent of today; the verdict of then stays. 409 says why not.
+    """
+
+    queryset = CAMPAIGNS
+    serializer_class = SubmissionSerializer
+    scopes = {"POST": Scope.SUBMIT}
+
+    @extend_schema(request=AgainSerializer, responses={201: SubmissionSerializer})
+    def post(self, request: Request, pk: int) -> Response:
+        campaign, body = self.get_object(), self.body()
+        number = body.get("round")
+        if type(number) is not int or set(body) != {"round"}:
+            raise CurationError("round", "accepted: the number of a closed round, and no more")
+        try:
+            made = measure_again(campaign, number, *submitter_of(request))
+        except SubmissionRefused as refused:
+            raise NotTaken(refused) from None
+        notify(campaign, AGAIN)
+        return Response(self.get_serializer(made).data, 201)
+
+
+def _handed_in(body: dict[str, Any], names: Sequence[str] = HANDED_IN) -> HandedIn:
     """Raises CurationError for a name that is unknown; the step looks at the values."""
     for name in body:
-        if name not in HANDED_IN:
-            raise CurationError(name, f"accepted: {', '.join(HANDED_IN)}")
+        if name not in names:
+            raise CurationError(name, f"accepted: {', '.join(names)}")
     evidence = body.get("evidence", [])
     if not isinstance(evidence, list) or not all(isinstance(case, str) for case in evidence):
         raise CurationError("evidence", "accepted: a list of names of cases")

@@ -5,7 +5,7 @@ from django.urls import include, path
 from campaigns.api import reading
 from campaigns.api.campaigns import STEPS, Campaigns, RestartAnswers, Steering
 from campaigns.api.own_problems import BringProblem
-from campaigns.api.submissions import HandIn, OneSubmission, Submissions
+from campaigns.api.submissions import HandIn, MeasureAgain, Mend, OneSubmission, Submissions
 from campaigns.api.workers import OnePassport, OneWorker, Workers
 
 ONE_CAMPAIGN, ONE_EVALUATION = "campaigns/<int:pk>/", "evaluations/<int:pk>/"
@@ -38,6 +38,8 @@ urlpatterns = [
     path("submissions/", Submissions.as_view(), name="submissions"),
     path("submissions/<int:pk>/", OneSubmission.as_view(), name="submission"),
     path(ONE_CAMPAIGN + "candidates/", HandIn.as_view(), name="hand_in"),
+    path(ONE_CAMPAIGN + "again/", MeasureAgain.as_view(), name="again"),
+    path(ONE_CAMPAIGN + "repair/", Mend.as_view(), name="mend"),
     path("", include("campaigns.repositories.api")),
     path("workers/", Workers.as_view(), name="workers"),
     path("workers/<int:pk>/", OneWorker.as_view(), name="worker"),

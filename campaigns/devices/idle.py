@@ -10,6 +10,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
@@ -24,6 +26,7 @@ from campaigns.rules.noise.device_gate import (
     Activity,
     DeviceCheck,
     DeviceState,
+    IdleLimits,
     judge,
 )
 
@@ -57,23 +60,43 @@ def look_closely(
     """
     if device.kind == "cpu" and not is_gated(device):
         return judge([look(device)], CPU_MINUTE)
-    limits = GPU if device.kind == "gpu" else CPU
-    before = _ticks()
+    sample = _of_cpus() if device.kind == "cpu" else partial(look, device)
+    return _look_on(sample, GPU if device.kind == "gpu" else CPU, most, sleep)
+
+
+def look_at_host(sleep: Callable[[float], None] = time.sleep) -> DeviceCheck:
+    """The same of all CPUs of this host, whatever is gated; in words also its load."""
+    found = _look_on(_of_cpus(), CPU, MOST_LOOKS, sleep)
+    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    return replace(found, why=f"{load}, {found.why}")
+
+
+def _look_on(
+    sample: Callable[[], Activity], limits: IdleLimits, most: int, sleep: Callable[[float], None]
+) -> DeviceCheck:
     looks: deque[Activity] = deque(maxlen=limits.samples)
     found = judge(looks, limits)
     for _ in range(max(most, limits.samples)):
         sleep(EVERY_S)
-        if device.kind == "gpu":
-            looks.append(look(device))
-        else:
-            now = _ticks()
-            busy, passed = (after - earlier for after, earlier in zip(now, before, strict=True))
-            looks.append(Activity((), 100 * busy / passed if passed else 0.0, None))
-            before = now
+        looks.append(sample())
         found = judge(looks, limits)
         if len(looks) == limits.samples and found.gate is not DeviceState.BUSY:
             break
     return found
+
+
+def _of_cpus() -> Callable[[], Activity]:
+    """Samples of how busy all CPUs were since the sample before."""
+    before = _ticks()
+
+    def sample() -> Activity:
+        nonlocal before
+        now = _ticks()
+        busy, passed = (after - earlier for after, earlier in zip(now, before, strict=True))
+        before = now
+        return Activity((), 100 * busy / passed if passed else 0.0, None)
+
+    return sample
 
 
 def look_at_all(devices: Sequence[Device]) -> list[DeviceCheck]:

@@ -25,6 +25,7 @@ from campaigns.records.findings import (
     stored_policy,
 )
 from campaigns.records.rounds import declared_of, proposed_by
+from campaigns.records.submissions import AwaitedRepair, awaited_repair
 from campaigns.records.sweeps import sweep_of
 from campaigns.records.target.ceilings import pitfalls_of
 from campaigns.records.target.target_drift import drift_of, spec_value
@@ -81,6 +82,7 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
     return {
         **campaign_facts(campaign),
         "wait": sheet.wait.facts if sheet.wait else None,
+        "awaits_repair": sheet.awaited.facts if sheet.awaited else None,
         "no_worker": no_worker_of(campaign),
         "progress": progress.stored if progress else None,
         "by_proposer": [row.facts for row in proposer_rows(sheet, timezone.now())],
@@ -122,7 +124,7 @@ def campaign_text(campaign: Campaign) -> str:
     """The campaign with its rounds."""
     sheet = campaign_sheet(campaign, timezone.now())
     lines = [f"campaign {campaign.pk}: {campaign.title}", f"state: {sheet.phase}"]
-    lines += [f"{sheet.wait.words}"] if sheet.wait else []
+    lines += [found.words for found in (sheet.wait, sheet.awaited) if found]
     lines += [warning] if (warning := no_worker_of(campaign)) else []
     if progress := progress_of(campaign, timezone.now()):
         since = f"since {progress.since:%H:%M:%S} UTC, " if progress.since else ""
@@ -201,6 +203,7 @@ def round_facts(round_: Round) -> dict[str, Any]:
             for candidate in round_.candidates.prefetch_related("evaluations")
         ],
         "sweep": sweep_facts(sweep) | {"points": f"{points}?format=csv"} if sweep else None,
+        "awaits_repair": awaited.facts if (awaited := _awaited(round_)) else None,
         "repairs": [msgspec.to_builtins(repair_value(repair)) for repair in _repairs(round_)],
         "commit": commit_facts(getattr(round_, "commit", None)),
         "verdict": verdict
@@ -217,7 +220,7 @@ def round_text(round_: Round) -> str:
     verdict: Verdict | None = getattr(round_, "verdict", None)
     lines = [round_line(round_).strip()]
     if verdict is None:
-        return lines[0]
+        return "\n".join([*lines, *([awaited.words] if (awaited := _awaited(round_)) else [])])
     lines += [verdict.sentence, ""]
     lines += [f"  proposed by: {by}"] if (by := proposed_by(round_).words) else []
     if declared := declared_of(round_):
@@ -245,6 +248,11 @@ def round_text(round_: Round) -> str:
     lines += [f"  {run.words}" for run in dispatch.runs]
     lines += [f"  {why}"] if (why := no_split(round_)) else []
     return "\n".join(lines)
+
+
+def _awaited(round_: Round) -> AwaitedRepair | None:
+    found = awaited_repair(round_.campaign)
+    return found if found and found.round == round_ else None
 
 
 def _repairs(round_: Round) -> QuerySet[Repair]:

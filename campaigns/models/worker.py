@@ -10,7 +10,7 @@ from django.db import models
 from django.utils import timezone
 
 from campaigns.models.campaign import Campaign
-from campaigns.rules.noise.device_gate import is_over
+from campaigns.rules.noise.device_gate import QUIET, is_over
 from campaigns.rules.wording import minutes
 from knowledge.models import Platform
 from knowledge.models.guarded import Guarded
@@ -133,7 +133,17 @@ class DeviceWait(Guarded):
     @property
     def words(self) -> str:
         """For what, why, and what comes next; without a full stop."""
-        return f"waits for {self.device} of {self.worker}: {self.why}; {self._plan}"
+        return f"waits for {self.place}: {self.why}; {self._plan}"
+
+    @property
+    def is_for_host(self) -> bool:
+        """Whether the device is free, and the host of the worker is too busy to measure on."""
+        return self.device == QUIET
+
+    @property
+    def place(self) -> str:
+        """The device and its worker, or a quiet host."""
+        return QUIET if self.is_for_host else f"{self.device} of {self.worker}"
 
     @property
     def _plan(self) -> str:

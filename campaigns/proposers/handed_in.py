@@ -116,10 +116,7 @@ def read_hypothesis(handed: HandedIn, facts: Mapping[str, str]) -> Hypothesis:
 
 def _require_whole(handed: HandedIn, facts: Mapping[str, str]) -> None:
     """Every field that is needed is there, and is text where it has to be."""
-    for name, said in asdict(handed).items():
-        may_differ = name in ("amount", "evidence") or (name == "flags" and said is None)
-        if not may_differ and not isinstance(said, str):
-            raise SubmissionRefused(name, f"{said!r:.40}; accepted: text")
+    _require_texts(handed)
     needed = {
         "evidence": f"is needed; accepted: one or more of the cases {', '.join(facts)}",
         "direction": f"is needed; accepted: {', '.join(MetricDirection)}",
@@ -134,6 +131,13 @@ def _require_whole(handed: HandedIn, facts: Mapping[str, str]) -> None:
             )
     if missing:
         raise SubmissionRefused(*missing[0], also=missing[1:])
+
+
+def _require_texts(handed: HandedIn) -> None:
+    for name, said in asdict(handed).items():
+        may_differ = name in ("amount", "evidence") or (name == "flags" and said is None)
+        if not may_differ and not isinstance(said, str):
+            raise SubmissionRefused(name, f"{said!r:.40}; accepted: text")
 
 
 def read_flags(handed: HandedIn, incumbent: Source) -> tuple[str, ...]:
@@ -153,6 +157,9 @@ def read_flags(handed: HandedIn, incumbent: Source) -> tuple[str, ...]:
 
 def check_source(handed: HandedIn, name: str) -> None:
     """Refuse what is no source for a file of this name. Raises SubmissionRefused."""
+    _require_texts(handed)
+    if not handed.source.strip():
+        raise SubmissionRefused("source", "is needed, as text")
     size = len(handed.text.encode())
     if size > LARGEST_SOURCE or "\0" in handed.source:
         raise SubmissionRefused(

@@ -12,7 +12,7 @@ from campaigns.models.transitions import PAUSABLE
 from campaigns.records.campaigns import baseline_noise
 from campaigns.records.evaluations import is_elsewhere
 from campaigns.records.passports import state_of
-from campaigns.rules.noise.drift import Allowance, Disturbance, allowance, drifts
+from campaigns.rules.noise.drift import OF_LOAD, Allowance, Disturbance, What, allowance, drifts
 from campaigns.rules.noise.gain import LEAST_FLOOR, noise_floor
 from campaigns.rules.noise.passport import allowed_by, fit, told, typical_us
 from campaigns.rules.wording import share
@@ -73,7 +73,7 @@ def drift_under(evaluation: Evaluation, report: Report) -> tuple[Disturbance, ..
     What a device shows against itself is allowed it: by its passport where one holds and fits, else
     by what the campaign's own baseline showed.
     """
-    if report.outcome is not Outcome.PASSED:
+    if report.outcome is not Outcome.PASSED and not report.host_busy:
         return ()
     worker = evaluation.worker
     state = state_of(worker, evaluation.started_at) if worker else None
@@ -104,8 +104,6 @@ def sentence_of(found: tuple[Disturbance, ...]) -> str:
 # One stationary but noisy evaluation in ten is void by chance (a few of a hundred cases); so many
 # in a row are one in a hundred thousand, and then something is wrong with the device.
 MOST_VOIDS = 5
-# And so many seconds, in as few as two: evaluations on a busy host take minutes.
-MOST_VOID_S = 300.0
 
 
 def may_repeat(evaluation: Evaluation) -> bool:
@@ -114,8 +112,7 @@ def may_repeat(evaluation: Evaluation) -> bool:
     What is measured about a closed round has bounded tries: no campaign waits for it.
     """
     waits = not evaluation.traits.is_after_the_round and evaluation.campaign.state in PAUSABLE
-    few = voids_of(evaluation) + 1 < MOST_VOIDS and void_s(evaluation) < MOST_VOID_S
-    return waits or few
+    return waits or voids_of(evaluation) + 1 < MOST_VOIDS
 
 
 def voids_of(evaluation: Evaluation) -> int:
@@ -128,11 +125,15 @@ def _void(evaluation: Evaluation) -> QuerySet[Evaluation]:
     return same.exclude(void="")
 
 
-def void_s(evaluation: Evaluation) -> float:
-    """Seconds that void attempts at this evaluation took since its campaign was last resumed."""
+def met_load(evaluation: Evaluation, kind: str) -> bool:
+    """Whether it is to wait for a quiet host: an attempt met load since a person resumed it.
+
+    kind: of the device. A person that resumes it wants it measured, however busy the host is.
+    """
     void = _void(evaluation)
     resumed = evaluation.campaign.events.filter(kind="resumed").order_by("pk").last()
     if resumed is not None:
         void = void.filter(finished_at__gte=resumed.at)
-    took = (one.finished_at - one.started_at for one in void if one.finished_at and one.started_at)
-    return sum(span.total_seconds() for span in took)
+    of_load = OF_LOAD | ({What.TIMES} if kind == "cpu" else set())
+    reasons = void.values_list("void_reasons", flat=True)
+    return any(one["what"] in of_load for found in reasons for one in found)

@@ -22,9 +22,9 @@ ENDS = ("paused", "finished", "device_busy")
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """wall_h: hours since it was confirmed, without pauses and waits for a device.
+    """wall_h: hours since it was confirmed, without pauses, waits and void measurements.
 
-    device_h: hours of measuring.
+    device_h: hours of measuring that was not void.
     """
 
     wall_h: float
@@ -42,15 +42,20 @@ def time_spent(campaign: Campaign, now: datetime) -> Spent:
         elif kind in ENDS and since is not None:
             wall, since = wall + (at - since), None
     wall += _between(since, None, until)
-    times = _on_a_device(campaign).values_list("started_at", "finished_at")
-    device = sum((_between(begun, ended, until) for begun, ended in times), timedelta())
+    times = {True: timedelta(), False: timedelta()}
+    for begun, ended, why in _on_a_device(campaign).values_list(
+        "started_at", "finished_at", "void"
+    ):
+        times[not why] += _between(begun, ended, until)
+    # Nor does any budget pay for what has to be measured again.
+    wall, device = max(wall - times[False], timedelta()), times[True]
     return Spent(wall / HOUR, device / HOUR)
 
 
 def device_s_by_round(campaign: Campaign, now: datetime) -> dict[int, float]:
     """Round key → seconds of measuring until its verdict. One query."""
     until = min(now, campaign.finished_at) if campaign.finished_at else now
-    rows = _on_a_device(campaign).exclude(kind__in=AFTER_THE_ROUND)
+    rows = _on_a_device(campaign).exclude(kind__in=AFTER_THE_ROUND).filter(void="")
     found: dict[int, float] = defaultdict(float)
     times = rows.values_list("candidate__round", "started_at", "finished_at")
     for key, begun, ended in times:
@@ -88,9 +93,10 @@ def clock_of(campaign: Campaign, now: datetime) -> Clock | None:
     # The time of measuring in this phase, and the last signs of life.
     measured, life = timedelta(), [phase.at]
     rows = awaited_by(campaign).filter(started_at__gte=phase.at)
-    for begun, ended, beat in rows.values_list("started_at", "finished_at", "heartbeat_at"):
+    columns = ("started_at", "finished_at", "heartbeat_at", "void")
+    for begun, ended, beat, why in rows.values_list(*columns):
         life.append(ended or beat or begun or phase.at)
-        measured += _between(begun, life[-1], now)
+        measured += timedelta() if why else _between(begun, life[-1], now)
     event = campaign.events.aggregate(at=Max("at"))["at"]
     latest = max(life if event is None else [*life, event])
     spent = measured if campaign.state in MEASURING else now - phase.at

@@ -32,6 +32,7 @@ from campaigns.records.campaigns import (
 from campaigns.records.device_waits import SHOWN_AFTER, Queue, queue_for, shown_wait
 from campaigns.records.findings import kinds_by_stance
 from campaigns.records.stop_history import masked_rounds
+from campaigns.records.submissions import AwaitedRepair, awaited_repair
 from campaigns.records.time_spent import time_spent
 from campaigns.reports.progress import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.reports.rows import RoundRow, rounds_of, rows_of
@@ -104,6 +105,7 @@ class CampaignSheet:
     wait: DeviceWait | None = None
     wait_is_late: bool = False
     queue: Queue | None = None
+    awaited: AwaitedRepair | None = None
 
     @property
     def budget(self) -> int | None:
@@ -204,9 +206,11 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
     wait = None if measuring else shown_wait(campaign)
     at_work = campaign.state in WORKING
     queue = queue_for(campaign, now) if at_work and not (measuring or wait) else None
-    phase = campaign.doing
+    phase, awaited = campaign.doing, None
     if wait and at_work:
-        phase = "waiting for a device"
+        phase = f"waiting for a {'quiet host' if wait.is_for_host else 'device'}"
+    elif awaited := awaited_repair(campaign):
+        phase = f"waiting for a repair of round {awaited.round.number}"
     elif rows and rows[-1].round.state == RoundState.CLAIMED:
         phase = f"measuring round {rows[-1].number} again"
     elif rows and campaign.state in (CampaignState.VALIDATE, CampaignState.DECIDE):
@@ -225,6 +229,7 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
         wait=wait,
         wait_is_late=wait is not None and now - wait.look_at > SHOWN_AFTER,
         queue=queue,
+        awaited=awaited,
     )
 
 

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from campaigns.devices.discover import Device, alike, ensure_platform, this_device
 from campaigns.devices.hold import holder
-from campaigns.devices.idle import is_gated, look_at_all, look_closely
+from campaigns.devices.idle import is_gated, look_at_all, look_at_host, look_closely
 from campaigns.devices.passport import Measurer, host_facts
 from campaigns.devices.sweep.loop import SweepWork, run_sweep
 from campaigns.evaluator.contract import Job
@@ -35,7 +35,9 @@ class WorkerContext:
 
     patience_s: how long to wait for a device that another process of this host holds.
     sweep: builds and screens what a search asks for. look: whether other programs use the device;
-    it is held then, and kopt runs nothing on it. serves_all: it takes what any campaign waits for.
+    it is held then, and kopt runs nothing on it. look_at_host: whether they keep the host busy, as
+    is asked before what met load is measured again. serves_all: it takes what any campaign waits
+    for.
     """
 
     service: Measurer
@@ -43,6 +45,7 @@ class WorkerContext:
     worker: Worker
     patience_s: float = 5.0
     look: Callable[[Device], DeviceCheck] = look_closely
+    look_at_host: Callable[[], DeviceCheck] = look_at_host
     sweep: Callable[[Any, Job, Path, SweepWork, Callable[[], None]], None] = run_sweep
     serves_all: bool = False
 

@@ -24,7 +24,7 @@ from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import machine_code_in, report_of
 from campaigns.records.findings import finding_counts, found_lines
 from campaigns.records.rounds import hypothesis_of
-from campaigns.records.submissions import takes_candidates
+from campaigns.records.submissions import awaited_repair, not_now, takes_candidates
 from campaigns.records.sweeps import sweep_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.verdicts import classes_of, sanitizer_result
@@ -65,8 +65,14 @@ SORTS = {
 @require_safe
 def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     """`?view=` split or unified, `?ctx=` lines of context, `?w=0` ignores blanks."""
-    campaign = campaign_at(campaign_id)
-    found = round_at(campaign, number)
+    return round_page(request, round_at(campaign_at(campaign_id), number))
+
+
+def round_page(
+    request: HttpRequest, found: Round, said: dict[str, str] | None = None
+) -> HttpResponse:
+    """said: a repair that was refused, as it was typed, with the error."""
+    campaign, number = found.campaign, found.number
     candidate = candidate_of(found)
     verdict = getattr(found, "verdict", None)
     target = target_of(campaign)
@@ -81,8 +87,8 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "round": found,
         "row": row,
         "verdict": verdict,
-        "takes_candidates": verdict is not None and takes_candidates(campaign),
-        "no_worker": "" if verdict else no_worker_of(campaign),
+        **_offers(found),
+        "said": said,
         "looked": sanitizer_result(verdict) if verdict else None,
         "sessions": sessions,
         "meanings": meanings(),
@@ -121,7 +127,19 @@ def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     shown: Diff | None = context["diff"]
     if shown and len(shown.rows) > SHOWN_LINES and context["view"] == "unified":
         context |= {"diff_rows": shown.rows[:SHOWN_LINES], "cut": len(shown.rows) - SHOWN_LINES}
-    return render(request, "campaigns/round.html", context)
+    return render(request, "campaigns/round.html", context, status=422 if said else 200)
+
+
+def _offers(found: Round) -> dict[str, Any]:
+    """What can be done about the round, and what it waits for."""
+    campaign, verdict = found.campaign, getattr(found, "verdict", None)
+    is_best = found.chosen_id == campaign.incumbent_id
+    return {
+        "takes_candidates": verdict is not None and takes_candidates(campaign),
+        "may_repeat": verdict and found.number > 1 and not (is_best or not_now(campaign)),
+        "no_worker": "" if verdict else no_worker_of(campaign),
+        "awaited": None if verdict else awaited_repair(campaign),
+    }
 
 
 @require_safe

@@ -11,7 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, Evaluation, Submission, Submitter
@@ -20,16 +20,17 @@ from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn, Sub
 from campaigns.proposers.situation import facts_about
 from campaigns.records.campaigns import target_of
 from campaigns.records.device_waits import no_worker_of
-from campaigns.records.submissions import closed_to
+from campaigns.records.submissions import awaited_repair, closed_to
 from campaigns.reports.diff import diff
 from campaigns.reports.proposers import submission_sheet
 from campaigns.reports.rows import some_rows
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.expectation import DOWN
 from campaigns.steps.notify import AGAIN, notify
-from campaigns.steps.rounds.submit import submit
+from campaigns.steps.rounds.submit import measure_again, mend, submit
 from campaigns.views.controls import warn_of_no_worker
 from campaigns.views.lookup import campaign_at, may_change, round_at, wants_fragment
+from campaigns.views.round import round_page
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Strategy
 
@@ -167,6 +168,38 @@ def _submit(
     return made
 
 
+@may_change
+@require_POST
+def repair(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
+    """Take a repair of the round's wrong candidate; what is refused is shown as it was typed."""
+    found = round_at(campaign_at(campaign_id), number)
+    source, flags = request.POST.get("source", ""), request.POST.get("flags", "")
+    given = None if "none" in request.POST else HandedIn(source=source, flags=flags)
+    try:
+        mend(found.campaign, given, Submitter.PERSON, request.user.get_username(), request.user)
+    except SubmissionRefused as error:
+        return round_page(request, found, {"source": source, "flags": flags, "error": str(error)})
+    notify(found.campaign, AGAIN)
+    done = "It is judged as it failed." if given is None else "Your repair is handed in."
+    messages.success(request, done)
+    return redirect("round", campaign_id, number)
+
+
+@may_change
+@require_POST
+def again(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
+    """Have a closed round's candidate measured once more; its place in the queue, or why not."""
+    found = campaign_at(campaign_id)
+    who = (Submitter.PERSON, request.user.get_username(), request.user)
+    try:
+        made = measure_again(found, number, *who)
+    except SubmissionRefused as error:
+        messages.error(request, str(error))
+        return redirect("round", campaign_id, number)
+    notify(found, AGAIN)
+    return redirect(made)
+
+
 @require_safe
 @vary_on_headers("HX-Request")
 def submission(request: HttpRequest, campaign_id: int, key: int) -> HttpResponse:
@@ -203,6 +236,7 @@ def round_result(request: HttpRequest, campaign_id: int, number: int) -> HttpRes
         "round": found,
         "row": some_rows(campaign, [number], target_of(campaign))[number],
         "no_worker": no_worker_of(campaign),
+        "awaited": awaited_repair(campaign),
         "measured": newest.select_related("candidate", "worker").first(),
     }
     return render(request, "campaigns/submit/round_result.html", context)

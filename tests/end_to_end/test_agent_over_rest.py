@@ -100,9 +100,12 @@ def test_it_brings_a_kernel_and_improves_it_under_the_rules(
 
     status, said = post(agent, own, {**HYPOTHESIS, "source": WRONG})
     assert (status, said["kind"], said["name"]) == (201, "agent", "night agent")
-    work(campaign, bench, CampaignState.IMPLEMENT)
+    work(campaign, bench, CampaignState.REPAIR)
+    found = agent.get(f"/api/v1/submissions/{said['id']}/").json()
+    assert (found["round"], found["repair"]["outcome"]) == (2, "wrong_result")
+    status, said = post(agent, f"campaigns/{campaign.pk}/repair/", {"source": None})
+    assert status == 201, said
     work(campaign, bench, CampaignState.AWAITING)
-    assert agent.get(f"/api/v1/submissions/{said['id']}/").json()["round"] == 2
     status, said = post(agent, own, HYPOTHESIS)
     assert (status, said["field"]) == (409, "change")
     assert "round 2" in said["message"]

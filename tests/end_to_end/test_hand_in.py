@@ -87,7 +87,8 @@ def test_a_better_kernel_is_accepted_a_wrong_one_is_not_and_the_rest_is_refused(
         "change: is needed; a hypothesis comes before its code",
     )
     assert run(*own, wrong, *SAID, "--json").data["waits"] is True
-    work(campaign, bench, CampaignState.IMPLEMENT)
+    work(campaign, bench, CampaignState.REPAIR)
+    assert run("round", "repair", campaign.pk, "--none").code == 0
     work(campaign, bench, CampaignState.AWAITING)
     found = run("round", "show", campaign.pk, 2, "--json").data
     assert found["verdict"]["reason"] == "wrong_result"

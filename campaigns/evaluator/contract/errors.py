@@ -33,6 +33,10 @@ class HostError(EvaluationError):
     """The host, the device or the incumbent failed."""
 
 
+class HostBusy(HostError):
+    """Others have kept the judge from measuring."""
+
+
 class BadReference(HostError):
     """The problem's `ref.py` cannot be used; the line names the function and what is wrong."""
 

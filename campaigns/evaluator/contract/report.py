@@ -168,6 +168,7 @@ class Report:
     surroundings: in the order in which they were looked at; empty where nothing was timed.
     sanitized: one for each sanitizer that was asked for. machine_code: None where it was not read.
     problem_fault: a broken host whose cause is the problem's own folder.
+    host_busy: others kept the host busy, so that this outcome says nothing of the candidate.
     looks: those that were taken; measuring ended at the last. Empty where all blocks were measured
     without one.
     """
@@ -187,6 +188,7 @@ class Report:
     machine_code: MachineCode | None = None
     problem_fault: bool = False
     looks: tuple[Look, ...] = ()
+    host_busy: bool = False
     schema: int = SCHEMA
 
     @property

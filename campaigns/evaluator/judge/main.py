@@ -15,6 +15,7 @@ from campaigns.evaluator.contract import CaseReport, Job, Outcome, Phase, Report
 from campaigns.evaluator.contract.errors import (
     BadReference,
     CandidateError,
+    HostBusy,
     HostError,
     ProblemError,
     is_out_of_memory,
@@ -46,11 +47,14 @@ def main(task: JudgeTask, work: Work | None = None) -> Report:
     except CandidateError as error:
         if error.outcome is not Outcome.NOT_JUDGED:
             progress.checked.setdefault(error.case, CaseReport(error.case, False, 0))
-        return _report(job, progress, error.outcome, error.reason, {})
+        report = _report(job, progress, error.outcome, error.reason, {})
+        late = error.outcome is Outcome.TIMED_OUT
+        return replace(report, host_busy=late and progress.is_crowded())
     except (HostError, ProblemError) as error:
         report = _report(job, progress, Outcome.BROKEN_HOST, str(error), {})
         is_problems = isinstance(error, BadReference | ProblemError)
-        return replace(report, problem_fault=is_problems)
+        busy = isinstance(error, HostBusy) or (not is_problems and progress.is_crowded())
+        return replace(report, problem_fault=is_problems, host_busy=busy)
     except Exception as error:
         if not is_out_of_memory(error):
             raise

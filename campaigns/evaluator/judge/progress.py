@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class JudgeProgress:
-    """What is known so far; becomes the report, however the evaluation ends."""
+    """What is known so far; becomes the report, however the evaluation ends.
+
+    is_crowded: whether others keep the host so busy that even a time limit says little.
+    """
 
     pipe: int
     phase: Phase = Phase.START
@@ -33,6 +36,7 @@ class JudgeProgress:
     environment: dict[str, str] = field(default_factory=dict)
     surroundings: list[Moment] = field(default_factory=list)
     looks: list[Look] = field(default_factory=list)
+    is_crowded: Callable[[], bool] = lambda: False
     _since: float = field(default_factory=time.monotonic)
 
     def tell(self, line: str) -> None:

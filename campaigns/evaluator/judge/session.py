@@ -60,6 +60,8 @@ class MeasuringSession:
         total = TimeBudget(
             limits.total_s, lambda: self._reference.spent_s, limits.lost_s, self._watch.others_share
         )
+        if not on_gpu:
+            progress.is_crowded = total.is_crowded
         # In random order: otherwise an incumbent could recognise itself by its turn and hold back.
         names = random.SystemRandom().sample(list(job.arms), len(job.arms))
         self._channels = {

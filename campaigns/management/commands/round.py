@@ -1,28 +1,36 @@
-"""`round submit|show|compare|answer`: hand in a candidate, and see what rounds tried and found."""
+"""`round`: hand in a candidate, mend it, and see what rounds tried and found."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from campaigns.management.base_command import BaseCommand, ExitCode, Exits, Verb, argument
 from campaigns.management.facts import case_line, round_facts, round_line, round_text
 from campaigns.models import Answer, Campaign, Round, RoundState, Submission, Submitter
 from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn, SubmissionRefused
 from campaigns.proposers.situation import facts_about
+from campaigns.records.submissions import awaited_repair
 from campaigns.reports.comparison import compare_rounds
 from campaigns.reports.proposers import submission_sheet
 from campaigns.reports.rows import with_standing
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.measuring.standings import AnswerRefused, answer_standing
 from campaigns.steps.notify import AGAIN, notify
-from campaigns.steps.rounds.submit import submit
+from campaigns.steps.rounds.submit import measure_again, mend, submit
 
 FOLLOW_EVERY_S = 1.0
 COMMAND_LINE = "command line"
+Made = TypeVar("Made")
+WHOSE = (
+    argument("--by", metavar="USER", help="the person whose candidate it is"),
+    argument("--agent", metavar="NAME", help="the agent whose candidate it is"),
+    argument("--wait", action="store_true", help="follow it to its verdict"),
+)
 SUBMIT = (
     argument("campaign", type=int, help="the campaign's number"),
     argument("file", type=Path, help="the source of the candidate"),
@@ -46,9 +54,14 @@ SUBMIT = (
     argument(
         "--flags", help="for the compiler, in one text: --flags=-O3; default: the incumbent's"
     ),
-    argument("--by", metavar="USER", help="the person whose candidate it is"),
-    argument("--agent", metavar="NAME", help="the agent whose candidate it is"),
-    argument("--wait", action="store_true", help="follow it to its verdict"),
+    *WHOSE,
+)
+REPAIR = (
+    argument("campaign", type=int, help="the campaign's number"),
+    argument("file", type=Path, nargs="?", help="the source that mends what failed"),
+    argument("--none", action="store_true", help="there is none; the round is judged as it failed"),
+    argument("--flags", help="for the compiler; default: those of what failed"),
+    *WHOSE,
 )
 
 
@@ -70,6 +83,13 @@ class Command(BaseCommand):
         )
         return (
             Verb("submit", "hand in a candidate, with its hypothesis", self.submit, SUBMIT),
+            Verb("repair", "mend a wrong candidate in its round", self.repair, REPAIR),
+            Verb(
+                "again",
+                "measure a closed round's candidate again",
+                self.again,
+                (key, number, *WHOSE),
+            ),
             Verb("show", "show one round", self.show, (key, number)),
             Verb("compare", "show two rounds side by side", self.compare, (key, number, other)),
             Verb("answer", "say what follows from a gain not reproduced", self.answer, answer),
@@ -85,28 +105,70 @@ class Command(BaseCommand):
         wait: bool,
         **hypothesis: Any,
     ) -> None:
-        otherwise = f"campaign {campaign}: no such campaign"
-        row = self.row(Campaign.objects.all(), otherwise, pk=campaign)
-        person = self.user(by or None)
-        kind = Submitter.AGENT if agent is not None else Submitter.PERSON
-        name = by or COMMAND_LINE if agent is None else agent
-        try:
-            candidate = candidate_in(row, file, hypothesis)
-        except FileNotFoundError:
-            self.fail(ExitCode.NOT_FOUND, f"{file}: no such file")
-        except (OSError, UnicodeDecodeError) as error:
-            self.fail(ExitCode.USAGE, f"{file}: {error}; accepted: text in UTF-8")
-        try:
-            made = submit(row, candidate, kind, name, person)
-        except SubmissionRefused as error:
-            of_campaign = error.field == "campaign"
-            self.fail(ExitCode.NOT_ALLOWED if of_campaign else ExitCode.USAGE, str(error))
-        notify(row, AGAIN)
+        row = self._campaign(campaign)
+        candidate = self._candidate(row, file, hypothesis)
+        made = self._take(partial(submit, row, candidate, *self._whose(by, agent)))
+        self._follow(made, wait=wait)
+
+    def again(self, *, campaign: int, round: int, wait: bool, **whose: str | None) -> None:
+        row = self._campaign(campaign)
+        made = self._take(partial(measure_again, row, round, *self._whose(**whose)))
+        self._follow(made, wait=wait)
+
+    def _follow(self, made: Submission, *, wait: bool) -> None:
+        notify(made.campaign, AGAIN)
         if wait:
             self._wait_for(made)
             return
         sheet = submission_sheet(made)
-        self.emit(sheet.facts, f"submission {made.pk} to campaign {campaign}: {sheet.words}")
+        words = f"submission {made.pk} to campaign {made.campaign_id}: {sheet.words}"
+        self.emit(sheet.facts, words)
+
+    def repair(
+        self,
+        *,
+        campaign: int,
+        file: Path | None,
+        none: bool,
+        wait: bool,
+        flags: str | None,
+        **whose: str | None,
+    ) -> None:
+        row = self._campaign(campaign)
+        if none == (file is not None):
+            self.fail(ExitCode.USAGE, "file: accepted: a file, or --none")
+        said = {"flags": flags, "evidence": ()}
+        candidate = self._candidate(row, file, said) if file else None
+        made = self._take(partial(mend, row, candidate, *self._whose(**whose)))
+        notify(row, AGAIN)
+        if wait and made.round.submission:
+            self._wait_for(made.round.submission)
+            return
+        number = made.round.number
+        self.emit(round_facts(self._get(campaign, number)), f"round {number}: {made.words}")
+
+    def _campaign(self, key: int) -> Campaign:
+        return self.row(Campaign.objects.all(), f"campaign {key}: no such campaign", pk=key)
+
+    def _whose(self, by: str | None, agent: str | None) -> tuple[str, str, Any]:
+        """Kind, name and account of whoever hands in."""
+        kind = Submitter.AGENT if agent is not None else Submitter.PERSON
+        return kind, by or COMMAND_LINE if agent is None else agent, self.user(by or None)
+
+    def _candidate(self, row: Campaign, file: Path, hypothesis: dict[str, Any]) -> HandedIn:
+        try:
+            return candidate_in(row, file, hypothesis)
+        except FileNotFoundError:
+            self.fail(ExitCode.NOT_FOUND, f"{file}: no such file")
+        except (OSError, UnicodeDecodeError) as error:
+            self.fail(ExitCode.USAGE, f"{file}: {error}; accepted: text in UTF-8")
+
+    def _take(self, step: Callable[[], Made]) -> Made:
+        try:
+            return step()
+        except SubmissionRefused as error:
+            of_campaign = error.field == "campaign"
+            self.fail(ExitCode.NOT_ALLOWED if of_campaign else ExitCode.USAGE, str(error))
 
     def _wait_for(self, made: Submission) -> None:
         """Print the round; anything but an accepted one is exit status 5."""
@@ -116,6 +178,9 @@ class Command(BaseCommand):
             self.fail(ExitCode.NOT_ACCEPTED, submission_sheet(made).words)
         row = self._get(made.campaign_id, round_.number)
         self.emit(round_facts(row), round_text(row))
+        if awaited := awaited_repair(row.campaign):
+            more = f"`round repair {row.campaign_id} FILE` hands one in"
+            self.fail(ExitCode.NOT_ACCEPTED, f"{awaited.words}; {more}")
         verdict = getattr(row, "verdict", None)
         if verdict is None or verdict.word != VerdictWord.ACCEPTED:
             word = VerdictWord(verdict.word).words if verdict else "not judged"
@@ -165,7 +230,10 @@ def candidate_in(campaign: Campaign, file: Path, hypothesis: dict[str, Any]) -> 
 
 
 def follow(submission: Submission, progress: Callable[[str], None]) -> Round | None:
-    """Tell the campaign's events until the round is closed; None where the campaign ended first."""
+    """Tell the campaign's events until the round is closed, or waits for a repair.
+
+    None where the campaign ended first.
+    """
     last_event = (
         submission.campaign.events.order_by("-pk").values_list("pk", flat=True).first() or 0
     )
@@ -176,6 +244,8 @@ def follow(submission: Submission, progress: Callable[[str], None]) -> Round | N
         for event in campaign.events.filter(pk__gt=last_event):
             progress(event.message)
             last_event = event.pk
-        if campaign.is_finished or (round_ and round_.state == RoundState.CLOSED):
+        awaited = awaited_repair(campaign)
+        ended = round_ and (round_.state == RoundState.CLOSED or awaited)
+        if campaign.is_finished or ended:
             return round_
         time.sleep(FOLLOW_EVERY_S)

@@ -21,6 +21,10 @@ HELD_BYTES = 512 * MIB
 CPU_BUSY_PERCENT = 50.0
 # R8: checked again every 10 minutes; after 60 the campaign is paused.
 LOOK_EVERY_S = 600.0
+# A host that others keep busy is looked at more often: their work on a CPU often takes a minute.
+HOST_EVERY_S = 20.0
+# What such a wait is for, in the place of a device.
+QUIET = "a quiet host"
 MOST_WAIT_S = 3600.0
 SHOWN_PROCESSES = 3
 
@@ -153,8 +157,8 @@ def is_over(waited: float) -> bool:
     return waited >= MOST_WAIT_S
 
 
-def next_check_s(waited: float, *, bounded: bool) -> float:
+def next_check_s(waited: float, *, bounded: bool, every_s: float = LOOK_EVERY_S) -> float:
     """Seconds until the next check. Checks of an unbounded wait become less frequent."""
     if bounded:
-        return min(LOOK_EVERY_S, max(MOST_WAIT_S - waited, 0.0))
-    return max(LOOK_EVERY_S, waited)
+        return min(every_s, max(MOST_WAIT_S - waited, 0.0))
+    return max(every_s, waited)

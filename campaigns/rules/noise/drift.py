@@ -58,6 +58,11 @@ class What(WordedEnum):
     THROTTLED = "throttled", "the clock was throttled"
     NEIGHBOUR = "neighbour", "another process started to compute on the device"
     HOST = "host", "the host became busier and the incumbent's times rose with it"
+    LOAD = "load", "others kept the host busy"
+
+
+# What a quiet host mends; on a CPU moved times are load as well.
+OF_LOAD = frozenset({What.HOST, What.LOAD})
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +136,10 @@ def allowance(
 
 def drifts(report: Report, allowed: Callable[[CaseReport], Allowance]) -> tuple[Disturbance, ...]:
     """Why this measurement is void; empty if it is valid. allowed: per case."""
+    if report.host_busy:
+        return (Disturbance(What.LOAD, "every case", report.reason, "what leaves the judge a CPU"),)
     found: list[Disturbance] = []
-    cores = report.environment.get("cores", "")
-    cpus = int(cores) if cores.isdigit() else None
+    cpus = _cpus_of(report)
     for case in report.cases:
         if case.candidate is None:
             continue
@@ -145,6 +151,16 @@ def drifts(report: Report, allowed: Callable[[CaseReport], Allowance]) -> tuple[
         elif not crowded(moments, cpus):
             found += _of_times(case, limits) or _of_host(case, moments, limits)
     return tuple(found)
+
+
+def on_crowded_host(report: Report) -> bool:
+    """The same over the whole of a measurement."""
+    return crowded(report.surroundings, _cpus_of(report))
+
+
+def _cpus_of(report: Report) -> int | None:
+    cores = report.environment.get("cores", "")
+    return int(cores) if cores.isdigit() else None
 
 
 def crowded(moments: Sequence[Moment], cpus: int | None) -> bool:

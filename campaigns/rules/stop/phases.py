@@ -39,7 +39,8 @@ LIMITS: Mapping[str, Limit] = {
     "analyze": Limit(7 * MINUTE, 40 * MINUTE),
     "implement": Limit(10 * MINUTE, 60 * MINUTE),
     "validate": Limit(25 * MINUTE, 120 * MINUTE, Overrun.PAUSE),
-    "repair": Limit(10 * MINUTE, 60 * MINUTE),
+    # Of what was handed in, a person or an agent has this long to mend it.
+    "repair": Limit(60 * MINUTE, 60 * MINUTE, Overrun.DECLINE),
     "decide": Limit(5 * MINUTE, 15 * MINUTE),
     "stagnation": Limit(5 * MINUTE, 20 * MINUTE),
     "restart": Limit(60 * MINUTE, 60 * MINUTE, Overrun.DECLINE),

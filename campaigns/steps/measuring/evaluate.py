@@ -31,7 +31,9 @@ from campaigns.records.campaigns import baseline_floor
 from campaigns.records.cases import cases_of
 from campaigns.records.device_waits import is_put_off
 from campaigns.records.evaluations import may_reproduce
-from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
+from campaigns.records.noise import met_load
+from campaigns.rules.noise.device_gate import QUIET, DeviceCheck, DeviceState
+from campaigns.rules.noise.drift import on_crowded_host
 from campaigns.steps.measuring.baselines import (
     RoundWaits,
     gives_way,
@@ -54,9 +56,10 @@ def evaluate(key: int, context: WorkerContext) -> Campaign | None:
     """Measure the evaluation of that key; return its campaign, which may then advance.
 
     None when there was nothing to claim, the claim was lost, a round goes before torch, or other
-    programs use the device: then the evaluation waits, and only a campaign that has waited too long
-    is returned, to be paused. Raises DeviceBusy before anything is claimed while another process or
-    worker of ours holds it. In all these cases a heartbeat notifies again.
+    programs use the device, or still the host on which it has met load: then the evaluation waits,
+    and only a campaign that has waited too long is returned, to be paused. Raises DeviceBusy before
+    anything is claimed while another process or worker of ours holds it. In all these cases a
+    heartbeat notifies again.
     """
     evaluation = _wanted(key, context)
     if evaluation is None or is_put_off(evaluation, context.worker.card):
@@ -69,6 +72,10 @@ def evaluate(key: int, context: WorkerContext) -> Campaign | None:
             found = context.look(context.device)
             if found.gate is DeviceState.BUSY and is_gated(context.device):
                 return wait_for_device(evaluation, context.worker, Cause.BUSY, found.why)
+            if met_load(evaluation, context.device.kind):
+                host = context.look_at_host()
+                if host.gate is DeviceState.BUSY:
+                    return wait_for_device(evaluation, context.worker, Cause.BUSY, host.why, QUIET)
             if not _claim(evaluation, context):
                 return None
             report = _run(evaluation, context)
@@ -225,14 +232,17 @@ def _without_host_noise(report: Report) -> Report:
     A candidate whose typical time is not positive is left to the verdict.
     """
     for case in report.cases:
-        for timing in (case.candidate, case.incumbent):
+        # The incumbent first: a candidate's own times must not have it measured again and again.
+        for timing in (case.incumbent, case.candidate):
             samples = timing.samples_us if timing else ()
             least = min(samples, default=1.0)
             if least > 0 or (timing is case.candidate and statistics.median(samples) <= 0):
                 continue
             reason = f"{case.case}: a time of {least:,.1f} µs; the host is too busy to measure on"
             untimed = tuple(replace(c, candidate=None, incumbent=None) for c in report.cases)
-            return replace(report, outcome=Outcome.BROKEN_HOST, reason=reason, cases=untimed)
+            busy = timing is case.incumbent or on_crowded_host(report)
+            broken = Outcome.BROKEN_HOST
+            return replace(report, outcome=broken, reason=reason, cases=untimed, host_busy=busy)
     return report
 
 

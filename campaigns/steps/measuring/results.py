@@ -27,16 +27,13 @@ from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from campaigns.records.noise import (
-    MOST_VOID_S,
     MOST_VOIDS,
     as_host_failure,
     drift_under,
     may_repeat,
     sentence_of,
-    void_s,
     voids_of,
 )
-from campaigns.rules.wording import minutes
 from campaigns.steps.measuring.claims import give_back, is_vanished, renew_connection
 from campaigns.steps.measuring.waits import ask_to_pause, end_wait
 from campaigns.steps.notify import AGAIN, Next
@@ -90,9 +87,9 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
             return None
         if drifted:
             repeat_void(evaluation, sentence)
-        if broken and retry and not evaluation.traits.is_help:
+        elif broken and retry and not evaluation.traits.is_help:
             same = Evaluation.objects.filter(candidate=evaluation.candidate, kind=evaluation.kind)
-            if same.filter(outcome__in=failed).count() < MOST_ATTEMPTS:
+            if same.filter(outcome__in=failed, void="").count() < MOST_ATTEMPTS:
                 evaluation.queue_again()
         round_ = evaluation.candidate.round
         who = f"round {round_.number}, {evaluation.candidate.label}"
@@ -104,8 +101,8 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
 
 
 def repeat_void(evaluation: Evaluation, sentence: str) -> None:
-    """Record by this sentence why it is void, and queue the next attempt; after too many, or too
-    long, the campaign waits; not where torch is measured beside it.
+    """Record by this sentence why it is void, and queue the next attempt, which waits for a quiet
+    host; after too many the campaign waits for a person, not where torch is measured beside it.
 
     Inside the caller's transaction.
     """
@@ -115,12 +112,8 @@ def repeat_void(evaluation: Evaluation, sentence: str) -> None:
     record(campaign, "measurement_void", message, round=round_, evaluation=evaluation.pk)
     if evaluation.traits.is_torch:
         return
-    count, spent_s = voids_of(evaluation), void_s(evaluation)
-    if count % MOST_VOIDS == 0 or spent_s > MOST_VOID_S:
-        many = f"{MOST_VOIDS} measurements in a row"
-        if count % MOST_VOIDS:
-            many = f"measurements of {minutes(spent_s)} minutes"
-        words = f"{many} are void; the campaign waits. Resume it when "
+    if voids_of(evaluation) % MOST_VOIDS == 0:
+        words = f"{MOST_VOIDS} measurements in a row are void; the campaign waits. Resume it when "
         ask_to_pause(campaign, f"{words}the device is steady again. {sentence}")
 
 

@@ -6,7 +6,7 @@ next look is due, and a campaign that has waited for an hour is paused (R8).
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
@@ -17,7 +17,14 @@ from campaigns.models.event import record
 from campaigns.models.transitions import PAUSABLE, claim
 from campaigns.records.device_waits import awaited_by, wait_for
 from campaigns.records.time_spent import clock_of, doing_words, used_words
-from campaigns.rules.noise.device_gate import MOST_WAIT_S, next_check_s, waited_s
+from campaigns.rules.noise.device_gate import (
+    HOST_EVERY_S,
+    LOOK_EVERY_S,
+    MOST_WAIT_S,
+    QUIET,
+    next_check_s,
+    waited_s,
+)
 from campaigns.rules.stop.phases import MEASURING, Overrun, overrun
 from campaigns.rules.wording import minutes
 
@@ -43,10 +50,11 @@ WAITED = "no_free_device"
 
 
 def wait_for_device(
-    evaluation: Evaluation, worker: Worker, cause: Cause, why: str
+    evaluation: Evaluation, worker: Worker, cause: Cause, why: str, what: str = ""
 ) -> Campaign | None:
     """Record that this worker's device is not free; answer the campaign when it is to be paused.
 
+    what: the device by its name, or QUIET: a host on which it can be measured again.
     A device that is only held is tried at every ring: that it still is, is kept every ten minutes.
     """
     campaign, now, before = evaluation.campaign, timezone.now(), wait_for(evaluation)
@@ -58,8 +66,9 @@ def wait_for_device(
     beside = evaluation.traits.is_apart
     if not queued.exists() or (not beside and served.exists()):
         return None
-    looked = _looked(before, worker, now, is_busy=cause is Cause.BUSY, bounded=not beside)
-    looked |= {"cause": cause, "why": why}
+    every_s = HOST_EVERY_S if what == QUIET else LOOK_EVERY_S
+    looked = _looked(before, worker, every_s, is_busy=cause is Cause.BUSY, bounded=not beside)
+    looked |= {"cause": cause, "why": why, "device": what or worker.device}
     with transaction.atomic():
         wait, is_new = DeviceWait.objects.update_or_create(
             looked,
@@ -74,7 +83,8 @@ def wait_for_device(
         if not wait.is_over:
             return None
         sentence = (
-            f"No free device for {minutes(wait.waited_s)} min; the campaign is paused. Resume it "
+            f"No {'quiet host' if wait.is_for_host else 'free device'} for "
+            f"{minutes(wait.waited_s)} min; the campaign is paused. Resume it "
             f"when there is one. Last seen: {wait.why}"
         )
         asked = ask_to_pause(campaign, sentence, reason=WAITED, cause=wait.cause)
@@ -82,20 +92,20 @@ def wait_for_device(
 
 
 def _looked(
-    before: DeviceWait | None, worker: Worker, now: datetime, *, is_busy: bool, bounded: bool
+    before: DeviceWait | None, worker: Worker, every_s: float, *, is_busy: bool, bounded: bool
 ) -> dict[str, Any]:
     """The columns of a wait that each look writes. bounded: whether a pause ends it."""
+    now = timezone.now()
     waited, looks = 0.0, {}
     if before is not None:
         since_look_s = (now - before.looked_at) / timedelta(seconds=1)
         waited = waited_s(before.waited_s, since_look_s, before.planned_s)
         looks = {card: at for card, at in before.looks.items() if card != worker.card}
-    look_at = now + timedelta(seconds=next_check_s(waited, bounded=bounded))
+    look_at = now + timedelta(seconds=next_check_s(waited, bounded=bounded, every_s=every_s))
     if is_busy:
         looks[worker.card] = look_at.isoformat()
     return {
         "looked_at": now,
-        "device": worker.device,
         "worker": worker.name,
         "card": worker.card,
         "waited_s": waited,
@@ -113,6 +123,8 @@ def end_wait(evaluation: Evaluation, worker: Worker) -> None:
     if claim(DeviceWait.objects.filter(pk=wait.pk, ended_at=None), ended_at=timezone.now()):
         _, ends = wait.event_kinds
         message = f"{worker.device} of {worker.name} is free"
+        if wait.is_for_host:
+            message = f"the host of {worker.name} is quiet; what met load is measured again"
         record(wait.campaign, ends, message, evaluation=evaluation.pk)
 
 

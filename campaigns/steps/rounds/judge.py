@@ -28,10 +28,12 @@ from campaigns.records.cases import case_rows, class_rows
 from campaigns.records.evaluations import Session
 from campaigns.records.judged_rounds import JudgedRound, load_judged_round
 from campaigns.rules.stop.ladder import may_repair
+from campaigns.rules.verdict.case_limits import Level
 from campaigns.rules.verdict.decide import Judgement, decide
 from campaigns.rules.verdict.decision import Decision, Reason, VerdictWord
 from campaigns.rules.verdict.one_session import compare
 from campaigns.steps.measuring.standings import gain_columns, remeasure, settle
+from campaigns.steps.measuring.waits import ASKED, ask_to_pause
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from campaigns.steps.rounds.screen import hand_on
 
@@ -50,6 +52,8 @@ def judge(round_: Round) -> Next:
         return Next(measure=tuple(sorted(queued)))
     judged = load_judged_round(round_)
     judgement = decide(judged.reports, judged.standard)
+    if _waits_for_host(round_, judged, judgement.decision):
+        return AGAIN
     if judgement.is_claim:
         return remeasure(round_, judged.evaluations[0], judgement.decision)
     more = judgement.decision.verdict is not VerdictWord.ACCEPTED
@@ -79,11 +83,34 @@ def _close(round_: Round, judged: JudgedRound, judgement: Judgement) -> Next:
     return AGAIN
 
 
+def _waits_for_host(round_: Round, judged: JudgedRound, decision: Decision) -> bool:
+    """Hold a campaign whose host failed, to measure the same candidate again (law 8).
+
+    Once a round, so that a candidate that breaks every host holds nothing up for good; the baseline
+    always, as nothing goes on without it, unless the problem itself is at fault.
+    """
+    campaign, evaluation = round_.campaign, judged.evaluations[-1]
+    is_quick = evaluation.traits.level is Level.QUICK
+    if not decision.void or campaign.stop_requested or is_quick:
+        return False
+    if round_.traits.is_attempt:
+        is_over = campaign.events.filter(kind=ASKED, round=round_).exists()
+    else:
+        is_over = any(report.problem_fault for report in judged.reports)
+    if is_over:
+        return False
+    again = f"resuming it measures round {round_.number} again"
+    why = f"{decision.sentence} The campaign waits; {again}."
+    with transaction.atomic():
+        if ask_to_pause(campaign, why, round=round_):
+            evaluation.queue_again()
+    return True
+
+
 def _is_mendable(round_: Round, decision: Decision) -> bool:
     """Never the baseline, nor a dispatch split, which is made of two kernels that were right, nor
-    what one session showed to be right and another one did not, nor what somebody handed in."""
-    handed_in = round_.submission_id is not None
-    if handed_in or not round_.traits.is_mendable or round_.state == RoundState.CLAIMED:
+    what one session showed to be right and another one did not."""
+    if not round_.traits.is_mendable or round_.state == RoundState.CLAIMED:
         return False
     answers = round_.repairs.values_list("candidate", flat=True)
     return may_repair(decision.reason, [key is not None for key in answers])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 from django.db.models import Exists, Q
+from django.utils import timezone
 
 from campaigns.models import (
     CampaignState,
@@ -13,6 +14,7 @@ from campaigns.models import (
     EvaluationState,
     Repair,
     Round,
+    Submission,
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
@@ -20,7 +22,10 @@ from campaigns.proposers.base import Failure, Repairer, Variant, proposer
 from campaigns.proposers.situation import situation_of
 from campaigns.records.evaluations import deciding_evaluation, judged_candidate
 from campaigns.records.rounds import tried_in
+from campaigns.records.submissions import waiting_in
+from campaigns.records.time_spent import clock_of
 from campaigns.rules.stop.ladder import MOST_REPAIRS
+from campaigns.rules.stop.phases import Overrun, overrun
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from campaigns.steps.rounds.open_round import add_candidate, request_evaluation
 
@@ -29,12 +34,39 @@ MOST_LOG = 8_000
 
 
 def repair(round_: Round) -> Next:
-    """One repair: a further candidate that is measured in full, or the word that there is none."""
-    campaign, broken = round_.campaign, judged_candidate(round_)
+    """One repair: a further candidate that is measured in full, or the word that there is none.
+
+    Of what was handed in, whoever handed it in is waited for.
+    """
+    broken = judged_candidate(round_)
     if broken.evaluations.exclude(state=EvaluationState.DONE).exists():
         return NOTHING  # another worker has mended it since the campaign was read
     failed = deciding_evaluation(broken)
-    variant, why = _answer(round_, broken, failed)
+    if round_.submission is None:
+        return answer(round_, failed, *_answer(round_, broken, failed))
+    why = _why_none_comes(round_.submission, failed)
+    return answer(round_, failed, None, why) if why else NOTHING
+
+
+def _why_none_comes(handed: Submission, failed: Evaluation) -> str:
+    """Why nobody is waited for any more; "" while a repair may come."""
+    campaign = handed.campaign
+    if campaign.stop_requested:
+        return "the campaign is being stopped"
+    later = waiting_in(campaign).filter(kind=handed.kind, name=handed.name)
+    if failed.finished_at and later.filter(at__gte=failed.finished_at).exists():
+        return f"{handed.name} handed in another candidate"
+    clock = clock_of(campaign, timezone.now())
+    late = clock is not None and overrun(clock) is Overrun.DECLINE
+    return "none was handed in within an hour" if late else ""
+
+
+def answer(round_: Round, failed: Evaluation, variant: Variant | None, why: str) -> Next:
+    """Store what follows upon a failure: a candidate to measure, or that there is none.
+
+    NOTHING where another worker has stored an answer.
+    """
+    campaign = round_.campaign
     with transaction.atomic():
         after = CampaignState.DECIDE if variant is None else CampaignState.VALIDATE
         # The answer may have taken so long that another one has failed since.

@@ -1,12 +1,13 @@
 """One look at who uses a device."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from campaigns.devices import idle
 from campaigns.devices.discover import Device
-from campaigns.devices.idle import is_gated, look, look_at_all, look_closely
+from campaigns.devices.idle import is_gated, look, look_at_all, look_at_host, look_closely
 from campaigns.rules.noise.device_gate import UNKNOWN_ACTIVITY, Activity, DeviceState
 
 GPU = Device("gpu", "cuda:0", "NVIDIA H200", "x", "sm_90a", 1, "GPU-aaaa1111")
@@ -98,6 +99,9 @@ def test_it_asks_a_cpu_once_where_nothing_waits_for_it(monkeypatch, clock):
 
 
 @pytest.mark.parametrize(
+    ("looks", "gated"), [(partial(look_closely, CPU), "ALL"), (look_at_host, "GPU")]
+)
+@pytest.mark.parametrize(
     ("busy", "gate", "why"),
     [
         ([60] * 10, DeviceState.BUSY, "60 % busy"),
@@ -107,10 +111,10 @@ def test_it_asks_a_cpu_once_where_nothing_waits_for_it(monkeypatch, clock):
     ],
 )
 def test_it_reads_the_ticks_of_a_cpu_that_is_waited_for(
-    monkeypatch, settings, tmp_path, busy, gate, why
+    monkeypatch, settings, tmp_path, busy, gate, why, looks, gated
 ):
-    settings.KOPT_GATE = "ALL"
-    stat, ticks = tmp_path / "stat", [1000, 9000]
+    settings.KOPT_GATE = gated
+    stat, ticks, busy = tmp_path / "stat", [1000, 9000], [*busy]
     monkeypatch.setattr(idle, "STAT", stat)
 
     def passes(seconds=0.0):
@@ -121,7 +125,7 @@ def test_it_reads_the_ticks_of_a_cpu_that_is_waited_for(
         stat.write_text(f"cpu  {ticks[0]} 1 2 {ticks[1]} 3 4 5 6 0 0\ncpu0 1 2 3\n")
 
     passes()
-    found = look_closely(CPU, sleep=passes)
+    found = looks(sleep=passes)
     assert found.gate is gate
     assert why in found.why
 

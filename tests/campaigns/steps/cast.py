@@ -32,12 +32,13 @@ from campaigns.models import Campaign, CampaignState, Cause, Evaluation, Worker
 from campaigns.models.transitions import is_legal
 from campaigns.proposers.base import Draft, Failure, Hypothesis, MetricDirection, Situation, Variant
 from campaigns.proposers.handed_in import HandedIn
+from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.stop.proposers import parse_budgets
 from campaigns.rules.target.goal import parse_goal
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.steps.lifecycle.advance import advance
-from campaigns.steps.lifecycle.control import confirm
+from campaigns.steps.lifecycle.control import confirm, resume
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.evaluate import evaluate
@@ -48,6 +49,7 @@ from campaigns.steps.worker import WorkerContext, worker_beat
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
 
+IDLE = DeviceState.IDLE
 DEVICE = Device(
     kind="cpu",
     device="cpu",
@@ -327,7 +329,8 @@ def handed_in(text: str, **said: object) -> HandedIn:
 def make_bench(judge: Judge, name: str = "tester", device: Device = DEVICE) -> WorkerContext:
     """A bench on the test device, or on another of its model."""
     make_platform()
-    return WorkerContext(judge, device, worker_beat(name, device))
+    worker = worker_beat(name, device)
+    return WorkerContext(judge, device, worker, look_at_host=lambda: DeviceCheck(IDLE, "at rest"))
 
 
 def waiting_campaign(parent: Path) -> tuple[Campaign, Worker]:
@@ -376,6 +379,14 @@ def measure_all(campaign: Campaign, bench: WorkerContext) -> None:
 def run_again(campaign: Campaign, bench: WorkerContext) -> Campaign:
     """Run the campaign on to its end, or until it is held."""
     return run_here(campaign.pk, bench, lambda message: None)
+
+
+def past_its_host(campaign: Campaign, bench: WorkerContext) -> Campaign:
+    """Resume the campaign as often as a host that fails holds it, to its end."""
+    while campaign.state == CampaignState.PAUSED:
+        resume(campaign)
+        campaign = run_again(campaign, bench)
+    return campaign
 
 
 def reproduce_all(bench: WorkerContext) -> None:

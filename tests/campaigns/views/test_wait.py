@@ -8,6 +8,7 @@ from django.utils import timezone
 from campaigns.models import Cause, Evaluation, EvaluationState
 from campaigns.models.transitions import move
 from campaigns.records.device_waits import wait_of
+from campaigns.rules.noise.device_gate import QUIET
 from campaigns.steps.measuring.waits import wait_for_device
 from tests.campaigns.steps import cast
 
@@ -43,6 +44,18 @@ def test_r8_it_tells_since_when_why_and_until_when(page, waiting):
         assert f'<time datetime="{iso(moment)}' in html
     assert "waiting for a device" in html
     assert "waiting for a device" in page.get("/").content.decode()
+
+
+def test_it_tells_of_a_host_that_is_waited_for_as_a_measurement_met_load(page, waiting):
+    campaign, worker = waiting
+    queued = Evaluation.objects.get(candidate__round__campaign=campaign)
+    wait_for_device(queued, worker, Cause.BUSY, "load 4.1 on 2 cores, 97 % busy", QUIET)
+    html = read(page, campaign)
+    assert "Waiting for a quiet host" in html
+    assert f"as a measurement on {worker.name} met load: load 4.1 on 2 cores, 97 % busy." in html
+    assert "waiting for a quiet host" in html
+    wait = wait_of(campaign)
+    assert (wait.look_at - wait.looked_at).total_seconds() == 20
 
 
 def test_it_promises_nothing_while_nobody_looks(page, waiting, monkeypatch):

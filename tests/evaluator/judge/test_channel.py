@@ -13,7 +13,7 @@ import pytest
 
 from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
-from campaigns.evaluator.contract.errors import CandidateError, HostError
+from campaigns.evaluator.contract.errors import CandidateError, HostBusy, HostError
 from campaigns.evaluator.judge.integrity import channel as channel_module
 from campaigns.evaluator.judge.integrity.channel import BurstGate, RunnerChannel, TimeBudget
 from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
@@ -80,13 +80,15 @@ def test_it_has_bursts_made_again_only_so_often(ends):
         channel.forgive(restless)
 
 
-def test_it_has_bursts_made_again_only_for_so_long_and_blames_the_host(ends):
-    total = TimeBudget(lost_s=20.0)
+@pytest.mark.parametrize(("others", "is_load"), [(0.3, True), (0.2, False)])
+def test_it_has_bursts_made_again_only_for_so_long_and_blames_the_host(ends, others, is_load):
+    total = TimeBudget(lost_s=20.0, others=lambda: others)
     channel = RunnerChannel("candidate", ends[1], Awake(), spins=False, total=total)
     for _ in range(2):
         channel.again(10.0)
-    with pytest.raises(HostError, match="too busy to measure on: 21 s went into bursts"):
+    with pytest.raises(HostError, match="too busy to measure on: 21 s went into bursts") as error:
         channel.again(1.0)
+    assert isinstance(error.value, HostBusy) is is_load
 
 
 @pytest.mark.parametrize(
@@ -112,7 +114,7 @@ def test_it_blames_a_host_that_gives_the_judge_no_cpu(
         total.require_cpu()
         return
     words = f"of {passed_s:.0f} s the judge waited {starved_s:.0f} s for a CPU, and others used 90%"
-    with pytest.raises(HostError, match=words):
+    with pytest.raises(HostBusy, match=words):
         total.require_cpu()
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
-from campaigns.evaluator.contract.errors import CandidateError, HostError
+from campaigns.evaluator.contract.errors import CandidateError, HostBusy, HostError
 from campaigns.evaluator.judge.integrity.process_hold import (
     ProcessHold,
     StopRefused,
@@ -117,19 +117,25 @@ class TimeBudget:
         """Count time that brought nothing. Raises HostError once it is too much."""
         self._again_s += seconds
         if self._again_s > self._lost_s:
-            raise HostError(f"{TOO_BUSY}: {self._again_s:.0f} s went into bursts made again")
+            # A candidate's own threads could bring it here; only others' load is waited for.
+            error = HostBusy if self.is_crowded() else HostError
+            raise error(f"{TOO_BUSY}: {self._again_s:.0f} s went into bursts made again")
 
     def require_cpu(self) -> None:
-        """Raise HostError where others have kept the judge from working."""
+        """Raise HostBusy where others have kept the judge from working."""
         starved_s = waited_for_cpu_s() - self._starved_s
         passed_s = time.monotonic() - self._began
         if starved_s <= max(self._lost_s, STARVED_SHARE * passed_s):
             return
-        if (others := self._others()) >= OTHERS_SHARE:
-            raise HostError(
+        if self.is_crowded():
+            raise HostBusy(
                 f"{TOO_BUSY}: of {passed_s:.0f} s the judge waited {starved_s:.0f} s for a CPU, "
-                f"and others used {others:.0%} of them"
+                f"and others used {self._others():.0%} of them"
             )
+
+    def is_crowded(self) -> bool:
+        """Whether others have kept so many CPUs busy that even a time limit says little."""
+        return self._others() >= OTHERS_SHARE
 
     def spent_by(self) -> str:
         """The arm, or `REFERENCE`, that took most of the time."""

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from campaigns.evaluator.contract import Job, Report
+from campaigns.evaluator.contract import Job, Outcome, Phase, Report
 from campaigns.management.facts import campaign_facts, campaign_text
 from campaigns.models import Campaign, CampaignState, RoundKind, RoundState, Verdict
 from campaigns.records.campaigns import result_of
+from campaigns.steps.worker import WorkerContext
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Judge, Script
 
@@ -179,14 +180,37 @@ def test_it_tells_the_proposer_what_it_measured_and_tried(run: Run, script: Put)
     assert last.history[0].gain == pytest.approx(2.0, rel=0.01)
 
 
-def test_it_measures_again_when_the_host_broke_and_gives_up_after_three(
-    run: Run, script: Put
+def test_it_waits_when_the_host_broke_three_times_and_gives_up_after_once_more(
+    run: Run, script: Put, bench: WorkerContext
 ) -> None:
     script(["host"])
     campaign = run(max_rounds=2)
-    attempts = campaign.rounds.get(number=2).candidates.get().evaluations.values_list("attempt")
-    assert list(attempts) == [(1,), (2,), (3,)]
+    attempts = campaign.rounds.get(number=2).candidates.get().evaluations
+    assert (campaign.state, attempts.filter(outcome="broken_host").count()) == ("paused", 3)
+    asked = campaign.events.get(kind="pause_requested").message
+    assert asked.endswith("The campaign waits; resuming it measures round 2 again.")
+    campaign = cast.past_its_host(campaign, bench)
+    assert attempts.count() == 4
     assert words(campaign)[1] == (2, "invalid", "broken_host")
+
+
+def test_it_goes_on_with_the_same_round_once_the_host_is_mended(
+    run: Run, script: Put, bench: WorkerContext, judge: Judge
+) -> None:
+    script(["time 50"])
+    fails = {"on": True}
+
+    def evaluate(job: Job, beat: Any = None) -> Report:
+        if fails["on"] and job.candidate.text == "time 50":
+            return Report(job.job_id, Outcome.BROKEN_HOST, Phase.BURST, "the card is gone")
+        return Judge().evaluate(job, beat)
+
+    judge.evaluate = evaluate
+    campaign = run(max_rounds=2)
+    fails["on"] = False
+    campaign = cast.past_its_host(campaign, bench)
+    assert words(campaign)[1] == (2, "accepted", "promoted")
+    assert campaign.rounds.get(number=2).candidates.count() == 1
 
 
 def test_it_accepts_nothing_that_was_not_measured_on_every_case(
@@ -206,9 +230,11 @@ def test_it_accepts_nothing_that_was_not_measured_on_every_case(
     assert "two was never measured" in campaign.rounds.get(number=2).verdict.sentence
 
 
-def test_it_does_not_count_a_broken_host_as_something_tried(run: Run, script: Put) -> None:
+def test_it_does_not_count_a_broken_host_as_something_tried(
+    run: Run, script: Put, bench: WorkerContext
+) -> None:
     made = script(["host"])
-    run(max_rounds=3)
+    cast.past_its_host(run(max_rounds=3), bench)
     assert [len(situation.history) for situation in made.seen] == [0, 0]
 
 

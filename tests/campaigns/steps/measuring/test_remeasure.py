@@ -205,15 +205,15 @@ def test_it_repeats_a_second_session_under_which_the_device_changed(
 
 
 def test_it_concludes_nothing_about_a_candidate_from_a_host_that_stays_broken(
-    judge: cast.Moody, script: Put, finish: Finish
+    judge: cast.Moody, script: Put, finish: Finish, bench: WorkerContext
 ) -> None:
     judge.moods = {EvaluationKind.REMEASURE: "host"}
     made = script(["time 50"])
-    ended = finish()
+    ended = cast.past_its_host(finish(), bench)
     round_ = ended.rounds.get(number=2)
     assert (round_.verdict.word, round_.verdict.reason) == ("invalid", "broken_host")
     assert "nothing is concluded" in round_.verdict.sentence
-    assert round_.candidates.get().evaluations.filter(kind=EvaluationKind.REMEASURE).count() == 3
+    assert round_.candidates.get().evaluations.filter(kind=EvaluationKind.REMEASURE).count() == 4
     assert standings(round_) == ["claimed", "not_verified"]
     assert ended.incumbent.round.number == 1
     # It was not tried, so it may be proposed again.

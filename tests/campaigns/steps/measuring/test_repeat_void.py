@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
-from django.db.models import Max
 
-from campaigns.evaluator.contract import Moment, Outcome
+from campaigns.evaluator.contract import Moment, Outcome, Phase, Report
 from campaigns.models import CampaignState, Evaluation, EvaluationKind, Passport, Verdict
-from campaigns.records import noise
 from campaigns.records.noise import MOST_VOIDS
+from campaigns.records.time_spent import time_spent
+from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
+from campaigns.steps.lifecycle import run_here
 from campaigns.steps.lifecycle.control import pause, resume
-from campaigns.steps.measuring import results
+from campaigns.steps.measuring import waits
 from campaigns.steps.measuring.take_passport import take_passport
+from campaigns.steps.notify import NOTHING
+from campaigns.steps.rounds.submit import submit
 from tests.campaigns.steps import cast
 
 DECIDE = EvaluationKind.DECIDE
@@ -108,33 +112,113 @@ def test_the_campaign_waits_when_the_device_does_not_settle_and_never_judges(
     assert Verdict.objects.get(round__number=2).word == "accepted"
 
 
-def test_the_campaign_waits_sooner_where_void_measurements_take_long(
-    run, script, drifting, bench, monkeypatch
+@pytest.fixture
+def loaded(judge, bench, monkeypatch):
+    """A host that others keep busy for so many evaluations and looks, and then no more."""
+    monkeypatch.setattr(waits, "HOST_EVERY_S", 0.0)
+    monkeypatch.setattr(run_here, "WAIT_S", 0.0)
+    real, state = cast.Judge(), {"evaluations": 0, "looks": 0, "outcome": Outcome.BROKEN_HOST}
+
+    def evaluate(job, beat=None):
+        if state["evaluations"] <= 0:
+            return real.evaluate(job, beat)
+        state["evaluations"] -= 1
+        words = "the host is too busy to measure on: others used 90% of its CPUs"
+        return Report(job.job_id, state["outcome"], Phase.BURST, words, host_busy=True)
+
+    def look():
+        state["looks"] -= 1
+        busy = state["looks"] >= 0
+        gate = DeviceState.BUSY if busy else DeviceState.IDLE
+        return DeviceCheck(gate, "load 4.1 on 2 cores, 97 % busy, at most 50 % is idle")
+
+    judge.evaluate = evaluate
+    state["bench"] = replace(bench, look_at_host=look)
+    return state
+
+
+def test_a_campaign_goes_on_by_itself_when_the_load_on_its_host_ends(script, tmp_path, loaded):
+    put, bench = script(["time 50"], ["time 45"]), loaded["bench"]
+    campaign = cast.make_campaign(tmp_path, max_rounds=3, proposers="search,person")
+    loaded.update(evaluations=2, looks=4)
+    cast.step_until(campaign, CampaignState.BASELINE)
+    for _ in range(2):
+        cast.measure_all(campaign, bench)
+    # The baseline met load: the campaign is at work, and says what it waits for.
+    assert cast.fresh(campaign).state == CampaignState.BASELINE
+    wait = campaign.device_waits.get(ended_at=None)
+    assert wait.words.startswith("waits for a quiet host: load 4.1 on 2 cores, 97 % busy")
+    while cast.fresh(campaign).state != CampaignState.ANALYZE:
+        cast.measure_all(campaign, bench)
+    submit(cast.fresh(campaign), cast.handed_in("time 60"), "person", "ada")
+    loaded.update(evaluations=2, looks=5, outcome=Outcome.TIMED_OUT)
+    done = cast.run_again(campaign, bench)
+    # No round was spent on what was void; nothing was proposed or had to be handed in again.
+    assert (done.state, done.stop_reason) == (CampaignState.DONE, "max_rounds")
+    found = done.rounds.values_list("hypothesis__title", "verdict__reason")
+    assert list(found) == [(None, "baseline"), ("Try time 60", "promoted"), ("Idea 1", "promoted")]
+    assert (done.submissions.count(), len(put.seen)) == (1, 1)
+    assert [one.candidate.round.number for one in cast.voids()] == [1, 1, 2, 2]
+    assert {one["what"] for row in cast.voids() for one in row.void_reasons} == {"load"}
+    assert not done.device_waits.filter(ended_at=None).exists()
+    message = "the host of tester is quiet; what met load is measured again"
+    assert done.events.filter(kind="device_idle", message=message).count() == 2
+
+
+def test_a_host_that_stays_busy_is_waited_for_and_a_person_may_measure_on_it(
+    script, tmp_path, loaded
 ):
-    script(["time 50"])
-    drifting["when"] = lambda number, job: decides(job)
-    monkeypatch.setattr(noise, "MOST_VOID_S", 0.0)
-    monkeypatch.setattr(results, "MOST_VOID_S", 0.0)
-    campaign = run(max_rounds=2)
-    assert campaign.state == CampaignState.PAUSED
-    assert cast.voids().count() == 1
-    asked = campaign.events.filter(kind="pause_requested").get()
-    assert asked.message.startswith("measurements of 0 minutes are void; the campaign waits.")
-    # Time counts anew once a person has resumed it.
-    monkeypatch.setattr(results, "MOST_VOID_S", 60.0)
-    resume(campaign)
-    drifting["when"] = lambda number, job: False
-    assert cast.run_again(campaign, bench).state == CampaignState.DONE
+    script()
+    campaign, bench = cast.make_campaign(tmp_path), loaded["bench"]
+    loaded.update(evaluations=1, looks=10**6)
+    cast.step_until(campaign, CampaignState.BASELINE)
+    for _ in range(3):
+        cast.measure_all(campaign, bench)
+    waiting = campaign.device_waits.get(ended_at=None)
+    type(waiting).objects.filter(pk=waiting.pk).update(waited_s=3600.0)
+    cast.measure_all(campaign, bench)
+    assert cast.step(campaign) == NOTHING
+    paused = cast.fresh(campaign)
+    assert paused.state == CampaignState.PAUSED
+    asked = paused.events.get(kind="pause_requested").message
+    assert asked.startswith("No quiet host for 60 min; the campaign is paused.")
+    resume(paused)
+    assert cast.run_again(paused, bench).state == CampaignState.DONE
 
 
-def test_only_void_measurements_since_it_was_resumed_take_time(run, script, drifting):
-    script(["time 50"])
-    drifting["when"] = lambda number, job: decides(job)
-    campaign = run(max_rounds=2)
-    void = cast.voids().last()
-    assert noise.void_s(void) > 0
-    resume(campaign)
-    assert noise.void_s(Evaluation.objects.get(pk=void.pk)) == 0
+def test_a_baseline_that_its_host_broke_waits_for_a_person_and_is_measured_again(
+    script, tmp_path, loaded
+):
+    script()
+    campaign, bench = cast.make_campaign(tmp_path), loaded["bench"]
+    real = bench.service.evaluate
+
+    def broken(job, beat=None):
+        return Report(job.job_id, Outcome.BROKEN_HOST, Phase.BUILD, "g++ is not there")
+
+    bench.service.evaluate = broken
+    held = cast.run_again(campaign, bench)
+    assert (held.state, held.stop_reason) == (CampaignState.PAUSED, "")
+    asked = held.events.get(kind="pause_requested").message
+    assert "g++ is not there" in asked
+    assert asked.endswith("The campaign waits; resuming it measures round 1 again.")
+    bench.service.evaluate = real
+    resume(held)
+    assert cast.run_again(held, bench).state == CampaignState.DONE
+
+
+def test_void_measurements_use_up_no_budget(script, tmp_path, loaded):
+    script()
+    campaign, bench = cast.make_campaign(tmp_path), loaded["bench"]
+    loaded.update(evaluations=1)
+    cast.step_until(campaign, CampaignState.BASELINE)
+    cast.measure_all(campaign, bench)
+    void = cast.voids().get()
+    confirmed = campaign.events.get(kind="confirmed").at
+    spent = time_spent(campaign, void.finished_at)
+    assert spent.device_h == 0
+    whole_h = (void.finished_at - confirmed) / timedelta(hours=1)
+    assert 0 < spent.wall_h < whole_h
 
 
 def test_the_final_comparison_gives_up_after_as_many_and_says_why(run, script, drifting):
@@ -152,9 +236,8 @@ def test_the_final_comparison_gives_up_after_as_many_and_says_why(run, script, d
 def test_a_host_that_broke_is_still_tried_three_times_after_void_ones(run, script, drifting):
     script(["time 50 host"])
     campaign = run(max_rounds=2)
-    found = Evaluation.objects.filter(kind=DECIDE)
-    assert found.aggregate(most=Max("attempt"))["most"] == 3
-    assert campaign.state == CampaignState.DONE
+    assert Evaluation.objects.filter(kind=DECIDE, state="done").count() == 3
+    assert campaign.state == CampaignState.PAUSED
 
 
 def test_a_candidate_can_not_have_itself_measured_again(run, script, judge):

@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import IntegrityError
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from campaigns.management.facts import round_facts, round_text
+from campaigns.management.facts import campaign_text, round_facts, round_text
 from campaigns.models import Campaign, CampaignState, Evaluation, Repair, Round
+from campaigns.proposers.handed_in import HandedIn, SubmissionRefused
+from campaigns.records.submissions import awaited_repair
 from campaigns.rules.stop.policy import count_streaks
 from campaigns.rules.verdict.decision import Reason, VerdictWord
+from campaigns.steps.lifecycle.control import stop
+from campaigns.steps.lifecycle.reconcile import tell_idle
 from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.steps.notify import NOTHING
+from campaigns.steps.rounds.submit import mend, submit
 from campaigns.steps.worker import WorkerContext
 from campaigns.trails.exporters.atrex import memory_files
 from campaigns.trails.exporters.judged_rounds import trail_of
 from campaigns.trails.exporters.kernel_optimize import round_files
 from tests.campaigns.steps import cast
 from tests.campaigns.steps.cast import Mender
+from tests.campaigns.steps.rounds.test_submit import reach
 
 pytestmark = pytest.mark.django_db
 Go = Callable[..., Campaign]
@@ -122,8 +132,8 @@ def test_r17_the_proposer_sees_what_failed_and_what_was_tried(
     assert (second.outcome, second.strategy) == ("wrong_result", "idea-0")
 
 
-def test_r17_a_broken_host_is_not_mended(go: Go) -> None:
-    campaign = go([["host"]], ["time 50"], max_rounds=2)
+def test_r17_a_broken_host_is_not_mended(go: Go, bench: WorkerContext) -> None:
+    campaign = cast.past_its_host(go([["host"]], ["time 50"], max_rounds=2), bench)
     assert repaired(campaign) == []
     assert campaign.rounds.get(number=2).verdict.reason == "broken_host"
 
@@ -167,3 +177,135 @@ def test_r17_the_page_says_that_there_was_no_repair(go: Go, viewer: Client) -> N
     body = viewer.get(reverse("round", args=[campaign.pk, 2])).content.decode()
     assert 'data-repair="none"' in body
     assert "No repair: the proposer search has none." in body
+
+
+@pytest.fixture
+def wrong(bench: WorkerContext, tmp_path: Path) -> Campaign:
+    """A campaign of people and agents whose open round waits for alice to mend its candidate."""
+    campaign = cast.make_campaign(tmp_path, proposers="person,agent")
+    reach(campaign, bench, CampaignState.AWAITING)
+    submit(cast.fresh(campaign), cast.handed_in("wrong 1"), "person", "alice")
+    reach(campaign, bench, CampaignState.REPAIR)
+    return cast.fresh(campaign)
+
+
+def mended(campaign: Campaign, text: str, kind: str = "person", name: str = "alice") -> Repair:
+    return mend(cast.fresh(campaign), HandedIn(source=text), kind, name)
+
+
+def test_r17_what_was_handed_in_has_three_repairs_in_its_round(
+    wrong: Campaign, bench: WorkerContext
+) -> None:
+    for left, text in ((3, "crash 2"), (2, "build 3"), (1, "time 50")):
+        assert cast.step(wrong) == NOTHING
+        awaited = awaited_repair(cast.fresh(wrong))
+        assert awaited is not None
+        assert (awaited.round.number, awaited.left) == (2, left)
+        assert mended(wrong, text).why.endswith("mended by alice (person)")
+        reach(wrong, bench, CampaignState.REPAIR if left > 1 else CampaignState.AWAITING)
+    round_ = wrong.rounds.get(number=2)
+    texts = [candidate.text for candidate in round_.candidates.all()]
+    assert texts == ["wrong 1\n", "crash 2\n", "build 3\n", "time 50\n"]
+    assert [row.failed.outcome for row in round_.repairs.all()] == [
+        *("wrong_result", "crashed", "build_failed")
+    ]
+    assert (round_.verdict.word, round_.hypothesis["title"]) == ("accepted", "Try wrong 1")
+    assert wrong.submissions.count() == 1
+    cast.assert_legal_course(wrong)
+
+
+def test_r17_after_three_repairs_what_was_handed_in_is_judged(
+    wrong: Campaign, bench: WorkerContext
+) -> None:
+    for number in (2, 3, 4):
+        mended(wrong, f"crash {number}")
+        reach(wrong, bench, CampaignState.AWAITING if number == 4 else CampaignState.REPAIR)
+    assert wrong.rounds.get(number=2).verdict.reason == "crashed"
+    with pytest.raises(SubmissionRefused, match="no round waits for a repair"):
+        mended(wrong, "time 50")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "name", "why"),
+    [
+        ("wrong 1", "person", "alice", "source: is the same as what failed, of round 2"),
+        ("time 100", "person", "alice", "source: round 1 had the same one"),
+        (" ", "person", "alice", "source: is needed, as text"),
+        ("time 50", "agent", "other", "campaign: waits for alice to mend what it handed in"),
+    ],
+)
+def test_r17_it_refuses_what_is_no_repair(wrong: Campaign, text, kind, name, why) -> None:
+    with pytest.raises(SubmissionRefused, match=why):
+        mended(wrong, text, kind, name)
+    assert not Repair.objects.exists()
+
+
+def test_r17_whoever_has_no_repair_is_not_waited_for(wrong: Campaign, bench: WorkerContext) -> None:
+    mend(wrong, None, "person", "alice")
+    reach(wrong, bench, CampaignState.AWAITING)
+    assert wrong.rounds.get(number=2).verdict.reason == "wrong_result"
+    assert wrong.events.get(kind="not_repaired").message.endswith("alice (person) has none")
+
+
+@pytest.mark.parametrize("way", ["another", "an hour", "a stop"])
+def test_r17_a_repair_that_never_comes_holds_nothing_up(
+    wrong: Campaign, bench: WorkerContext, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not tell_idle(wrong)
+    if way == "another":
+        submit(wrong, cast.handed_in("time 50"), "person", "alice")
+    elif way == "an hour":
+        now = timezone.now() + timedelta(hours=1)
+        monkeypatch.setattr("campaigns.steps.rounds.repair.timezone.now", lambda: now)
+    else:
+        stop(wrong)
+    reach(wrong, bench, CampaignState.DONE if way == "a stop" else CampaignState.AWAITING)
+    assert wrong.rounds.get(number=2).verdict.reason == "wrong_result"
+
+
+def test_r17_page_and_rest_say_what_was_wrong_and_take_a_repair(
+    wrong: Campaign, bench: WorkerContext, client: Client, django_user_model: Any
+) -> None:
+    alice = django_user_model.objects.create_user("alice", is_superuser=True)
+    client.force_login(alice)
+    body = client.get(reverse("round", args=[wrong.pk, 2])).content.decode()
+    assert 'data-awaits-repair="3"' in body
+    assert "Round 2 waits for a repair: wrong result: it says wrong; 3 repairs are left." in body
+    body = client.get(reverse("campaign", args=[wrong.pk])).content.decode()
+    assert 'data-wait="repair"' in body
+    assert "waiting for a repair of round 2" in body
+    address = reverse("repair_round", args=[wrong.pk, 2])
+    refused = client.post(address, {"source": "time 100", "flags": ""})
+    assert refused.status_code == 422
+    assert "round 1 had the same one" in refused.content.decode()
+    assert ">time 100</textarea>" in refused.content.decode()
+    assert client.post(address, {"source": "crash 2", "flags": ""}).status_code == 302
+    reach(wrong, bench, CampaignState.REPAIR)
+    one = client.get(f"/api/v1/submissions/{wrong.submissions.get().pk}/").json()
+    assert one["repair"] == {
+        "round": 2,
+        "outcome": "crashed",
+        "reason": "it says crash",
+        "left": 2,
+        "words": "round 2 waits for a repair: crashed: it says crash; 2 repairs are left",
+    }
+    api = f"/api/v1/campaigns/{wrong.pk}/repair/"
+    for sent, code in (({}, 422), ({"source": 7}, 409), ({"source": "time 50"}, 201)):
+        assert client.post(api, sent, "application/json").status_code == code
+    reach(wrong, bench, CampaignState.AWAITING)
+    assert wrong.rounds.get(number=2).verdict.word == "accepted"
+
+
+def test_r17_a_command_mends_too(
+    wrong: Campaign, bench: WorkerContext, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.cpp"
+    file.write_text("time 50")
+    for text in (round_text(wrong.rounds.get(number=2)), campaign_text(wrong)):
+        assert "round 2 waits for a repair: wrong result: it says wrong; 3 repairs are left" in text
+    assert round_facts(wrong.rounds.get(number=2))["awaits_repair"]["left"] == 3
+    call_command("round", "repair", str(wrong.pk), str(file))
+    said = "round 2: repair 1: repair 1 (after handed in by alice: wrong result; mended by "
+    assert f"{said}command line (person))" in capsys.readouterr().out
+    reach(wrong, bench, CampaignState.AWAITING)
+    assert wrong.rounds.get(number=2).verdict.word == "accepted"

@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
+from django.db.models import QuerySet
+from django.test import Client
+from django.urls import reverse
 
 from campaigns.models import Campaign, CampaignState, Round, Submission
 from campaigns.proposers.handed_in import SubmissionRefused
@@ -16,9 +20,9 @@ from campaigns.records.rounds import proposed_by
 from campaigns.records.submissions import rounds_used, waiting_in
 from campaigns.records.time_spent import Spent
 from campaigns.rules.stop.proposers import ProposerKind
-from campaigns.steps.lifecycle.control import pause, stop
+from campaigns.steps.lifecycle.control import pause, resume, stop
 from campaigns.steps.notify import NOTHING
-from campaigns.steps.rounds.submit import submit
+from campaigns.steps.rounds.submit import measure_again, submit
 from campaigns.steps.worker import WorkerContext
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Experience, Immutable
@@ -72,17 +76,6 @@ def test_a_campaign_of_people_waits_and_tries_what_is_handed_in(
     assert round_.hypothesis["evidence"][0].startswith("one: 100.0 µs, 10.0% of the 10.0 µs floor")
     assert Experience.objects.get().proposer == "person"
     cast.assert_legal_course(waiting)
-
-
-def test_a_wrong_candidate_is_rejected_and_mended_by_nobody(
-    waiting: Campaign, bench: WorkerContext
-) -> None:
-    hand_in(waiting, "wrong")
-    reach(waiting, bench, CampaignState.IMPLEMENT)
-    reach(waiting, bench, CampaignState.AWAITING)
-    round_ = waiting.rounds.get(number=2)
-    assert (round_.verdict.word, round_.verdict.reason) == ("rejected", "wrong_result")
-    assert round_.repairs.count() == 0
 
 
 def test_r51_what_comes_while_a_round_is_open_is_tried_next_in_its_order(
@@ -159,6 +152,8 @@ def test_a_broken_host_spoils_a_round_and_not_the_idea(
 ) -> None:
     hand_in(waiting, "host")
     reach(waiting, bench, CampaignState.IMPLEMENT)
+    reach(waiting, bench, CampaignState.PAUSED)
+    resume(cast.fresh(waiting))
     reach(waiting, bench, CampaignState.AWAITING)
     assert rounds_used(waiting)[ProposerKind.PERSON] == 0
     hand_in(waiting, "host")
@@ -295,3 +290,58 @@ def test_a_search_that_never_had_an_idea_leaves_it_to_people(
     reach(campaign, bench, CampaignState.IMPLEMENT)
     reach(campaign, bench, CampaignState.AWAITING)
     assert cast.fresh(campaign).incumbent.text == "time 50\n"
+
+
+@pytest.fixture
+def rejected(waiting: Campaign, bench: WorkerContext) -> Campaign:
+    """Its round 2 was slower, its round 3 is the incumbent."""
+    for text in ("time 200", "time 50"):
+        hand_in(waiting, text)
+        reach(waiting, bench, CampaignState.IMPLEMENT)
+        reach(waiting, bench, CampaignState.AWAITING)
+    return cast.fresh(waiting)
+
+
+def test_what_was_measured_is_measured_again_and_typed_by_nobody(
+    rejected: Campaign, bench: WorkerContext
+) -> None:
+    made = measure_again(rejected, 2, "agent", "night")
+    assert (made.title, made.text) == ("Again: Try time 200", "time 200\n")
+    with pytest.raises(SubmissionRefused, match="waits already to be measured again"):
+        measure_again(rejected, 2, "person", "alice")
+    reach(rejected, bench, CampaignState.IMPLEMENT)
+    reach(rejected, bench, CampaignState.AWAITING)
+    round_ = rejected.rounds.get(number=4)
+    assert (round_.verdict.reason, round_.against.round.number) == ("slower", 3)
+    # A round that was measured again keeps its name.
+    assert measure_again(rejected, 4, "person", "alice").title == made.title
+
+
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [
+        (1, "round: 1; accepted: a closed one after the baseline"),
+        (9, "round: 9; accepted: a closed one after the baseline"),
+        (3, "round: 3 has the incumbent, which each round measures"),
+    ],
+)
+def test_it_measures_no_incumbent_again(rejected: Campaign, number: int, why: str) -> None:
+    with pytest.raises(SubmissionRefused, match=why):
+        measure_again(rejected, number, "person", "alice")
+
+
+def test_one_button_command_or_post_measures_a_round_again(
+    rejected: Campaign, client: Client
+) -> None:
+    client.force_login(User.objects.create_superuser("alice"))
+    for number, shown in ((1, False), (2, True), (3, False)):
+        page = client.get(reverse("round", args=[rejected.pk, number])).content.decode()
+        assert ('id="measure-again"' in page) is shown
+    made = client.post(reverse("round_again", args=[rejected.pk, 2]))
+    assert made.headers["Location"] == rejected.submissions.last().get_absolute_url()
+    api = f"/api/v1/campaigns/{rejected.pk}/again/"
+    for sent, code in (({"round": "2"}, 422), ({"round": 2}, 409), ({"round": 3}, 409)):
+        assert client.post(api, sent, "application/json").status_code == code
+    QuerySet.update(Campaign.objects.filter(pk=rejected.pk), stop_requested=True)
+    with pytest.raises(CommandError, match="it takes no candidate any more"):
+        call_command("round", "again", str(rejected.pk), "2")
