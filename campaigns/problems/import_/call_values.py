@@ -246,7 +246,7 @@ def _small(found: object) -> int | float:
 def _call(node: ast.Call, scope: Scope) -> Value:
     name, whole = _last_name(node.func), ast.unparse(node.func)
     if whole in OF_NUMBERS and not node.keywords:
-        numbers = [read_value(one, scope) for one in node.args]
+        numbers = [number for one in node.args for number in _flat(read_value(one, scope))]
         if all(isinstance(one, int | float) for one in numbers):
             return _small(OF_NUMBERS[whole](*numbers))
     if whole == f"torch.{name}" and name in FACTORIES:
