@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
@@ -17,8 +18,10 @@ REFERENCE, SUBMISSION = "reference.py", "submission.py"
 SOLUTION = "solution.py"
 ACCEPTED = (
     "one JSON of FlashInfer Trace or SOL-ExecBench (axes, inputs, outputs, reference), one T1 file "
-    "of Kernel Tuner or KTT (ConfigurationSpace, KernelSpecification), or one task.yml of GPU MODE"
+    "of Kernel Tuner or KTT (ConfigurationSpace, KernelSpecification), or one task.yml of GPU MODE "
+    "(benchmarks, tests)"
 )
+TASK = re.compile(r"\b(benchmarks|tests)\b[\"']?\s*:")
 DEFINITION = {"axes", "inputs", "outputs", "reference"}
 
 
@@ -38,7 +41,11 @@ def read_collection(files: Mapping[str, str], name: str = "") -> ProblemDraft:
         told = ", ".join(heads) or "none of these"
         raise DraftError("files", f"{told}; accepted: {ACCEPTED}, with what belongs to it")
     head = heads[0]
-    if _suffix(head) != ".json":
+    is_json = _suffix(head) == ".json"
+    is_task = not is_json and TASK.search(files[head])
+    if not is_task and not (is_json and (DEFINITION | {TUNED}) & _keys(head, files[head])):
+        raise DraftError("files", f"{head}: not recognised; accepted: {ACCEPTED}")
+    if is_task:
         if REFERENCE not in files:
             raise DraftError("files", f"{REFERENCE} is missing, which belongs to {head}")
         submission = files.get(SUBMISSION, "")
@@ -51,8 +58,6 @@ def read_collection(files: Mapping[str, str], name: str = "") -> ProblemDraft:
             raise DraftError("files", f"{wanted} is missing, which {head} names as its kernel")
         reference = _only(files, ".py")
         return read_tuning(files[head], files[wanted], (reference, files.get(reference, "")))
-    if not DEFINITION & _keys(head, files[head]):
-        raise DraftError("files", f"{head}: not recognised; accepted: {ACCEPTED}")
     if len(solutions) > 1:
         raise DraftError("files", f"{', '.join(solutions)}; accepted: one solution")
     workloads = _only(files, ".jsonl")
