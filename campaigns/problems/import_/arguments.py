@@ -151,6 +151,8 @@ def read_argument(
         assumed.append(f"{name} is {first.source} in every call.")
         return DraftArg(name, Role.INPUT, first.dtype, (), Distribution.NONE, source=first.source)
     shape = names.shape(tensors)
+    if len({(one.dtype, one.draw, one.after, one.fill) for one in tensors}) > 1:
+        assumed.append(f"{name} is {first.dtype} and drawn as in the first call in every case.")
     if first.dtype in FLOAT8:
         assumed.append(f"{name} comes as the bits of {first.dtype} in uint8, and is viewed as it.")
     named = name in given.outputs if given.outputs else name in OUTPUT_NAMES

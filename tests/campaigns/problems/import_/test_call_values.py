@@ -221,6 +221,16 @@ def test_arguments_that_the_call_makes_of_one_tensor_are_said_to_be_drawn_apart(
     assert "x, mask are drawn apart, though the call makes them all of x." in draft.assumed
 
 
+def test_calls_that_make_an_argument_differently_are_one_and_that_is_said():
+    kernel = "def run_kernel(x, out):\n    out.copy_(x)\n"
+    right = "def right(x, out):\n    out.copy_(x)\n"
+    calls = [f"run_kernel(torch.randn({n}), torch.empty({n}))" for n in (32, 64)]
+    said = "x is float32 and drawn as in the first call in every case."
+    for last, is_said in ((calls[1], False), (calls[1].replace("randn", "rand"), True)):
+        draft = propose(Given("k.py", kernel, "r.py", right, calls=(calls[0], last)))
+        assert (said in draft.assumed) is is_said
+
+
 def test_of_calls_in_a_file_the_line_that_is_not_understood_is_said():
     kernel = (
         "import torch\ndef run_kernel(x, out):\n    out.copy_(x)\n"
