@@ -100,10 +100,13 @@ ANSWER = argument(
 KEEP_OTHERS = argument(
     "--keep", dest="keep_others", action="store_true", help="keep every other unknown name as it is"
 )
+LEAVE_OUT = argument(
+    "--leave-out", action="store_true", help="leave out rows that cannot be read; they are named"
+)
 IMPORT = (
     argument("path", type=Path, help="a file, a folder or a .zip"),
     argument("--confirm", action="store_true", help="carry it out, if nothing is open"),
-    *(ANSWER, KEEP_OTHERS, BY),
+    *(ANSWER, KEEP_OTHERS, LEAVE_OUT, BY),
 )
 EXPORT = (
     argument("--format", dest="form", choices=("json", "csv", "md"), default="json"),

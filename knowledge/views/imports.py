@@ -35,7 +35,7 @@ from knowledge.exchange.readers.files import (
     ImportRefused,
     read_uploads,
 )
-from knowledge.experience.exchange.naming import KEEP, choices_of
+from knowledge.experience.exchange.naming import KEEP, UNREAD, choices_of
 from knowledge.experience.exchange.plan import (
     MAX_FILE_BYTES,
     answer_questions,
@@ -247,5 +247,6 @@ def _questions(found: Batch) -> Row:
         "strategies": choices_of("strategy") if unnamed else [],
         "rows": plan.get("rows", []),
         "broken": bool(plan.get("counts", {}).get("error")),
+        "may_leave_out": any(each["key"] == UNREAD for each in asked),
         "keep": KEEP,
     }

@@ -129,11 +129,12 @@ def match_launches() -> None:
     """Have launches in the interpreter take what launches on a GPU take.
 
     A float is a float32 scalar in the kernel, a grid may be a list, and what a launch or a warm-up
-    returns is a kernel of which nothing is known here.
+    returns is a kernel of which nothing is known here. A kernel that is not interpreted, as those
+    in Gluon are not, is the host's lack.
     """
     import numpy
     import triton.language as tl
-    from triton.runtime import interpreter
+    from triton.runtime import JITFunction, interpreter
 
     given, run = interpreter._implicit_cvt, interpreter.InterpretedFunction.run
     grid_of = interpreter.GridExecutor.__init__
@@ -152,6 +153,10 @@ def match_launches() -> None:
         run(self, *args, **options)
         return OnlyOnGpu("an interpreted kernel")
 
+    def lacking(self: Any, *args: Any, **options: Any) -> Any:
+        raise WantsGpu(f"{self.fn.__name__} is in Gluon, which Triton's interpreter does not run")
+
+    JITFunction.run = lacking
     interpreter._implicit_cvt = converted
     interpreter.GridExecutor.__init__ = with_grid
     interpreter.InterpretedFunction.run = launched

@@ -26,6 +26,7 @@ from campaigns.management.experience_verbs import (
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.exchange.batches import confirm
 from knowledge.experience.attempts.merging import candidates, unmerge
+from knowledge.experience.exchange.naming import LEAVE_OUT, UNREAD
 from knowledge.experience.exchange.note_attempt import note_attempt
 from knowledge.experience.exchange.plan import answer_questions, plan_import, read_path
 from knowledge.experience.lessons.ask import lessons_for
@@ -52,7 +53,9 @@ class Command(ImportCommand):
             Verb("stats", "totals, gains and predictions", self.stats, options.SELECTED),
             Verb("tips", "the lessons that hold somewhere", self.tips, options.TIPS),
             Verb("import", "plan an import, or carry it out", self.bring, options.IMPORT),
-            *self.import_verbs(self.confirm, options.ANSWER, options.KEEP_OTHERS),
+            *self.import_verbs(
+                self.confirm, options.ANSWER, options.KEEP_OTHERS, options.LEAVE_OUT
+            ),
             Verb("export", "write it down as JSON, CSV or Markdown", self.export, options.EXPORT),
         )
 
@@ -148,20 +151,24 @@ class Command(ImportCommand):
         confirm: bool,
         answers: list[str] | None,
         keep_others: bool,
+        leave_out: bool,
         by: str | None,
         **_: Any,
     ) -> None:
         person = self.user(by)
         name, files = read_path(path)
         batch = plan_import(files, person, origin=name)
-        self._answer(batch, answers, keep_others, person)
+        self._answer(batch, answers, keep_others, leave_out, person)
         if confirm:
             self._confirm(batch, person)
             return
         self.emit({"import": batch.number, **batch.plan}, plan_text(batch))
         errors = batch.plan["counts"].get("error", 0)
         if errors:
-            self.fail(ExitCode.USAGE, f"{errors} rows cannot be read; nothing can be imported")
+            can = any(each["key"] == UNREAD for each in batch.plan["questions"])
+            left = "; --leave-out leaves them out" if can else ""
+            words = f"{errors} rows cannot be read; nothing can be imported{left}"
+            self.fail(ExitCode.USAGE, words)
         self.progress(f"planned only: `experience confirm {batch.number}` does it")
 
     def confirm(
@@ -169,11 +176,12 @@ class Command(ImportCommand):
         number: int,
         answers: list[str] | None,
         keep_others: bool,
+        leave_out: bool,
         by: str | None,
         **_: Any,
     ) -> None:
         batch, person = self.batch(number), self.user(by)
-        self._answer(batch, answers, keep_others, person)
+        self._answer(batch, answers, keep_others, leave_out, person)
         self._confirm(batch, person)
 
     def export(self, form: str, out: Path | None, kernel: str, **facets: str) -> None:
@@ -187,9 +195,13 @@ class Command(ImportCommand):
             self.fail(ExitCode.USAGE, f"out: {error}")
         self.emit({"written": str(out), "characters": len(text)}, f"wrote {out}")
 
-    def _answer(self, batch: Batch, answers: list[str] | None, keep: bool, person: Any) -> None:
-        if answers or keep:
-            answered = answers_of(batch.plan.get("questions", ()), answers or ())
+    def _answer(
+        self, batch: Batch, answers: list[str] | None, keep: bool, leave_out: bool, person: Any
+    ) -> None:
+        asked = batch.plan.get("questions", ())
+        leave_out = leave_out and any(each["key"] == UNREAD for each in asked)
+        if answers or keep or leave_out:
+            answered = answers_of(asked, answers or ()) | ({UNREAD: LEAVE_OUT} if leave_out else {})
             answer_questions(batch, answered, person, keep_others=keep)
 
     def _confirm(self, batch: Batch, person: Any) -> None:

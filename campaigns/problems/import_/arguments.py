@@ -11,9 +11,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from campaigns.problems.import_.call_values import Value
 from campaigns.problems.import_.draft import (
     FLOAT8,
     FLOATS,
+    NO_SIZE,
     Distribution,
     DraftArg,
     DraftError,
@@ -22,8 +24,8 @@ from campaigns.problems.import_.draft import (
     Role,
     case_name,
 )
-from campaigns.problems.import_.example_calls import TensorValue, Value
 from campaigns.problems.import_.read_sources import OUTPUT_NAMES, PointerArg, PythonEntry
+from campaigns.problems.import_.written import TensorValue
 
 SIZE_NAMES = ("N", "D", "K", "M", "H", "L", "P", "Q", "R", "S")
 # A few classes may be as many as rows by chance.
@@ -53,7 +55,7 @@ class Sizes:
         found: dict[str, dict[str, int]] = {}
         for index in range(len(self._examples)):
             sizes = {name: values[index] for name, values in self._values.items()}
-            found[case_name(sizes.values())] = sizes
+            found[case_name(sizes.values())] = sizes or {**NO_SIZE}
         return found
 
     def called(self, name: str) -> str | None:
@@ -149,23 +151,28 @@ def read_argument(
         assumed.append(f"{name} is {first.source} in every call.")
         return DraftArg(name, Role.INPUT, first.dtype, (), Distribution.NONE, source=first.source)
     shape = names.shape(tensors)
+    if len({(one.dtype, one.draw, one.after, one.fill) for one in tensors}) > 1:
+        assumed.append(f"{name} is {first.dtype} and drawn as in the first call in every case.")
     if first.dtype in FLOAT8:
         assumed.append(f"{name} comes as the bits of {first.dtype} in uint8, and is viewed as it.")
     named = name in given.outputs if given.outputs else name in OUTPUT_NAMES
-    if named and first.is_blank:
+    if named and first.blank:
         return DraftArg(name, Role.OUTPUT, first.dtype, shape)
     role = Role.IN_PLACE if named else Role.INPUT
-    draw, shift, scale = first.draw, first.shift, first.scale
-    if draw is Distribution.NONE and first.dtype in (*FLOATS, *FLOAT8):
-        draw, scale = Distribution.NORMAL, 1.0
-        assumed.append(
-            f"{name} is drawn around {shift:g}: with one number everywhere a kernel that "
-            "ignores it would pass."
-        )
-    elif draw is Distribution.NONE:
-        draw = Distribution.INTEGERS
+    draw, low, after = first.draw, first.low, first.after
     high = names.bound([tensor.high for tensor in tensors])
-    return DraftArg(name, role, first.dtype, shape, draw, 0, first.low, high, scale, shift)
+    if first.fill is not None:
+        draw, around = Distribution.NORMAL, f"around {first.fill:g}"
+        if first.dtype not in (*FLOATS, *FLOAT8):
+            low, draw = int(first.fill) if first.dtype != "bool" else 0, Distribution.INTEGERS
+            high, around = low + 2, f"from {low} and {low + 1}"
+        elif first.fill:
+            after = f"({{}} + {first.fill!r})"
+        assumed.append(
+            f"{name} is drawn {around}: with one number everywhere a kernel that ignores it "
+            "would pass."
+        )
+    return DraftArg(name, role, first.dtype, shape, draw, 0, low, high, after=after)
 
 
 def python_arguments(
@@ -245,7 +252,7 @@ def is_scratch(
 
     Where the reference has other names than the kernel nothing tells it from an input.
     """
-    blank = isinstance(value, TensorValue) and value.is_blank
+    blank = isinstance(value, TensorValue) and bool(value.blank)
     outputs = set(given.outputs)
     by_name = {*reference.needed} <= set(entry.takes)
     return blank and bool(outputs) and by_name and name not in outputs | set(reference.takes)
@@ -265,7 +272,7 @@ def made_in_a_call(
     for name, values in scratch.items():
         shape = names.known_shape(values)
         text = ", ".join(WORD.sub(lambda one: sizes.get(one[0], one[0]), str(one)) for one in shape)
-        maker = "empty" if values[0].is_empty else "zeros"
+        maker = values[0].blank
         device = f"{tensors[0].name}.device"
         found[name] = f"torch.{maker}(({text},), dtype=torch.{values[0].dtype}, device={device})"
     return found

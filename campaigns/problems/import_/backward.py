@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from campaigns.problems.import_.draft import FLOATS, DraftError, Given, ReferenceCode
-from campaigns.problems.import_.example_calls import TensorValue, read_call
+from campaigns.problems.import_.example_calls import read_call
 from campaigns.problems.import_.read_sources import (
     PythonEntry,
     function_entry,
@@ -20,6 +20,7 @@ from campaigns.problems.import_.read_sources import (
     parsed,
     python_entry,
 )
+from campaigns.problems.import_.written import TensorValue
 
 APPLY = "apply"
 INCOMING = "grad_out"

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from campaigns.problems.import_.definitions import read_definition
 from campaigns.problems.import_.draft import DraftError, ProblemDraft
 from campaigns.problems.import_.gpu_mode import KERNEL, read_task
-from campaigns.problems.import_.tuning_file import is_tuning_file, kernel_file, read_tuning
+from campaigns.problems.import_.tuning_file import KERNEL as TUNED
+from campaigns.problems.import_.tuning_file import kernel_file, read_tuning
 
 REFERENCE, SUBMISSION = "reference.py", "submission.py"
 # A kernel for a task that is asked for by name; a submission may also be an empty form.
 SOLUTION = "solution.py"
 ACCEPTED = (
-    "one JSON of FlashInfer Trace, SOL-ExecBench, Kernel Tuner or KTT, or one task.yml of GPU MODE"
+    "one JSON of FlashInfer Trace or SOL-ExecBench (axes, inputs, outputs, reference), one T1 file "
+    "of Kernel Tuner or KTT (ConfigurationSpace, KernelSpecification), or one task.yml of GPU MODE "
+    "(benchmarks, tests)"
 )
+TASK = re.compile(r"\b(benchmarks|tests)\b[\"']?\s*:")
+DEFINITION = {"axes", "inputs", "outputs", "reference"}
 
 
 def read_collection(files: Mapping[str, str], name: str = "") -> ProblemDraft:
@@ -26,21 +32,27 @@ def read_collection(files: Mapping[str, str], name: str = "") -> ProblemDraft:
     reference.py and may have a submission.py or solution.py; a tuning file has its kernel and a
     reference in Python. Raises DraftError, which names what is missing.
     """
-    solutions = [one for one in files if _suffix(one) == ".json" and _is_solution(files[one])]
+    solutions = [
+        one for one in files if _suffix(one) == ".json" and "sources" in _keys(one, files[one])
+    ]
     heads = [one for one in files if _suffix(one) in (".json", ".yml", ".yaml")]
     heads = [one for one in heads if one not in solutions]
     if len(heads) != 1:
         told = ", ".join(heads) or "none of these"
         raise DraftError("files", f"{told}; accepted: {ACCEPTED}, with what belongs to it")
     head = heads[0]
-    if _suffix(head) != ".json":
+    is_json = _suffix(head) == ".json"
+    is_task = not is_json and TASK.search(files[head])
+    if not is_task and not (is_json and (DEFINITION | {TUNED}) & _keys(head, files[head])):
+        raise DraftError("files", f"{head}: not recognised; accepted: {ACCEPTED}")
+    if is_task:
         if REFERENCE not in files:
             raise DraftError("files", f"{REFERENCE} is missing, which belongs to {head}")
         submission = files.get(SUBMISSION, "")
         submission = submission if f"def {KERNEL}(" in submission else ""
         kernel = files.get(SOLUTION, submission)
         return read_task(name or "task", files[head], files[REFERENCE], kernel)
-    if is_tuning_file(files[head]):
+    if TUNED in _keys(head, files[head]):
         wanted = PurePosixPath(kernel_file(files[head])).name
         if wanted not in files:
             raise DraftError("files", f"{wanted} is missing, which {head} names as its kernel")
@@ -57,16 +69,16 @@ def names_beside(head: str, text: str) -> tuple[str, ...]:
     """The files that belong to a collection's file and lie beside it. Raises DraftError."""
     if _suffix(head) != ".json":
         return REFERENCE, SUBMISSION
-    return (kernel_file(text),) if is_tuning_file(text) else ()
+    return (kernel_file(text),) if TUNED in _keys(head, text) else ()
 
 
-def _is_solution(text: str) -> bool:
-    """Whether a JSON is a kernel for a definition, and no definition itself."""
+def _keys(name: str, text: str) -> set[str]:
+    """The names in an object of JSON; none in a list. Raises DraftError for what is no JSON."""
     try:
         found = json.loads(text)
-    except ValueError:
-        return False
-    return isinstance(found, dict) and "sources" in found
+    except (ValueError, RecursionError) as error:
+        raise DraftError("files", f"{name}: no JSON: {error}") from None
+    return {*found} if isinstance(found, dict) else set()
 
 
 def _only(files: Mapping[str, str], suffix: str) -> str:

@@ -15,7 +15,7 @@ Number = int | float | str | bool
 MOST_CASES = 8
 NO_KERNEL = "There is no kernel yet: v0 is the reference itself, run by torch eagerly."
 # A problem without sizes: setup needs one parameter, and this one is not looked at.
-NO_SIZE: Mapping[str, Number] = {"draw": 1}
+NO_SIZE: Mapping[str, int] = {"draw": 1}
 LONGEST_NAME = 50
 OTHER = re.compile(r"[^A-Za-z0-9_]+")
 FLOATS = ("float64", "float32", "float16", "bfloat16")
@@ -62,6 +62,7 @@ class Distribution(StrEnum):
     NORMAL = "normal"
     UNIFORM = "uniform"
     INTEGERS = "integers"
+    PERMUTATION = "permutation"
     NONE = "none"
 
 
@@ -71,8 +72,9 @@ class DraftArg:
 
     shape: sizes by name, or whole numbers; None where only a run of the reference tells it, as for
     an output that it returns. value: of a number, a size's name or a literal. low, high: of
-    integers, high left out; high may be a size. scale, shift: of the other draws. dtype: "" where
+    integers, high left out; high may be a size. dtype: "" where
     only a run tells it. source: of a tensor that is the same in each call, its sizes by name.
+    after: what is done with what is drawn, as source with {} for it.
     steps: of an output of 8 bits, by how many values few elements may be off. bits: the float8 that
     these are, "" for integers.
     """
@@ -85,9 +87,8 @@ class DraftArg:
     value: str | int | float | bool = 0
     low: int = 0
     high: str | int = 2
-    scale: float = 1.0
-    shift: float = 0.0
     source: str = ""
+    after: str = ""
     steps: int = 0
     bits: str = ""
 

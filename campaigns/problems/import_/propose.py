@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
@@ -19,6 +19,7 @@ from campaigns.problems.import_.backward import ASSUMED as GRADIENTS
 from campaigns.problems.import_.backward import asks_for_gradients, launching_entry, with_gradients
 from campaigns.problems.import_.bundle import bundled, importable
 from campaigns.problems.import_.c_entry import with_solve
+from campaigns.problems.import_.call_values import Value
 from campaigns.problems.import_.draft import (
     MOST_CASES,
     NO_KERNEL,
@@ -31,8 +32,6 @@ from campaigns.problems.import_.draft import (
 )
 from campaigns.problems.import_.entries import fixed_arguments, wrapped
 from campaigns.problems.import_.example_calls import (
-    TensorValue,
-    Value,
     called_name,
     find_calls,
     read_call,
@@ -46,6 +45,7 @@ from campaigns.problems.import_.read_sources import (
     reference_code,
     solve_parameters,
 )
+from campaigns.problems.import_.written import TensorValue
 
 T = TypeVar("T")
 RETURNED = "what it returns is made in the output's place, or copied where torch cannot."
@@ -109,7 +109,7 @@ def _proposed(given: Given) -> ProblemDraft:
         cases=cases,
         kernels={backend: (f"v0{'.cpp' if backend == 'cpp' else suffix}", text)},
         fixed=entry.fixed if entry else (),
-        assumed=(*assumed, *_squares(args, next(iter(cases.values())))),
+        assumed=(*assumed, *_squares(args, next(iter(cases.values()))), *_apart(examples[0])),
     )
     return _with_kept(draft, given.keep)
 
@@ -134,6 +134,14 @@ def _squares(args: Sequence[DraftArg], sizes: Mapping[str, int]) -> list[str]:
         f"Sides of equal size are one size: {', '.join(found)}; no case tells rows from columns "
         "there, unless an example call gives them different sizes."
     ]
+
+
+def _apart(example: Example) -> Iterator[str]:
+    """One sentence for each tensor of an example call that several arguments are made of."""
+    tensors = {n: one.of for n, one in example.items() if isinstance(one, TensorValue) and one.of}
+    for of in dict.fromkeys(tensors.values()):
+        if len(names := [name for name, one in tensors.items() if one == of]) > 1:
+            yield f"{', '.join(names)} are drawn apart, though the call makes them all of {of}."
 
 
 def _backend(given: Given) -> tuple[str, str]:
@@ -281,6 +289,7 @@ def _examples(given: Given, entry: PythonEntry | None, ref: ReferenceCode) -> li
     takes = dict.fromkeys((entry.name, *entry.aliases), entry.takes) if entry else {}
     takes.setdefault(ref.name, ref.takes)
     found: list[Example] = []
+    refused: list[str] = []
     if given.calls:
         for text in given.calls:
             name = called_name(text)
@@ -292,15 +301,15 @@ def _examples(given: Given, entry: PythonEntry | None, ref: ReferenceCode) -> li
         if inputs := returned_values(tree, "get_inputs"):
             return [_named(ref.takes, inputs, {})]
         for name, names in takes.items():
-            found += [_named(names, *each) for each in find_calls(tree, name)]
+            before = len(refused)
+            found += [_named(names, *each) for each in find_calls(tree, name, refused)]
+            refused[before:] = [f"{file}, {one}" for one in refused[before:]]
     usable = [one for one in found if any(isinstance(v, TensorValue) for v in one.values())]
     if not usable:
         shown = entry.name if entry else ref.name
-        raise DraftError(
-            "call",
-            f"no call of {shown} with tensors is in the file; needed: one such as "
-            f"{shown}(torch.randn(4096, 1024, dtype=torch.float16), …)",
-        )
+        needed = f"needed: one such as {shown}(torch.randn(4096, 1024, dtype=torch.float16), …)"
+        none = f"no call of {shown} with tensors is in the file"
+        raise DraftError("call", f"{refused[0] if refused else none}; {needed}")
     most = max(len(one) for one in usable)
     return [one for one in usable if len(one) == most][:MOST_CASES]
 

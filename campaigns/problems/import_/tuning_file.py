@@ -8,7 +8,9 @@ search reads as knobs and constraints.
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,6 +18,7 @@ from typing import Any
 from campaigns.evaluator.contract.signature import ELEMENTS
 from campaigns.problems.import_.arguments import SIZE_NAMES
 from campaigns.problems.import_.c_entry import PlainC
+from campaigns.problems.import_.call_values import NotUnderstood, read_value
 from campaigns.problems.import_.draft import (
     FLOATS,
     INTEGERS,
@@ -29,7 +32,6 @@ from campaigns.problems.import_.draft import (
     slug_of,
 )
 from campaigns.problems.import_.read_sources import reference_code
-from campaigns.spaces.expressions import value_of
 
 SPACE, KERNEL = "ConfigurationSpace", "KernelSpecification"
 TYPES = {"float": "float32", "double": "float64", "half": "float16", "int": "int32"}
@@ -37,15 +39,6 @@ ROLES = {"ReadOnly": Role.INPUT, "WriteOnly": Role.OUTPUT, "ReadWrite": Role.IN_
 MOST_VALUES = 4096
 SIDES = ("X", "Y", "Z")
 OPENCL = "OpenCL"  # where a global size counts threads; else blocks
-
-
-def is_tuning_file(text: str) -> bool:
-    """Whether a JSON is of this format."""
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return False
-    return isinstance(found, dict) and KERNEL in found
 
 
 def kernel_file(text: str) -> str:
@@ -56,7 +49,9 @@ def kernel_file(text: str) -> str:
 def read_tuning(text: str, kernel: str, reference: tuple[str, str]) -> ProblemDraft:
     """kernel: its source. reference: file name and text. Raises DraftError."""
     found = json.loads(text)
-    space, spec = _object(found, SPACE), _object(found, KERNEL)
+    space = _object(found, SPACE)
+    known = {_text(one, "Name"): _values(one) for one in _list(space, "TuningParameters")}
+    spec = _computed(_object(found, KERNEL), known)
     if spec.get("Language") != "CUDA":
         raise DraftError("definition", f"Language: {spec.get('Language')!r}; accepted: CUDA")
     if not reference[1].strip():
@@ -130,7 +125,9 @@ def _sizes(listed: list[dict[str, Any]]) -> dict[int, str]:
             size = each.get("Size")
             if type(size) is not int or size < 1 or (size not in found and len(found) == 10):
                 raise DraftError(
-                    "definition", f"Size: {size!r}; accepted: whole numbers, ten at most"
+                    "definition",
+                    f"Size: {size!r:.80}; accepted: whole numbers, ten at most, also as formulas "
+                    "of numbers, ProblemSize[0], max(parameter), min(parameter)",
                 )
             if size not in found:
                 found[size] = next(names)
@@ -188,36 +185,92 @@ def _knobs(space: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     return [*lines, *asserted, ""], left_out
 
 
-def _values(said: Mapping[str, Any]) -> list[int | float | str]:
-    """The values of a parameter: a list, a list as text, or `list(range(…))`."""
+def _values(said: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The values of a parameter: a list, or the text of one as Python writes it."""
     given = said.get("Values")
     try:
-        node = ast.parse(given.strip(), mode="eval").body if isinstance(given, str) else None
-        if node is not None:
-            inner = _arguments(node, "list") or [node]
-            steps = _arguments(inner[0], "range")
-            given = range(*map(_whole, steps)) if steps else ast.literal_eval(inner[0])
-    except (SyntaxError, ValueError, TypeError, IndexError):
-        given = None
-    if not isinstance(given, list | tuple | range) or not 0 < len(given) <= MOST_VALUES:
+        text = ast.parse(given.strip(), mode="eval").body if isinstance(given, str) else None
+        found = _listed(text) if text is not None else given
+    except (SyntaxError, ValueError, TypeError, IndexError, RecursionError, NotUnderstood):
+        found = None
+    if not isinstance(found, list | tuple) or not 0 < len(found) <= MOST_VALUES:
         raise DraftError(
-            "definition", f"Values: {said.get('Values')!r:.60}; accepted: a list, list(range(1, 9))"
+            "definition",
+            f"Values: {given!r:.60}; accepted: a list, list(range(1, 9)), "
+            "[2**i for i in range(6)], and sums of these",
         )
-    return list(given)
+    return tuple(found)
 
 
-def _whole(node: ast.expr) -> int:
-    """The number that an expression of numbers is, such as `1024+1`. Raises ValueError."""
-    found = value_of(ast.unparse(node), {})
-    if type(found) is not int:
-        raise ValueError(ast.unparse(node))
-    return found
+def _listed(node: ast.expr) -> tuple[Any, ...]:
+    """The values of a list, a range, a comprehension over one, or a sum. Raises NotUnderstood."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return (*_listed(node.left), *_listed(node.right))
+    if isinstance(node, ast.ListComp | ast.GeneratorExp) and len(node.generators) == 1:
+        each, target = node.generators[0], node.generators[0].target
+        scopes = [{getattr(target, "id", ""): one} for one in _listed(each.iter)]
+        kept = [one for one in scopes if all(read_value(test, one) for test in each.ifs)]
+        return tuple(read_value(node.elt, one) for one in kept)
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in ("list", "tuple"):
+        return _listed(node.args[0])
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "range":
+        steps = range(*[read_value(one, {}) for one in node.args])  # type: ignore[arg-type]
+        return tuple(steps[: MOST_VALUES + 1])
+    found = read_value(node, {})
+    if isinstance(found, tuple):
+        return found
+    raise NotUnderstood(node)
 
 
-def _arguments(node: ast.expr, name: str) -> list[ast.expr]:
-    """What a call of `name` is given; nothing for anything else."""
-    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    return node.args if called and node.func.id == name else []  # type: ignore[attr-defined]
+def _computed(spec: Mapping[str, Any], known: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
+    """The same with the numbers that formulas come to. known: values of the parameters.
+
+    A formula has numbers, `ProblemSize[0]`, and max or min of the values of a parameter.
+    """
+    size = spec.get("ProblemSize")
+    scope = {**known, "ProblemSize": tuple(size) if isinstance(size, list) else size}
+    listed = [
+        each | {key: _number_of(each[key], scope) for key in ("Size", "FillValue") if key in each}
+        for each in _list(spec, "Arguments")
+    ]
+    shapes = {
+        name: {side: _Known(scope).text(one) for side, one in spec[name].items()}
+        for name in ("GlobalSize", "LocalSize")
+        if isinstance(spec.get(name), dict)
+    }
+    return {**spec, **shapes, "Arguments": listed}
+
+
+def _number_of(said: object, scope: Mapping[str, Any]) -> object:
+    """The number that a formula comes to; what is none stays."""
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError, NotUnderstood):
+        if isinstance(said, str):
+            found = read_value(ast.parse(said.strip(), mode="eval").body, scope)
+            return found if isinstance(found, int | float) else said
+    return said
+
+
+class _Known(ast.NodeTransformer):
+    """Writes the numbers that `ProblemSize[0]` and max or min of a parameter come to."""
+
+    def __init__(self, scope: Mapping[str, Any]) -> None:
+        self._scope = scope
+
+    def text(self, said: object) -> object:
+        """The formula with these numbers; what is no formula stays."""
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+            if isinstance(said, str):
+                return ast.unparse(self.visit(ast.parse(said.strip(), mode="eval")))
+        return said
+
+    def visit_Name(self, node: ast.expr) -> ast.expr:
+        said = ast.unparse(node)
+        with contextlib.suppress(NotUnderstood):
+            if re.match(r"(ProblemSize|max|min)\b", said):
+                return ast.Constant(read_value(node, self._scope))  # type: ignore[arg-type]
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    visit_Call = visit_Subscript = visit_Name
 
 
 def _solve(

@@ -207,18 +207,19 @@ def _input_lines(draft: ProblemDraft) -> Iterator[str]:
 def _drawn(arg: DraftArg) -> str:
     if arg.source:
         return f"({on_any_device(arg.source, 'device')}).to(device)"
-    where = f"{_shape(arg)}, generator=random, device=device"
+    size, place = _shape(arg), "generator=random, device=device"
     if arg.draw is Distribution.INTEGERS:
-        return f"torch.randint({arg.low}, {arg.high}, {where}).to(torch.{arg.dtype})"
-    made = f"torch.{'rand' if arg.draw is Distribution.UNIFORM else 'randn'}({where})"
-    if arg.scale != 1.0:
-        made += f" * {arg.scale!r}"
-    if arg.shift:
-        made += f" + {arg.shift!r}"
-    plain = made if arg.scale == 1.0 and not arg.shift else f"({made})"
+        made = f"torch.randint({arg.low}, {arg.high}, {size}, {place})"
+    elif arg.draw is Distribution.PERMUTATION:
+        made = f"torch.randperm({(arg.shape or [1])[0]}, {place})"
+    else:
+        made = f"torch.{'rand' if arg.draw is Distribution.UNIFORM else 'randn'}({size}, {place})"
+    is_whole = arg.draw in (Distribution.INTEGERS, Distribution.PERMUTATION)
+    made = arg.after.replace("{}", made) or made
     if arg.dtype in FLOAT8:
-        return f"{plain}.to(torch.{arg.dtype}).view(torch.uint8)"
-    return plain if arg.dtype == "float32" else f"{plain}.to(torch.{arg.dtype})"
+        return f"{made}.to(torch.{arg.dtype}).view(torch.uint8)"
+    plain = arg.dtype == "float32" and (arg.after or not is_whole)
+    return made if plain else f"{made}.to(torch.{arg.dtype})"
 
 
 def _shape(arg: DraftArg) -> str:

@@ -75,7 +75,10 @@ def read_zip(name: str, data: bytes) -> TrailFiles:
 
     Raises TrailRefused.
     """
-    stem = name.rpartition("/")[2].removesuffix(".zip")
+    if not name.lower().endswith(".zip"):
+        accepted = f"accepted: a folder or a .zip of a trail: {_known()}"
+        raise TrailRefused(f"{name}: not recognised; {accepted}")
+    stem = name.rpartition("/")[2][: -len(".zip")]
     if len(data) > MAX_TOTAL_BYTES:
         raise TrailRefused(f"{name}: larger than {MAX_TOTAL_BYTES} bytes; accepted: less")
     try:
@@ -122,5 +125,10 @@ def system_of(files: Mapping[str, str]) -> System:
     if signs:
         said = ", ".join(f"{system} ({sign})" for system, sign in signs.items())
         raise TrailRefused(f"files of {said}; accepted: of one, or its name as source")
-    known = "; ".join(f"{each.sign} of {each.name}" for each in FORMATS)
-    raise TrailRefused(f"no file that tells who wrote this trail; accepted: {known}")
+    raise TrailRefused(f"no file that tells who wrote this trail; accepted: {_known()}")
+
+
+def _known() -> str:
+    """The formats of trails and the files that tell them."""
+    load_all(importers.__name__, importers.__path__)
+    return "; ".join(f"{each.sign} of {each.name}" for each in FORMATS)

@@ -7,7 +7,7 @@ A name that none of them holds is a question, with the nearest known names. It i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +41,7 @@ from knowledge.models import ExperienceOrigin, LessonSource, Platform, Strategy,
 KEEP = "="  # the answer that keeps a name as it is
 AVOID, LEAVE_OUT = "avoid", "leave out"
 CACHED_ANSWERS = (AVOID, LEAVE_OUT)
+UNREAD = "rows that cannot be read"  # whose only answer is to leave them out
 LONGEST = {"op": 60, "dtype": 20, "backend": 40, "platform": 80, "bottleneck": 20, "strategy": 120}
 NO_STRATEGY = "leave it unknown; it is never grouped"
 NO_OP = "leave it unknown"
@@ -115,6 +116,15 @@ class NameBook:
         question.near, question.kept = list(CACHED_ANSWERS), "keep it as good advice"
         return question.answer
 
+    def unread(self, faults: Sequence[ReadFault]) -> str:
+        """What to do with rows that cannot be stored; they are one question."""
+        answer = ""
+        for fault in faults:
+            question = self._ask(UNREAD, "rows", UNREAD, fault.place, fault.words)
+            question.near, question.kept = [LEAVE_OUT], "import nothing"
+            answer = question.answer
+        return answer
+
     def _resolve(self, field: str, name: str, place: str, about: str, *, backend: str) -> str:
         if name in EMPTY:
             said = self.answers.get(f"{field}:", "")
@@ -180,8 +190,8 @@ def our_question(said: Mapping[str, str]) -> Question:
 
 def choices_of(field: str) -> list[str]:
     """All names of a field that an answer may be."""
-    if field == "lesson":
-        return list(CACHED_ANSWERS)
+    if field in ("lesson", "rows"):
+        return list(CACHED_ANSWERS) if field == "lesson" else [LEAVE_OUT]
     if field in TABLES:
         return our_names(field)
     table = Platform if field == "platform" else Strategy

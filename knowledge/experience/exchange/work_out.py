@@ -13,14 +13,22 @@ from knowledge.experience.attempts.record import NewExperience
 from knowledge.experience.catalogue.names import load_names, place_of
 from knowledge.experience.exchange.naming import (
     KEEP,
+    LEAVE_OUT,
+    UNREAD,
     NameBook,
     NameQuestion,
     ResolvedImport,
     resolve,
 )
 from knowledge.experience.lessons.new import NewLesson
-from knowledge.experience.readers.drafts import SHOWN, AttemptDraft, GapDraft, LessonDraft
-from knowledge.experience.readers.recognise import read_files
+from knowledge.experience.readers.drafts import (
+    SHOWN,
+    AttemptDraft,
+    GapDraft,
+    LessonDraft,
+    SkippedRow,
+)
+from knowledge.experience.readers.recognise import MOST_FAULTS, read_files
 from knowledge.experience.terms import idea_key
 from knowledge.models import EntryStanding, Experience, Gap, Lesson, LessonState
 
@@ -75,6 +83,15 @@ def work_out(files: Mapping[str, str], answers: Mapping[str, str]) -> WorkedOut:
     read = read_files(files)
     book = NameBook(answers)
     resolved = resolve(read, book)
+    faults = resolved.faults
+    # One that ends its file hides others, and so may the last that is listed.
+    single = len(faults) < MOST_FAULTS and all(each.is_row for each in faults)
+    if single and book.unread(faults) == LEAVE_OUT:
+        resolved.left_out += [
+            SkippedRow(each.file, each.line, "", f"left out by an answer: {each.words}")
+            for each in faults
+        ]
+        resolved.faults = []
     found = WorkedOut(
         format=read.formats[0] if len(read.formats) == 1 else "mixed" if read.formats else "",
         faults=[str(fault) for fault in resolved.faults],
@@ -99,7 +116,9 @@ def require_ready(worked: WorkedOut) -> None:
     """CurationError for a plan with a broken row, or with a question that nobody has answered."""
     if worked.faults:
         more = f"; and {len(worked.faults) - 1} more" if len(worked.faults) > 1 else ""
-        raise CurationError("files", f"{worked.faults[0]}{more}; nothing was imported")
+        left = "; --leave-out leaves these out, and so does the answer to 'rows' on the page"
+        can = left if any(each.key == UNREAD for each in worked.questions) else ""
+        raise CurationError("files", f"{worked.faults[0]}{more}; nothing was imported{can}")
     if worked.open:
         names = ", ".join(f"{each.field} '{each.name}'" for each in worked.open[:5])
         more = f" and {len(worked.open) - 5} more" if len(worked.open) > 5 else ""

@@ -43,9 +43,10 @@ def lessons_for(
     """What machines may read in this context: the most specific first, then the best confirmed.
 
     A lesson holds where each field of its scope is empty or the same; "" is unknown and meets only
-    lessons without that field.
+    lessons without that field. Only a dtype that is not said may be any: tips elsewhere have none.
     """
-    asked = {"op": op, "backend": backend, "platform": platform, "arch": arch, "dtype": dtype}
+    asked = {"op": op, "backend": backend, "platform": platform, "arch": arch}
+    asked |= {"dtype": dtype} if dtype else {}
     return list(holding(Lesson.objects.filter(state__in=IN_USE), asked)[:limit])
 
 

@@ -42,10 +42,14 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class ReadFault(Placed):
-    """One thing that cannot be read: where, which field, and what is accepted."""
+    """One thing that cannot be read: where, which field, and what is accepted.
+
+    is_row: whether it is one row, so that all others of its file are read.
+    """
 
     field: str
     message: str
+    is_row: bool = True
 
     @property
     def words(self) -> str:

@@ -37,12 +37,12 @@ def read_files(files: Mapping[str, str]) -> ReadFiles:
             for row in _rows(found, GivenFile(path, files[path])):
                 _take(found, path, row)
         except RecordError as error:
-            _take(found, path, error)
+            found.faults.append(ReadFault(path, error.line, error.key, error.message, False))
     found.attempts, again = twice(found.attempts)
     found.left_out += again
     if found.rows > MOST_ROWS:
         said = f"{found.rows:,} rows; accepted: {MOST_ROWS:,} in one import"
-        found.faults.append(ReadFault(next(iter(files), ""), 1, "rows", said))
+        found.faults.append(ReadFault(next(iter(files), ""), 1, "rows", said, False))
     del found.faults[MOST_FAULTS:]
     return found
 

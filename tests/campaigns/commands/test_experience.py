@@ -168,6 +168,18 @@ def test_an_export_imports_again_to_nothing_new(capsys, tmp_path):
         assert run(capsys, "import", str(file))["counts"] == {"skip": 1}
 
 
+def test_rows_that_cannot_be_read_are_left_out_when_asked_to(capsys, tmp_path):
+    rows = [json.loads((GOLDEN / "anti.json").read_text())] * 2
+    rows[1] = json.loads(json.dumps(rows[1]).replace("Do not split short rows", "x" * 601))
+    (tmp_path / "cards.json").write_text(json.dumps(rows))
+    code, message = fails("import", str(tmp_path / "cards.json"))
+    assert (code, message.endswith("; --leave-out leaves them out")) == (ExitCode.USAGE, True)
+    plan = run(capsys, "import", str(tmp_path / "cards.json"), "--leave-out", "--keep")
+    assert plan["counts"] == {"create": 1, "skip": 1}
+    done = run(capsys, "import", str(tmp_path / "cards.json"), "--confirm", "--leave-out", "--keep")
+    assert done["lessons"] == 1
+
+
 def test_a_viewer_adds_nothing(capsys):
     user = User.objects.create_user("vera")
     user.groups.add(Group.objects.get(name="viewer"))

@@ -105,4 +105,11 @@ def test_the_same_over_http(client, db):
     refused = post({"files": {"task.yml": task()["task.yml"]}})
     assert (refused.status_code, refused.json()["field"]) == (422, "files")
     assert post({"files": ["a"]}).status_code == 422
+    for name in ("cache.json", "task.yml"):
+        refused = post({"files": {name: '{"cache": {}}', "reference.py": ""}})
+        assert refused.status_code == 422
+        assert f"{name}: not recognised; accepted: one JSON of" in refused.json()["detail"]
+    call = "f(torch.randint(low=0, high=9))"
+    refused = post({"reference": "def f(x):\n    return x\n", "calls": [call]})
+    assert (refused.status_code, refused.json()["field"]) == (422, "call")
     assert post({"files": definition(), "kernel": "x"}).status_code == 422

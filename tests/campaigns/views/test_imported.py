@@ -71,7 +71,10 @@ def test_a_plan_shows_what_experiences_claim_and_their_times_make_no_trend(page)
     ("sent", "said"),
     [
         ({}, "trail: no .zip; accepted"),
-        ({"trail": SimpleUploadedFile("a.tar", b"x")}, "trail: no .zip; accepted"),
+        (
+            {"trail": SimpleUploadedFile("a.json", b"{}")},
+            "a.json: not recognised; accepted: a folder",
+        ),
         ({"trail": SimpleUploadedFile("a.zip", b"x")}, "not a readable .zip"),
         ({"trail": SimpleUploadedFile("a.zip", b"x"), "source": "me"}, "source: &#x27;me&#x27;"),
     ],

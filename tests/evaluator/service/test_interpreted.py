@@ -65,6 +65,32 @@ def test_what_is_right_on_a_gpu_is_right_here(service, tmp_path, kernel):
 
 ASSEMBLY = 'tl.inline_asm_elementwise("add.f32 $0, $1, $1;", "=f,f", [v], tl.float32, True, 1)'
 KERNEL = "Triton's interpreter cannot run this kernel"
+GLUON = """import triton
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+
+{tuned}@gluon.jit
+def twice(x, y, N, B: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])
+    i = gl.program_id(0) * B + gl.arange(0, B, layout)
+    gl.store(y + i, {value}, mask=i < N)
+
+
+def run_kernel(x, y, N):
+    {before}
+    twice[(triton.cdiv(N, 1024),)](x, y, N{given})
+"""
+DOUBLED, NO_GLUON = "gl.load(x + i, mask=i < N) * 2", "twice is in Gluon, which Triton's interpret"
+TUNED = "@triton.autotune(configs=[triton.Config({'B': 1024})], key=['N'])\n"
+
+
+def in_gluon(value=DOUBLED, before="", tuned=""):
+    given = "" if tuned else ", B=1024"
+    text = GLUON.format(value=value, before=before, tuned=tuned, given=given)
+    return small.Source("k.py", text)
+
+
 NO_GPU = "this host has no GPU"
 
 
@@ -80,8 +106,14 @@ NO_GPU = "this host has no GPU"
             candidate(launch="twice.warmup(x, y, N, 2.0, B=64, grid=(1,))._init_handles()"),
             NO_GPU,
         ),
+        (in_gluon(), NO_GLUON),
+        (in_gluon(tuned=TUNED), NO_GLUON),
+        (in_gluon(before="twice.warmup(x, y, N, B=64, grid=(1,))"), NO_GLUON),
     ],
-    ids=["assembly", "libdevice", "event", "device type", "registers", "warmup"],
+    ids=[
+        *("assembly", "libdevice", "event", "device type", "registers", "warmup"),
+        *("gluon", "gluon tuned", "gluon warmup"),
+    ],
 )
 def test_what_only_a_gpu_can_tell_is_not_judged_here(service, tmp_path, kernel, words):
     report = judged(service, tmp_path, kernel)
@@ -97,8 +129,10 @@ def test_what_only_a_gpu_can_tell_is_not_judged_here(service, tmp_path, kernel, 
         (candidate(launch=f"{LAUNCH}; raise ValueError('odd')"), Outcome.BUILD_FAILED),
         (candidate(before="1 // ('TRITON_INTERPRET' not in os.environ)"), Outcome.CRASHED),
         (candidate("v * g"), Outcome.BUILD_FAILED),
+        (in_gluon("gl.load(x + i) * g"), Outcome.BUILD_FAILED),
+        (in_gluon(before="1 // ('TRITON_INTERPRET' not in os.environ)"), Outcome.CRASHED),
     ],
-    ids=["wrong", "raises", "crashes", "does not compile"],
+    ids=["wrong", "raises", "crashes", "does not compile", "nor in gluon", "crashes in gluon"],
 )
 def test_what_is_its_own_fault_stays_so(service, tmp_path, kernel, outcome):
     kernel = replace(kernel, text=f"import os\n{kernel.text}")

@@ -81,6 +81,20 @@ def test_a_tree_of_tips_comes_as_an_archive_with_its_scope(as_):
     assert (lesson.arch, lesson.backend, lesson.state) == ("gfx950", "triton", "anti_pattern")
 
 
+def test_rows_that_are_too_long_are_left_out_by_an_answer(as_):
+    cora, text = as_("cora"), (GOLDEN / TIPS).read_text().replace("Ask for two", "x" * 601)
+    answer = cora.post("/x/imports/", {"files": uploaded("tips.md", text)})
+    page = text_of(cora.get(answer.url))
+    assert "or leave those rows out below" in page
+    assert "characters; accepted: at most 600" in page
+    unread = "rows that cannot be read"
+    sent = {"key": [unread], "answer": ["leave out"], "keep": "1"}
+    cora.post(f"{answer.url}answer/", sent)
+    assert 'id="confirm"' in text_of(cora.get(answer.url))
+    cora.post(f"{answer.url}confirm/")
+    assert Lesson.objects.count() == 2
+
+
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [

@@ -36,10 +36,10 @@ def test_a_triton_file_with_reference_and_test_needs_nothing_else():
 def test_a_weight_of_ones_is_drawn_around_one_and_that_is_said():
     draft = propose(Given("scale.py", TRITON))
     weight = next(arg for arg in draft.args if arg.name == "weight")
-    assert (weight.draw, weight.shift) == (Distribution.NORMAL, 1.0)
+    assert (weight.draw, weight.after) == (Distribution.NORMAL, "({} + 1.0)")
     assert any(words.startswith("weight is drawn") for words in draft.assumed)
     x = next(arg for arg in draft.args if arg.name == "x")
-    assert x.scale == 0.5
+    assert x.after == "({} * 0.5)"
 
 
 def test_the_written_files_hold_the_kernel_and_no_kernel_in_the_reference():

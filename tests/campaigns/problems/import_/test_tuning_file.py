@@ -6,8 +6,9 @@ import tomllib
 import pytest
 
 from campaigns.evaluator.contract import Source
+from campaigns.problems.import_.collection import names_beside, read_collection
 from campaigns.problems.import_.draft import DraftError, Role
-from campaigns.problems.import_.tuning_file import is_tuning_file, kernel_file, read_tuning
+from campaigns.problems.import_.tuning_file import kernel_file, read_tuning
 from campaigns.problems.import_.write import written
 from campaigns.spaces.constraints import DeviceLimits
 from campaigns.spaces.find import space_of
@@ -63,10 +64,59 @@ def read(change=None, kernel=KERNEL, reference=REFERENCE):
 
 def test_it_tells_a_tuning_file_and_its_kernel():
     text = json.dumps(FILE)
-    assert is_tuning_file(text)
-    assert not is_tuning_file('{"axes": {}}')
-    assert not is_tuning_file("[")
     assert kernel_file(text) == "sum.cu"
+    assert names_beside("t1.json", text) == ("sum.cu",)
+    assert names_beside("t1.json", '{"axes": {}}') == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"cache": {}, "tune_params": {}}', "x.json: not recognised; accepted: one JSON of Fla"),
+        ("[1, 2]", "x.json: not recognised; accepted: one JSON of FlashInfer Trace"),
+        ("{", "x.json: no JSON: Expecting property name"),
+        ("[" * 9999, "x.json: no JSON: "),
+        ('{"axes": {}}', "axes: an object of objects is needed"),
+    ],
+)
+def test_a_json_of_nobody_is_not_recognised_and_what_is_accepted_is_said(text, said):
+    with pytest.raises(DraftError) as refused:
+        read_collection({"x.json": text})
+    assert said in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [
+        ("[8 * i for i in range(1, 4)]", [8, 16, 24]),
+        ("[2**i for i in range(4)]", [1, 2, 4, 8]),
+        ("[i for i in range(1, 10) if i % 3 == 0]", [3, 6, 9]),
+        ("list(32 + i for i in (1, 2))", [33, 34]),
+        ("[1, 2] + [4 * i for i in range(1, 3)]", [1, 2, 4, 8]),
+        ("range(2, 7, 2)", [2, 4, 6]),
+    ],
+)
+def test_values_of_a_parameter_are_read_as_python_writes_them(given, values):
+    change = {"ConfigurationSpace.TuningParameters": [{"Name": "ITEMS", "Values": given}]}
+    one_of = " || ".join(f"ITEMS == {value}" for value in values)
+    more = {"ConfigurationSpace.Conditions": [], "KernelSpecification.LocalSize": {"X": "64"}}
+    assert f"static_assert({one_of}," in read(change | more).kernels["cuda"][1]
+
+
+def test_sizes_are_formulas_of_the_problem_size_and_of_parameters():
+    size = "(ProblemSize[0] + max(ITEMS) - 1) * min(BLOCK)"
+    listed = [dict(one) for one in FILE["KernelSpecification"]["Arguments"]]
+    listed[0]["Size"] = listed[1]["Size"] = size
+    listed[3]["FillValue"] = size
+    change = {
+        "KernelSpecification.Arguments": listed,
+        "KernelSpecification.ProblemSize": [61, 4],
+        "KernelSpecification.GlobalSize": {"X": "ProblemSize[0] // ITEMS", "Y": "max(ITEMS)"},
+    }
+    draft = read(change)
+    assert draft.cases == {"2048": {"N": 2048}}  # (61 + 4 - 1) * 32
+    assert draft.args[3].value == "N"
+    assert "(61 / ITEMS)" in draft.kernels["cuda"][1]
 
 
 def test_vectors_and_numbers_are_arguments_and_the_kernel_is_launched():
@@ -135,6 +185,12 @@ def test_the_search_finds_the_parameters_as_knobs_within_the_conditions():
          "definition"),
         ({"ConfigurationSpace.TuningParameters": [{"Name": "B", "Values": "range(10000000)"}]},
          REFERENCE, "definition"),
+        *(
+            ({"ConfigurationSpace.TuningParameters": [{"Name": "B", "Values": text}]}, REFERENCE,
+             "definition")
+            for text in ("[i for i in open(1)]", "[i for i in range(9) for j in range(9)]",
+                         "[9**99**i for i in range(9)]", "[i for i in range(10**9)]")
+        ),
         ({"ConfigurationSpace.TuningParameters": [{"Name": "B", "Values": [1], "Default": 2}]},
          REFERENCE, "definition"),
     ],

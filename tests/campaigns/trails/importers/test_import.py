@@ -70,6 +70,12 @@ def test_the_same_content_comes_in_once(tmp_path):
     assert ImportedRound.objects.count() == 4
 
 
+def test_a_file_of_no_trail_is_not_recognised_by_its_own_name(tmp_path):
+    (tmp_path / "x.json").write_text("{}")
+    with pytest.raises(TrailRefused, match=r"^x.json: not recognised; .* trail.json of kopt"):
+        read_path(tmp_path / "x.json")
+
+
 def test_nothing_stays_of_an_import_that_fails(monkeypatch):
     planned = plan_import(read_path(TRAILS / "atrex"))
     monkeypatch.setattr(ImportedRound.objects, "bulk_create", None)

@@ -12,6 +12,7 @@ from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.exchange.batches import confirm, drop, undo
 from knowledge.experience.attempts.merging import merge
 from knowledge.experience.attempts.record import NewExperience, record_attempts
+from knowledge.experience.exchange.naming import LEAVE_OUT, UNREAD
 from knowledge.experience.exchange.plan import answer_questions, plan_import
 from knowledge.experience.lessons.decide import propose_lesson
 from knowledge.experience.lessons.new import NewLesson
@@ -105,6 +106,38 @@ def test_a_broken_row_is_named_and_nothing_is_imported():
     with pytest.raises(CurationError, match=r"experiences.json:L\d+: metrics_after"):
         confirm(batch, None)
     assert (Experience.objects.count(), batch.state) == (0, "planned")
+
+
+def tips(*takeaways):
+    form = "### 2026-01-01 round-2 — ACCEPTED\n- Context: a\n- Signal: b\n- Takeaway: {}\n"
+    text = "".join(form.format(each) + "- Applicability: c\n\n" for each in takeaways)
+    return {"gfx950/matmul/triton/tips.md": text}
+
+
+def test_lessons_that_are_too_long_are_named_and_may_be_left_out():
+    batch = plan_import(tips("first", "x" * 601, "third"), None)
+    (row,) = [row for row in batch.plan["rows"] if row["outcome"] == "error"]
+    place = "gfx950/matmul/triton/tips.md:L7"
+    assert (row["at"], row["why"]) == (place, "takeaway: 601 characters; accepted: at most 600")
+    with pytest.raises(CurationError, match=r"L7: .*nothing was imported; --leave-out leaves"):
+        confirm(batch, None)
+    with pytest.raises(CurationError, match="rows: 'all'; accepted: leave out"):
+        answer_questions(batch, {UNREAD: "all"}, None)
+    answer_questions(batch, {}, None, keep_others=True)
+    with pytest.raises(CurationError, match="nothing was imported"):
+        confirm(batch, None)
+    answer_questions(batch, {UNREAD: LEAVE_OUT}, None)
+    assert batch.plan["counts"] == {"create": 2, "skip": 1}
+    assert "left out by an answer: takeaway: 601" in batch.plan["rows"][0]["why"]
+    confirm(batch, None)
+    assert set(Lesson.objects.values_list("takeaway", flat=True)) == {"first", "third"}
+
+
+def test_a_fault_that_hides_the_rest_of_its_file_is_not_left_out():
+    batch = plan_import(tips("first") | {"experiences.json": "[\n{"}, None)
+    assert [question["key"] for question in batch.plan["questions"]] == []
+    with pytest.raises(CurationError, match=r"nothing was imported$"):
+        confirm(batch, None)
 
 
 def test_files_without_anything_to_read_are_refused_with_what_is_accepted():

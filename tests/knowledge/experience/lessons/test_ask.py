@@ -46,6 +46,12 @@ def test_an_unknown_place_meets_only_general_lessons(db):
     assert lessons_for(**(HERE | {"platform": ""})) == [general]
 
 
+def test_a_dtype_that_is_not_said_may_be_any(db):
+    lesson = stored("x", dtype="float16")
+    assert lessons_for(**(HERE | {"dtype": ""})) == [lesson]
+    assert lessons_for(**(HERE | {"dtype": "float64"})) == []
+
+
 def test_what_says_nearly_the_same_is_found(db):
     near = stored("Use 8 warps for tiles of 128 by 128 on Hopper.")
     stored("Vectorise loads of the epilogue.")

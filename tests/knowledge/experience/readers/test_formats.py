@@ -61,6 +61,65 @@ def test_the_tips_of_the_third_system():
     assert not kept.cached
 
 
+# As people write them down: headings with what stands below, bullets in bold, no form.
+FREE = """# gfx950, gemm: tips
+
+Append here, one for each round.
+
+## Wide loads pay off where rows are long
+
+- Observation: loads of 16 bytes took 27 % less.
+- Rule: ask for them where a row has 4096 elements.
+
+```
+# no heading
+```
+
+## Compiler
+Two quirks.
+
+### Registers
+- **A second accumulator spills.** It costs 24 registers
+  and gains nothing.
+- **Two stages** are enough: three gain 0.1 %. More is noise.
+
+## Dead ends
+- Keep the quantised weight keyed on `(id, version)`.
+
+### 2026-01-01 round-4 — ACCEPTED
+- Context: a persistent kernel
+- Signal: 2 % faster
+- Takeaway: one program a core
+- Applicability: large rows
+
+## Caches
+- Keep the scales keyed on `(id, version)`.
+"""
+
+
+def test_tips_without_a_form_are_lessons_by_heading_or_by_bullet():
+    found = read_files({"t/gfx950/gemm/triton/tips.md": FREE})
+    assert not found.faults
+    told = [(one.line, one.avoid, bool(one.cached), one.takeaway) for one in found.lessons]
+    assert told == [
+        (5, False, False, "Wide loads pay off where rows are long"),
+        (18, False, False, "A second accumulator spills."),
+        (20, False, False, "Two stages are enough:"),
+        (25, False, False, "one program a core"),
+        (31, False, True, "Caches"),
+    ]
+    wide, spills, *_ = found.lessons
+    assert wide.signal.startswith("- Observation: loads of 16 bytes")
+    assert "# no heading" in wide.signal
+    assert spills.signal == "It costs 24 registers\nand gains nothing."
+    assert spills.context == "Tips of gfx950, gemm, triton: Compiler / Registers"
+    assert spills.names == {"platform": "gfx950", "op": "gemm", "backend": "triton"}
+
+
+def test_other_markdown_has_no_lessons_without_a_form():
+    assert not read_files({"notes.md": FREE.partition("### 2026")[0]}).lessons
+
+
 def test_tips_away_from_their_folders_say_their_scope_themselves():
     found = read_files({"tips.md": (GOLDEN / TIPS).read_text()})
     assert found.lessons[0].names["platform"] == "gfx950"
