@@ -13,6 +13,7 @@ import pytest
 from django.db import connection
 
 from campaigns.models import AbortReason, Campaign, Problem, Protocol, Round, RoundState
+from knowledge.lookup.full_disk import STILL
 from tests.architecture.source_tree import ROOT
 from tests.end_to_end.answer import Run
 from tests.evaluator import small
@@ -187,8 +188,8 @@ def test_it_says_that_the_database_has_no_room_and_stores_nothing(run: Run, prob
             cursor.execute(f"PRAGMA max_page_count = {before}")
     assert (answer.code, answer.out) == (USAGE, "")
     (line,) = answer.lines
-    assert line.startswith("campaign: database ")
-    assert line.endswith(": database or disk is full")
+    assert line.startswith("campaign: The disk of ")
+    assert line.endswith(" is full. " + STILL)
     assert [model.objects.count() for model in (Campaign, Problem, Protocol)] == [0, 0, 0]
     assert run("campaign", "new", *wish).code == 0
 
