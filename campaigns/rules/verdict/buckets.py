@@ -11,8 +11,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import Gate, GateOutcome, Reason, stopped
-from campaigns.rules.wording import WordedEnum, duration, faster, share
+from campaigns.rules.wording import WordedEnum, duration, gain_words, share
 
 NAME = "transfer"
 # Parts and whole that differ by more than this are reported.
@@ -115,11 +116,33 @@ def credit_words(declared: Declared | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRound:
-    """An accepted round: its gain over the incumbent of its time, as a fraction."""
+    """An accepted round: its gain over the incumbent of its time."""
 
     number: int
-    gain: float
+    gain: Gain
     declared: Declared
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A ratio of times with its interval; 1 is no gain."""
+
+    value: float = 1.0
+    low: float = 1.0
+    high: float = 1.0
+
+    @classmethod
+    def of(cls, gain: Gain, most: float = math.inf) -> Ratio:
+        """Of a gain, of which no more than `most` counts."""
+        return cls(*(min(1 + part, most) for part in (gain.gain, gain.low, gain.high)))
+
+    def times(self, other: Ratio) -> Ratio:
+        """The product."""
+        return Ratio(self.value * other.value, self.low * other.low, self.high * other.high)
+
+    @property
+    def words(self) -> str:
+        return gain_words(self.value - 1, self.low - 1, self.high - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,48 +163,53 @@ class Audit:
     measured: whether that was measured side by side; else it is the product of all rounds.
     """
 
-    structural: float
-    weights: float
-    whole: float
+    structural: Ratio
+    weights: Ratio
+    whole: Ratio
     measured: bool
     structural_rounds: tuple[int, ...]
     weight_rounds: tuple[int, ...]
     uncounted: tuple[int, ...]
 
     @property
-    def real(self) -> float:
+    def real(self) -> Ratio:
         """The gain that remains in real use."""
-        return self.structural * self.weights
+        return self.structural.times(self.weights)
 
     @property
     def residual(self) -> float:
-        return self.whole / self.real
+        return self.whole.value / self.real.value
 
     @property
     def is_inflated(self) -> bool:
-        """Whether the whole is more than its parts by over GAP."""
-        return self.residual - 1 > GAP
+        """Whether the whole is more than its parts by over GAP, and by more than noise explains.
+
+        What was not measured side by side has the noise of its parts: there every gap is one.
+        """
+        clear = not self.measured or self.whole.low > self.real.high
+        return self.residual - 1 > GAP and clear
 
     @property
     def has_gap(self) -> bool:
-        """Whether parts and whole differ by over GAP, in either direction."""
-        return abs(self.residual - 1) > GAP
+        """The same in either direction."""
+        clear = not self.measured or self.real.low > self.whole.high
+        return self.is_inflated or (1 - self.residual > GAP and clear)
 
     @property
     def parts(self) -> tuple[AuditPart, ...]:
         """The parts, and the whole."""
         whole = "Whole, measured against v0" if self.measured else "Whole, all rounds together"
         return (
-            AuditPart("Kernel work (S_real)", self.structural_rounds, self.structural),
-            AuditPart("Weight caches, bounded (W_real)", self.weight_rounds, self.weights),
+            AuditPart("Kernel work (S_real)", self.structural_rounds, self.structural.value),
+            AuditPart("Weight caches, bounded (W_real)", self.weight_rounds, self.weights.value),
             AuditPart("Residual (R_real)", self.uncounted, self.residual),
-            AuditPart(whole, (), self.whole),
+            AuditPart(whole, (), self.whole.value),
         )
 
     @property
     def words(self) -> str:
         """The conclusion in a sentence."""
-        parts = f"{faster(self.real - 1)} in real use by its parts, {faster(self.whole - 1)} "
+        parts = f"{self.real.words} in real use by its parts, {self.whole.words} "
         parts += "measured against v0" if self.measured else "by all rounds together"
         if self.is_inflated:
             return (
@@ -189,35 +217,37 @@ class Audit:
             )
         if self.has_gap:
             return f"Parts and whole differ: {parts}; rounds one by one showed more than their sum."
-        return f"Clean: {parts}; they agree within {share(GAP)}."
+        near = abs(self.residual - 1) <= GAP
+        within = f"within {share(GAP)}" if near else "within their intervals"
+        return f"Clean: {parts}; they agree {within}."
 
 
-def audit(kept: Iterable[AcceptedRound], whole: float | None) -> Audit:
+def audit(kept: Iterable[AcceptedRound], whole: Gain | None) -> Audit:
     """Take a campaign's gain apart by multiplying ratios, never by adding percentages.
 
-    whole: v0's time over the incumbent's where both were measured side by side. Raises ValueError
-    where a gain is no gain of times.
+    whole: of the incumbent over v0 where both were measured side by side. Raises ValueError where
+    a gain is no gain of times.
     """
-    structural = weights = every = 1.0
+    structural = weights = every = Ratio()
     rounds: dict[str, list[int]] = {"K": [], "W": [], "": []}
     for one in kept:
-        ratio = 1 + one.gain
-        if not 0 < ratio < math.inf:
-            raise ValueError(f"round {one.number}: gain {one.gain!r}; accepted: above −1")
-        every *= ratio
+        ratio = Ratio.of(one.gain)
+        if not 0 < ratio.value < math.inf:
+            raise ValueError(f"round {one.number}: gain {one.gain.gain!r}; accepted: above −1")
+        every = every.times(ratio)
         bucket, bound = one.declared.bucket, one.declared.bound
         if bucket is not None and bucket.is_kernel:
-            structural *= ratio
+            structural = structural.times(ratio)
             rounds["K"].append(one.number)
         elif bucket is Bucket.W1 and bound is not None:
-            weights *= min(ratio, 1 + bound)
+            weights = weights.times(Ratio.of(one.gain, 1 + bound))
             rounds["W"].append(one.number)
         else:
             rounds[""].append(one.number)
     return Audit(
         structural=structural,
         weights=weights,
-        whole=every if whole is None else whole,
+        whole=every if whole is None else Ratio.of(whole),
         measured=whole is not None,
         structural_rounds=tuple(rounds["K"]),
         weight_rounds=tuple(rounds["W"]),
