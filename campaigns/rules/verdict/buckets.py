@@ -8,12 +8,13 @@ benchmark.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from campaigns.rules.noise.gain import Gain
+from campaigns.rules.verdict.chained import chained
 from campaigns.rules.verdict.decision import Gate, GateOutcome, Reason, stopped
-from campaigns.rules.wording import WordedEnum, duration, gain_words, share
+from campaigns.rules.wording import WordedEnum, duration, share
 
 NAME = "transfer"
 # Parts and whole that differ by more than this are reported.
@@ -124,28 +125,6 @@ class AcceptedRound:
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
-    """A ratio of times with its interval; 1 is no gain."""
-
-    value: float = 1.0
-    low: float = 1.0
-    high: float = 1.0
-
-    @classmethod
-    def of(cls, gain: Gain, most: float = math.inf) -> Ratio:
-        """Of a gain, of which no more than `most` counts."""
-        return cls(*(min(1 + part, most) for part in (gain.gain, gain.low, gain.high)))
-
-    def times(self, other: Ratio) -> Ratio:
-        """The product."""
-        return Ratio(self.value * other.value, self.low * other.low, self.high * other.high)
-
-    @property
-    def words(self) -> str:
-        return gain_words(self.value - 1, self.low - 1, self.high - 1)
-
-
-@dataclass(frozen=True, slots=True)
 class AuditPart:
     """One line of an audit: its name, its rounds, and its ratio of times (1 is no gain)."""
 
@@ -163,22 +142,22 @@ class Audit:
     measured: whether that was measured side by side; else it is the product of all rounds.
     """
 
-    structural: Ratio
-    weights: Ratio
-    whole: Ratio
+    structural: Gain
+    weights: Gain
+    whole: Gain
     measured: bool
     structural_rounds: tuple[int, ...]
     weight_rounds: tuple[int, ...]
     uncounted: tuple[int, ...]
 
     @property
-    def real(self) -> Ratio:
+    def real(self) -> Gain:
         """The gain that remains in real use."""
-        return self.structural.times(self.weights)
+        return _product([self.structural, self.weights])
 
     @property
     def residual(self) -> float:
-        return self.whole.value / self.real.value
+        return (1 + self.whole.gain) / (1 + self.real.gain)
 
     @property
     def is_inflated(self) -> bool:
@@ -200,10 +179,10 @@ class Audit:
         """The parts, and the whole."""
         whole = "Whole, measured against v0" if self.measured else "Whole, all rounds together"
         return (
-            AuditPart("Kernel work (S_real)", self.structural_rounds, self.structural.value),
-            AuditPart("Weight caches, bounded (W_real)", self.weight_rounds, self.weights.value),
+            AuditPart("Kernel work (S_real)", self.structural_rounds, 1 + self.structural.gain),
+            AuditPart("Weight caches, bounded (W_real)", self.weight_rounds, 1 + self.weights.gain),
             AuditPart("Residual (R_real)", self.uncounted, self.residual),
-            AuditPart(whole, (), self.whole.value),
+            AuditPart(whole, (), 1 + self.whole.gain),
         )
 
     @property
@@ -222,32 +201,37 @@ class Audit:
         return f"Clean: {parts}; they agree {within}."
 
 
+def _product(gains: Sequence[Gain]) -> Gain:
+    return chained(gains) or Gain(0.0, 0.0, 0.0, 0)
+
+
 def audit(kept: Iterable[AcceptedRound], whole: Gain | None) -> Audit:
     """Take a campaign's gain apart by multiplying ratios, never by adding percentages.
 
     whole: of the incumbent over v0 where both were measured side by side. Raises ValueError where
     a gain is no gain of times.
     """
-    structural = weights = every = Ratio()
+    structural, weights, every = [], [], []
     rounds: dict[str, list[int]] = {"K": [], "W": [], "": []}
     for one in kept:
-        ratio = Ratio.of(one.gain)
-        if not 0 < ratio.value < math.inf:
-            raise ValueError(f"round {one.number}: gain {one.gain.gain!r}; accepted: above −1")
-        every = every.times(ratio)
+        gain = one.gain
+        if not 0 < 1 + gain.gain < math.inf:
+            raise ValueError(f"round {one.number}: gain {gain.gain!r}; accepted: above −1")
+        every.append(gain)
         bucket, bound = one.declared.bucket, one.declared.bound
         if bucket is not None and bucket.is_kernel:
-            structural = structural.times(ratio)
+            structural.append(gain)
             rounds["K"].append(one.number)
         elif bucket is Bucket.W1 and bound is not None:
-            weights = weights.times(Ratio.of(one.gain, 1 + bound))
+            middle, low, high = (min(part, bound) for part in (gain.gain, gain.low, gain.high))
+            weights.append(Gain(middle, low, high, gain.pairs, gain.kind))
             rounds["W"].append(one.number)
         else:
             rounds[""].append(one.number)
     return Audit(
-        structural=structural,
-        weights=weights,
-        whole=every if whole is None else Ratio.of(whole),
+        structural=_product(structural),
+        weights=_product(weights),
+        whole=whole or _product(every),
         measured=whole is not None,
         structural_rounds=tuple(rounds["K"]),
         weight_rounds=tuple(rounds["W"]),
