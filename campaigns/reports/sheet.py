@@ -124,8 +124,8 @@ class CampaignSheet:
 
     @property
     def noise(self) -> RoundRow | None:
-        """The newest verdict, whose noise floor is the one in use; None before the first."""
-        return next((row for row in self.newest_first if row.noise), None)
+        """The newest round that was timed, whose noise floor is the one in use; None before it."""
+        return next((row for row in self.newest_first if row.gain), None)
 
     @property
     def is_busy(self) -> bool:

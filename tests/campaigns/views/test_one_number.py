@@ -27,12 +27,15 @@ from campaigns.records.evaluations import report_of
 from campaigns.records.judged_rounds import standard_of
 from campaigns.records.noise import NoiseFloor
 from campaigns.records.verdicts import results_of
+from campaigns.reports.baselines import baseline_rows
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.one_session import compare
 from campaigns.rules.wording import duration
 from campaigns.urls import urlpatterns
 from tests.around import built_around
 from tests.campaigns import sample
+from tests.campaigns.finished import finished
+from tests.campaigns.views.test_baselines import NoCompiler
 
 # Pages of something else than a campaign, or with nothing in them but a source or an answer.
 APART = {
@@ -65,7 +68,7 @@ FACTOR = re.compile(r"(?<!median )(?<![\d,.])[\d,.]+× (?:faster|slower|as fast)
 # What plain data calls a quantity.
 DATA = {
     **dict.fromkeys(("gain", "gain_low", "gain_high"), ("gain:", "1 / gain:")),
-    **dict.fromkeys(("time_us", "latency_us", "best_us"), ("time:",)),
+    **dict.fromkeys(("time_us", "latency_us", "kernel_us"), ("time:",)),
     "median": ("median:", "rival:"),
     "noise_floor": ("noise:",),
 }
@@ -191,7 +194,7 @@ def _plain(text):
 
 def _addresses(campaign):
     numbers = list(campaign.rounds.values_list("number", flat=True))
-    pairs = [(1, numbers[-1]), (1, 2), (2, 3), (numbers[-1], 1)]
+    pairs = [(1, numbers[-1]), (1, 2), (2, numbers[-1]), (numbers[-1], 1)]
     for pattern in urlpatterns:
         if not isinstance(pattern, URLPattern) or pattern.name in APART:
             continue
@@ -230,7 +233,7 @@ def _read(campaign, user, told):
     )
     told.page("live", live.content.decode())
     commands = {"campaign list": (), "campaign show": (campaign.pk,)}
-    commands |= {"round show": (campaign.pk, 2), "round compare": (campaign.pk, 2, 3)}
+    commands |= {"round show": (campaign.pk, 2), "round compare": (campaign.pk, 1, 2)}
     for words, keys in commands.items():
         told.text(words, _said(*words.split(), *keys))
         told.facts(f"{words} --json", json.loads(_said(*words.split(), *keys, "--json")))
@@ -248,8 +251,12 @@ def _place(told, campaign):
     """
     cases = target_of(campaign).cases.values()
     placed = [us for case in cases for us in (case.floor_us, case.target_us) if us]
-    placed.append(geomean(case.target_us for case in cases))
+    placed += [geomean(us for case in cases if (us := case.target_us))] if placed else []
     standard = standard_of(campaign, has_incumbent=True)
+    placed += [floor.floor_us for floor in standard.floors.values()]
+    for case in (case for row in baseline_rows(campaign) for case in row.cases):
+        ends = case.gain.gain, case.gain.low, case.gain.high
+        told.add(f"gain:torch:{len(told.texts)}", ends, case.gain.words, "baselines")
     for evaluation in Evaluation.objects.filter(candidate__round__campaign=campaign):
         report = report_of(evaluation)
         timed = [case for case in report.cases if case.candidate] if report else []
@@ -257,7 +264,7 @@ def _place(told, campaign):
             arms = [case.candidate, case.incumbent]
             spreads = [spread(arm.samples_us) for arm in arms]
             placed += [end for one in spreads for end in (one.median, one.low, one.high)]
-            placed += [arm.device_us for arm in arms]
+            placed += [arm.device_us for arm in arms if arm.device_us]
         if timed:
             found = compare(report, standard).credited
             for gain in (found.gain, *found.cases.values(), *found.classes.values()):
@@ -279,11 +286,12 @@ _told: list[Told] = []
 
 
 @pytest.fixture
-def told(built, engineer):
-    """All that is written of both; read once for all tests."""
+def told(built, engineer, tmp_path):
+    """All that is written of these and of one beside torch; read once for all tests."""
     if not _told:
         found = Told()
-        for key in built:
+        beside = finished(tmp_path, [["time 50"]], judge=NoCompiler, baselines=True)
+        for key in (*built, beside.pk):
             _read(Campaign.objects.get(pk=key), engineer, found)
         _told.append(found)
     return _told[0]
