@@ -28,7 +28,7 @@ class NamedNumber(float):
 
     name: str
 
-    def __new__(cls, value: float, name: str) -> Self:
+    def __new__(cls, value: float, name: str = "") -> Self:
         number = super().__new__(cls, value)
         number.name = name
         return number
