@@ -87,6 +87,6 @@ def columns_of(
 
 
 # Parts of many records.
-GainSerializer = shape_of("Gain", Gain)
+GainSerializer = shape_of("Gain", Gain, "gain low high pairs kind")
 TimeSerializer = shape_of("Time", TimeSpread)
 CopiedOutputSerializer = shape_of("CopiedOutput", CopiedOutput)

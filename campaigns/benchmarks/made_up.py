@@ -27,7 +27,7 @@ from knowledge.experience.terms import (
     label_of,
     shape_class,
 )
-from knowledge.experience.wording import spread_of
+from knowledge.experience.wording import OneGain, spread_of
 from knowledge.models import Experience, ExperienceOrigin, TrackRecord
 from knowledge.search.index import rebuild
 
@@ -182,7 +182,7 @@ def fill(attempts: Iterable[MadeUpAttempt]) -> None:
     """
     contexts: dict[MadeUpContext, TrackRecord] = {}
     labels: defaultdict[int, list[AttemptLabel]] = defaultdict(list)
-    gains: defaultdict[int, list[float]] = defaultdict(list)
+    gains: defaultdict[int, list[OneGain]] = defaultdict(list)
 
     def rows() -> Iterator[Experience]:
         for number, (context, fields) in enumerate(attempts, 1):
@@ -197,7 +197,7 @@ def fill(attempts: Iterable[MadeUpAttempt]) -> None:
             track.last_at = BEGUN + datetime.timedelta(seconds=20 * number)
             labels[track.pk].append(fields["label"])
             if fields["gain"] is not None:
-                gains[track.pk].append(fields["gain"])
+                gains[track.pk].append(tuple(fields[f"gain{end}"] for end in ("", "_low", "_high")))
             yield Experience(
                 pk=number,
                 track=track,

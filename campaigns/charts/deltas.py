@@ -20,19 +20,10 @@ MOST_MARKS = 30
 
 @dataclass(frozen=True, slots=True)
 class DeltaPoint(Point):
-    """One round against the incumbent of its time."""
+    """One round against the incumbent of its time, and the noise floor of its verdict."""
 
     gain: Gain
-
-
-@dataclass(frozen=True, slots=True)
-class DeltaRow:
-    """One line of the chart. whisker: the interval. beyond: -1 or 1 where it is off scale."""
-
-    mark: Mark
-    whisker: Segment | None
-    text: str
-    beyond: int
+    noise: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +37,33 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
+class DeltaRow:
+    """One line of the chart. whisker: the interval. beyond: -1 or 1 where it is off scale.
+
+    band: as wide as the noise floor of this round.
+    """
+
+    mark: Mark
+    band: Box
+    whisker: Segment | None
+    text: str
+    beyond: int
+
+
+@dataclass(frozen=True, slots=True)
 class DeltaChart(Chart):
     """Geometry of the delta chart; `templates/campaigns/charts/deltas.svg` draws it.
 
-    noise, minimum: fractions, with their places. cuts: where the x axis ends before its values do,
-    and so carries a break mark. accepted: how many of all compared rounds. pairs: the least and the
-    most of any interval; interval_kinds: what the intervals are.
+    noise: the least and the most of any round's floor. minimum: a fraction, with its place. cuts:
+    where the x axis ends before its values do, and so carries a break mark. accepted: how many of
+    all compared rounds. pairs: the least and the most of any interval; interval_kinds: what the
+    intervals are.
     """
 
     kind: ClassVar[str] = "deltas"
     title: ClassVar[str] = "Change per round"
     zero: float
-    noise: float
-    band: Box
+    noise: tuple[float, float]
     minimum: float
     minimum_x: float
     lines: tuple[DeltaRow, ...]
@@ -68,23 +73,21 @@ class DeltaChart(Chart):
     interval_kinds: tuple[str, ...]
 
 
-def build(
-    points: Sequence[DeltaPoint], noise: float, minimum: float = ONE_SESSION
-) -> DeltaChart | NoChart:
-    """Lay out the chart in the order given. noise, minimum: fractions (0.01 is 1 %)."""
+def build(points: Sequence[DeltaPoint], minimum: float = ONE_SESSION) -> DeltaChart | NoChart:
+    """Lay out the chart in the order given. minimum: a fraction (0.01 is 1 %)."""
     if not points:
         sentence = "No round has been compared with an incumbent yet."
         return NoChart(DeltaChart.kind, DeltaChart.title, sentence)
     drawn = fewer(points, MOST_MARKS)
     bottom = TOP + ROW * len(drawn)
-    least = max(2 * minimum, 2 * noise)
+    noise = min(p.noise for p in points), max(p.noise for p in points)
+    least = 2 * max(minimum, noise[1])
     whole = _ends([point.gain for point in drawn], least)
     # Far changes are left out where there are near ones to see.
     near = [p.gain for p in drawn if max(abs(p.gain.low), abs(p.gain.high)) <= CUT_FROM]
     low, high = _ends(near, least) if near else whole
     room = (high - low) * 0.06
     x = Scale(ScaleKind.LINEAR, (low - room) * 100, (high + room) * 100, LEFT, RIGHT)
-    left, right = x.position(-noise * 100), x.position(noise * 100)
     pairs = [point.gain.pairs for point in points]
     return DeltaChart(
         frame=Frame(WIDTH, bottom + BELOW, LEFT, RIGHT, TOP, bottom),
@@ -92,7 +95,6 @@ def build(
         x_ticks=ticks_linear(x, 8),
         zero=x.position(0),
         noise=noise,
-        band=Box(left, TOP, round(right - left, 2), bottom - TOP),
         minimum=minimum,
         minimum_x=x.position(minimum * 100),
         lines=tuple(_line(point, TOP + ROW * (at + 0.5), x) for at, point in enumerate(drawn)),
@@ -103,7 +105,7 @@ def build(
         pairs=(min(pairs), max(pairs)),
         interval_kinds=tuple(sorted({point.gain.kind for point in points})),
         rows=tuple(
-            Row(p, tuple(100 * end for end in (p.gain.gain, p.gain.low, p.gain.high)))
+            Row(p, tuple(100 * end for end in (p.gain.gain, p.gain.low, p.gain.high, p.noise)))
             for p in fewer(drawn, MOST_ROWS)
         ),
         drawn=len(drawn),
@@ -125,4 +127,6 @@ def _line(point: DeltaPoint, y: float, x: Scale) -> DeltaRow:
     mark = point.mark((x.position(at), y), (percent, point.number), gain.brief)
     whisker = Segment(x.position(low), y, x.position(high), y) if high > low else None
     # The line itself shows the interval.
-    return DeltaRow(mark, whisker, gain.words.partition(" [")[0], beyond)
+    left, right = x.position(-point.noise * 100), x.position(point.noise * 100)
+    band = Box(left, y - ROW / 2, round(right - left, 2), ROW)
+    return DeltaRow(mark, band, whisker, gain.words.partition(" [")[0], beyond)

@@ -99,11 +99,6 @@ class ProgressChart(Chart):
     best_us: float | None
     untimed_y: float = UNTIMED_Y
 
-    @property
-    def above_us(self) -> float:
-        """How far the best is above the target."""
-        return (self.best_us or 0.0) - (self.target.time_us if self.target else 0.0)
-
 
 def build(points: Sequence[ProgressPoint], target: TargetLine | None) -> ProgressChart | NoChart:
     """Lay out the chart; without any time there is none."""

@@ -59,7 +59,7 @@ from campaigns.reports.sweeps import lead_of, sweep_facts
 from campaigns.rules.noise.bisect import BisectAnswer, BisectProbe, BisectResult
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.verdict.report_words import notes_of
-from campaigns.rules.wording import share
+from campaigns.rules.wording import duration, share
 from campaigns.steps.rounds.bisect import BisectQuestion, BisectRefused
 
 
@@ -262,10 +262,14 @@ def _repairs(round_: Round) -> QuerySet[Repair]:
 def case_line(case: dict[str, Any]) -> str:
     """One case's time with its interval and sample count."""
     times = case["time_us"]
-    if times is None:
-        return f"  {case['case']:16} not timed"
-    span = f"{times['low']:,.2f} to {times['high']:,.2f}"
-    return f"  {case['case']:16} {times['median']:,.2f} µs ({span}, n={times['n']})"
+    told = f"unpaired median {spread_words(times)}" if times else "not timed"
+    return f"  {case['case']:16} {told}"
+
+
+def spread_words(times: dict[str, Any]) -> str:
+    """A median with its interval and count, rounded as on the pages."""
+    median, low, high = (duration(times[name]) for name in ("median", "low", "high"))
+    return f"{median} ({low} to {high}, n={times['n']})"
 
 
 def event_facts(event: Event) -> dict[str, Any]:

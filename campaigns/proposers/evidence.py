@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from campaigns.rules.wording import duration, share
 from knowledge.experience.terms import Bottleneck
 
 NOTHING = "no measurement of the incumbent is available"
@@ -42,9 +43,9 @@ class CaseFact:
         """The case in one line with its numbers, for a hypothesis to cite."""
         parts = []
         if self.time_us is not None:
-            parts.append(f"{self.time_us:,.1f} µs")
-        if self.share is not None:
-            parts.append(f"{self.share:.1%} of the {self.floor_us:,.1f} µs floor")
+            parts.append(f"{duration(self.time_us)} by unpaired medians")
+        if self.share is not None and self.floor_us is not None:
+            parts.append(f"{share(self.share)} of the floor of {duration(self.floor_us)}")
         if self.bound:
             parts.append(f"{self.bound}-bound by the roofline")
         if self.gb_per_s is not None:

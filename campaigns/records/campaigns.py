@@ -104,7 +104,8 @@ def stored_result(campaign: Campaign) -> CampaignResult:
 
 def result_of(campaign: Campaign) -> Gain | None:
     """The incumbent against v0; None before the end, or where nothing was compared."""
-    return stored_result(campaign).as_gain
+    found = stored_result(campaign).as_gain
+    return found and replace(found, name=f"gain:campaign:{campaign.pk}")
 
 
 # The fields of a target that its row calls otherwise.

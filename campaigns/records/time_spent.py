@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Max, QuerySet
+from django.db.models import Max
 
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Phase
 from campaigns.models.kinds import AFTER_THE_ROUND, UNCOUNTED
@@ -43,30 +44,48 @@ def time_spent(campaign: Campaign, now: datetime) -> Spent:
             wall, since = wall + (at - since), None
     wall += _between(since, None, until)
     times = {True: timedelta(), False: timedelta()}
-    for begun, ended, why in _on_a_device(campaign).values_list(
-        "started_at", "finished_at", "void"
-    ):
-        times[not why] += _between(begun, ended, until)
+    for one in _on_a_device(campaign, until):
+        times[one.is_void] += one.span
     # Nor does any budget pay for what has to be measured again.
-    wall, device = max(wall - times[False], timedelta()), times[True]
+    wall, device = max(wall - times[True], timedelta()), times[False]
     return Spent(wall / HOUR, device / HOUR)
 
 
 def device_s_by_round(campaign: Campaign, now: datetime) -> dict[int, float]:
     """Round key → seconds of measuring until its verdict. One query."""
     until = min(now, campaign.finished_at) if campaign.finished_at else now
-    rows = _on_a_device(campaign).exclude(kind__in=AFTER_THE_ROUND).filter(void="")
     found: dict[int, float] = defaultdict(float)
-    times = rows.values_list("candidate__round", "started_at", "finished_at")
-    for key, begun, ended in times:
-        found[key] += _between(begun, ended, until).total_seconds()
+    for one in _on_a_device(campaign, until):
+        if not one.is_void and one.kind not in AFTER_THE_ROUND:
+            found[one.round] += one.span.total_seconds()
     return found
 
 
-def _on_a_device(campaign: Campaign) -> QuerySet[Evaluation]:
-    """All but builds, which hold none, and torch beside the incumbent, which is not its search."""
-    rows = Evaluation.objects.filter(candidate__round__campaign=campaign)
-    return rows.exclude(kind__in=UNCOUNTED)
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """One measurement of a round, by its key, and how long it had the device to itself."""
+
+    round: int
+    kind: str
+    is_void: bool
+    span: timedelta
+
+
+def _on_a_device(campaign: Campaign, until: datetime) -> Iterator[_Measured]:
+    """Each measurement in order of time; a second of a device is counted once.
+
+    Workers of one device take turns on it: what one of them waits for the other is no second time.
+    All but builds, which hold none, and torch beside the incumbent, which is not its search.
+    """
+    rows = Evaluation.objects.filter(candidate__round__campaign=campaign, started_at__isnull=False)
+    taken: dict[str, datetime] = {}
+    columns = ("worker__card", "candidate__round", "kind", "void", "started_at", "finished_at")
+    found = rows.exclude(kind__in=UNCOUNTED).order_by("started_at", "pk")
+    for card, key, kind, void, begun, ended in found.values_list(*columns):
+        device = card or ""
+        since = max(begun, taken.get(device, begun))
+        yield _Measured(key, kind, bool(void), _between(since, ended, until))
+        taken[device] = max(since, ended or until)
 
 
 def _between(begun: datetime | None, ended: datetime | None, until: datetime) -> timedelta:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -19,6 +19,7 @@ from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.verdict.expectation import Borne, borne_out
 from campaigns.rules.verdict.sanitizers import NAME as SANITIZERS
 from campaigns.rules.verdict.sanitizers import NOT_REACHED
+from campaigns.rules.wording import NamedNumber
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +65,32 @@ def borne_of(round_: Round, verdict: Verdict) -> Borne | None:
     )
 
 
-def noise_of(verdict: Verdict) -> float:
+def noise_of(verdict: Verdict) -> NamedNumber:
     """The noise floor of the verdict; the least floor where it stores none."""
-    return float((verdict.noise or {}).get("value", LEAST_FLOOR))
+    return NamedNumber((verdict.noise or {}).get("value", LEAST_FLOOR), f"noise:{verdict.round_id}")
 
 
 def gain_of(row: Verdict | Standing) -> Gain | None:
     """A verdict's gain over the incumbent of its round, or that of a standing's own session."""
     if row.gain is None or row.gain_low is None or row.gain_high is None:
         return None
-    return Gain(row.gain, row.gain_low, row.gain_high, row.pairs, row.interval_kind or KIND)
+    ends, kind = (row.gain_low, row.gain_high), row.interval_kind or KIND
+    return Gain(row.gain, *ends, row.pairs, kind, f"gain:{row._meta.model_name}:{row.pk}")
 
 
 def results_of(verdict: Verdict) -> tuple[CaseResult, ...]:
     """The verdict's cases, in the order in which they were measured."""
-    kind = verdict.interval_kind or KIND
-    return tuple(
-        CaseResult(row.case, row.time_us, row.incumbent_us, row.paired(kind))
-        for row in msgspec.convert(verdict.cases, list[PairedCase])
-    )
+    kind, found = verdict.interval_kind or KIND, []
+    for row in msgspec.convert(verdict.cases, list[PairedCase]):
+        of = f"verdict:{verdict.pk}:{row.case}"
+        arms = _named(row.time_us, f"median:{of}"), _named(row.incumbent_us, f"rival:{of}")
+        gain = row.paired(kind)
+        found.append(CaseResult(row.case, *arms, gain and replace(gain, name=f"gain:{of}")))
+    return tuple(found)
+
+
+def _named(time: TimeSpread | None, name: str) -> TimeSpread | None:
+    return time and replace(time, median=NamedNumber(time.median, name))
 
 
 def classes_of(verdict: Verdict) -> tuple[ClassResult, ...]:
@@ -92,7 +100,14 @@ def classes_of(verdict: Verdict) -> tuple[ClassResult, ...]:
         ClassResult(
             name=str(item["class"]),
             cases=tuple(map(str, item["cases"])),
-            gain=Gain(item["gain"], item["gain_low"], item["gain_high"], item["pairs"], kind),
+            gain=Gain(
+                item["gain"],
+                item["gain_low"],
+                item["gain_high"],
+                item["pairs"],
+                kind,
+                f"gain:verdict:{verdict.pk}:class:{item['class']}",
+            ),
         )
         for item in verdict.classes or ()
     )

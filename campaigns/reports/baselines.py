@@ -17,7 +17,7 @@ from campaigns.rules.noise.gain import Gain, geomean
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.rules.verdict.one_session import compare
 from campaigns.rules.verdict.report_words import copied_by, copied_words
-from campaigns.rules.wording import duration
+from campaigns.rules.wording import NamedNumber, duration
 
 # Said where nothing of torch was measured, as in campaigns from before it was.
 NONE = "not measured in this campaign"
@@ -68,12 +68,18 @@ class BaselineRow:
     @property
     def time_us(self) -> float | None:
         """torch's time, the geometric mean over the cases."""
-        return geomean(case.time_us for case in self.cases) if self.cases else None
+        return self._mean("time_us")
 
     @property
     def kernel_us(self) -> float | None:
         """The kernel's time beside it, the same mean."""
-        return geomean(case.kernel_us for case in self.cases) if self.cases else None
+        return self._mean("kernel_us")
+
+    def _mean(self, name: str) -> float | None:
+        if not self.cases:
+            return None
+        mean = geomean(getattr(case, name) for case in self.cases)
+        return NamedNumber(mean, f"time:evaluation:{self.evaluation}:{name}")
 
     @property
     def words(self) -> str:
@@ -172,7 +178,7 @@ def _compared(campaign: Campaign, row: BaselineRow, report: Report) -> BaselineR
         timers.add(case.candidate.timer.value)
     return replace(
         row,
-        gain=found.gain,
+        gain=replace(found.gain, name=f"gain:evaluation:{row.evaluation}"),
         cases=tuple(cases),
         timer=", ".join(sorted(timers)),
         copied=copied_by(report),

@@ -12,7 +12,7 @@ from campaigns.rules.noise.drift import LEAST_OTHERS, LEAST_PRESSURE, LEAST_STOL
 from campaigns.rules.noise.passport import Conditions, Length, Range, told_floor
 from campaigns.rules.target.ceilings import CampaignTarget, CaseTarget
 from campaigns.rules.verdict.case_limits import CaseEffect, GuardPolicy, case_effect
-from campaigns.rules.wording import counted, digits, share
+from campaigns.rules.wording import NamedNumber, counted, digits, share
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +33,25 @@ class CaseRow:
     def share(self) -> float | None:
         """Floor over time."""
         floor = self.target.floor_us if self.target else None
-        return floor / self.time_us if floor and self.time_us else None
+        if not floor or not self.time_us:
+            return None
+        return NamedNumber(floor / self.time_us, f"share of {getattr(self.time_us, 'name', '')}")
 
 
 def case_rows(
     row: RoundRow,
     report: Report | None,
     target: CampaignTarget,
-    floor: float,
     guard: GuardPolicy = GuardPolicy.DEFAULT,
 ) -> tuple[CaseRow, ...]:
-    """Join what a round's verdict and report say about each case, the worst gain first.
-
-    floor: the campaign's noise floor as a fraction.
-    """
+    """Join what a round's verdict and report say about each case, the worst gain first."""
     by_result = {result.case: result for result in row.results}
     by_fact = {fact.case: fact for fact in report.cases} if report else {}
     rows: list[tuple[bool, float, CaseRow]] = []
     for name in dict.fromkeys([*by_result, *by_fact]):
         result, fact, known = by_result.get(name), by_fact.get(name), target.cases.get(name)
         gain = result.gain if result else None
-        effect = case_effect(gain, floor, guard) if gain else None
+        effect = case_effect(gain, row.noise, guard) if gain and row.noise else None
         case = CaseRow(name, result, fact, known, effect, row.times.get(name))
         rows.append((fact is None or fact.correct, gain.gain if gain else 0.0, case))
     return tuple(case for _, _, case in sorted(rows, key=lambda one: one[:2]))

@@ -7,16 +7,18 @@ of the first over the second.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from campaigns.models import Campaign, Round
-from campaigns.records.campaigns import result_of, target_of
+from campaigns.evaluator.contract.report import OF_THE_SESSION
+from campaigns.models import Campaign, Evaluation, Round
+from campaigns.records.campaigns import result_of, stored_result, target_of
 from campaigns.records.evaluations import report_of
+from campaigns.records.judged_rounds import standard_of
 from campaigns.reports.diff import Diff, diff
 from campaigns.reports.rows import RoundRow, some_rows
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.chained import chained, inverse
-from campaigns.rules.verdict.decide import SESSION
+from campaigns.rules.verdict.one_session import compare
 
 SAME = "a round compared with itself"
 DIRECT = "measured against each other in pairs"
@@ -41,7 +43,7 @@ class TextRow:
 
 @dataclass(frozen=True, slots=True)
 class TimeRow:
-    """One case: both unpaired medians in µs, and the gain of the second by pairs."""
+    """One case: the times of both rounds in µs, and the gain of the second by pairs."""
 
     name: str
     first_us: float | None
@@ -81,8 +83,9 @@ class RoundComparison:
 
     @property
     def environment_differs(self) -> tuple[TextRow, ...]:
-        """What forbids to compare; the session's name differs between any two measurements."""
-        return tuple(row for row in self.settings if not row.is_equal and row.name != SESSION)
+        """What forbids to compare: other places or versions, not another session there."""
+        differ = (row for row in self.settings if not row.is_equal)
+        return tuple(row for row in differ if row.name not in OF_THE_SESSION)
 
 
 def compare_rounds(campaign: Campaign, first: Round, second: Round) -> RoundComparison:
@@ -101,6 +104,7 @@ def compare_rounds(campaign: Campaign, first: Round, second: Round) -> RoundComp
         environments.append(dict(report.environment) if report else {})
     names = dict.fromkeys([*environments[0], *environments[1]])
     cases = dict.fromkeys([*old.medians, *new.medians])
+    at_the_end = _at_the_end(campaign, (old, new)) if basis == AT_THE_END else {}
     return RoundComparison(
         first=old,
         second=new,
@@ -111,9 +115,9 @@ def compare_rounds(campaign: Campaign, first: Round, second: Round) -> RoundComp
         times=tuple(
             TimeRow(
                 case,
-                old.medians.get(case),
-                new.medians.get(case),
-                None if old.number == new.number else _between((down, up), case),
+                old.times.get(case),
+                new.times.get(case),
+                at_the_end.get(case) if basis == AT_THE_END else _between((down, up), case),
             )
             for case in cases
         ),
@@ -147,6 +151,19 @@ def _gain(
         return None, UNPAIRED
     through = sorted({row.against for way in ways for row in way if row.against} - set(numbers))
     return gain, THROUGH.format(", ".join(map(str, through))) if through else DIRECT
+
+
+def _at_the_end(campaign: Campaign, rows: tuple[RoundRow, RoundRow]) -> Mapping[str, Gain]:
+    """The same by case, from the evaluation that the campaign's result rests on."""
+    key = stored_result(campaign).evaluation
+    measured = Evaluation.objects.filter(pk=key).first() if key else None
+    report = report_of(measured) if measured else None
+    if report is None:
+        return {}
+    found = compare(report, standard_of(campaign, has_incumbent=True)).credited.cases
+    name, is_back = f"gain:campaign:{campaign.pk}", rows[0].number > rows[1].number
+    gains = {case: replace(gain, name=f"{name}:{case}") for case, gain in found.items()}
+    return {case: inverse(gain) if is_back else gain for case, gain in gains.items()}
 
 
 def _between(ways: Ways, case: str = "") -> Gain | None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from campaigns.charts import deltas, progress, roofline
 from campaigns.charts.marks import NoChart
-from campaigns.records.campaigns import baseline_floor
 from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.decision import VerdictWord
@@ -39,14 +38,14 @@ def pictures(sheet: CampaignSheet, link: Link, case: str = "") -> Pictures:
         for row in sheet.rows
     ]
     gains = [
-        deltas.DeltaPoint(row.number, row.word, link(row.number), row.gain)
+        deltas.DeltaPoint(row.number, row.word, link(row.number), row.gain, row.noise)
         for row in sheet.rows
-        if row.gain and row.number > 1
+        if row.gain and row.noise and row.number > 1
     ]
     return Pictures(
         progress=progress.build(times, _target(sheet)),
         roofline=_roofline(sheet, link, shown),
-        deltas=deltas.build(gains, baseline_floor(sheet.campaign)),
+        deltas=deltas.build(gains),
         case=shown,
         cases=known,
     )

@@ -120,8 +120,12 @@ class Progress:
     @property
     def eta_words(self) -> str:
         """How long the phase may still take, with its basis."""
-        if self.eta is None:
+        if self.state in WAITS_FOR_PEOPLE:
+            return "it depends on people"
+        if self.eta is None and self.earlier < LEAST_ROUNDS:
             return f"too early to say ({self.earlier} of {LEAST_ROUNDS} such phases done)"
+        if self.eta is None:
+            return "not known: it has taken longer than the last such phases"
         return f"{self.eta.words} in it (from the last {self.eta.rounds} such phases)"
 
     @property

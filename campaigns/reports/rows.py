@@ -13,11 +13,19 @@ from campaigns.models.verdict import MEANINGS
 from campaigns.records.campaigns import share_of
 from campaigns.records.findings import finding_counts
 from campaigns.records.rounds import ProposedBy, StoredHypothesis, hypothesis_of, proposed_by
-from campaigns.records.verdicts import CaseResult, borne_of, gain_of, paired_times_of, results_of
+from campaigns.records.verdicts import (
+    CaseResult,
+    borne_of,
+    gain_of,
+    noise_of,
+    paired_times_of,
+    results_of,
+)
 from campaigns.rules.noise.gain import Gain, geomean
 from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.verdict.chained import Times
 from campaigns.rules.verdict.decision import VerdictWord as Word
+from campaigns.rules.wording import NamedNumber
 
 
 def with_standing(rounds: QuerySet[Round]) -> QuerySet[Round]:
@@ -66,8 +74,9 @@ def meanings() -> list[tuple[str, str]]:
 class RoundRow:
     """One round as every table shows it.
 
-    times: of each case in µs, by the gains since v0; empty where none is proven. results: hold
-    the unpaired medians. masked: a restart hides it from the proposer only (R40).
+    times: of each case in µs, v0's over the gains since: the times of this version everywhere;
+    empty where none is proven. results: hold the unpaired medians of its own session. noise: the
+    floor that its verdict stands on. masked: a restart hides it from the proposer only (R40).
     """
 
     round: Round
@@ -79,6 +88,7 @@ class RoundRow:
     against: int | None
     candidates: int
     duration_s: float | None
+    noise: NamedNumber | None = None
     times: Times = field(default_factory=dict)
     share: float | None = None
     masked: bool = False
@@ -86,7 +96,8 @@ class RoundRow:
     @property
     def time_us(self) -> float | None:
         """The geometric mean over its cases."""
-        return geomean(self.times.values()) if self.times else None
+        found = geomean(self.times.values()) if self.times else None
+        return found and NamedNumber(found, f"time:{self.round.pk}")
 
     @property
     def medians(self) -> dict[str, float]:
@@ -162,7 +173,12 @@ def rows_of(
     for round_ in rounds:
         verdict: Verdict | None = getattr(round_, "verdict", None)
         reason = verdict.reason.replace("_", " ") if verdict else RoundState(round_.state).words
-        ended, times = round_.closed_at, known.get(round_.number, {})
+        ended = round_.closed_at
+        times = {
+            case: NamedNumber(us, f"time:{round_.pk}:{case}")
+            for case, us in known.get(round_.number, {}).items()
+        }
+        reached = share_of(times, target)
         rows.append(
             RoundRow(
                 round=round_,
@@ -174,8 +190,9 @@ def rows_of(
                 against=round_.against.round.number if round_.against else None,
                 candidates=getattr(round_, "candidate_count", 0),
                 duration_s=(ended - round_.opened_at) / timedelta(seconds=1) if ended else None,
+                noise=noise_of(verdict) if verdict else None,
                 times=times,
-                share=share_of(times, target),
+                share=reached and NamedNumber(reached, f"share:{round_.pk}"),
             )
         )
     return tuple(rows)

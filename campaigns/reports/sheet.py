@@ -22,8 +22,6 @@ from campaigns.models import (
 )
 from campaigns.models.transitions import WORKING
 from campaigns.records.campaigns import (
-    BaselineNoise,
-    baseline_noise,
     goal_of,
     result_of,
     stop_policy_of,
@@ -112,14 +110,24 @@ class CampaignSheet:
         return stop_policy_of(self.campaign).max_rounds if self.campaign.stop_policy else None
 
     @property
+    def judged(self) -> int:
+        """How many rounds count against the budget: those with a verdict."""
+        return sum(row.verdict is not None for row in self.rows)
+
+    @property
+    def open_round(self) -> int | None:
+        """The number of the round that is not closed yet."""
+        return next((row.number for row in self.newest_first if not row.is_closed), None)
+
+    @property
     def goal(self) -> Goal:
         """What was asked for."""
         return goal_of(self.campaign)
 
     @property
-    def noise(self) -> BaselineNoise | None:
-        """Of v0 compared with itself."""
-        return baseline_noise(self.campaign)
+    def noise(self) -> RoundRow | None:
+        """The newest round that was timed, whose noise floor is the one in use; None before it."""
+        return next((row for row in self.newest_first if row.gain), None)
 
     @property
     def is_busy(self) -> bool:
@@ -221,7 +229,7 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
         rows=rows,
         baseline=accepted[0] if accepted and accepted[0].is_baseline else None,
         best=accepted[-1] if accepted else None,
-        total=result_of(campaign) or chained(gains),
+        total=result_of(campaign) or _so_far(campaign, gains),
         excess=excess(result_of(campaign), gains),
         phase=phase,
         heartbeat=heartbeat,
@@ -231,6 +239,12 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
         queue=queue,
         awaited=awaited,
     )
+
+
+def _so_far(campaign: Campaign, gains: Sequence[Gain]) -> Gain | None:
+    """The gain over v0 while it is not measured side by side: what the rounds multiply to."""
+    found = chained(gains)
+    return found and replace(found, name=f"gain:campaign:{campaign.pk}")
 
 
 def heartbeat_of(campaign: Campaign, now: datetime) -> WorkerHeartbeat | None:

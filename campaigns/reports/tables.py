@@ -44,9 +44,9 @@ def rounds_table(rows: Iterable[RoundRow]) -> DataFrame:
 def comparison_table(found: RoundComparison) -> DataFrame:
     """A row a case and one for all together: the gain of the second round over the first."""
     first, second = found.first, found.second
-    columns = [f"round_{row.number}_unpaired_median_us" for row in (first, second)]
+    columns = [f"round_{row.number}_us" for row in (first, second)]
     lines = [(row.name, row.first_us, row.second_us, row.gain) for row in found.times]
-    lines.append(("all cases", first.median_us, second.median_us, found.gain))
+    lines.append(("all cases", first.time_us, second.time_us, found.gain))
     # Of a round and itself both columns are one.
     return _table(
         {"case": name, columns[0]: old, columns[1]: new, **_gain(gain), "basis": found.basis}

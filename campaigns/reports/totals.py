@@ -140,7 +140,7 @@ def limits_of(sheet: CampaignSheet, now: datetime) -> tuple[Counter, ...]:
     decisions = [(row.word, Reason(row.verdict.reason)) for row in sheet.rows if row.verdict]
     streaks = count_streaks(decisions, restarted_after(restart))
     history = History(
-        rounds=len(decisions),
+        rounds=sheet.judged,
         consecutive_regressions=streaks.consecutive_regressions,
         consecutive_non_accepts=streaks.consecutive_non_accepts,
         wall_h=spent.wall_h,
@@ -153,11 +153,10 @@ def limits_of(sheet: CampaignSheet, now: datetime) -> tuple[Counter, ...]:
 def audit_of(sheet: CampaignSheet) -> Audit | None:
     """None while nothing was accepted after the baseline."""
     kept = [
-        AcceptedRound(row.number, row.gain.gain, declared_of(row.round) or Declared(None))
+        AcceptedRound(row.number, row.gain, declared_of(row.round) or Declared(None))
         for row in sheet.rows
         if row.is_kept and row.number > 1 and row.gain is not None
     ]
     if not kept:
         return None
-    measured = result_of(sheet.campaign)
-    return audit(kept, None if measured is None else 1 + measured.gain)
+    return audit(kept, result_of(sheet.campaign))

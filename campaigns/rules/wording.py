@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Self
 
 from knowledge.experience.wording import digits as digits
+from knowledge.experience.wording import factor as factor
 from knowledge.experience.wording import faster as faster
 from knowledge.experience.wording import gain_words as gain_words
 
@@ -20,6 +21,17 @@ class WordedEnum(StrEnum):
         member._value_ = value
         member.words = words or value.replace("_", " ")
         return member
+
+
+class NamedNumber(float):
+    """A number with its name, which pages write beside it: "time:round:7" is one value (law 9)."""
+
+    name: str
+
+    def __new__(cls, value: float, name: str = "") -> Self:
+        number = super().__new__(cls, value)
+        number.name = name
+        return number
 
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -55,11 +56,28 @@ PLACES = {
     "workers": "workers",
 }
 
+
+def _marked(write: Callable[[Any], str]) -> Callable[[Any], str]:
+    """A filter that writes the name and all digits of a quantity beside its words (law 9)."""
+
+    def filter_(value: Any) -> str:
+        text = write(value)
+        if not isinstance(value, wording.NamedNumber):
+            return text
+        mark = '<data value="{}" data-quantity="{}">{}</data>'
+        return format_html(mark, float(value), value.name, text)
+
+    return filter_
+
+
 register.filter("session_gain", gain_of)
 register.filter("spoken", spoken)
-register.filter("share", wording.share)
-register.filter("duration", wording.duration)
+register.filter("share", _marked(wording.share))
+register.filter("duration", _marked(wording.duration))
+# Microseconds, for a column whose header says so: "1,240", "34.3".
+register.filter("us", _marked(lambda value: "–" if value in MISSING else wording.digits(value)))
 register.filter("change", wording.change)
+register.filter("factor", wording.factor)
 register.filter("hypothesis", hypothesis_of)
 register.filter("instructions", function_words)
 
@@ -187,7 +205,9 @@ def cell(value: float | None, form: str = "") -> SafeString:
     if value is None:
         return format_html("<td>{}</td>", "–")
     text = format(value, form) if form else wording.digits(value)
-    return format_html('<td title="{0}" data-value="{0}">{1}</td>', full(value), text)
+    name = getattr(value, "name", "")
+    mark = format_html(' data-quantity="{}"', name) if name else ""
+    return format_html('<td title="{0}" data-value="{0}"{1}>{2}</td>', full(value), mark, text)
 
 
 @register.filter
@@ -206,12 +226,6 @@ def spaced(value: str) -> str:
 def metric(name: str) -> str:
     """Write a metric without its unit: "time_us" is "time"."""
     return spaced(name.removesuffix("_us"))
-
-
-@register.filter
-def us(value: Any) -> str:
-    """Write microseconds for a column whose header says so: "1,240", "34.3"."""
-    return "–" if value in MISSING else wording.digits(value)
 
 
 @register.filter

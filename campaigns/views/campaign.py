@@ -122,7 +122,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "rows": sheet.newest_first[:SHOWN_ROUNDS],
         "events": found.events.select_related("round").order_by("-pk")[:SHOWN_EVENTS],
         "verbs": _verbs(found),
-        "open_round": next((r.number for r in sheet.newest_first if not r.is_closed), None),
+        "open_round": sheet.open_round,
         "takes_candidates": takes_candidates(found),
         "takes_later": takes_later(found),
         "waiting": SimpleLazyObject(lambda: waiting_sheets(found)),

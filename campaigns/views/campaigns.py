@@ -91,10 +91,9 @@ def _lines(page: Sequence[Campaign]) -> list[dict[str, Any]]:
             found = (row for row in rows if row.round.pk == campaign.incumbent.round_id)
             best = next(found, None)
         tallies = [(word, word.words, words[key][word]) for word in VerdictWord]
-        rounds_count = words[key].total()
-        lines.append(
-            {"campaign": campaign, "best": best, "tallies": tallies, "rounds": rounds_count}
-        )
+        # As against the budget: those with a verdict.
+        judged = words[key].total() - words[key][VerdictWord.RUNNING]
+        lines.append({"campaign": campaign, "best": best, "tallies": tallies, "rounds": judged})
     return lines
 
 

@@ -18,7 +18,7 @@ from django.views.decorators.vary import vary_on_headers
 from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
 from campaigns.models.kinds import TORCH
-from campaigns.records.campaigns import baseline_floor, intake_of, target_of
+from campaigns.records.campaigns import intake_of, target_of
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import machine_code_in, report_of
@@ -100,7 +100,7 @@ def round_page(
         "dispatch": dispatch_of(found),
         "no_split": no_split(found),
         "split_in": campaign.rounds.filter(split__called_by=number).first(),
-        "cases": case_rows(row, report, target, baseline_floor(campaign), guard),
+        "cases": case_rows(row, report, target, guard),
         "measured": measured,
         "report": report,
         "notes": notes_of(report) if report else (),

@@ -20,7 +20,7 @@ def digits(value: float, figures: int = 3) -> str:
 
 def faster(gain: float) -> str:
     """Write a gain as a factor: 1.75 is "2.75× faster", −0.2 is "1.25× slower"."""
-    ratio = _factor(max(1 + gain, 1 / (1 + gain)))
+    ratio = factor(max(1 + gain, 1 / (1 + gain)))
     return f"{ratio}× " + ("faster" if gain > 0 else "slower" if gain < 0 else "as fast")
 
 
@@ -38,8 +38,8 @@ def gain_words(gain: float | None, low: float | None = None, high: float | None 
         ends = (1 + low, 1 + high) if low > 0 else (1 / (1 + high), 1 / (1 + low))
         told = faster(gain)
     else:
-        ends, told = (1 + low, 1 + high), f"{_factor(1 + gain)}× as fast"
-    return f"{told} [{_factor(ends[0])}, {_factor(ends[1])}]"
+        ends, told = (1 + low, 1 + high), f"{factor(1 + gain)}× as fast"
+    return f"{told} [{factor(ends[0])}, {factor(ends[1])}]"
 
 
 def signed_percent(fraction: float) -> str:
@@ -50,14 +50,14 @@ def signed_percent(fraction: float) -> str:
     return f"{'−' if fraction < 0 else '+'}{text}"
 
 
-def _factor(ratio: float) -> str:
+def factor(ratio: float) -> str:
     """Three figures, and near one the third place behind it, where small gains differ."""
     return f"{ratio:.3f}" if abs(round(ratio, 3) - 1) < 0.1 else digits(ratio)
 
 
 @dataclass(frozen=True, slots=True)
 class GainSpread:
-    """n gains, 0.05 is 5 %. median: None without any; low, high: None of one alone."""
+    """n gains, 0.05 is 5 %. median: None without any; low, high: of one alone its own interval."""
 
     n: int = 0
     median: float | None = None
@@ -72,12 +72,16 @@ class GainSpread:
 NONE_MEASURED = GainSpread()
 
 
-def spread_of(gains: Iterable[float]) -> GainSpread:
+# A gain with its own interval, where there is one.
+OneGain = tuple[float, float | None, float | None]
+
+
+def spread_of(gains: Iterable[OneGain]) -> GainSpread:
     """The median gain with the order statistics that hold it 95 times of 100; see `ranks`."""
-    rising = sorted(gains)
-    n = len(rising)
+    found = list(gains)
+    n, rising = len(found), sorted(gain for gain, _, _ in found)
     if n < 2:
-        return GainSpread(n, *rising)
+        return GainSpread(n, *(found[0] if found else ()))
     middle, low, high = ranks(n)
     return GainSpread(n, rising[middle], rising[low], rising[high])
 

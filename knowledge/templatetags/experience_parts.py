@@ -47,7 +47,7 @@ def effect(entry: Experience) -> SafeString:
 @register.simple_tag
 def typical(track: TrackRecord) -> SafeString:
     """Write the median effect of a context with its interval."""
-    ends = (track.gain_low, track.gain_high) if track.gains > 1 else (None, None)
+    ends = track.gain_low, track.gain_high
     return format_html(
         '<span class="delta" data-delta="{}" data-baseline="each incumbent" data-n="{}">'
         '{} <span class="ci">n {}</span></span>',

@@ -354,7 +354,7 @@ def _hypothesis(idea: Idea) -> Hypothesis:
         rationale="The kernel is bound by memory, so bytes that move twice cost twice the time; "
         f"whatever shortens the wait counts. {HOSTILE if 'unroll' in idea.strategy else ''}",
         evidence=(
-            "4096x4096: 142.6 µs, 19.6% of the 28.0 µs floor, memory-bound by the roofline "
+            "4096x4096: 143 µs by unpaired medians, 19.6 % of the floor of 28.0 µs, memory-bound "
             "[memory_bandwidth: 4.8 TB/s <- <gpu-wiki>/docs/hardware/h200-sxm.md:L14]",
         ),
         expected_metric="time_us",

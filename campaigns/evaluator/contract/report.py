@@ -10,6 +10,11 @@ from enum import StrEnum
 from campaigns.evaluator.contract.job import SCHEMA, ContractError, Look
 from campaigns.evaluator.contract.timing import Timing
 
+# Keys of a report's environment that tell of its own session: which one it was, how long the judge
+# had no CPU, what the sandbox refused. They say nothing of where it was measured.
+WAITED = "waited for a CPU"
+OF_THE_SESSION = frozenset(("session", "crew", "refused", "refused to ref.py", WAITED))
+
 
 class Outcome(StrEnum):
     """What happened to a candidate. A fact, never a judgement (that is a Verdict).

@@ -20,13 +20,12 @@ from campaigns.evaluator.contract.errors import (
     ProblemError,
     is_out_of_memory,
 )
+from campaigns.evaluator.contract.report import WAITED
 from campaigns.evaluator.judge.integrity.channel import waited_for_cpu_s
 from campaigns.evaluator.judge.progress import JudgeProgress, JudgeTask, Work
 
 ARMS = ("candidate", "incumbent")
 ERRORS = ("max_abs_error", "max_rel_error", "margin", "norm_error", "repeat_margin")
-# The key of how long the judge had no CPU, in a report's environment.
-WAITED = "waited for a CPU"
 
 
 def main(task: JudgeTask, work: Work | None = None) -> Report:

@@ -26,6 +26,7 @@ from campaigns.evaluator.contract.backends import BACKEND_OF
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.management.base_command import Argument, BaseCommand, ExitCode, Exits, argument
+from campaigns.management.facts import spread_words
 from campaigns.records.cases import case_rows
 from campaigns.records.findings import stored_findings
 from campaigns.rules.verdict.decision import Decision
@@ -279,8 +280,7 @@ def _text(report: Report, decision: Decision, examined: Examined) -> str:
         if row["correct"] and margin is not None:
             line += f" in {row['checked_calls']} calls, error at most {margin:.2g} × tolerance"
         if times:
-            line += f", {times['median']:,.2f} µs ({times['low']:,.2f} to {times['high']:,.2f}"
-            line += f", n={times['n']})"
+            line += f", {spread_words(times)}"
         lines.append(line)
     lines += [f"  note: {note}" for note in notes_of(report)]
     lines += [f"  sanitizer: {found_words((one,))}" for one in report.sanitized]

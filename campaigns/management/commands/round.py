@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -15,6 +14,7 @@ from campaigns.models import Answer, Campaign, Round, RoundState, Submission, Su
 from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn, SubmissionRefused
 from campaigns.proposers.situation import facts_about
 from campaigns.records.submissions import awaited_repair
+from campaigns.records.values import picked
 from campaigns.reports.comparison import compare_rounds
 from campaigns.reports.proposers import submission_sheet
 from campaigns.reports.rows import with_standing
@@ -196,7 +196,7 @@ class Command(BaseCommand):
         gain = found.gain
         data = {
             "basis": found.basis,
-            "gain": asdict(gain) if gain else None,
+            "gain": picked(gain, "gain low high pairs kind") if gain else None,
             "rounds": [round_facts(first), round_facts(second)],
         }
         gained = f"round {other}: {gain.against(f'round {round}')}, " if gain else ""

@@ -12,7 +12,7 @@ import math
 import random
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 from campaigns.evaluator.contract import CaseReport, Timing
@@ -48,13 +48,17 @@ Pairs = Sequence[Pair]
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """A change against the incumbent as fractions (0.05: 5 % faster). pairs: least of any case."""
+    """A change against the incumbent as fractions (0.05: 5 % faster).
+
+    pairs: least of any case. name: which of all gains on record this is; "" of one derived here.
+    """
 
     gain: float
     low: float
     high: float
     pairs: int
     kind: str = KIND
+    name: str = field(default="", compare=False)
 
     @property
     def words(self) -> str:

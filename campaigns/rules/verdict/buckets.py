@@ -8,11 +8,13 @@ benchmark.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.verdict.chained import chained
 from campaigns.rules.verdict.decision import Gate, GateOutcome, Reason, stopped
-from campaigns.rules.wording import WordedEnum, duration, faster, share
+from campaigns.rules.wording import WordedEnum, duration, share
 
 NAME = "transfer"
 # Parts and whole that differ by more than this are reported.
@@ -115,10 +117,10 @@ def credit_words(declared: Declared | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRound:
-    """An accepted round: its gain over the incumbent of its time, as a fraction."""
+    """An accepted round: its gain over the incumbent of its time."""
 
     number: int
-    gain: float
+    gain: Gain
     declared: Declared
 
 
@@ -140,48 +142,53 @@ class Audit:
     measured: whether that was measured side by side; else it is the product of all rounds.
     """
 
-    structural: float
-    weights: float
-    whole: float
+    structural: Gain
+    weights: Gain
+    whole: Gain
     measured: bool
     structural_rounds: tuple[int, ...]
     weight_rounds: tuple[int, ...]
     uncounted: tuple[int, ...]
 
     @property
-    def real(self) -> float:
+    def real(self) -> Gain:
         """The gain that remains in real use."""
-        return self.structural * self.weights
+        return _product([self.structural, self.weights])
 
     @property
     def residual(self) -> float:
-        return self.whole / self.real
+        return (1 + self.whole.gain) / (1 + self.real.gain)
 
     @property
     def is_inflated(self) -> bool:
-        """Whether the whole is more than its parts by over GAP."""
-        return self.residual - 1 > GAP
+        """Whether the whole is more than its parts by over GAP, and by more than noise explains.
+
+        What was not measured side by side has the noise of its parts: there every gap is one.
+        """
+        clear = not self.measured or self.whole.low > self.real.high
+        return self.residual - 1 > GAP and clear
 
     @property
     def has_gap(self) -> bool:
-        """Whether parts and whole differ by over GAP, in either direction."""
-        return abs(self.residual - 1) > GAP
+        """The same in either direction."""
+        clear = not self.measured or self.real.low > self.whole.high
+        return self.is_inflated or (1 - self.residual > GAP and clear)
 
     @property
     def parts(self) -> tuple[AuditPart, ...]:
         """The parts, and the whole."""
         whole = "Whole, measured against v0" if self.measured else "Whole, all rounds together"
         return (
-            AuditPart("Kernel work (S_real)", self.structural_rounds, self.structural),
-            AuditPart("Weight caches, bounded (W_real)", self.weight_rounds, self.weights),
+            AuditPart("Kernel work (S_real)", self.structural_rounds, 1 + self.structural.gain),
+            AuditPart("Weight caches, bounded (W_real)", self.weight_rounds, 1 + self.weights.gain),
             AuditPart("Residual (R_real)", self.uncounted, self.residual),
-            AuditPart(whole, (), self.whole),
+            AuditPart(whole, (), 1 + self.whole.gain),
         )
 
     @property
     def words(self) -> str:
         """The conclusion in a sentence."""
-        parts = f"{faster(self.real - 1)} in real use by its parts, {faster(self.whole - 1)} "
+        parts = f"{self.real.words} in real use by its parts, {self.whole.words} "
         parts += "measured against v0" if self.measured else "by all rounds together"
         if self.is_inflated:
             return (
@@ -189,35 +196,42 @@ class Audit:
             )
         if self.has_gap:
             return f"Parts and whole differ: {parts}; rounds one by one showed more than their sum."
-        return f"Clean: {parts}; they agree within {share(GAP)}."
+        near = abs(self.residual - 1) <= GAP
+        within = f"within {share(GAP)}" if near else "within their intervals"
+        return f"Clean: {parts}; they agree {within}."
 
 
-def audit(kept: Iterable[AcceptedRound], whole: float | None) -> Audit:
+def _product(gains: Sequence[Gain]) -> Gain:
+    return chained(gains) or Gain(0.0, 0.0, 0.0, 0)
+
+
+def audit(kept: Iterable[AcceptedRound], whole: Gain | None) -> Audit:
     """Take a campaign's gain apart by multiplying ratios, never by adding percentages.
 
-    whole: v0's time over the incumbent's where both were measured side by side. Raises ValueError
-    where a gain is no gain of times.
+    whole: of the incumbent over v0 where both were measured side by side. Raises ValueError where
+    a gain is no gain of times.
     """
-    structural = weights = every = 1.0
+    structural, weights, every = [], [], []
     rounds: dict[str, list[int]] = {"K": [], "W": [], "": []}
     for one in kept:
-        ratio = 1 + one.gain
-        if not 0 < ratio < math.inf:
-            raise ValueError(f"round {one.number}: gain {one.gain!r}; accepted: above −1")
-        every *= ratio
+        gain = one.gain
+        if not 0 < 1 + gain.gain < math.inf:
+            raise ValueError(f"round {one.number}: gain {gain.gain!r}; accepted: above −1")
+        every.append(gain)
         bucket, bound = one.declared.bucket, one.declared.bound
         if bucket is not None and bucket.is_kernel:
-            structural *= ratio
+            structural.append(gain)
             rounds["K"].append(one.number)
         elif bucket is Bucket.W1 and bound is not None:
-            weights *= min(ratio, 1 + bound)
+            middle, low, high = (min(part, bound) for part in (gain.gain, gain.low, gain.high))
+            weights.append(Gain(middle, low, high, gain.pairs, gain.kind))
             rounds["W"].append(one.number)
         else:
             rounds[""].append(one.number)
     return Audit(
-        structural=structural,
-        weights=weights,
-        whole=every if whole is None else whole,
+        structural=_product(structural),
+        weights=_product(weights),
+        whole=whole or _product(every),
         measured=whole is not None,
         structural_rounds=tuple(rounds["K"]),
         weight_rounds=tuple(rounds["W"]),

@@ -16,6 +16,7 @@ from campaigns.rules.noise.gain import Gain, geomean
 from campaigns.rules.verdict.decision import VerdictWord as Word
 
 CHAINED = "product of the rounds' intervals"
+INVERSE = "1 / "
 
 
 def chained(gains: Sequence[Gain]) -> Gain | None:
@@ -28,6 +29,7 @@ def chained(gains: Sequence[Gain]) -> Gain | None:
         math.prod(1 + g.high for g in gains) - 1,
         min(g.pairs for g in gains),
         CHAINED,
+        " × ".join(g.name for g in gains),
     )
 
 
@@ -49,7 +51,8 @@ def excess(direct: Gain | None, gains: Sequence[Gain]) -> str:
 def inverse(gain: Gain) -> Gain:
     """The same comparison with the arms swapped."""
     low, high = 1 / (1 + gain.high) - 1, 1 / (1 + gain.low) - 1
-    return Gain(1 / (1 + gain.gain) - 1, low, high, gain.pairs, gain.kind)
+    name = gain.name.removeprefix(INVERSE) if gain.name.startswith(INVERSE) else INVERSE + gain.name
+    return Gain(1 / (1 + gain.gain) - 1, low, high, gain.pairs, gain.kind, name)
 
 
 Times = Mapping[str, float]

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from campaigns.evaluator.contract import Outcome
 from campaigns.models import Evaluation
-from campaigns.records.campaigns import baseline_noise
+from campaigns.records.values import picked
 from campaigns.reports.totals import GIGA, TERA
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.decision import VerdictWord as Word
@@ -113,21 +112,21 @@ def _performance(trail: ExportedCampaign, one: ExportedRound) -> dict[str, Any]:
     flops_before, moved_before = _rates(trail, before)
     compute, bandwidth = target.compute, target.bandwidth
     return {
-        "latency_us": one.median_us,
+        "latency_us": one.time_us,
         "tflops": flops / TERA if flops else None,
         "bandwidth_gbps": moved / GIGA if moved else None,
         "tflops_peak_utilization_pct": 100 * flops / compute.value if flops and compute else None,
         "bandwidth_peak_utilization_pct": (
             100 * moved / bandwidth.value if moved and bandwidth else None
         ),
-        "latency_us_by_shape": one.medians,
+        "latency_us_by_shape": one.times,
         "comparison_with_previous": {
-            "latency_delta": _delta(one.median_us, before.median_us if before else None),
+            "latency_delta": _delta(one.time_us, before.time_us if before else None),
             "tflops_delta": _delta(flops, flops_before),
             "bandwidth_delta": _delta(moved, moved_before),
             "unit": "fraction of the last accepted version's",
         },
-        "gain_over_incumbent": asdict(one.gain) if one.gain else None,
+        "gain_over_incumbent": picked(one.gain, "gain low high pairs kind") if one.gain else None,
     }
 
 
@@ -140,7 +139,7 @@ def _rates(trail: ExportedCampaign, one: ExportedRound | None) -> tuple[float | 
     cases = trail.sheet.target.cases
     if one is None or not one.results or one.word is Word.INVALID:
         return None, None
-    timed = [(cases[name], us / 1e6) for name, us in one.medians.items() if name in cases]
+    timed = [(cases[name], us / 1e6) for name, us in one.times.items() if name in cases]
     if len(timed) < len(one.results):
         return None, None
     flops = [case.flops / seconds for case, seconds in timed]
@@ -172,14 +171,12 @@ def _baseline_report(trail: ExportedCampaign, one: ExportedRound) -> str:
             )
         )
     head = ("case", "median", "95 % interval", "samples", "bound by", "floor", "of the floor")
-    code, noise, floor = one.candidate, baseline_noise(trail.campaign), NOTHING
-    if noise is not None:
-        floor = f"{share(noise.floor)}, of v0 against itself ({noise.pairs} pairs)"
+    code, floor = one.candidate, share(one.noise) if one.noise else NOTHING
     return page(
         "# Baseline",
         f"{said(trail.campaign.title)}: v0 as it came with the problem, measured "
         f"{one.closed} UTC. {said(one.sentence)}",
         table(head, rows),
-        [f"Noise floor of the campaign: {floor}."],
+        [f"Noise floor of this measurement: {floor}."],
         fenced(code.text, code.file_name.rpartition(".")[2]) if code else "",
     )

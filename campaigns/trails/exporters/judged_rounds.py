@@ -19,7 +19,7 @@ from campaigns.rules.wording import share
 class ExportedRound(RoundRow):
     """One closed round, with the evaluation that its verdict rests on.
 
-    A trail is raw data: what it calls a round's time is `median_us`, of its own session.
+    What a trail calls a round's time is that of the pages; unpaired medians are called so.
     """
 
     candidate: Candidate | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from campaigns.rules.wording import change, duration
+from campaigns.rules.wording import change, digits, duration
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table
 
@@ -45,7 +45,7 @@ def _row(one: ExportedRound) -> tuple[object, ...]:
         "python quick_test_bench.py",
         "all cases",
         one.file_name or NOTHING,
-        f"{one.median_us:.3f}" if one.median_us else NOTHING,
+        digits(one.time_us) if one.time_us else NOTHING,
         ", ".join(device) or NOTHING,
         _change(one),
         one.title,
@@ -63,7 +63,7 @@ def _change(one: ExportedRound) -> str:
 
 def _lost(trail: ExportedCampaign, one: ExportedRound) -> tuple[object, ...]:
     before = trail.kept_before(one)
-    old, new = before.median_us if before else None, one.median_us
+    old, new = before.time_us if before else None, one.time_us
     return (
         f"round {one.number}",
         one.title,

@@ -21,7 +21,7 @@ from campaigns.reports.course import KINDS
 from campaigns.reports.totals import Trend, TrendRow, audit_of, moves_bytes, trend_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.stop.intake import Intake
-from campaigns.rules.wording import duration
+from campaigns.rules.wording import duration, factor
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.markdown import NOTHING, Part, facts, page, said, table
 
@@ -121,14 +121,14 @@ def _history(trail: ExportedCampaign) -> str:
     }
     current: Part = NOTHING
     if best:
-        unit = " (geometric mean of unpaired medians)"
-        time = f"{duration(best.median_us)}{unit}" if best.median_us else ""
+        mean = " (geometric mean over the cases)" if len(best.times) > 1 else ""
+        time = f"{duration(best.time_us)}{mean}" if best.time_us else ""
         current = facts([("Round", best.number), ("Kernel", best.title), ("Time", time)])
     lost = [(one.title, one.number, one.sentence) for one in trail.rounds if not one.is_kept]
     audit: list[Part] = ["Nothing was accepted after the baseline."]
     if found is not None:
         parts = [
-            (part.name, ", ".join(map(str, part.rounds)) or "–", f"{part.ratio:.3f}×")
+            (part.name, ", ".join(map(str, part.rounds)) or "–", f"{factor(part.ratio)}×")
             for part in found.parts
         ]
         audit = [found.words, table(("part", "rounds", "ratio against v0"), parts)]

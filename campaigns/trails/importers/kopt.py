@@ -21,7 +21,7 @@ from knowledge.exchange.formats import Format
 
 METRIC = "time per call"
 CONVENTION = (
-    "geometric mean over the cases of medians per call on the judge's clock, in µs, of that "
+    "geometric mean over the cases of the time per call on the judge's clock, in µs, of that "
     "installation's device; lower is better"
 )
 WORDS = tuple(VerdictWord)

@@ -56,8 +56,12 @@ def refresh(keys: Iterable[int]) -> None:
         # The spread of `spread_of`, sorted by the database.
         n, names = found["gains"], ("gain_median", "gain_low", "gain_high")
         ranked = entries.exclude(gain=None).order_by("gain").values_list("gain", flat=True)
-        wanted = ranks(n) if n > 1 else range(n)
-        found |= itertools.zip_longest(names, [ranked[rank] for rank in wanted])
+        if n > 1:
+            spread = [ranked[rank] for rank in ranks(n)]
+        else:
+            alone = entries.exclude(gain=None).values_list("gain", "gain_low", "gain_high")
+            spread = list(alone.first() or ())
+        found |= itertools.zip_longest(names, spread)
         TrackRecord.objects.filter(pk=key).update(**found)
 
 

@@ -12,7 +12,7 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from knowledge.experience.wording import NONE_MEASURED, GainSpread, spread_of
+from knowledge.experience.wording import NONE_MEASURED, GainSpread, OneGain, spread_of
 from knowledge.models import EntryStanding, Experience, Strategy, TrackRecord
 
 MOST_STRATEGIES = 15
@@ -98,10 +98,10 @@ def effects_of(scope: ChartScope, limit: int = MOST_STRATEGIES) -> list[Strategy
     wanted = {f"track__{name}": value for name, value in scope.fields.items()}
     counting = Experience.objects.filter(standing=EntryStanding.COUNTS, **wanted)
     measured = counting.filter(track__strategy__in=[row[0] for row in counts]).exclude(gain=None)
-    gains: dict[str, list[float]] = defaultdict(list)
-    newest = measured.order_by("-pk").values_list("track__strategy", "gain")
-    for strategy, gain in newest[:MOST_GAINS]:
-        gains[strategy].append(float(gain or 0.0))
+    gains: dict[str, list[OneGain]] = defaultdict(list)
+    told = ("track__strategy", "gain", "gain_low", "gain_high")
+    for strategy, *gain in measured.order_by("-pk").values_list(*told)[:MOST_GAINS]:
+        gains[strategy].append(tuple(gain))
     return [
         StrategyEffect(strategy, tried, worked, spread_of(gains.get(strategy, [])))
         for strategy, tried, worked in counts

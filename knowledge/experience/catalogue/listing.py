@@ -19,7 +19,8 @@ CHOICES = {
     "op": tuple(sorted(OPS)),
 }
 WORKED = ("successes", "smalls", "micros")
-COLUMNS = ("platform", "op", "tried", *WORKED, "gain_median", "recent_failures")
+SPREAD = ("gain_median", "gain_low", "gain_high")
+COLUMNS = ("platform", "op", "tried", *WORKED, *SPREAD, "recent_failures")
 CONFIRMED, UNDECIDED = "confirmed", ("", "undecided")
 
 
@@ -151,4 +152,4 @@ def tallies(slugs: Iterable[str]) -> dict[str, Tally]:
 
 def _tally(rows: Sequence[Row]) -> Tally:
     tried, worked = sum(row[2] for row in rows), sum(sum(row[3:6]) for row in rows)
-    return Tally(tried, worked, spread_of(row[6] for row in rows if row[6] is not None))
+    return Tally(tried, worked, spread_of(row[6:9] for row in rows if row[6] is not None))

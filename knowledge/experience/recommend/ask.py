@@ -167,7 +167,7 @@ def _widenings(asked: Question, place: Place) -> Iterator[tuple[str, Q]]:
     yield "other backends", Q(op=asked.op) & ~Q(backend=asked.backend)
 
 
-Attempt = tuple[float | None, str]  # gain, UUID
+Attempt = tuple[float | None, str, float | None, float | None]  # gain, UUID, its interval
 
 
 def _attempts(judged: Sequence[Ranked]) -> dict[str, list[Attempt]]:
@@ -183,8 +183,9 @@ def _attempts(judged: Sequence[Ranked]) -> dict[str, list[Attempt]]:
     by_context: dict[int, list[Attempt]] = {}
     wanted = [key for keys in nearest.values() for key in keys]
     counting = Experience.objects.filter(track__in=wanted, standing=EntryStanding.COUNTS)
-    for key, gain, uuid in counting.values_list("track", "gain", "uuid").order_by("pk"):
-        by_context.setdefault(key, []).append((gain, str(uuid)))
+    columns = ("track", "gain", "uuid", "gain_low", "gain_high")
+    for key, gain, uuid, *ends in counting.values_list(*columns).order_by("pk"):
+        by_context.setdefault(key, []).append((gain, str(uuid), *ends))
     return {
         strategy: [one for key in keys for one in by_context.get(key, ())]
         for strategy, keys in nearest.items()
@@ -209,7 +210,8 @@ def _hit(judged: Ranked, widened: str, attempts: Sequence[Attempt], notes: Strat
     shown = sorted(attempts, key=lambda each: -math.inf if each[0] is None else each[0])
     if not judged.avoid:
         shown.reverse()
-    spread = spread_of(gain for gain, _ in attempts if gain is not None)
+    measured = ((gain, low, high) for gain, _, low, high in attempts if gain is not None)
+    spread = spread_of(measured)
     return Hit(
         strategy=strategy,
         title=notes.titles.get(strategy, strategy),
@@ -222,7 +224,7 @@ def _hit(judged: Ranked, widened: str, attempts: Sequence[Attempt], notes: Strat
         gain_low=spread.low,
         gain_high=spread.high,
         recent_failures=judged.recent_failures,
-        entries=tuple(uuid for _, uuid in shown[:EXAMPLES]),
+        entries=tuple(uuid for _, uuid, *_ in shown[:EXAMPLES]),
         tracks=tuple(context.key for context in contexts),
         lessons=tuple(str(lesson.uuid) for lesson in notes.lessons.get(strategy, ())),
     )

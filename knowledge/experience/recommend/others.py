@@ -28,8 +28,10 @@ class LinkedHit:
 
     @property
     def words(self) -> str:
-        told = gain_words(self.hit.gain_median, self.hit.gain_low, self.hit.gain_high)
-        return f"{self.hit.worked} of {self.hit.tried} worked, {told}" if self.hit.tried else ""
+        hit = self.hit
+        told = gain_words(hit.gain_median, hit.gain_low, hit.gain_high)
+        told = told if hit.gain_median is None else f"median {told}"
+        return f"{hit.worked} of {hit.tried} worked, {told}" if hit.tried else ""
 
     @property
     def why(self) -> str:

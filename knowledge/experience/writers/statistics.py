@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Sum
 
-from knowledge.experience.wording import NONE_MEASURED, GainSpread, spread_of
+from knowledge.experience.wording import NONE_MEASURED, GainSpread, OneGain, spread_of
 from knowledge.experience.writers.selection import Selection
 from knowledge.models import EntryStanding, TrackRecord
 
@@ -99,10 +99,11 @@ def _by_op(tracks: Any, counting: Any) -> list[OpStatistics]:
         row.worked += sum(good)
         if strategy and sum(good):
             best[op, backend][strategy] += sum(good)
-    gains: dict[tuple[str, str], list[float]] = defaultdict(list)
+    gains: dict[tuple[str, str], list[OneGain]] = defaultdict(list)
     measured = counting.exclude(gain=None).order_by()
-    for op, backend, gain in measured.values_list("track__op", "track__backend", "gain"):
-        gains[op, backend].append(gain)
+    columns = ("track__op", "track__backend", "gain", "gain_low", "gain_high")
+    for op, backend, *gain in measured.values_list(*columns):
+        gains[op, backend].append(tuple(gain))
     for key, row in rows.items():
         row.best = best[key].most_common(1)[0][0] if best[key] else ""
         row.gain = spread_of(gains[key])

@@ -55,9 +55,14 @@ def progress_points() -> list[ProgressPoint]:
 
 
 def delta(
-    number: int, gain: float, half: float = 0.01, verdict: VerdictWord = VerdictWord.ACCEPTED
+    number: int,
+    gain: float,
+    half: float = 0.01,
+    verdict: VerdictWord = VerdictWord.ACCEPTED,
+    noise: float = 0.012,
 ):
-    return DeltaPoint(number, verdict, href(number), Gain(gain, gain - half, gain + half, 10))
+    found = Gain(gain, gain - half, gain + half, 10)
+    return DeltaPoint(number, verdict, href(number), found, noise)
 
 
 def figure(chart) -> str:

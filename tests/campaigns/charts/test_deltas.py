@@ -7,8 +7,8 @@ from campaigns.rules.verdict.decision import VerdictWord
 from tests.campaigns.charts.builders import caption, delta, figure
 
 
-def chart(*points, noise: float = 0.012) -> DeltaChart:
-    found = build(points, noise)
+def chart(*points) -> DeltaChart:
+    found = build(points)
     assert isinstance(found, DeltaChart)
     return found
 
@@ -25,12 +25,19 @@ def test_it_maps_percent_linearly():
 
 def test_it_shows_noise_around_a_bold_zero():
     found = chart(delta(2, 0.05))
-    assert found.band.x == found.x.position(-1.2)
-    assert found.band.x + found.band.width == pytest.approx(found.x.position(1.2), abs=0.02)
+    band = found.lines[0].band
+    assert band.x == found.x.position(-1.2)
+    assert band.x + band.width == pytest.approx(found.x.position(1.2), abs=0.02)
     assert found.zero == found.x.position(0)
     assert found.minimum_x == found.x.position(2)
-    assert found.noise == 0.012
-    assert "noise floor ±1.2 %" in figure(found)
+    assert found.noise == (0.012, 0.012)
+    assert "noise floor ±1.2 %</li>" in figure(found)
+
+
+def test_each_round_has_the_noise_floor_of_its_verdict():
+    found = chart(delta(2, 0.05, noise=0.01), delta(3, 0.2, noise=0.163))
+    assert [line.band.x for line in found.lines] == [found.x.position(-1), found.x.position(-16.3)]
+    assert "noise floor ±1 % to ±16.3 %, by the round" in figure(found)
 
 
 def test_it_cuts_the_axis_for_a_far_gain_and_says_so():
@@ -57,10 +64,10 @@ def test_it_states_kind_and_number_of_its_intervals():
 
 def test_it_lists_what_it_draws():
     cells = re.findall(r"<td title=.*?>(.*?)</td>", figure(chart(delta(2, 0.05))))
-    assert cells == ["+5.0", "+4.0", "+6.0", "10"]
+    assert cells == ["+5.0", "+4.0", "+6.0", "1.2", "10"]
 
 
 def test_it_says_so_when_nothing_was_compared():
-    found = build([], 0.01)
+    found = build([])
     assert not isinstance(found, DeltaChart)
     assert found.sentence == "No round has been compared with an incumbent yet."

@@ -18,7 +18,7 @@ TARGET = progress.TargetLine(31.1, "a formula", (progress.SourceLink("line <- pl
 CHARTS = {
     "roofline": roofline.build(roof_points(), BANDWIDTHS, COMPUTES, case="a<b"),
     "progress": progress.build(progress_points(), TARGET),
-    "deltas": deltas.build([delta(2, 1.27), delta(3, 0.03)], 0.012),
+    "deltas": deltas.build([delta(2, 1.27), delta(3, 0.03)]),
 }
 
 

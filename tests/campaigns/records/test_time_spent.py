@@ -4,10 +4,11 @@ from datetime import UTC, datetime, timedelta
 from unittest.mock import patch
 
 import pytest
+from django.utils import timezone
 
-from campaigns.models import Evaluation
+from campaigns.models import Evaluation, Worker
 from campaigns.models.event import record
-from campaigns.records.time_spent import time_spent
+from campaigns.records.time_spent import device_s_by_round, time_spent
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.totals import limits_of
 from campaigns.rules.stop.policy import StopReason
@@ -84,6 +85,30 @@ def test_the_hours_of_the_device_are_those_of_its_evaluations(db):
     assert spent.device_h == taken / timedelta(hours=1)
     # Its end counts, not the time of asking.
     assert time_spent(sample, START + timedelta(days=99)) == spent
+
+
+def test_a_second_of_one_device_is_counted_once(db):
+    """Workers of one card claim at once, and take turns on it; another card is another."""
+    sample, far = build_sample(rounds=3, running=True), timezone.now()
+    before = time_spent(sample, far).device_h, sum(device_s_by_round(sample, far).values())
+    rows = Evaluation.objects.filter(candidate__round__campaign=sample)
+    one, open_one = rows.filter(kind="decide").first(), rows.get(state="running")
+    for number, card in enumerate(("", "", "GPU-2")):
+        made = {"platform": sample.platform, "card": card, "pid": number}
+        made |= {"started_at": START, "heartbeat_at": START}
+        worker = Worker.objects.create(name=f"w{number}", **made)
+        Evaluation.objects.create(
+            candidate=open_one.candidate,
+            kind="share",
+            attempt=number + 1,
+            worker=worker,
+            started_at=one.started_at,
+            finished_at=one.finished_at,
+        )
+    took = one.finished_at - one.started_at
+    after = time_spent(sample, far).device_h, sum(device_s_by_round(sample, far).values())
+    assert after[0] - before[0] == pytest.approx(took / timedelta(hours=1))
+    assert after[1] - before[1] == pytest.approx(took.total_seconds())
 
 
 def test_r49_the_counters_of_a_finished_campaign_are_those_it_ended_by(db):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.reports.progress import estimate, spoken
+from campaigns.reports.progress import Progress, estimate, spoken
 
 
 def test_it_says_nothing_under_three_rounds():
@@ -15,6 +15,15 @@ def test_it_looks_at_the_last_five_rounds_and_spares_the_extremes():
     eta = estimate([9999.0, 10.0, 12.0, 14.0, 16.0, 900.0], 10)
     assert (eta.low_s, eta.high_s, eta.rounds) == (120.0, 160.0, 5)
     assert eta.words == "about 2 min to 3 min left"
+
+
+def test_a_phase_that_lasts_is_not_too_early_to_tell():
+    def words(state, earlier):
+        return Progress(state, None, 900.0, "a worker", None, earlier).eta_words
+
+    assert words("validate", 2) == "too early to say (2 of 3 such phases done)"
+    assert words("validate", 5) == "not known: it has taken longer than the last such phases"
+    assert words("awaiting", 5) == "it depends on people"
 
 
 def test_it_names_one_number_where_both_ends_read_the_same():

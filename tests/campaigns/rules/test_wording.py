@@ -1,6 +1,9 @@
+import copy
+
 import pytest
 
 from campaigns.rules.wording import (
+    NamedNumber,
     amount,
     change,
     counted,
@@ -48,3 +51,8 @@ def test_a_gain_has_one_form(gain, told, time):
 
 def test_one_of_a_kind_has_no_s():
     assert [counted(n, "burst") for n in (0, 1, 1200)] == ["0 bursts", "1 burst", "1,200 bursts"]
+
+
+def test_a_number_keeps_its_name_where_it_is_copied():
+    copied = copy.deepcopy(NamedNumber(1.5, "time:7"))
+    assert (copied, copied.name) == (1.5, "time:7")

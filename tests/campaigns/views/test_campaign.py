@@ -130,6 +130,8 @@ def test_r49_it_shows_every_limit_and_how_far_it_is_used_up(page, running):
     body = page.get(reverse("campaign", args=[running.pk])).content.decode()
     found = dict(re.findall(r'data-limit="(\w+)" data-used="[^"]*">([^<]*)<', body))
     assert found["max_rounds"] == "3 of 20"
+    assert '<dt>Rounds judged</dt><dd>3 <span class="unit">of 20</span>' in body
+    assert "round 4 is open" in body
     assert found["failure_budget"] == "0 of 8"
     assert found["device_time"].endswith(" h, no limit")
     assert {*found} == {

@@ -23,7 +23,7 @@ def test_it_shows_best_share_and_verdicts(page, sample):
     assert "10 / 10" in body
     assert "5 accepted" in body
     best = campaign_sheet(sample, timezone.now()).best
-    assert f'<span class="sub">{share(best.share)}</span>' in body
+    assert f">{share(best.share)}</data></span>" in body
 
 
 @pytest.mark.parametrize(

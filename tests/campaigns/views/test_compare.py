@@ -8,6 +8,7 @@ import pandas
 import pytest
 from django.urls import reverse
 
+from campaigns.evaluator.contract.report import WAITED
 from campaigns.records.campaigns import target_of
 from campaigns.reports.comparison import TextRow
 from campaigns.reports.rows import some_rows
@@ -33,11 +34,16 @@ def test_it_chains_the_paired_gains_between_two_that_never_met(page, sample):
     assert found.low < found.gain < found.high
 
 
-def test_the_name_of_a_session_alone_forbids_no_comparison(page, sample):
+def test_what_belongs_to_a_session_alone_forbids_no_comparison(page, sample):
     found = compare(page, sample, 3, 6).context["comparison"]
-    session, driver = TextRow("session", "a", "b"), TextRow("driver", "570.1", "570.2")
-    assert replace(found, settings=(session,)).environment_differs == ()
-    assert replace(found, settings=(session, driver)).environment_differs == (driver,)
+    names = ("session", "crew", WAITED, "refused")
+    session, driver = (TextRow(n, "a", "b") for n in names), TextRow("driver", "570.1", "570.2")
+    assert replace(found, settings=(*session, driver)).environment_differs == (driver,)
+
+
+def test_the_times_of_a_case_are_apart_by_its_gain(page, sample):
+    for row in compare(page, sample, 3, 6).context["comparison"].times:
+        assert row.first_us / row.second_us == pytest.approx(1 + row.gain.gain, rel=1e-3)
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 10), (1, 6), (5, 4), (1, 10)])

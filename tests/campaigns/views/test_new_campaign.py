@@ -8,7 +8,9 @@ from django.utils import timezone
 from campaigns.models import Campaign, CampaignState, Worker
 from campaigns.views.new_campaign import CampaignForm
 from knowledge.exchange.importer import ImportOptions, take_files
-from knowledge.models import Document, Platform
+from knowledge.experience.attempts.record import NewExperience, record_attempts
+from knowledge.experience.terms import AttemptLabel
+from knowledge.models import Document, ExperienceOrigin, Platform
 from knowledge.models.document import SHIPPED_ORIGIN
 from tests.kept_wiki import put_wiki
 
@@ -285,3 +287,14 @@ def test_what_is_rare_is_folded_until_it_is_used(page):
     assert 'id="advanced">' in page.get("/c/new", CHOICE).content.decode()
     used = page.get("/c/new", CHOICE | {"hours": "2"}).content.decode()
     assert 'id="advanced" open>' in used
+
+
+def test_what_was_shown_for_another_operation_says_so(page):
+    shown = {"gain": 3.75, "gain_low": 2.85, "gain_high": 4.42, "pairs": 20}
+    place = {"op": "softmax", "dtype": "float32", "backend": "cuda", "platform": "h200-sxm"}
+    kind = {"label": AttemptLabel.SUCCESS, "origin": ExperienceOrigin.ROUND}
+    record_attempts([NewExperience(strategy="search.threads", **kind, **place, **shown)])
+    told = "1 of 1 worked, median 4.75× faster [3.85, 5.42]"
+    of_another = page.get("/c/new", CHOICE | {"problem": "layernorm"}).content.decode()
+    assert f"{told}; <b>same family: softmax · cuda · h200-sxm</b>" in of_another
+    assert f"{told}</span>" in page.get("/c/new", CHOICE).content.decode()

@@ -92,7 +92,7 @@ def test_it_says_which_noise_floor_the_verdict_stands_on(page, run):
     assert noise["passport"] is None
     words = "v0 against itself in round 1: the worker has no noise passport"
     assert noise["words"] == words
-    assert f"Noise floor 1 %: {words}" in read(page, campaign)
+    assert f">1 %</data>: {words}" in read(page, campaign)
     gates = {gate["name"]: gate for gate in Verdict.objects.get(round__number=2).gates}
     assert words in gates["samples"]["found"]
     first = Verdict.objects.get(round__number=1).noise["words"]

@@ -14,6 +14,7 @@ from campaigns.models.transitions import claim
 from campaigns.records.campaigns import target_of
 from campaigns.templatetags.campaign_parts import gate_citation
 from knowledge.specs.cited import Cited
+from tests.campaigns.sample import build_sample
 from tests.campaigns.steps import cast
 
 
@@ -39,6 +40,13 @@ def test_r4_it_shows_every_ridge_with_its_arithmetic_and_both_sources(page, samp
     cache = found.split('data-ridge="float32 cache"')[1].split("</tr>")[0]
     assert "UNKNOWN (gpu-wiki not found)" in cache
     assert "cache bandwidth: UNKNOWN" in cache
+
+
+def test_its_noise_floor_is_that_of_the_newest_round_that_was_timed(page, sample):
+    words = "v0 against itself in round 1: the worker has no noise passport"
+    assert f'>1 %</data> <span class="sub">in round 10: {words}</span>' in body(page, sample)
+    # Round 7 was wrong, so no floor was found for it.
+    assert f'<span class="sub">in round 6: {words}</span>' in body(page, build_sample(rounds=7))
 
 
 def test_it_shows_ridges_of_before_their_sources_were_kept(page, running):

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.buckets import AcceptedRound, Bucket, Declared, audit, weight_bound
 from campaigns.rules.verdict.decision import Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
@@ -60,32 +61,48 @@ def test_r21_a_weight_cache_says_how_much_of_it_counts(declared, words, passed):
     assert found.gates[1].passed is passed
 
 
+def gained(ratio):
+    return Gain(ratio - 1, ratio - 1.001, ratio - 0.999, 20)
+
+
 def test_r21_the_audit_multiplies_ratios():
     kept = [
-        AcceptedRound(2, 0.5, KERNEL),
-        AcceptedRound(3, 0.2, KERNEL),
-        AcceptedRound(4, 0.1, CACHE),
+        AcceptedRound(2, gained(1.5), KERNEL),
+        AcceptedRound(3, gained(1.2), KERNEL),
+        AcceptedRound(4, gained(1.1), CACHE),
     ]
-    found = audit(kept, 1.5 * 1.2 * 1.015)
-    assert found.structural == pytest.approx(1.8)
-    assert found.weights == pytest.approx(1.015)
+    found = audit(kept, gained(1.5 * 1.2 * 1.015))
+    assert 1 + found.structural.gain == pytest.approx(1.8)
+    assert 1 + found.weights.gain == pytest.approx(1.015)
     assert found.residual == pytest.approx(1.0)
     assert (found.structural_rounds, found.weight_rounds, found.uncounted) == ((2, 3), (4,), ())
     assert not found.has_gap
-    assert found.words.startswith("Clean: 1.83× faster in real use by its parts, 1.83× faster ")
+    assert found.words.startswith("Clean: 1.83× faster [1.82, 1.83] in real use by its parts, ")
 
 
 @pytest.mark.parametrize(
     ("whole", "inflated", "gap"), [(1.509, False, False), (1.52, True, True), (1.4, False, True)]
 )
 def test_r21_it_flags_a_gap_of_more_than_a_hundredth(whole, inflated, gap):
-    found = audit([AcceptedRound(2, 0.5, KERNEL)], whole)
+    found = audit([AcceptedRound(2, gained(1.5), KERNEL)], gained(whole))
     assert (found.is_inflated, found.has_gap) == (inflated, gap)
+
+
+def test_r21_what_noise_explains_is_not_inflated():
+    kept = [AcceptedRound(2, Gain(7.44, 5.1, 10.2, 20), KERNEL)]
+    found = audit(kept, Gain(8.76, 5.64, 17.0, 20))
+    assert (found.is_inflated, found.has_gap) == (False, False)
+    assert found.words == (
+        "Clean: 8.44× faster [6.10, 11.2] in real use by its parts, 9.76× faster [6.64, 18.0] "
+        "measured against v0; they agree within their intervals."
+    )
 
 
 @pytest.mark.parametrize("declared", [Declared(None), Declared(Bucket.W1, 30.0)])
 def test_r21_a_gain_without_its_bucket_or_times_is_not_headline(declared):
-    found = audit([AcceptedRound(2, 0.5, KERNEL), AcceptedRound(3, 0.1, declared)], None)
-    assert found.real == pytest.approx(1.5)
+    found = audit(
+        [AcceptedRound(2, gained(1.5), KERNEL), AcceptedRound(3, gained(1.1), declared)], None
+    )
+    assert 1 + found.real.gain == pytest.approx(1.5)
     assert (found.uncounted, found.is_inflated) == ((3,), True)
     assert "by all rounds together" in found.words

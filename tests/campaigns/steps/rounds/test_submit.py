@@ -73,7 +73,7 @@ def test_a_campaign_of_people_waits_and_tries_what_is_handed_in(
     assert (round_.submission, round_.verdict.word) == (made, "accepted")
     assert cast.fresh(waiting).incumbent.text == "time 50\n"
     assert proposed_by(round_).words == "alice (person)"
-    assert round_.hypothesis["evidence"][0].startswith("one: 100.0 µs, 10.0% of the 10.0 µs floor")
+    assert round_.hypothesis["evidence"][0].startswith("one: 100 µs by unpaired medians")
     assert Experience.objects.get().proposer == "person"
     cast.assert_legal_course(waiting)
 

@@ -140,7 +140,7 @@ def test_our_own_trail_comes_back_number_by_number(sample):
     for row, ours in zip(rows, sheet.rows, strict=True):
         claims = {claim["field"]: claim["value"] for claim in row.claims}
         stored = ours.round.hypothesis
-        assert row.figure == ours.median_us
+        assert row.figure == ours.time_us
         assert row.status == ours.word
         assert row.masked is False
         assert row.title == stored.get("title", "").strip()
