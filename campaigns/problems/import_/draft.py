@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 from zlib import crc32
 
 # What a case may give its setup.
@@ -101,15 +102,28 @@ class DraftArg:
         return self.role is Role.OUTPUT and self.shape is None
 
 
+class Returned(NamedTuple):
+    """One answer. argument: the one that it is, or whose name it has; "" for neither.
+
+    is_same: whether it lies in the memory of that argument.
+    """
+
+    argument: str = ""
+    is_same: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class ReferenceCode:
     """What computes the right answer.
 
     text: the module as it was given. name: of a function or a class in it. takes: the arguments
-    that it is called with, in order. optional: those of them that have defaults. by_name: whether
-    its own names are these, so that it can be called by them. returns: whether it returns its
-    outputs instead of writing them, and `answers` how many. made_with: of a class, the arguments of
-    its constructor as source.
+    that it is called with, in order; own: its own names for them, where they differ. optional:
+    those that have defaults. by_name: whether it can be called by `takes`. returns: whether it
+    returns its
+    outputs instead of writing them, `returned` what each of these is, and `places` the argument
+    that each belongs to, "" for none; without places they are the outputs in order. updates: those
+    of `takes` that it changes, as far as its source tells. made_with: of a class, the arguments of
+    its constructor as source. fixed: what it alone is given, as source, the same in every call.
     """
 
     text: str
@@ -120,7 +134,16 @@ class ReferenceCode:
     by_name: bool = True
     is_module: bool = False
     made_with: str = ""
-    answers: int = 1
+    returned: tuple[Returned, ...] = (Returned(),)
+    updates: frozenset[str] = frozenset()
+    places: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    fixed: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def answers(self) -> int:
+        """How many values it returns."""
+        return len(self.returned)
 
     @property
     def needed(self) -> list[str]:

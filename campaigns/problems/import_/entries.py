@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from campaigns.evaluator.contract.programs import ENTRY
-from campaigns.problems.import_.arguments import Example
-from campaigns.problems.import_.draft import DTYPES, FLOAT8, DraftArg, DraftError, Role
+from campaigns.problems.import_.draft import FLOAT8, DraftArg, DraftError, Role
 from campaigns.problems.import_.read_sources import PythonEntry
-
-
-def fixed_arguments(takes: Sequence[str], examples: Sequence[Example]) -> Iterator[tuple[str, str]]:
-    """Arguments that are texts, tuples, dtypes or None, and their source. Raises DraftError."""
-    for name in takes:
-        values = [example[name] for example in examples if name in example]
-        if values and (values[0] is None or isinstance(values[0], str | tuple)):
-            if any(value != values[0] for value in values):
-                raise DraftError("call", f"{name}: differs between calls; accepted: one value")
-            yield name, f"torch.{values[0]}" if values[0] in (*DTYPES, *FLOAT8) else repr(values[0])
 
 
 def wrapped(
@@ -27,7 +16,8 @@ def wrapped(
 
     is_short: whether the reference may answer in a float8, which is handed over as its bits.
     """
-    outputs = [arg.name for arg in args if entry.returns and arg.role is Role.OUTPUT]
+    listed = [arg.name for arg in args if arg.role is Role.OUTPUT]
+    outputs = [name for name in listed if entry.returns and name not in entry.takes]
     own = [arg.name for arg in args if arg.name not in outputs]
     short = {arg.name: arg.dtype for arg in args if arg.dtype in FLOAT8}
     as_bits = entry.returns and is_short
@@ -48,9 +38,12 @@ def wrapped(
     by_name = ", ".join(f"{name}={source}" for name, source in pairs)
     call = _applied(entry, own) if entry.applied else f"{inner}({by_name})"
     if more:
-        call += f"[:{len(outputs)}]"
+        lines.append(f"    answers = {call}")
+        taken = entry.taken or range(len(outputs))
+        call = ", ".join(f"answers[{number}]" for number in taken)
+        call = f"({call})" if len(outputs) > 1 else call
     if as_bits:
-        call = f"_bits({call})" if entry.answers == 1 else f"tuple(map(_bits, {call}))"
+        call = f"_bits({call})" if len(outputs) == 1 else f"tuple(map(_bits, {call}))"
     lines += [f"    {'return ' if entry.returns else ''}{call}", ""]
     return "\n".join(lines)
 

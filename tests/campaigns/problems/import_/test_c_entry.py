@@ -7,6 +7,7 @@ import pytest
 from campaigns.problems.import_.draft import DraftError, Given, Role
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written
+from campaigns.steps.propose_problem import propose_problem
 from tests.campaigns.problems.import_.sources import ADD_BIAS
 
 KERNEL = """
@@ -58,12 +59,122 @@ def test_without_a_launch_it_is_said_what_one_looks_like():
     )
 
 
-def test_what_writes_is_asked_where_no_pointer_is_const():
+@pytest.mark.parametrize("outputs", [(), ("y",)])
+def test_a_pointer_without_const_is_an_input_where_the_reference_only_takes_it(outputs):
     call = "add_bias(torch.randn(32, 48), torch.randn(48))"
-    with pytest.raises(DraftError, match="which of these does a call write"):
-        proposed(FIXED, "add.cpp", call)
-    draft = proposed(FIXED, "add.cpp", call, outputs=("y",))
+    draft = proposed(FIXED, "add.cpp", call, outputs=outputs)
     assert [arg.role for arg in draft.args] == [Role.INPUT, Role.INPUT, Role.OUTPUT]
+    said = "x is an input: the reference does not change it."
+    assert (said in draft.assumed) is not bool(outputs)
+
+
+def test_what_writes_is_asked_where_neither_file_tells():
+    call = "add_bias(torch.randn(32, 48), torch.randn(48))"
+    more = FIXED.replace("float *y)", "float *y, float *z)")
+    with pytest.raises(DraftError, match=r"which of these does a call write.*x, b, y, z"):
+        proposed(more, "add.cpp", call)
+
+
+AXPY = """
+void axpy(int n, float a, const float *x, float *y) {
+  for (int i = 0; i < n; i++) y[i] += a * x[i];
+}
+"""
+AXPY_CALL = "n = 4096; axpy(n, 0.5, torch.randn(n), torch.randn(n))"
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "def axpy(n, a, x, y):\n    y.add_(a * x)\n",
+        "def axpy(n, a, x, y):\n    return y + a * x\n",
+        "def right(count, factor, values, sums):\n    sums += factor * values\n",
+    ],
+)
+@pytest.mark.parametrize(("file_name", "entry"), [("axpy.cpp", ""), ("axpy.cu", "axpy<<<1, 1>>>")])
+def test_a_pointer_that_the_reference_takes_too_is_updated_in_place(reference, file_name, entry):
+    kernel = AXPY.replace("void", "__global__ void") if entry else AXPY
+    given = Given(file_name, kernel, "r.py", reference, calls=(AXPY_CALL,), entry=entry)
+    problem = propose_problem(propose(given))
+    arguments = {arg["name"]: arg["role"] for arg in problem.read["arguments"]}
+    assert (arguments["x"], arguments["y"]) == ("input", "output, updated in place")
+    assert [arg.value for arg in problem.draft.args if arg.role is Role.NUMBER] == ["n", 0.5]
+
+
+def test_the_only_pointer_may_be_updated():
+    kernel = "void scale(float* x, int n, float f) { for (int i = 0; i < n; i++) x[i] *= f; }"
+    reference = "def scale(x, n, f):\n    x.mul_(f)\n"
+    # n is named before the call, which lacks it.
+    call = "n = 4096; scale(torch.randn(n), 0.5)"
+    draft = propose(Given("s.cpp", kernel, "r.py", reference, calls=(call,), outputs=("x",)))
+    assert [arg.role for arg in draft.args] == [Role.IN_PLACE, Role.NUMBER, Role.NUMBER]
+    assert [arg.value for arg in draft.args[1:]] == ["n", 0.5]
+
+
+TOTAL = """
+void total(const float* a, float* y, int rows, int cols, int block) {
+  for (int r = 0; r < rows; r++)
+    for (int c = y[r] = 0; c < cols; c++) y[r] += a[r * cols + c];
+}
+"""
+SUM = "def total(x):\n    return x.sum(1)\n"
+
+
+def summed(call, kernel=TOTAL, reference=SUM):
+    return propose(Given("total.cpp", kernel, "r.py", reference, calls=call))
+
+
+def test_a_number_that_only_the_kernel_has_is_named_before_the_call():
+    with pytest.raises(DraftError) as told:
+        summed(("total(torch.randn(32, 64))",))
+    assert "block: no call gives it; accepted: a number of that name before the call, as in " in (
+        told.value.message
+    )
+    # As it is advised; an equal size is another thing.
+    draft = summed(("block = 64; total(torch.randn(32, 64))",))
+    assert [arg.value for arg in draft.args[2:]] == ["rows", "cols", 64]
+    assert draft.cases == {"32x64": {"rows": 32, "cols": 64}}
+
+
+def test_one_that_differs_between_calls_is_of_the_case_and_stays():
+    draft = summed(tuple(f"block = {n}; total(torch.randn(32, 64))" for n in (16, 32)))
+    assert list(draft.cases.values())[1] == {"rows": 32, "cols": 64, "block": 32}
+    assert tomllib.loads(written(draft)["problem.toml"])["check"]["free"] == ["rows", "cols"]
+
+
+def test_what_the_kernel_calls_otherwise_is_taken_by_kind_and_order():
+    kernel = TOTAL.replace("int block", "float factor, int lambda")
+    reference = "def total(x, scale, power):\n    return scale * x.sum(1)\n"
+    draft = summed(("total(torch.randn(32, 64), 0.5, 2)",), kernel, reference)
+    assert [(arg.name, arg.value) for arg in draft.args[4:]] == [("factor", 0.5), ("lambda_", 2)]
+    assert "_right(a, factor, lambda_)" in written(draft)["ref.py"]
+
+
+@pytest.mark.parametrize(
+    ("call", "handed"),
+    [
+        ("n = 32; total(torch.randn(n, 64), True, 1)", "_right(a, True, 1)"),
+        ("n, c = 32, 64; total(torch.randn(n, c), keep=c)", "_right(a, keep=c)"),
+        ("n = 32; total(torch.randn(n, 64), kind=torch.float64)", "_right(a, kind=torch.float64)"),
+    ],
+)
+def test_what_the_kernel_lacks_is_given_to_the_reference_alone(call, handed):
+    reference = (
+        "import torch\n\n\ndef total(x, axis=1, keep=False, width=None, kind=None):\n"
+        "    return x.sum(1)\n"
+    )
+    kernel = TOTAL.replace("int rows, int cols, int block", "int n").replace("r < rows", "r < n")
+    problem = propose_problem(summed((call,), kernel.replace("cols", "64"), reference))
+    assert handed in problem.files["ref.py"]
+
+
+@pytest.mark.parametrize("name", ["in", "lambda", "from", "seed"])
+def test_a_name_that_is_a_word_of_python_is_another_one_there(name):
+    kernel = (
+        TOTAL.replace("* a", f"* {name}").replace("a[r", f"{name}[r").replace(", int block", "")
+    )
+    problem = propose_problem(summed(("total(torch.randn(32, 64))",), kernel))
+    assert next(arg["name"] for arg in problem.read["arguments"]) == f"{name}_"
 
 
 def test_sizes_that_are_built_into_a_kernel_are_not_moved():
