@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +14,14 @@ from tree_sitter import Language, Node, Parser
 
 from campaigns.evaluator.contract.signature import TooSlow, parse_within
 
+# Headers that come with a compiler: of C++ without an ending, of C, of Linux, of CUDA.
+OWN_HEADER = re.compile(
+    r"[a-z0-9_]+|(cuda|cub|thrust|cooperative_groups|nv|sys|bits|hip)/.+"
+    r"|(assert|ctype|errno|f?env|float|inttypes|limits|locale|math|signal|std\w+|string|time|wchar"
+    r"|unistd|malloc|pthread|omp|\w+intrin|arm_\w+|cu[a-z]\w*|mma|vector_\w+|sm_\w+|device_\w+"
+    r"|math_\w+|host_\w+|nvToolsExt)\.h(pp)?"
+)
+MAIN = "main"
 ASSIGNMENTS = ("assignment_expression", "update_expression")
 
 
@@ -178,3 +187,56 @@ def starts_line(node: Node) -> bool:
 def indent_of(node: Node) -> str:
     """The blanks that a line next to this node needs."""
     return " " * node.start_point.column
+
+
+def without_main(text: str, entry: str, *, cuda: bool) -> tuple[str, list[str]]:
+    """A source without its `main` and what only that needs, and what was left out, by name.
+
+    entry: the function that needs what stays. Of the headers those stay that come with a compiler:
+    which of them is needed, no source tells. A source without a `main` stays as it is.
+    """
+    items = parse_anyway(text, cuda=cuda).named_children
+    defined = {item.id: _defined(item) for item in items}
+    if not any(MAIN in names for names in defined.values()):
+        return text, []
+    kept = {item.id for item in items if not defined[item.id]}
+    wanted = {entry}.union(*(_words(item) for item in items if item.id in kept)) - {MAIN}
+    while more := [one for one in items if one.id not in kept and defined[one.id] & wanted]:
+        kept |= {one.id for one in more}
+        wanted = wanted.union(*map(_words, more))
+    data, dropped = text.encode(), []
+    for item in reversed(items):
+        header = _header(item)
+        if item.id in kept and (not header or OWN_HEADER.fullmatch(header[1:-1])):
+            continue
+        dropped += [header] if header else sorted(defined[item.id])
+        end = item.end_byte + len(re.match(rb"[ \t;]*\n?", data[item.end_byte :])[0])  # type: ignore[index]
+        data = data[: item.start_byte] + data[end:]
+    return data.decode(), dropped[::-1]
+
+
+def _header(item: Node) -> str:
+    """What an #include names, with its brackets or quotes; "" of anything else."""
+    return text_of(item.child_by_field_name("path")) if item.type == "preproc_include" else ""
+
+
+def _words(item: Node) -> set[str]:
+    return {*re.findall(r"[A-Za-z_]\w*", "" if item.type == "comment" else text_of(item))}
+
+
+def _defined(item: Node) -> set[str]:
+    """The plain names that a part of a file gives a meaning; none where it may do more."""
+    inner = item.named_children[-1] if item.type == "template_declaration" else item
+    if inner.type == "function_definition":
+        names = {*functions(inner)}
+    elif inner.type in ("preproc_def", "preproc_function_def", "alias_declaration"):
+        names = {text_of(inner.child_by_field_name("name"))}
+    elif inner.type == "declaration":
+        names = declared_names(inner)
+    elif inner.type == "type_definition":
+        names = {text_of(one) for one in inner.children_by_field_name("declarator")}
+    elif inner.type in ("struct_specifier", "class_specifier", "enum_specifier", "union_specifier"):
+        names = {text_of(inner.child_by_field_name("name"))}
+    else:
+        names = set()
+    return names if all(name.isidentifier() for name in names) else set()

@@ -14,6 +14,8 @@ from campaigns.evaluator.contract.errors import Unsupported
 COMPILERS = ("g++", "clang++")
 # How a candidate becomes a shared object.
 CPP_BUILD = ("-O2", "-std=c++17", "-shared", "-fPIC")
+# Without a GPU a kernel for one is compiled all the same, so that build errors show.
+OFFLINE_TARGET = "sm_90a"
 CUDA_BUILD = ("-shared", "-Xcompiler=-fPIC")
 ADDRESS, THREAD = "AddressSanitizer", "ThreadSanitizer"
 COMPUTE_SANITIZER = "compute-sanitizer"

@@ -25,6 +25,7 @@ from campaigns.evaluator.contract import (
 from campaigns.evaluator.contract.backends import BACKEND_OF
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
+from campaigns.evaluator.contract.programs import OFFLINE_TARGET
 from campaigns.management.base_command import Argument, BaseCommand, ExitCode, Exits, argument
 from campaigns.records.cases import case_rows
 from campaigns.records.findings import stored_findings
@@ -53,8 +54,6 @@ DOING = {
     Phase.PREPARE: "preparing to time",
     Phase.BURST: "bursts on",
 }
-# Without a GPU a kernel for one is compiled all the same, so that build errors show.
-OFFLINE_TARGET = "sm_90a"
 
 
 class Command(BaseCommand):

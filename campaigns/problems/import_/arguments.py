@@ -69,11 +69,9 @@ class Sizes:
 
         A number that differs between calls is one of the case; None where a call has none.
         """
-        if (size := self.called(name)) is not None:
-            return size
         found = [value for text in calls if (value := named_numbers(text).get(name)) is not None]
-        if not found or len(found) < len(calls):
-            return None
+        if name in self._values or not found or len(found) < len(calls):
+            return self.called(name)
         if len({*found}) == 1:
             return found[0]
         self._values[name] = tuple(found)

@@ -95,8 +95,10 @@ class PlainC:
         raise ValueError(f"{ast.unparse(node)[:60]}: accepted: {ACCEPTED}")
 
 
-def with_solve(text: str, file_name: str, wanted: str) -> tuple[str, str]:
-    """The source with a `solve` at its end, and the name that it calls; "" where it has its own.
+def with_solve(text: str, file_name: str, wanted: str) -> tuple[str, str, list[PointerArg]]:
+    """The source with a `solve` at its end, the name that it calls, and what that takes.
+
+    "" for one that has its own.
 
     wanted: a function, a launch such as `add<<<(n + 255) / 256, 256>>>`, or one of a template such
     as `add<float><<<n, 256>>>`; "": the only function that `solve` could call. Raises DraftError,
@@ -107,7 +109,7 @@ def with_solve(text: str, file_name: str, wanted: str) -> tuple[str, str]:
     except BuildFailed as error:
         raise DraftError("kernel", str(error)) from None
     if wanted in ("", ENTRY) and ENTRY in found:
-        return text, ""
+        return text, "", solve_parameters(text, file_name)
     asked = ASKED.fullmatch(wanted)
     name, template, launch = asked.groups() if asked else (wanted, None, None)
     if name and name not in found:
@@ -123,7 +125,7 @@ def with_solve(text: str, file_name: str, wanted: str) -> tuple[str, str]:
         given = ", ".join(_declared(one) for one in listed)
         called = ", ".join(map(_handed, listed))
         solve = f'extern "C" void {ENTRY}({given}) {{\n  {name}{grid}({called});\n}}'
-        return f"{text.rstrip()}\n\n{solve}\n", name
+        return f"{text.rstrip()}\n\n{solve}\n", name, listed
     kernels = {each: callable_[each] for each in callable_ if KERNEL in found[each]}
     others = [each for each in found if each not in callable_ and each != "main"]
     if name or (len(others) == 1 and not callable_):
@@ -147,7 +149,8 @@ def _meant(name: str, before: str, given: str | None) -> dict[str, str]:
     values = [one.strip() for one in (given or "").split(",") if one.strip()]
     values += [usual.strip() for _, _, usual in parameters[len(values) :]]
     if "" in values:
-        usual = ", ".join("float" if TYPE.match(one) else "32" for one, _, _ in parameters)
+        needed = [one for one, _, value in parameters if not value.strip()]
+        usual = ", ".join("float" if TYPE.match(one) else "32" for one in needed)
         grid = "<<<(n + 255) / 256, 256>>>" if KERNEL in before else ""
         raise DraftError(
             "entry",

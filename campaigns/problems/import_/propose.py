@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from campaigns.evaluator.contract.programs import ENTRY
+from campaigns.evaluator.contract.signature import ENTRY as SOLVE
 from campaigns.problems.import_.arguments import (
     Example,
     Sizes,
@@ -56,6 +57,7 @@ from campaigns.problems.import_.read_sources import (
     solve_parameters,
 )
 from campaigns.problems.import_.written import WrittenInt
+from campaigns.syntax.c_family import without_main
 
 T = TypeVar("T")
 RETURNED = "what it returns is made in the output's place, or copied where torch cannot."
@@ -63,7 +65,9 @@ RETURNED = "what it returns is made in the output's place, or copied where torch
 ANY = {"kernel", "main", "model", "model_new", "reference", "solution", "solve", "submission", "v0"}
 # Words of a reference's name that its problem can do without.
 ROLE = re.compile(r"^(ref|reference|torch)_|_(ref|reference|torch)$")
-BACKENDS = {".py": "triton", ".cu": "cuda", ".cpp": "cpp", ".cc": "cpp"}
+BACKENDS = {".py": "triton", ".cu": "cuda", ".cpp": "cpp", ".cc": "cpp", ".c": "cpp"}
+# C has a word for it, and compilers of C++ one of their own.
+RESTRICT = "#define restrict __restrict__\n"
 
 
 def propose(given: Given) -> ProblemDraft:
@@ -158,12 +162,16 @@ def _in_c(
     given: Given, reference: ReferenceCode, examples: list[Example], assumed: list[str]
 ) -> tuple[list[DraftArg], Sizes, ReferenceCode, str]:
     """What `c_arguments` gives, and the source of a kernel in C++ or CUDA."""
-    text, called = with_solve(_with_files(given), given.file_name, given.entry)
-    listed = [
-        replace(one, name=_usable(one.name)) for one in solve_parameters(text, given.file_name)
-    ]
+    text = _with_files(given)
+    if given.file_name.endswith(".c"):
+        assumed.append("It is compiled as C++.")
+        text = RESTRICT * bool(re.search(r"\brestrict\b", text)) + text
+    text, called, takes = with_solve(text, given.file_name, given.entry)
+    text, left_out = without_main(text, SOLVE, cuda=given.file_name.endswith(".cu"))
+    listed = [replace(one, name=_usable(one.name)) for one in takes]
     given = replace(given, outputs=tuple(map(_usable, given.outputs)))
     assumed += [f"{called} is called by a solve that is added at the end."] if called else []
+    assumed += [f"{', '.join(left_out)}: left out, as only main needs it."] if left_out else []
     return *c_arguments(given, listed, reference, examples, assumed), text
 
 

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 
 from campaigns.evaluator.contract.errors import BuildFailed
 from campaigns.evaluator.contract.programs import ENTRY
-from campaigns.evaluator.contract.signature import ELEMENTS, Parameter, read_parameters
+from campaigns.evaluator.contract.signature import (
+    ELEMENTS,
+    FLOATS,
+    INTEGERS,
+    Parameter,
+    read_parameters,
+)
 from campaigns.evaluator.contract.signature import ENTRY as SOLVE
 from campaigns.problems.import_.draft import DraftError, ReferenceCode, Returned
 from campaigns.problems.import_.updates import Effects, is_none
@@ -296,10 +302,14 @@ def solve_parameters(
 def _pointer(one: Parameter, file_name: str) -> PointerArg:
     usual = BYTES.get(one.type, "") if one.pointer else "int32"
     dtype = next((name for name, known in ELEMENTS.items() if one.type in known), usual)
-    if not dtype and one.type != "void":
-        accepted = ", ".join(spellings[0] for spellings in ELEMENTS.values())
+    is_known, kinds = bool(dtype), [*(spellings[0] for spellings in ELEMENTS.values()), "void"]
+    if not one.pointer:
+        is_known, kinds = one.type in (*INTEGERS, *FLOATS), ["int", "long", "float", "double", "…"]
+    if not is_known and one.type != "void":
         raise DraftError(
-            "kernel", f"{file_name}:{one.line}: {one.name}: {one.type}*; accepted: {accepted}, void"
+            "kernel",
+            f"{file_name}:{one.line}: {one.name}: {one.type}{'*' * one.pointer}; accepted: "
+            f"{', '.join(kinds)}",
         )
     written = one.pointer and not one.is_const
     return PointerArg(one.name, dtype, one.pointer, written, one.type, one.sides, one.line)

@@ -4,11 +4,16 @@ import tomllib
 
 import pytest
 
+from campaigns.devices.launch import EvaluatorService
+from campaigns.evaluator.contract import Outcome, Source
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.import_.draft import DraftError, Given, Role
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written
+from campaigns.steps.problems import written_files
 from campaigns.steps.propose_problem import propose_problem
 from tests.campaigns.problems.import_.sources import ADD_BIAS
+from tests.evaluator import small
 
 KERNEL = """
 __global__ void add(const float* x, const float* b, float* y, int n, int c) {
@@ -28,6 +33,12 @@ extern "C" void add_all(float *x, float *b, float *y) {
 }
 """
 CALL = "n, c = 32, 48; add_bias(torch.randn(n, c), torch.randn(c))"
+
+
+@pytest.fixture(scope="module")
+def service():
+    with EvaluatorService() as running:
+        yield running
 
 
 def proposed(kernel, file_name="add.cu", call=CALL, **more):
@@ -196,3 +207,100 @@ def test_unsigned_char_is_uint8():
     named = call.replace("32", "n").replace("48", "c")
     draft = proposed(kernel, call=f"n, c = 32, 48; {named}", entry="add<<<n, 256>>>")
     assert {arg.dtype for arg in draft.args if arg.role is not Role.NUMBER} == {"uint8"}
+
+
+TEMPLATE = """
+#include <helper_timer.h>
+#include <cstdio>
+#define TILE 32
+#define RUNS 100
+const char *sample = "scale";
+template <typename T, int STEP = 1> void scale(T* x, const void* y, int n, T f) {
+  for (int i = 0; i < n; i += STEP) x[i] = f * ((const T*)y)[i] + TILE;
+}
+// How long it takes.
+void report(StopWatch* watch) { printf("%s %f %d", sample, sdkGetTimerValue(&watch), RUNS); }
+int main() { report(nullptr); }
+"""
+SCALE = "def scale(y, f):\n    return f * y + 32\n"
+SCALE_CALL = "n = 64; scale(torch.randn(n), 2.0)"
+
+
+def scaled(kernel, entry="scale<float>", file_name="scale.cpp"):
+    given = Given(file_name, kernel, "r.py", SCALE, calls=(SCALE_CALL,), entry=entry)
+    return propose_problem(propose(given))
+
+
+def test_what_only_main_needs_is_left_out_and_a_template_is_called_as_it_is_asked():
+    problem = scaled(TEMPLATE)
+    text = problem.files["v0.cpp"]
+    assert [line for line in text.splitlines() if line.startswith("#")] == [
+        "#include <cstdio>",
+        "#define TILE 32",
+    ]
+    assert "main" not in text
+    assert "scale<float>(x, y, n, f);" in text
+    left_out = "<helper_timer.h>, RUNS, sample, report, main: left out, as only main needs it."
+    assert left_out in problem.draft.assumed
+    # A void* has the dtype of what the reference is given.
+    assert [arg.dtype for arg in problem.draft.args[:2]] == ["float32", "float32"]
+
+
+def test_a_template_is_asked_what_its_parameters_are():
+    with pytest.raises(DraftError) as told:
+        scaled(TEMPLATE, "scale")
+    assert str(told.value) == (
+        'entry: scale is a template of T, STEP; accepted: what they are, as in "scale<float>"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("= f *", "= g *", r"v0.cpp:\d+:\d+: error: .g. was not declared in this scope.*: for \("),
+        ("int main", "int other", "v0.cpp:2:10: fatal error: helper_timer.h: No such file"),
+        ("T* x", "T** x", "scale.cpp:7: x: float\\*\\*; accepted: double"),
+        ("int n", "Shape n", "scale.cpp:7: n: Shape; accepted: int"),
+    ],
+)
+def test_what_does_not_compile_is_said_before_anything_is_kept(old, new, said):
+    with pytest.raises(DraftError, match=said) as told:
+        scaled(TEMPLATE.replace(old, new, 1))
+    assert told.value.field == "kernel"
+
+
+ROWS = """
+#define ROWS 20
+#define COLS 24
+void sums(int rows, int cols, const double A[ROWS][COLS], double (*restrict B)[COLS],
+          double y[ROWS]) {
+  for (int i = 0; i < ROWS; i++)
+    for (int j = y[i] = 0; j < COLS; j++) { y[i] += A[i][j]; B[i][j] += A[i][j]; }
+}
+"""
+
+
+@pytest.mark.sentinel
+def test_arrays_of_two_dimensions_are_cast_and_their_sizes_stay(service, tmp_path):
+    reference = "def sums(A, B):\n    B += A\n    return A.sum(1)\n"
+    matrix = "torch.randn(rows, cols, dtype=torch.float64)"
+    call = f"rows, cols = 20, 24; sums({matrix}, {matrix})"
+    problem = propose_problem(propose(Given("s.c", ROWS, "r.py", reference, calls=(call,))))
+    text = problem.files["v0.cpp"]
+    assert "reinterpret_cast<const double (*)[COLS]>(A), reinterpret_cast<double (*)[COLS]>" in text
+    assert [arg["role"] for arg in problem.read["arguments"]][2:] == [
+        "input",
+        "output, updated in place",
+        "output",
+    ]
+    folder = written_files(problem.files, tmp_path)
+    case = load_problem(folder).cases[0].case
+    job = small.job(folder, tmp_path, Source("v0.cpp", text), timed=False, cases=(case,))
+    report = service.evaluate(job)
+    assert report.outcome is Outcome.PASSED, report.reason
+
+
+def test_sizes_that_a_kernel_is_not_told_stay():
+    kernel = TOTAL.replace("int cols, int block", "int n").replace("cols", "64")
+    draft = summed(("n = 2; total(torch.randn(32, 64))",), kernel)
+    assert tomllib.loads(written(draft)["problem.toml"])["check"]["free"] == ["rows"]
