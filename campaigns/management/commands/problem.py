@@ -43,7 +43,7 @@ NEW = (
         "kernel",
         type=Path,
         nargs="?",
-        help="a file: .py (Triton), .cu, .cpp or .c; without one the reference is the first to beat",
+        help="a file: .py (Triton), .cu, .cpp, .c; without one the reference is the first to beat",
     ),
     argument("--reference", type=Path, help="a file with the right answer; default: the kernel's"),
     argument("--function", default="", help="the reference's function or nn.Module in it"),

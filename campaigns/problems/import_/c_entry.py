@@ -21,7 +21,14 @@ from campaigns.problems.import_.arguments import (
     read_argument,
     reference_alone,
 )
-from campaigns.problems.import_.draft import DraftArg, DraftError, Given, ReferenceCode, Role
+from campaigns.problems.import_.draft import (
+    ADDED,
+    DraftArg,
+    DraftError,
+    Given,
+    ReferenceCode,
+    Role,
+)
 from campaigns.problems.import_.example_calls import TensorValue, Value, named_numbers
 from campaigns.problems.import_.read_sources import PointerArg, solve_parameters
 from campaigns.problems.import_.updates import called_like, require_places
@@ -49,6 +56,8 @@ ASKED = re.compile(r"\s*(\w+)\s*(?:<(?!<)(.*?)>)?\s*(?:<<<(.+)>>>)?\s*", re.DOTA
 TEMPLATE = re.compile(r"template\s*<([^>]*)>")
 TYPE = re.compile(r"\s*(typename|class)\b")
 KERNEL = "__global__"
+# C has a word for it, and compilers of C++ one of their own.
+RESTRICT = "#define restrict __restrict__\n"
 NO_NUMBER = (
     "{0}: no call gives it; accepted: a number of that name before the call, as in '{0} = {2}; "
     "{1}(…)'"
@@ -125,7 +134,7 @@ def with_solve(text: str, file_name: str, wanted: str) -> tuple[str, str, list[P
         given = ", ".join(_declared(one) for one in listed)
         called = ", ".join(map(_handed, listed))
         solve = f'extern "C" void {ENTRY}({given}) {{\n  {name}{grid}({called});\n}}'
-        return f"{text.rstrip()}\n\n{solve}\n", name, listed
+        return f"{text.rstrip()}\n\n// {ADDED}\n{solve}\n", name, listed
     kernels = {each: callable_[each] for each in callable_ if KERNEL in found[each]}
     others = [each for each in found if each not in callable_ and each != "main"]
     if name or (len(others) == 1 and not callable_):
@@ -194,6 +203,12 @@ def _accepted(file_name: str, hosts: Sequence[str], kernels: dict[str, list[Poin
         ways.append(f'a launch of {name}({taken}), such as "{launch}"')
     accepted = "; or ".join(ways) or f'extern "C" void {ENTRY}(const float* x, float* y, int n)'
     return f'{file_name} defines no extern "C" void {ENTRY}(…); accepted: {accepted}'
+
+
+def as_cpp(text: str, file_name: str) -> str:
+    """A source in C as one that a compiler of C++ reads."""
+    uses = file_name.endswith(".c") and re.search(r"\brestrict\b", text)
+    return f"{RESTRICT}{text}" if uses else text
 
 
 def c_arguments(

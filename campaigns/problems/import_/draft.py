@@ -18,6 +18,8 @@ NO_KERNEL = "There is no kernel yet: v0 is the reference itself, run by torch ea
 # A problem without sizes: setup needs one parameter, and this one is not looked at.
 NO_SIZE: Mapping[str, Number] = {"draw": 1}
 LONGEST_NAME = 50
+# Stands before what is added to a kernel's file, so that another version of it can be given it too.
+ADDED = "What follows was written by kopt."
 OTHER = re.compile(r"[^A-Za-z0-9_]+")
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 INTEGERS = ("int64", "int32", "int16", "int8", "uint8", "bool")

@@ -15,6 +15,7 @@ from keyword import iskeyword
 from types import MappingProxyType
 from typing import TypeVar
 
+from campaigns.evaluator.contract.backends import BACKEND_OF
 from campaigns.evaluator.contract.programs import ENTRY
 from campaigns.evaluator.contract.signature import ENTRY as SOLVE
 from campaigns.problems.import_.arguments import (
@@ -26,7 +27,7 @@ from campaigns.problems.import_.arguments import (
 from campaigns.problems.import_.backward import ASSUMED as GRADIENTS
 from campaigns.problems.import_.backward import asks_for_gradients, launching_entry, with_gradients
 from campaigns.problems.import_.bundle import bundled, importable
-from campaigns.problems.import_.c_entry import c_arguments, with_solve
+from campaigns.problems.import_.c_entry import as_cpp, c_arguments, with_solve
 from campaigns.problems.import_.draft import (
     MOST_CASES,
     NO_KERNEL,
@@ -65,9 +66,6 @@ RETURNED = "what it returns is made in the output's place, or copied where torch
 ANY = {"kernel", "main", "model", "model_new", "reference", "solution", "solve", "submission", "v0"}
 # Words of a reference's name that its problem can do without.
 ROLE = re.compile(r"^(ref|reference|torch)_|_(ref|reference|torch)$")
-BACKENDS = {".py": "triton", ".cu": "cuda", ".cpp": "cpp", ".cc": "cpp", ".c": "cpp"}
-# C has a word for it, and compilers of C++ one of their own.
-RESTRICT = "#define restrict __restrict__\n"
 
 
 def propose(given: Given) -> ProblemDraft:
@@ -152,20 +150,18 @@ def _squares(args: Sequence[DraftArg], sizes: Mapping[str, Number]) -> list[str]
 def _backend(given: Given) -> tuple[str, str]:
     """The backend of a kernel's file, and the ending of its name. Raises DraftError."""
     suffix = "." + given.file_name.rsplit(".", 1)[-1] if "." in given.file_name else ""
-    if suffix not in BACKENDS:
-        accepted = ", ".join(BACKENDS)
+    if suffix not in BACKEND_OF:
+        accepted = ", ".join(BACKEND_OF)
         raise DraftError("kernel", f"{given.file_name!r}; accepted: a name in {accepted}")
-    return BACKENDS[suffix], suffix
+    return BACKEND_OF[suffix], suffix
 
 
 def _in_c(
     given: Given, reference: ReferenceCode, examples: list[Example], assumed: list[str]
 ) -> tuple[list[DraftArg], Sizes, ReferenceCode, str]:
     """What `c_arguments` gives, and the source of a kernel in C++ or CUDA."""
-    text = _with_files(given)
-    if given.file_name.endswith(".c"):
-        assumed.append("It is compiled as C++.")
-        text = RESTRICT * bool(re.search(r"\brestrict\b", text)) + text
+    assumed += ["It is compiled as C++."] if given.file_name.endswith(".c") else []
+    text = as_cpp(_with_files(given), given.file_name)
     text, called, takes = with_solve(text, given.file_name, given.entry)
     text, left_out = without_main(text, SOLVE, cuda=given.file_name.endswith(".cu"))
     listed = [replace(one, name=_usable(one.name)) for one in takes]
