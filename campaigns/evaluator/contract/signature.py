@@ -9,8 +9,9 @@ pages for which that takes hours.
 from __future__ import annotations
 
 import ctypes
+import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,7 @@ FLOATS: Mapping[str, Any] = {"float": ctypes.c_float, "double": ctypes.c_double}
 # An alias of an alias of …; a name that stands for itself ends here as well.
 MOST_ALIASES = 8
 TEMPLATE = "template_declaration"
+KERNEL = "__global__"
 
 
 class TooSlow(ValueError):
@@ -161,14 +163,20 @@ def _describe(arg: TensorArg | ScalarArg) -> str:
 
 
 def read_parameters(
-    text: str, file_name: str, entry: str = ENTRY, template: Mapping[str, str] | None = None
+    text: str,
+    file_name: str,
+    entry: str = ENTRY,
+    template: Mapping[str, str] | None = None,
+    *,
+    launched: bool = False,
 ) -> list[Parameter]:
     """Parameters of the one function named `solve`. Raises BuildFailed when there is none.
 
-    template: what the parameters of its template stand for.
+    template: what the parameters of its template stand for. launched: whether it is a kernel, where
+    a function of the host has its name too.
     """
     root = _root(text, file_name)
-    found = _find_function(root, entry)
+    found = _find_function(root, entry, launched=launched)
     if found is None:
         raise BuildFailed(f'{file_name}: no function extern "C" void {entry}(…) is defined')
     listed = found.child_by_field_name("parameters")
@@ -178,12 +186,16 @@ def read_parameters(
 
 
 def function_names(text: str, file_name: str) -> dict[str, str]:
-    """Every function that is defined, by name, and what stands before its name."""
-    found = {}
+    """Every function that is defined, by name, and what stands before its name.
+
+    Of a kernel and a function that launches it, if they have one name, the function.
+    """
+    found: dict[str, str] = {}
     for node, name, _ in _functions(_root(text, file_name)):
         outer = node.parent if node.parent and node.parent.type == TEMPLATE else node
         before = (outer.text or b"")[: name.start_byte - outer.start_byte]
-        found[_text(name)] = before.decode("utf-8", "replace")
+        if KERNEL in found.get(_text(name), KERNEL):
+            found[_text(name)] = before.decode("utf-8", "replace")
     return found
 
 
@@ -207,10 +219,15 @@ def _walk(node: Node) -> Iterator[Node]:
         stack.extend(reversed(node.named_children))
 
 
-def _find_function(root: Node, entry: str) -> Node | None:
+def _find_function(root: Node, entry: str, *, launched: bool) -> Node | None:
     """The declarator of the entry: of functions with its name, the one that C can call."""
+
+    def rank(each: tuple[Node, Node, Node]) -> tuple[bool, int]:
+        before = _text(each[0])[: each[1].start_byte - each[0].start_byte]
+        return (KERNEL in before) is not launched, _how_hidden(each[0])
+
     named = [each for each in _functions(root) if _text(each[1]) == entry]
-    return min(named, key=lambda each: _how_hidden(each[0]))[2] if named else None
+    return min(named, key=rank)[2] if named else None
 
 
 def _functions(root: Node) -> Iterator[tuple[Node, Node, Node]]:
@@ -239,7 +256,7 @@ def _how_hidden(node: Node) -> int:
 
 def _aliases(root: Node) -> Iterator[tuple[str, tuple[str, int]]]:
     """What names of types stand for in this file: (type, how many stars)."""
-    for node in _walk(root):
+    for node in _live(root, {_text(n) for n in map(_defines, _walk(root)) if n is not None}):
         kind = node.child_by_field_name("type")
         if node.type == "alias_declaration" and kind is not None:
             name, inner = node.child_by_field_name("name"), kind.child_by_field_name("type")
@@ -254,6 +271,26 @@ def _aliases(root: Node) -> Iterator[tuple[str, tuple[str, int]]]:
             name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
             if name is not None and value is not None:
                 yield _text(name), (_text(value).strip(), 0)
+
+
+def _defines(node: Node) -> Node | None:
+    return node.child_by_field_name("name") if node.type == "preproc_def" else None
+
+
+def _live(node: Node, defined: Collection[str]) -> Iterator[Node]:
+    """A node and those in it, without branches of `#ifdef NAME` that the file itself excludes."""
+    yield node
+    name = node.child_by_field_name("name" if node.type == "preproc_ifdef" else "condition")
+    other = node.child_by_field_name("alternative")
+    children = node.named_children
+    if node.type in ("preproc_ifdef", "preproc_if") and name is not None and other is not None:
+        asked = re.fullmatch(r"defined *\(? *(\w+) *\)?|(\w+)", _text(name))
+        if asked and (asked[1] or node.type == "preproc_ifdef"):
+            without = node.children[0].type == "#ifndef"
+            is_taken = ((asked[1] or asked[2]) in defined) is not without
+            children = [child for child in children if (child != other) is is_taken]
+    for child in children:
+        yield from _live(child, defined)
 
 
 def _parameter(node: Node, aliases: Mapping[str, tuple[str, int]]) -> Parameter:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from campaigns.evaluator.contract.errors import BuildFailed
-from campaigns.evaluator.contract.signature import ENTRY, FLOATS, INTEGERS, function_names
+from campaigns.evaluator.contract.signature import ENTRY, FLOATS, INTEGERS, KERNEL, function_names
 from campaigns.problems.import_.arguments import (
     WORD,
     Example,
@@ -55,7 +55,6 @@ OPERATORS: Mapping[type[ast.AST], str] = {
 ASKED = re.compile(r"\s*(\w+)\s*(?:<(?!<)(.*?)>)?\s*(?:<<<(.+)>>>)?\s*", re.DOTALL)
 TEMPLATE = re.compile(r"template\s*<([^>]*)>")
 TYPE = re.compile(r"\s*(typename|class)\b")
-KERNEL = "__global__"
 # C has a word for it, and compilers of C++ one of their own.
 RESTRICT = "#define restrict __restrict__\n"
 NO_NUMBER = (
@@ -129,7 +128,7 @@ def with_solve(text: str, file_name: str, wanted: str) -> tuple[str, str, list[P
         name = hosts[0] if len(hosts) == 1 else ""
     if name and (launch or KERNEL not in found[name]):
         meant = _meant(name, found[name], template)
-        listed = callable_.get(name) or solve_parameters(text, file_name, name, meant)
+        listed = solve_parameters(text, file_name, name, meant, launched=bool(launch))
         grid = f"<{template}>" * bool(template) + f"<<<{launch}>>>" * bool(launch)
         given = ", ".join(_declared(one) for one in listed)
         called = ", ".join(map(_handed, listed))

@@ -61,6 +61,8 @@ from campaigns.problems.import_.written import WrittenInt
 from campaigns.syntax.c_family import without_main
 
 T = TypeVar("T")
+LEFT_OUT = "left out"
+MOST_NAMED = 6
 RETURNED = "what it returns is made in the output's place, or copied where torch cannot."
 # Names of files that say nothing of what is in them; the reference's name may.
 ANY = {"kernel", "main", "model", "model_new", "reference", "solution", "solve", "submission", "v0"}
@@ -167,7 +169,12 @@ def _in_c(
     listed = [replace(one, name=_usable(one.name)) for one in takes]
     given = replace(given, outputs=tuple(map(_usable, given.outputs)))
     assumed += [f"{called} is called by a solve that is added at the end."] if called else []
-    assumed += [f"{', '.join(left_out)}: left out, as only main needs it."] if left_out else []
+    headers = [name for name in left_out if not name.isidentifier()]
+    assumed += [f"{', '.join(headers)}: {LEFT_OUT}, with main."] if headers else []
+    names = [name for name in left_out if name.isidentifier()]
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    named = f"{', '.join(reversed(names[-MOST_NAMED:]))}{more}"
+    assumed += [f"{SOLVE} does not need {named}: {LEFT_OUT}."] if names else []
     return *c_arguments(given, listed, reference, examples, assumed), text
 
 

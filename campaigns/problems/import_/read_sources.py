@@ -286,14 +286,18 @@ class PointerArg:
 
 
 def solve_parameters(
-    text: str, file_name: str, name: str = SOLVE, template: Mapping[str, str] | None = None
+    text: str,
+    file_name: str,
+    name: str = SOLVE,
+    template: Mapping[str, str] | None = None,
+    **more: bool,
 ) -> list[PointerArg]:
     """The parameters of a C++ or CUDA kernel's `solve`, or another function's. Raises DraftError.
 
-    template: what the parameters of its template stand for.
+    template, more: as of `read_parameters`.
     """
     try:
-        found = read_parameters(text, file_name, name, template)
+        found = read_parameters(text, file_name, name, template, **more)
     except BuildFailed as error:
         raise DraftError("kernel", str(error)) from None
     return [_pointer(one, file_name) for one in found]

@@ -211,6 +211,7 @@ def test_unsigned_char_is_uint8():
 
 TEMPLATE = """
 #include <helper_timer.h>
+#include <cublas_v2.h>
 #include <cstdio>
 #define TILE 32
 #define RUNS 100
@@ -240,10 +241,29 @@ def test_what_only_main_needs_is_left_out_and_a_template_is_called_as_it_is_aske
     ]
     assert "main" not in text
     assert "scale<float>(x, y, n, f);" in text
-    left_out = "<helper_timer.h>, RUNS, sample, report, main: left out, as only main needs it."
+    assert "<helper_timer.h>, <cublas_v2.h>: left out, with main." in problem.draft.assumed
+    left_out = "solve does not need main, report, sample, RUNS: left out."
     assert left_out in problem.draft.assumed
     # A void* has the dtype of what the reference is given.
     assert [arg.dtype for arg in problem.draft.args[:2]] == ["float32", "float32"]
+
+
+def test_a_launcher_may_have_its_kernels_name_and_a_dtype_be_chosen_by_a_define():
+    kernel = KERNEL.replace("float", "real").replace("int n, int c)", "int n)").replace(" * c", "")
+    kinds = (
+        "#define SHORT\n#if defined(SHORT)\ntypedef half real;\n#else\ntypedef float real;\n#endif"
+    )
+    launcher = """
+void add(const real* x, const real* b, real* y, int n, int c, int block) {
+  add<<<(n * c + block - 1) / block, block>>>(x, b, y, n * c);
+}
+"""
+    call = f"block = 256; {CALL}"
+    draft = proposed(kinds + kernel.replace("% c", "% 48") + launcher, call=call)
+    assert "  add(x, b, y, n, c, block);" in draft.kernels["cuda"][1]
+    assert [arg.dtype for arg in draft.args[:3]] == ["float16"] * 3
+    draft = proposed(kinds + kernel + launcher, entry="add<<<1, 256>>>")
+    assert "  add<<<1, 256>>>(x, b, y, n);" in draft.kernels["cuda"][1]
 
 
 def test_a_template_is_asked_what_its_parameters_are():
@@ -259,8 +279,8 @@ def test_a_template_is_asked_what_its_parameters_are():
     [
         ("= f *", "= g *", r"v0.cpp:\d+:\d+: error: .g. was not declared in this scope.*: for \("),
         ("int main", "int other", "v0.cpp:2:10: fatal error: helper_timer.h: No such file"),
-        ("T* x", "T** x", "scale.cpp:7: x: float\\*\\*; accepted: double"),
-        ("int n", "Shape n", "scale.cpp:7: n: Shape; accepted: int"),
+        ("T* x", "T** x", "scale.cpp:8: x: float\\*\\*; accepted: double"),
+        ("int n", "Shape n", "scale.cpp:8: n: Shape; accepted: int"),
     ],
 )
 def test_what_does_not_compile_is_said_before_anything_is_kept(old, new, said):
