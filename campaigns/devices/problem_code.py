@@ -100,7 +100,24 @@ def problem_notes(folder: Path, case: Case) -> list[str]:
     )
 
 
-def _asked(what: str, folder: Path, cases: Sequence[Case], read: Callable[[Any], T]) -> T:
+def unbuilt(
+    folder: Path, kernels: Mapping[str, str], arguments: Sequence[Mapping[str, Any]]
+) -> str:
+    """What a compiler of this host says of the first kernel that it refuses, in one line; else "".
+
+    kernels: backend → file name. arguments: as `described_problem` gives them. Nothing is run.
+    """
+    more = {"kernels": dict(kernels), "arguments": tuple(arguments)}
+    try:
+        return _asked("built", folder, (), lambda said: one_line(str(said))[:MOST_WORDS], **more)
+    except HostLacks:
+        return ""
+
+
+def _asked(
+    what: str, folder: Path, cases: Sequence[Case], read: Callable[[Any], T], **more: Any
+) -> T:
+    """more: fields of a `ProblemOrder`. Raises ProblemError."""
     try:
         order = ProblemOrder(
             what=what,
@@ -110,6 +127,7 @@ def _asked(what: str, folder: Path, cases: Sequence[Case], read: Callable[[Any],
             policy=sandbox_policy().line(),
             shipped=is_shipped(folder),
             limit_s=LIMIT_S,
+            **more,
         )
         arguments = ["-m", "campaigns.evaluator.problem_code.ask"]
         given = json.dumps(asdict(order))

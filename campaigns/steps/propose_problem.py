@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.devices.problem_code import HostLacks, described_problem, problem_notes
+from campaigns.devices.problem_code import (
+    HostLacks,
+    described_problem,
+    problem_notes,
+    unbuilt,
+)
 from campaigns.devices.processes import tempdir
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
-from campaigns.problems.import_.as_read import as_read
-from campaigns.problems.import_.draft import DraftError, ProblemDraft
+from campaigns.problems.import_.draft import DraftError, ProblemDraft, as_read
+from campaigns.problems.import_.propose import LEFT_OUT
 from campaigns.problems.import_.write import written
 from campaigns.steps.problems import written_files
+
+# Backends whose kernels are built once, before any call.
+COMPILED = ("cpp", "cuda")
 
 
 class ProposalFails(DraftError):
@@ -56,10 +65,27 @@ def propose_problem(draft: ProblemDraft) -> ProposedProblem:
             read = _described(spec, _smallest(spec))
         draft = as_read(draft, read["arguments"])
         files = written(draft)
+        _require_built(draft, files, read)
         found = check_problem(files, read)
     except ProblemError as error:
         raise ProposalFails(error, files) from None
     return ProposedProblem(found.files, found.spec, found.read, found.notes, draft)
+
+
+def _require_built(draft: ProblemDraft, files: Mapping[str, str], read: Mapping[str, Any]) -> None:
+    """Raise DraftError where a compiler of this host refuses a kernel."""
+    compiled = {key: name for key, (name, _) in draft.kernels.items() if key in COMPILED}
+    if not compiled:
+        return
+    with tempdir("problem") as place:
+        said = unbuilt(written_files(files, place), compiled, read["arguments"])
+    if said:
+        line = re.match(r"\S+?[:(](\d+)", said)
+        lines = files[next(iter(compiled.values()))].splitlines()
+        at = int(line[1]) - 1 if line else len(lines)
+        quoted = f": {lines[at].strip():.100}" if at < len(lines) else ""
+        left_out = [words for words in draft.assumed if words.endswith(f"{LEFT_OUT}, with main.")]
+        raise DraftError("kernel", " ".join([f"does not compile: {said}{quoted}", *left_out]))
 
 
 def check_problem(

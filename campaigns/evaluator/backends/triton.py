@@ -36,6 +36,7 @@ from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.contract.backends import Backend, register
 from campaigns.evaluator.contract.errors import BuildFailed
 from campaigns.evaluator.contract.layout import Layout
+from campaigns.evaluator.contract.programs import NONE_COMPILED
 from campaigns.evaluator.contract.stream import BuildFacts
 from campaigns.evaluator.interpreter import libdevice, stand_in
 from campaigns.evaluator.interpreter.stand_in import (
@@ -72,7 +73,7 @@ class TritonKernel:
         def compile_first() -> None:
             compiled = compile_for(self._target, self._path, example)
             names = dict.fromkeys(one.metadata.name for one in compiled)
-            listed = ", ".join(names) or "no kernel"
+            listed = ", ".join(names) or NONE_COMPILED
             print(f"compiled for {self._target}: {listed}", file=sys.stderr)
 
         # What needs a GPU before all is compiled is told in the log, and is no failure.

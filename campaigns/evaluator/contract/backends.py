@@ -14,7 +14,7 @@ from campaigns.evaluator.contract.layout import Layout
 # The package of which every module registers one.
 PLUGINS = "campaigns.evaluator.backends"
 # What a file is written in, by the ending of its name.
-BACKEND_OF = {".cpp": "cpp", ".cu": "cuda", ".py": "triton"}
+BACKEND_OF = {".cpp": "cpp", ".cc": "cpp", ".c": "cpp", ".cu": "cuda", ".py": "triton"}
 
 
 def no_kernels(text: str) -> tuple[str, ...]:

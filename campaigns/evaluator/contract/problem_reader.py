@@ -11,7 +11,7 @@ import errno
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -383,9 +383,10 @@ def problem_files(folder: Path) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ProblemOrder:
-    """what: "works", "described" or "checked". files: of the problem, as base64.
+    """what: "works", "described", "checked" or "built". files: of the problem, as base64.
 
-    policy: a `Policy` as one line. shipped: whether the problem came with kopt.
+    policy: a `Policy` as one line. shipped: whether the problem came with kopt. kernels: to be
+    built, backend → file name, for `arguments` as "described" gives them.
     """
 
     what: str
@@ -395,3 +396,5 @@ class ProblemOrder:
     policy: str
     shipped: bool
     limit_s: float
+    kernels: Mapping[str, str] = field(default_factory=dict)
+    arguments: tuple[Mapping[str, Any], ...] = ()

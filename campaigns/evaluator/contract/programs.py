@@ -14,6 +14,10 @@ from campaigns.evaluator.contract.errors import Unsupported
 COMPILERS = ("g++", "clang++")
 # How a candidate becomes a shared object.
 CPP_BUILD = ("-O2", "-std=c++17", "-shared", "-fPIC")
+# Without a GPU a kernel for one is compiled all the same, so that build errors show.
+OFFLINE_TARGET = "sm_90a"
+# What is compiled of a source that launches no kernel.
+NONE_COMPILED = "no kernel"
 CUDA_BUILD = ("-shared", "-Xcompiler=-fPIC")
 ADDRESS, THREAD = "AddressSanitizer", "ThreadSanitizer"
 COMPUTE_SANITIZER = "compute-sanitizer"

@@ -9,8 +9,9 @@ pages for which that takes hours.
 from __future__ import annotations
 
 import ctypes
+import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,8 @@ INTEGERS: Mapping[str, Any] = {
 FLOATS: Mapping[str, Any] = {"float": ctypes.c_float, "double": ctypes.c_double}
 # An alias of an alias of …; a name that stands for itself ends here as well.
 MOST_ALIASES = 8
+TEMPLATE = "template_declaration"
+KERNEL = "__global__"
 
 
 class TooSlow(ValueError):
@@ -99,12 +102,18 @@ def parse_within(parser: Parser, text: str) -> Node:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter as written: element or scalar type without const, and whether a pointer."""
+    """One parameter as written: element or scalar type without const, and whether a pointer.
+
+    type: with a star where elements are pointers themselves. sides: of an array as it is written,
+    such as ("ROWS", "COLS"); "" for a first one that is not said. is_const: of what it points to.
+    """
 
     name: str
     type: str
     pointer: bool
     line: int
+    sides: tuple[str, ...] = ()
+    is_const: bool = False
 
 
 def argument_types(text: str, file_name: str, layout: Layout) -> list[Any]:
@@ -153,24 +162,41 @@ def _describe(arg: TensorArg | ScalarArg) -> str:
     return f"{ELEMENTS[arg.dtype][0]}* {arg.name}"
 
 
-def read_parameters(text: str, file_name: str, entry: str = ENTRY) -> list[Parameter]:
-    """Parameters of the one function named `solve`. Raises BuildFailed when there is none."""
+def read_parameters(
+    text: str,
+    file_name: str,
+    entry: str = ENTRY,
+    template: Mapping[str, str] | None = None,
+    *,
+    launched: bool = False,
+) -> list[Parameter]:
+    """Parameters of the one function named `solve`. Raises BuildFailed when there is none.
+
+    template: what the parameters of its template stand for. launched: whether it is a kernel, where
+    a function of the host has its name too.
+    """
     root = _root(text, file_name)
-    found = _find_function(root, entry)
+    found = _find_function(root, entry, launched=launched)
     if found is None:
         raise BuildFailed(f'{file_name}: no function extern "C" void {entry}(…) is defined')
     listed = found.child_by_field_name("parameters")
     children = listed.named_children if listed is not None else []
-    aliases = dict(_aliases(root))
+    aliases = {**dict(_aliases(root)), **{n: (t, 0) for n, t in (template or {}).items()}}
     return [_parameter(node, aliases) for node in children if node.type == "parameter_declaration"]
 
 
 def function_names(text: str, file_name: str) -> dict[str, str]:
-    """Every function that is defined, by name, and what stands before its name."""
-    return {
-        _text(name): _text(node)[: name.start_byte - node.start_byte]
-        for node, name, _ in _functions(_root(text, file_name))
-    }
+    """Every function that is defined, by name, and what stands before its name.
+
+    Of a kernel and a function that launches it, if they have one name, the function.
+    """
+    found: dict[str, str] = {}
+    for node, name, _ in _functions(_root(text, file_name)):
+        outer = node.parent if node.parent and node.parent.type == TEMPLATE else node
+        before = (outer.text or b"")[: name.start_byte - outer.start_byte]
+        if KERNEL in found.get(_text(name), KERNEL):
+            found[_text(name)] = before.decode("utf-8", "replace")
+    return found
 
 
 def _root(text: str, file_name: str) -> Node:
@@ -193,10 +219,15 @@ def _walk(node: Node) -> Iterator[Node]:
         stack.extend(reversed(node.named_children))
 
 
-def _find_function(root: Node, entry: str) -> Node | None:
+def _find_function(root: Node, entry: str, *, launched: bool) -> Node | None:
     """The declarator of the entry: of functions with its name, the one that C can call."""
+
+    def rank(each: tuple[Node, Node, Node]) -> tuple[bool, int]:
+        before = _text(each[0])[: each[1].start_byte - each[0].start_byte]
+        return (KERNEL in before) is not launched, _how_hidden(each[0])
+
     named = [each for each in _functions(root) if _text(each[1]) == entry]
-    return min(named, key=lambda each: _how_hidden(each[0]))[2] if named else None
+    return min(named, key=rank)[2] if named else None
 
 
 def _functions(root: Node) -> Iterator[tuple[Node, Node, Node]]:
@@ -223,46 +254,80 @@ def _how_hidden(node: Node) -> int:
     return hidden
 
 
-def _aliases(root: Node) -> Iterator[tuple[str, tuple[str, bool]]]:
-    """What names of types stand for in this file: (type, whether a pointer to it)."""
-    for node in _walk(root):
+def _aliases(root: Node) -> Iterator[tuple[str, tuple[str, int]]]:
+    """What names of types stand for in this file: (type, how many stars)."""
+    for node in _live(root, {_text(n) for n in map(_defines, _walk(root)) if n is not None}):
         kind = node.child_by_field_name("type")
         if node.type == "alias_declaration" and kind is not None:
             name, inner = node.child_by_field_name("name"), kind.child_by_field_name("type")
-            star = kind.child_by_field_name("declarator") is not None
+            star = int(kind.child_by_field_name("declarator") is not None)
             if name is not None and inner is not None:
                 yield _text(name), (_text(inner), star)
         elif node.type == "type_definition" and kind is not None:
             for declarator in node.children_by_field_name("declarator"):
-                alias, star = _declared(declarator)
-                yield alias, (_text(kind), star)
+                alias, star, sides = _declared(declarator)
+                yield alias, (_text(kind), star + bool(sides))
         elif node.type == "preproc_def":
             name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
             if name is not None and value is not None:
-                yield _text(name), (_text(value).strip(), False)
+                yield _text(name), (_text(value).strip(), 0)
 
 
-def _parameter(node: Node, aliases: Mapping[str, tuple[str, bool]]) -> Parameter:
+def _defines(node: Node) -> Node | None:
+    return node.child_by_field_name("name") if node.type == "preproc_def" else None
+
+
+def _live(node: Node, defined: Collection[str]) -> Iterator[Node]:
+    """A node and those in it, without branches of `#ifdef NAME` that the file itself excludes."""
+    yield node
+    name = node.child_by_field_name("name" if node.type == "preproc_ifdef" else "condition")
+    other = node.child_by_field_name("alternative")
+    children = node.named_children
+    if node.type in ("preproc_ifdef", "preproc_if") and name is not None and other is not None:
+        asked = re.fullmatch(r"defined *\(? *(\w+) *\)?|(\w+)", _text(name))
+        if asked and (asked[1] or node.type == "preproc_ifdef"):
+            without = node.children[0].type == "#ifndef"
+            is_taken = ((asked[1] or asked[2]) in defined) is not without
+            children = [child for child in children if (child != other) is is_taken]
+    for child in children:
+        yield from _live(child, defined)
+
+
+def _parameter(node: Node, aliases: Mapping[str, tuple[str, int]]) -> Parameter:
     kind = node.child_by_field_name("type")
-    name, pointer = _declared(node.child_by_field_name("declarator"))
+    name, stars, sides = _declared(node.child_by_field_name("declarator"))
     written = _plain(_text(kind)) if kind is not None else ""
     for _ in range(MOST_ALIASES):
         if written not in aliases:
             break
-        meant, star = aliases[written]
-        written, pointer = _plain(meant), pointer or star
-    return Parameter(name=name, type=written, pointer=pointer, line=node.start_point[0] + 1)
+        meant, more = aliases[written]
+        written, stars = _plain(meant), stars + more
+    is_pointer = bool(stars or sides)
+    # An array is one pointer, and `(*rows)[COLS]` is one as well.
+    deeper = "*" * (stars - (not sides or not sides[0]))
+    marks = {_text(child) for child in node.named_children if child.type == "type_qualifier"}
+    line = node.start_point[0] + 1
+    return Parameter(name, written + deeper, is_pointer, line, sides, "const" in marks)
 
 
-def _declared(declarator: Node | None) -> tuple[str, bool]:
-    """The name that is declared, "" for one without, and whether it is a pointer."""
-    pointer = False
+def _declared(declarator: Node | None) -> tuple[str, int, tuple[str, ...]]:
+    """The name that is declared, "" for one without, its stars, and the sides of its array.
+
+    Another declarator, as of a reference, counts as a star.
+    """
+    stars, sides = 0, list[str]()
     while declarator is not None and declarator.type.endswith("_declarator"):
-        pointer = True
+        if "array" in declarator.type:
+            size = declarator.child_by_field_name("size")
+            sides.insert(0, _text(size) if size is not None else "")
+        elif declarator.type != "parenthesized_declarator":
+            stars += 1
+            sides = ["", *sides] if sides and sides[0] else sides
         inner = declarator.child_by_field_name("declarator")
-        named = [child for child in declarator.named_children if "identifier" in child.type]
+        ends = ("identifier", "_declarator")
+        named = [child for child in declarator.named_children if child.type.endswith(ends)]
         declarator = inner or next(iter(named), None)
-    return (_text(declarator) if declarator is not None else ""), pointer
+    return (_text(declarator) if declarator is not None else ""), stars, tuple(sides)
 
 
 def _plain(kind: str) -> str:

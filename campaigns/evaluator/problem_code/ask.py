@@ -12,22 +12,25 @@ import base64
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from campaigns.evaluator.contract import Case
-from campaigns.evaluator.contract.errors import BadReference
+from campaigns.evaluator.contract import Case, Job, Source, backends
+from campaigns.evaluator.contract.errors import BadReference, BuildFailed, Unsupported
+from campaigns.evaluator.contract.layout import Plain, ScalarArg, lay_out
 from campaigns.evaluator.contract.problem_reader import ProblemOrder
+from campaigns.evaluator.contract.programs import OFFLINE_TARGET, headline
 from campaigns.evaluator.sandbox import warden
 from campaigns.evaluator.sandbox.identity import lease_uid
 from campaigns.evaluator.sandbox.layers import Layer
-from campaigns.evaluator.sandbox.lock import RunnerBox
+from campaigns.evaluator.sandbox.lock import Lock, RunnerBox
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.evaluator.sandbox.processes import adopt_orphans, fork, wait_status
-from campaigns.evaluator.sandbox.workplace import LOG_BYTES
+from campaigns.evaluator.sandbox.workplace import LOG_BYTES, Workplace
 
 # An answer has a few numbers a case.
 MOST_BYTES = 1 << 20
@@ -65,6 +68,9 @@ def main(order: ProblemOrder) -> dict[str, Any]:
 
 def _inside(order: ProblemOrder, answer: int, box: RunnerBox) -> int:
     """The process in the box."""
+    if order.what == "built":
+        os.pwrite(answer, json.dumps({"answer": _unbuilt(order, box)}).encode(), 0)
+        return 0
     # Before the lock: every file that is opened behind it is looked at.
     import torch  # noqa: F401
 
@@ -78,6 +84,35 @@ def _inside(order: ProblemOrder, answer: int, box: RunnerBox) -> int:
         said = {"refused": error.reason}
     os.pwrite(answer, json.dumps(said).encode(), 0)
     return 0
+
+
+def _unbuilt(order: ProblemOrder, box: RunnerBox) -> str:
+    """What a compiler says of the first kernel that it refuses; "" without one.
+
+    Nothing of the problem's is run. A kernel whose compiler is not here is left out.
+    """
+    lock = Lock(box, order.limit_s)
+    lock.lock_down()
+    place = Workplace(box.scratch, lock, box.build_log, order.limit_s)
+    layout = lay_out(
+        [
+            Plain(one["name"], one["dtype"], tuple(one["shape"]), output="output" in one["role"])
+            if "shape" in one
+            else ScalarArg(one["name"], one["value"])
+            for one in order.arguments
+        ]
+    )
+    for backend, name in order.kernels.items():
+        source = Source(name, base64.b64decode(order.files[name]).decode("utf-8", "replace"))
+        target = OFFLINE_TARGET if backend == "cuda" else "native"
+        job = Job("built", Path(order.folder), backend, "cpu", target, (), source, box.scratch)
+        try:
+            backends.get(backend).make(job, source, place).build(layout)
+        except BuildFailed as error:
+            return headline(re.sub(r"\bcandidate(?=\.(cpp|cu)\b)", Path(name).stem, str(error)))
+        except Unsupported:
+            continue
+    return ""
 
 
 def _answer(order: ProblemOrder, folder: Path) -> Any:

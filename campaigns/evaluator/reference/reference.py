@@ -184,8 +184,26 @@ class Reference:
                         f"{where}: does not write all of {name!r}, to which setup gives no contents"
                     )
                 self.note(f"{name} is updated in place: each call starts from what setup gives it")
+            self._require_inputs_kept(example)
             self._updates = found.updated
         return self._updates
+
+    def _require_inputs_kept(self, example: Example) -> None:
+        """Raise BadReference for an input that it changes: no kernel may, so none could be right.
+
+        A kernel that leaves it as it was would pass, though the reference says that it changes.
+        """
+        from campaigns.evaluator.reference.memory import as_integers
+
+        tensors = {name: one for name, one in example.inputs.items() if is_tensor(one)}
+        after = self.one(example.inputs, tuple(tensors))
+        for name in tensors.keys() - {*example.outputs}:
+            if bool((as_integers(after[name]) != as_integers(tensors[name])).any()):
+                raise BadReference(
+                    f"{self._code.line}: reference: changes {name!r}, which is no output; "
+                    f"accepted: {name} among the outputs, where a call updates it, or a reference "
+                    f"that works on {name}.clone()"
+                )
 
     def takes(self, case: Case, device: str) -> None:
         """Raises BadReference where it refuses what `setup` gives for `case`."""

@@ -25,11 +25,14 @@ from campaigns.evaluator.contract import (
 from campaigns.evaluator.contract.backends import BACKEND_OF
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
+from campaigns.evaluator.contract.programs import NONE_COMPILED, OFFLINE_TARGET
 from campaigns.management.base_command import Argument, BaseCommand, ExitCode, Exits, argument
 from campaigns.management.facts import spread_words
+from campaigns.problems.import_.draft import DraftError
+from campaigns.problems.import_.entries import adapted
 from campaigns.records.cases import case_rows
 from campaigns.records.findings import stored_findings
-from campaigns.rules.verdict.decision import Decision
+from campaigns.rules.verdict.decision import Decision, Reason
 from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
@@ -40,7 +43,7 @@ from campaigns.steps.measuring.evaluate import read_code, sanitize
 from campaigns.steps.problems import Floors, find_problem, floors_here
 from campaigns.syntax.findings.find import findings_of
 
-BACKENDS = (*BACKEND_OF.values(), "torch")
+BACKENDS = (*dict.fromkeys(BACKEND_OF.values()), "torch")
 LARGEST_SOURCE = 1 << 20
 # How many of the last lines that a crashed candidate printed are shown; `--json` has them all.
 LAST_WORDS = 8
@@ -54,8 +57,6 @@ DOING = {
     Phase.PREPARE: "preparing to time",
     Phase.BURST: "bursts on",
 }
-# Without a GPU a kernel for one is compiled all the same, so that build errors show.
-OFFLINE_TARGET = "sm_90a"
 
 
 class Command(BaseCommand):
@@ -64,7 +65,7 @@ class Command(BaseCommand):
         "1: the command or the problem has a fault. With KOPT_SANDBOX=all a host "
         "without every layer of the sandbox evaluates nothing."
     )
-    exits: ClassVar[Exits] = {DeviceError: ExitCode.USAGE}
+    exits: ClassVar[Exits] = {DeviceError: ExitCode.USAGE, DraftError: ExitCode.USAGE}
 
     def arguments(self) -> tuple[Argument, ...]:
         return (
@@ -134,7 +135,11 @@ class Command(BaseCommand):
         )
         floors, lesser = self._floors(report, job, spec, device)
         standard = Standard(
-            job.incumbent is not None, examined=examined, floors=floors, lesser_floors=lesser
+            job.incumbent is not None,
+            examined=examined,
+            floors=floors,
+            lesser_floors=lesser,
+            has_kernels=_has_kernels(job, report),
         )
         decision = decide_session(report, standard)
         self.emit(_facts(report, decision, examined), _text(report, decision, examined))
@@ -142,6 +147,8 @@ class Command(BaseCommand):
             self.fail(ExitCode.USAGE, f"problem: {report.reason}")
         if report.outcome is not Outcome.PASSED:
             self.fail(ExitCode.NOT_ACCEPTED, f"{report.outcome}: {report.reason}")
+        if decision.reason is Reason.NOT_ITS_OWN_KERNEL:
+            self.fail(ExitCode.NOT_ACCEPTED, decision.sentence)
         if options["sanitize"] and not passed(report.sanitized):
             # What the sanitizers found, or why none could look.
             none_ran = passed(report.sanitized) is None
@@ -193,8 +200,8 @@ class Command(BaseCommand):
             device=device.device,
             target=options["target"] or (OFFLINE_TARGET if offline else device.target),
             cases=self._cases(options["case"], spec, backend, device),
-            candidate=self._source(candidate, tuple(options["flag"])),
-            incumbent=self._source(against, flags) if against else None,
+            candidate=self._source(candidate, spec, backend, tuple(options["flag"])),
+            incumbent=self._source(against, spec, other, flags) if against else None,
             incumbent_backend=other,
             scratch=Path(settings.DATA_DIR),
             protocol=CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL,
@@ -230,17 +237,34 @@ class Command(BaseCommand):
         names = wanted or [case.name for case in usual]
         return tuple(case for name, case in meant.items() if name in names)
 
-    def _source(self, path: Path, flags: tuple[str, ...] = ()) -> Source:
+    def _source(
+        self, path: Path, spec: ProblemSpec, backend: str, flags: tuple[str, ...] = ()
+    ) -> Source:
+        """The file; in the form in which the problem's kernel was brought, with what that got."""
         if not path.is_file():
             self.fail(ExitCode.NOT_FOUND, f"{path}: no such file")
         if path.stat().st_size > LARGEST_SOURCE:
             self.fail(ExitCode.USAGE, f"{path}: accepted: at most {LARGEST_SOURCE:,} bytes")
         try:
-            return Source(name=path.name, text=path.read_text(encoding="utf-8"), flags=flags)
+            text = path.read_text(encoding="utf-8")
+            if first := spec.files.get(backend):
+                text = adapted(path, text, (spec.folder / first).read_text(encoding="utf-8"))
+            return Source(name=path.name, text=text, flags=flags)
         except UnicodeDecodeError as error:
             self.fail(ExitCode.USAGE, f"{path}: not UTF-8 text: {error.reason}")
         except OSError as error:
             self.fail(ExitCode.USAGE, f"{path}: {error.strerror}")
+
+
+def _has_kernels(job: Job, report: Report) -> bool | None:
+    """Of a kernel in Triton that its interpreter judged, whether there was one to compile."""
+    is_timed = any(case.candidate for case in report.cases)
+    if job.backend != "triton" or job.device != "cpu" or is_timed:
+        return None
+    defined = backends.get(job.backend).kernels(job.candidate.text)
+    return bool(defined) and f"compiled for {job.target}: {NONE_COMPILED}\n" not in (
+        f"{report.build_log}\n"
+    )
 
 
 def _facts(report: Report, decision: Decision, examined: Examined) -> dict[str, Any]:
@@ -271,9 +295,10 @@ def _facts(report: Report, decision: Decision, examined: Examined) -> dict[str, 
 def _text(report: Report, decision: Decision, examined: Examined) -> str:
     if report.problem_fault:
         return f"the problem has a fault: {report.reason}; the candidate was not judged"
-    lines = [f"{report.outcome}; verdict: {decision.verdict.words} ({decision.reason.words})"]
-    if report.outcome is Outcome.NOT_JUDGED:
-        lines = [report.outcome.words]
+    has_own = decision.reason is not Reason.NOT_ITS_OWN_KERNEL
+    outcome = report.outcome if has_own else "no kernel of its own"
+    lines = [f"{outcome}; verdict: {decision.verdict.words} ({decision.reason.words})"]
+    lines = [report.outcome.words] if report.outcome is Outcome.NOT_JUDGED else lines
     for row in case_rows(report.cases, decision.cases):
         times, margin = row["time_us"], row["margin"]
         line = f"  {row['case']:16} {'correct' if row['correct'] else 'wrong'}"

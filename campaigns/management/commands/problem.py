@@ -43,7 +43,7 @@ NEW = (
         "kernel",
         type=Path,
         nargs="?",
-        help="a file: .py (Triton), .cu or .cpp; without one the reference is the first to beat",
+        help="a file: .py (Triton), .cu, .cpp, .c; without one the reference is the first to beat",
     ),
     argument("--reference", type=Path, help="a file with the right answer; default: the kernel's"),
     argument("--function", default="", help="the reference's function or nn.Module in it"),
@@ -51,7 +51,7 @@ NEW = (
         "--entry",
         default="",
         help="the function that launches the kernel; of CUDA also a launch, such as "
-        "'add<<<(n + 255) / 256, 256>>>'",
+        "'add<<<(n + 255) / 256, 256>>>'; of a template with its parameters, 'add<float>'",
     ),
     argument(
         "--call",

@@ -8,11 +8,12 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from campaigns.problems.import_.call_values import Value
 from campaigns.problems.import_.draft import (
+    DTYPES,
     FLOAT8,
     FLOATS,
     NO_SIZE,
@@ -24,7 +25,9 @@ from campaigns.problems.import_.draft import (
     Role,
     case_name,
 )
-from campaigns.problems.import_.read_sources import OUTPUT_NAMES, PointerArg, PythonEntry
+from campaigns.problems.import_.example_calls import named_numbers
+from campaigns.problems.import_.read_sources import OUTPUT_NAMES, PythonEntry
+from campaigns.problems.import_.updates import called_like, require_places
 from campaigns.problems.import_.written import TensorValue
 
 SIZE_NAMES = ("N", "D", "K", "M", "H", "L", "P", "Q", "R", "S")
@@ -42,17 +45,19 @@ class Sizes:
         self._examples = examples
         self._usual = (*usual, *SIZE_NAMES)
         # By name, one for each example; those that other sizes are written with are the first.
-        self._values: dict[str, tuple[int, ...]] = dict(_in_expressions(examples))
-        self._apart = frozenset(self._values)
+        self._values: dict[str, tuple[int | float, ...]] = dict(_in_expressions(examples))
+        self._apart = set(self._values)
+        # Those that hidden cases leave as they are.
+        self.kept: set[str] = set()
 
     @property
     def known(self) -> tuple[str, ...]:
         return tuple(self._values)
 
     @property
-    def cases(self) -> dict[str, dict[str, int]]:
+    def cases(self) -> dict[str, dict[str, int | float]]:
         """The sizes of each example call, under a name made of them."""
-        found: dict[str, dict[str, int]] = {}
+        found: dict[str, dict[str, int | float]] = {}
         for index in range(len(self._examples)):
             sizes = {name: values[index] for name, values in self._values.items()}
             found[case_name(sizes.values())] = sizes or {**NO_SIZE}
@@ -61,6 +66,25 @@ class Sizes:
     def called(self, name: str) -> str | None:
         """The size of that name, however it is spelt."""
         return next((size for size in self.known if size.lower() == name.lower()), None)
+
+    def named(self, name: str, calls: Sequence[str]) -> str | int | float | bool | None:
+        """The size of that name, or the number that each call gives that name before it.
+
+        A number that differs between calls is one of the case; None where a call has none.
+        """
+        found = [value for text in calls if (value := named_numbers(text).get(name)) is not None]
+        if name in self._values or not found or len(found) < len(calls):
+            return self.called(name)
+        if len({*found}) == 1:
+            return found[0]
+        self._values[name] = tuple(found)
+        self._apart.add(name)
+        self.kept.add(name)
+        return name
+
+    def keep(self, names: Iterable[str]) -> None:
+        """Have hidden cases leave these sizes as they are; other names are left out."""
+        self.kept |= {*names} & self._values.keys()
 
     def shape(self, tensors: list[TensorValue]) -> tuple[str | int, ...]:
         if len({len(one.shape) for one in tensors}) > 1 or len(tensors) < len(self._examples):
@@ -134,12 +158,21 @@ def _in_expressions(examples: Sequence[Example]) -> Iterator[tuple[str, tuple[in
             yield name, tuple(one[name] for one in found)
 
 
+RETURNED = "What the reference returns is the output, in its shape and dtype."
+BEFORE = "accepted: a number of that name before the call: '{0} = 64; f(…)'"
 SAME = "accepted: one text, with names for the sizes that differ: 'N = 64; f(torch.arange(3) * N)'"
 
 
 def read_argument(
-    given: Given, name: str, values: list[Value], names: Sizes, assumed: list[str]
+    given: Given,
+    name: str,
+    values: list[Value],
+    names: Sizes,
+    assumed: list[str],
+    *,
+    updated: bool = False,
 ) -> DraftArg:
+    """updated: whether the reference changes it."""
     first = values[0]
     if not isinstance(first, TensorValue):
         kind = "float32" if isinstance(first, float) else "int32"
@@ -155,7 +188,7 @@ def read_argument(
         assumed.append(f"{name} is {first.dtype} and drawn as in the first call in every case.")
     if first.dtype in FLOAT8:
         assumed.append(f"{name} comes as the bits of {first.dtype} in uint8, and is viewed as it.")
-    named = name in given.outputs if given.outputs else name in OUTPUT_NAMES
+    named = updated or name in (given.outputs or OUTPUT_NAMES)
     if named and first.blank:
         return DraftArg(name, Role.OUTPUT, first.dtype, shape)
     role = Role.IN_PLACE if named else Role.INPUT
@@ -181,54 +214,110 @@ def python_arguments(
     reference: ReferenceCode,
     examples: list[Example],
     assumed: list[str],
-) -> tuple[list[DraftArg], dict[str, dict[str, int]], dict[str, str]]:
-    """Arguments, cases, and the source of memory to work in, by the names of arguments."""
+) -> tuple[list[DraftArg], Sizes, ReferenceCode, PythonEntry]:
+    """Arguments and sizes, the reference with a place for each answer, and the entry.
+
+    What these are given beside the arguments is fixed in them, memory to work in too.
+    """
     names = Sizes(examples)
     scratch: dict[str, list[TensorValue]] = {}
-    defaults = dict(entry.defaults)
     args: list[DraftArg] = []
     fixed = dict(entry.fixed)
+    if not {*reference.needed} <= {*entry.takes}:
+        own = [n for n in entry.takes if n not in fixed and any(n in one for one in examples)]
+        reference = called_like(reference, dict(zip(reference.takes, own, strict=False)))
     for name in (one for one in entry.takes if one not in fixed):
         values = [example[name] for example in examples if name in example]
-        if not values and name in defaults and name in reference.takes:
-            with contextlib.suppress(ValueError):
-                usual = ast.literal_eval(defaults[name])
-                values = [usual if isinstance(usual, int | float | bool) else None]
-            values = values or [None]
-        if not values and name in defaults:
+        if not values and (number := names.named(name, given.calls)) is not None:
+            args.append(DraftArg(name, Role.NUMBER, value=number))
             continue
-        if not values:
-            raise DraftError("call", f"{name}: no example call gives it")
+        values = values or [_usual(name, entry, reference)]
         if values[0] is None:
             continue
         if is_scratch(given, name, values[0], entry, reference):
             scratch[name] = [value for value in values if isinstance(value, TensorValue)]
             assumed.append(f"{name} is memory to work in: each call makes it, which is timed.")
             continue
-        args.append(read_argument(given, name, values, names, assumed))
-    if entry.returns:
-        _add_answers(args, entry, reference, assumed)
-    elif not any(arg.role in (Role.OUTPUT, Role.IN_PLACE) for arg in args):
+        updated = name in reference.updates
+        args.append(read_argument(given, name, values, names, assumed, updated=updated))
+    written = [arg.name for arg in args if arg.is_written]
+    if not written and not entry.returns:
         listed = ", ".join(arg.name for arg in args if arg.role is Role.INPUT)
         raise DraftError("outputs", f"which of these does a call write? {listed}")
-    _require_taken(reference, args, fixed)
-    return args, names.cases, made_in_a_call(scratch, args, names)
+    alone = [n for n in reference.takes if n not in entry.takes and not _is_tensor(n, examples)]
+    reference = replace(reference, fixed=reference_alone(alone, examples, names))
+    _require_taken(reference, args, fixed | dict(reference.fixed))
+    if written:
+        reference, entry = _placed(args, entry, reference, assumed)
+    else:
+        _add_answers(args, reference.answers if reference.returns else entry.answers)
+        assumed += _counts(entry, reference)
+    fixed |= made_in_a_call(scratch, args, names)
+    return args, names, reference, replace(entry, fixed=tuple(fixed.items()))
 
 
-def _add_answers(
-    args: list[DraftArg], entry: PythonEntry, reference: ReferenceCode, assumed: list[str]
-) -> None:
-    """Add a place for each answer that is returned."""
-    count = reference.answers if reference.returns else entry.answers
+def _usual(name: str, entry: PythonEntry, reference: ReferenceCode) -> Value:
+    """A number's default, where the reference takes it too; None for what may be left out.
+
+    Raises DraftError for an argument that has to be given.
+    """
+    default = dict(entry.defaults).get(name)
+    if default is None:
+        raise DraftError("call", f"{name}: no example call gives it; {BEFORE.format(name)}")
+    usual = None
+    if name in reference.takes:
+        with contextlib.suppress(ValueError):
+            usual = ast.literal_eval(default)
+    return usual if isinstance(usual, int | float | bool) else None
+
+
+def _is_tensor(name: str, examples: Sequence[Example]) -> bool:
+    return any(isinstance(one.get(name), TensorValue) for one in examples)
+
+
+def _add_answers(args: list[DraftArg], count: int) -> list[str]:
+    """Add a place for each answer that is returned; their names."""
+    added = []
     for number in range(1, count + 1) if count > 1 else [""]:
         name = f"out{number}"
         name += "_" if any(arg.name == name for arg in args) else ""
         args.append(DraftArg(name, Role.OUTPUT, "", None))
-    assumed.append("What the reference returns is the output, in its shape and dtype.")
-    if entry.answers > count:
-        assumed.append(
-            f"{entry.name} returns {entry.answers}, its reference {count}: the first count."
+        added.append(name)
+    return added
+
+
+def _counts(entry: PythonEntry, reference: ReferenceCode) -> Iterator[str]:
+    yield RETURNED
+    if reference.returns and entry.answers > reference.answers:
+        yield (
+            f"{entry.name} returns {entry.answers}, its reference {reference.answers}: the first "
+            "count."
         )
+
+
+def _placed(
+    args: list[DraftArg], entry: PythonEntry, reference: ReferenceCode, assumed: list[str]
+) -> tuple[ReferenceCode, PythonEntry]:
+    """Both for a call that writes some of its arguments; what it returns besides is added.
+
+    Raises DraftError.
+    """
+    written = [arg.name for arg in args if arg.is_written]
+    places = require_places(reference, args, assumed)
+    own = [
+        number
+        for number, one in enumerate(entry.returned if entry.returns else ())
+        if not one.is_same and one.argument not in written
+    ]
+    more = places.count(None) if own else 0
+    added = iter(_add_answers(args, more) if more else ())
+    if more:
+        assumed.append(RETURNED)
+    elif own or None in places:
+        assumed.append(f"What is returned beside {', '.join(written)} is not compared.")
+    filled = tuple(next(added, "") if one is None else one for one in places)
+    taken = replace(entry, returns=bool(more), taken=tuple(own[:more]))
+    return replace(reference, places=filled), taken
 
 
 def _require_taken(
@@ -243,6 +332,31 @@ def _require_taken(
             "reference",
             f"{reference.name} takes {', '.join(needed)}; the kernel has {', '.join(known)}",
         )
+
+
+def reference_alone(
+    names: Sequence[str], examples: Sequence[Example], sizes: Sizes
+) -> tuple[tuple[str, str], ...]:
+    """What the reference is given that the kernel lacks, as source. Raises DraftError.
+
+    names: those of its arguments that are no tensors.
+    """
+    found = dict(fixed_arguments(names, examples))
+    for name in names:
+        values = [example[name] for example in examples if name in example]
+        if name not in found and values:
+            found[name] = str(sizes.number(values))
+    return tuple(found.items())
+
+
+def fixed_arguments(takes: Sequence[str], examples: Sequence[Example]) -> Iterator[tuple[str, str]]:
+    """Arguments that are texts, tuples, dtypes or None, and their source. Raises DraftError."""
+    for name in takes:
+        values = [example[name] for example in examples if name in example]
+        if values and (values[0] is None or isinstance(values[0], str | tuple)):
+            if any(value != values[0] for value in values):
+                raise DraftError("call", f"{name}: differs between calls; accepted: one value")
+            yield name, f"torch.{values[0]}" if values[0] in (*DTYPES, *FLOAT8) else repr(values[0])
 
 
 def is_scratch(
@@ -276,66 +390,3 @@ def made_in_a_call(
         device = f"{tensors[0].name}.device"
         found[name] = f"torch.{maker}(({text},), dtype=torch.{values[0].dtype}, device={device})"
     return found
-
-
-def c_arguments(
-    given: Given,
-    listed: Sequence[PointerArg],
-    reference: ReferenceCode,
-    examples: list[Example],
-    assumed: list[str],
-) -> tuple[list[DraftArg], dict[str, dict[str, int]], ReferenceCode]:
-    """Arguments and cases, and the reference with its arguments by the names of `solve`'s."""
-    given_numbers = {name for example in examples for name in example}
-    whole = [arg.name for arg in listed if not arg.pointer and arg.dtype.startswith(("int", "ui"))]
-    names = Sizes(examples, [name for name in whole if name not in given_numbers])
-    inputs = [arg for arg in listed if arg.pointer and not _is_output(given, arg)]
-    tensors = [n for n in reference.takes if isinstance(examples[0].get(n), TensorValue)]
-    by_pointer = {arg.name: arg.name for arg in inputs if arg.name in tensors}
-    rest = [n for n in tensors if n not in by_pointer.values()]
-    for arg in inputs:
-        if arg.name not in by_pointer and rest:
-            by_pointer[arg.name] = rest.pop(0)
-            assumed.append(f"{arg.name} is what the reference calls {by_pointer[arg.name]}.")
-    args: list[DraftArg] = []
-    for arg in listed:
-        if not arg.pointer:
-            args.append(_c_number(arg, examples, names))
-        elif arg.name in by_pointer:
-            values = [example[by_pointer[arg.name]] for example in examples]
-            made = read_argument(given, arg.name, values, names, assumed)
-            args.append(replace(made, dtype=arg.dtype, role=Role.INPUT))
-        elif _is_output(given, arg):
-            args.append(DraftArg(arg.name, Role.OUTPUT, arg.dtype, None))
-        else:
-            raise DraftError("call", f"{arg.name}: no example call gives it")
-    if not any(arg.role is Role.INPUT for arg in args):
-        pointers = ", ".join(arg.name for arg in listed if arg.pointer)
-        raise DraftError("outputs", f"which of these does a call write? {pointers}")
-    if not any(arg.role is Role.OUTPUT for arg in args):
-        raise DraftError("outputs", "every pointer of solve is const; which one does it write?")
-    takes = tuple(
-        next((mine for mine, theirs in by_pointer.items() if theirs == name), name)
-        for name in reference.takes
-    )
-    return args, names.cases, replace(reference, takes=takes, by_name=False)
-
-
-def _c_number(arg: PointerArg, examples: list[Example], names: Sizes) -> DraftArg:
-    """A number of `solve`: a size of that name, or what the calls give."""
-    values = [example[arg.name] for example in examples if arg.name in example]
-    if values:
-        return DraftArg(arg.name, Role.NUMBER, arg.dtype, value=names.number(values))
-    size = names.called(arg.name)
-    if size is None:
-        listed = ", ".join(names.known) or "none"
-        raise DraftError(
-            "call",
-            f"{arg.name}: is it a size? Equal ones are taken as one, so name them in the call: "
-            f'"{arg.name} = 64; f(torch.randn(32, {arg.name}))"; sizes so far: {listed}',
-        )
-    return DraftArg(arg.name, Role.NUMBER, arg.dtype, value=size)
-
-
-def _is_output(given: Given, arg: PointerArg) -> bool:
-    return arg.name in given.outputs if given.outputs else arg.written

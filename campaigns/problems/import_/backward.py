@@ -16,10 +16,10 @@ from campaigns.problems.import_.example_calls import read_call
 from campaigns.problems.import_.read_sources import (
     PythonEntry,
     function_entry,
-    is_none,
     parsed,
     python_entry,
 )
+from campaigns.problems.import_.updates import is_none
 from campaigns.problems.import_.written import TensorValue
 
 APPLY = "apply"

@@ -161,20 +161,20 @@ def _included(path: Path, text: str, seen: set[Path]) -> str:
     return INCLUDE.sub(put, text)
 
 
-def importable(text: str, file_name: str, name: str) -> tuple[str, list[str]]:
+def importable(text: str, file_name: str, *names: str) -> tuple[str, list[str]]:
     """A kernel's file that only defines, and what was left out of it, in words.
 
-    name: of what in it is called. Raises DraftError for an import that `name` needs and that is not
+    names: of what in it is called. Raises DraftError for an import that these need and that is not
     installed.
     """
-    said = []
+    said, name = [], ", ".join(names)
     if runs_at_import(text):
-        text = _of_module(text, name)
+        text = _of_module(text, *names)
         said.append(f"What {file_name} does when it is imported is left out.")
     try:
         _require_here(text, file_name)
     except DraftError:
-        text = _of_module(text, name)
+        text = _of_module(text, *names)
         _require_here(text, file_name)
         said.append(f"Of {file_name} what {name} does not need is left out.")
     # Modules of torch's that it uses as if torch had imported them.

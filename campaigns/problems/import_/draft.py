@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Any, NamedTuple
 from zlib import crc32
 
 # What a case may give its setup.
@@ -17,6 +18,8 @@ NO_KERNEL = "There is no kernel yet: v0 is the reference itself, run by torch ea
 # A problem without sizes: setup needs one parameter, and this one is not looked at.
 NO_SIZE: Mapping[str, int] = {"draw": 1}
 LONGEST_NAME = 50
+# Stands before what is added to a kernel's file, so that another version of it can be given it too.
+ADDED = "What follows was written by kopt."
 OTHER = re.compile(r"[^A-Za-z0-9_]+")
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 INTEGERS = ("int64", "int32", "int16", "int8", "uint8", "bool")
@@ -102,15 +105,28 @@ class DraftArg:
         return self.role is Role.OUTPUT and self.shape is None
 
 
+class Returned(NamedTuple):
+    """One answer. argument: the one that it is, or whose name it has; "" for neither.
+
+    is_same: whether it lies in the memory of that argument.
+    """
+
+    argument: str = ""
+    is_same: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class ReferenceCode:
     """What computes the right answer.
 
     text: the module as it was given. name: of a function or a class in it. takes: the arguments
-    that it is called with, in order. optional: those of them that have defaults. by_name: whether
-    its own names are these, so that it can be called by them. returns: whether it returns its
-    outputs instead of writing them, and `answers` how many. made_with: of a class, the arguments of
-    its constructor as source.
+    that it is called with, in order; own: its own names for them, where they differ. optional:
+    those that have defaults. by_name: whether it can be called by `takes`. returns: whether it
+    returns its
+    outputs instead of writing them, `returned` what each of these is, and `places` the argument
+    that each belongs to, "" for none; without places they are the outputs in order. updates: those
+    of `takes` that it changes, as far as its source tells. made_with: of a class, the arguments of
+    its constructor as source. fixed: what it alone is given, as source, the same in every call.
     """
 
     text: str
@@ -121,7 +137,16 @@ class ReferenceCode:
     by_name: bool = True
     is_module: bool = False
     made_with: str = ""
-    answers: int = 1
+    returned: tuple[Returned, ...] = (Returned(),)
+    updates: frozenset[str] = frozenset()
+    places: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    fixed: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def answers(self) -> int:
+        """How many values it returns."""
+        return len(self.returned)
 
     @property
     def needed(self) -> list[str]:
@@ -196,3 +221,61 @@ class Given:
     title: str = ""
     keep: tuple[str, ...] = ()
     path: Path | None = None
+
+
+def as_read(draft: ProblemDraft, arguments: Sequence[Mapping[str, Any]]) -> ProblemDraft:
+    """What a run of the reference tells: the arguments that no source says, and dtypes of outputs.
+
+    arguments: in call order, as `described_problem` gives them.
+    """
+    made = {arg["name"]: arg for arg in arguments}
+    if not draft.args:
+        return _rounded(replace(draft, args=tuple(_arg(arg) for arg in arguments)))
+    args = tuple(
+        replace(arg, dtype=made[arg.name]["dtype"])
+        if arg.is_returned
+        else replace(arg, shape=tuple(made[arg.name]["shape"]))
+        if arg.source
+        else arg
+        for arg in draft.args
+    )
+    return _rounded(replace(draft, args=args))
+
+
+def _rounded(draft: ProblemDraft) -> ProblemDraft:
+    """Let few elements be a value off where floats are rounded to 8 bits.
+
+    A sum in another order rounds to the neighbour at times. Which float8 the bits are is known
+    where the reference names one alone; where it names two, they are compared exactly.
+    """
+    if not any(
+        arg.dtype in (*FLOATS, *FLOAT8)
+        for arg in draft.args
+        if arg.role in (Role.INPUT, Role.IN_PLACE)
+    ):
+        return draft
+    args, assumed = [], list(draft.assumed)
+    for arg in draft.args:
+        if arg.is_written and (kind := _rounded_to(arg, draft)):
+            arg = replace(arg, steps=1, bits=kind if kind in FLOAT8 else "")
+            assumed.append(f"{arg.name} is rounded to {kind}: 1 % of it may be off by one value.")
+        args.append(arg)
+    return replace(draft, args=tuple(args), assumed=tuple(assumed))
+
+
+def _rounded_to(arg: DraftArg, draft: ProblemDraft) -> str:
+    """The dtype of 8 bits that an output is rounded to; "" where it is none, or could be two."""
+    if arg.dtype in FLOAT8 or arg.dtype == "int8":
+        return arg.dtype
+    named = draft.named_float8
+    if arg.dtype != "uint8" or len(named) > 1:
+        return ""
+    return named[0] if named else arg.dtype
+
+
+def _arg(arg: Mapping[str, Any]) -> DraftArg:
+    written = arg["role"]
+    role = Role(written) if written in {*Role} else Role.IN_PLACE
+    if role is Role.NUMBER:
+        return DraftArg(arg["name"], role, value=arg["value"])
+    return DraftArg(arg["name"], role, arg["dtype"], tuple(arg["shape"]))

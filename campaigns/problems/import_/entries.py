@@ -1,23 +1,24 @@
-"""The file of a kernel with a `run_kernel` that takes the problem's arguments by name."""
+"""The file of a kernel with a `run_kernel` that takes the problem's arguments by name.
+
+A candidate in the form in which the kernel was brought is given what was added to that one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import ast
+import re
+from collections.abc import Sequence
+from pathlib import Path
 
+from campaigns.evaluator.contract.errors import BuildFailed
 from campaigns.evaluator.contract.programs import ENTRY
-from campaigns.problems.import_.arguments import Example
-from campaigns.problems.import_.draft import DTYPES, FLOAT8, DraftArg, DraftError, Role
-from campaigns.problems.import_.read_sources import PythonEntry
-
-
-def fixed_arguments(takes: Sequence[str], examples: Sequence[Example]) -> Iterator[tuple[str, str]]:
-    """Arguments that are texts, tuples, dtypes or None, and their source. Raises DraftError."""
-    for name in takes:
-        values = [example[name] for example in examples if name in example]
-        if values and (values[0] is None or isinstance(values[0], str | tuple)):
-            if any(value != values[0] for value in values):
-                raise DraftError("call", f"{name}: differs between calls; accepted: one value")
-            yield name, f"torch.{values[0]}" if values[0] in (*DTYPES, *FLOAT8) else repr(values[0])
+from campaigns.evaluator.contract.signature import ENTRY as SOLVE
+from campaigns.evaluator.contract.signature import function_names
+from campaigns.problems.import_.bundle import bundled, importable
+from campaigns.problems.import_.c_entry import as_cpp
+from campaigns.problems.import_.draft import ADDED, FLOAT8, DraftArg, DraftError, Role
+from campaigns.problems.import_.read_sources import PythonEntry, bound_by, names_in
+from campaigns.syntax.c_family import without_main
 
 
 def wrapped(
@@ -27,7 +28,8 @@ def wrapped(
 
     is_short: whether the reference may answer in a float8, which is handed over as its bits.
     """
-    outputs = [arg.name for arg in args if entry.returns and arg.role is Role.OUTPUT]
+    listed = [arg.name for arg in args if arg.role is Role.OUTPUT]
+    outputs = [name for name in listed if entry.returns and name not in entry.takes]
     own = [arg.name for arg in args if arg.name not in outputs]
     short = {arg.name: arg.dtype for arg in args if arg.dtype in FLOAT8}
     as_bits = entry.returns and is_short
@@ -35,7 +37,7 @@ def wrapped(
     if entry.name == ENTRY and not (entry.fixed or short or as_bits or more):
         return text
     inner = entry.name if entry.name != ENTRY else "_returning"
-    lines = [text.rstrip("\n"), "", ""]
+    lines = [text.rstrip("\n"), "", "", f"# {ADDED}"]
     if entry.is_module:
         inner = "_module"
         lines += [f"_module = {entry.name}({entry.made_with})", "", ""]
@@ -48,11 +50,44 @@ def wrapped(
     by_name = ", ".join(f"{name}={source}" for name, source in pairs)
     call = _applied(entry, own) if entry.applied else f"{inner}({by_name})"
     if more:
-        call += f"[:{len(outputs)}]"
+        lines.append(f"    answers = {call}")
+        taken = entry.taken or range(len(outputs))
+        call = ", ".join(f"answers[{number}]" for number in taken)
+        call = f"({call})" if len(outputs) > 1 else call
     if as_bits:
-        call = f"_bits({call})" if entry.answers == 1 else f"tuple(map(_bits, {call}))"
+        call = f"_bits({call})" if len(outputs) == 1 else f"tuple(map(_bits, {call}))"
     lines += [f"    {'return ' if entry.returns else ''}{call}", ""]
     return "\n".join(lines)
+
+
+def adapted(path: Path, text: str, first: str) -> str:
+    """A candidate with what was added to the first kernel, where it lacks that as the file did.
+
+    path: of the candidate; what it needs of files beside it is put into it. first: the source of
+    the problem's first kernel. Raises DraftError, OSError.
+    """
+    head, mark, _ = first.partition(f"{'#' if path.suffix == '.py' else '//'} {ADDED}")
+    added = first[len(head) :]
+    if not mark:
+        return text
+    if path.suffix == ".py":
+        try:
+            bound = set().union(*map(bound_by, ast.parse(text).body))
+        except (SyntaxError, ValueError):
+            return text
+        wanted = names_in(ast.parse(added)) & bound
+        if ENTRY in bound or not wanted:
+            return text
+        whole = bundled(path, text, *wanted)
+        return f"{importable(whole, path.name, *wanted)[0].rstrip()}\n\n\n{added}"
+    try:
+        defined = function_names(text, path.name).keys()
+    except BuildFailed as error:
+        raise DraftError("candidate", str(error)) from None
+    if SOLVE in defined or not defined & {*re.findall(r"\w+", added)}:
+        return text
+    whole = as_cpp(bundled(path, text), path.name)
+    return without_main(f"{whole.rstrip()}\n\n{added}", SOLVE, cuda=path.suffix == ".cu")[0]
 
 
 def _torch(text: str) -> str:

@@ -49,6 +49,14 @@ def _read_call(text: str, names: Scope) -> Arguments:
     return _arguments(value, scope)
 
 
+def named_numbers(text: str) -> dict[str, int | float]:
+    """The numbers that `text` gives names before its call."""
+    scope: dict[str, Value] = {}
+    for node in ast.parse(text.strip()).body[:-1]:
+        _assign(node, scope)
+    return {name: value for name, value in scope.items() if isinstance(value, int | float)}
+
+
 def called_name(text: str) -> str:
     """The name of what the last statement calls, or constructs before it calls it."""
     with contextlib.suppress(SyntaxError, IndexError, AttributeError):

@@ -110,14 +110,14 @@ def _module_kernel(
     """The file of a `ModelNew` with a `run_kernel` that hands it its weights."""
     if runs_at_import(text):
         text = needed_by(text, entry.name, INIT)
-    own = _function(parsed(text, file_name), INIT) is not None
+    own, init = _function(parsed(text, file_name), INIT) is not None, ""
     if not own and _function(ast.parse(reference.text), INIT):
-        text, own = f"{text.rstrip()}\n\n\n{needed_by(reference.text, INIT)}", True
+        init, own = f"{needed_by(reference.text, INIT)}\n\n", True
     made = f"{entry.name}(*{INIT}())" if own else f"{entry.name}()"
     known = {"_TAKES": reference.takes, "_OWN": entry.takes, "_ANSWER": answer}
     named = "\n".join(f"{name} = {value!r}" for name, value in known.items())
     called = KERNEL_CODE.format(made=made, name=entry.name)
-    return f"{text.rstrip()}\n\n\n{SHARED_CODE}{named}\n\n\n{called}"
+    return f"{text.rstrip()}\n\n\n{SHARED_CODE}{init}{named}\n\n\n{called}"
 
 
 def free_sizes(text: str, module: str) -> dict[str, int]:

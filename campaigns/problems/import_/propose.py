@@ -11,14 +11,23 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from keyword import iskeyword
+from types import MappingProxyType
 from typing import TypeVar
 
+from campaigns.evaluator.contract.backends import BACKEND_OF
 from campaigns.evaluator.contract.programs import ENTRY
-from campaigns.problems.import_.arguments import Example, c_arguments, python_arguments
+from campaigns.evaluator.contract.signature import ENTRY as SOLVE
+from campaigns.problems.import_.arguments import (
+    Example,
+    Sizes,
+    fixed_arguments,
+    python_arguments,
+)
 from campaigns.problems.import_.backward import ASSUMED as GRADIENTS
 from campaigns.problems.import_.backward import asks_for_gradients, launching_entry, with_gradients
 from campaigns.problems.import_.bundle import bundled, importable
-from campaigns.problems.import_.c_entry import with_solve
+from campaigns.problems.import_.c_entry import as_cpp, c_arguments, with_solve
 from campaigns.problems.import_.call_values import Value
 from campaigns.problems.import_.draft import (
     MOST_CASES,
@@ -26,34 +35,38 @@ from campaigns.problems.import_.draft import (
     DraftArg,
     DraftError,
     Given,
+    Number,
     ProblemDraft,
     ReferenceCode,
     slug_of,
 )
-from campaigns.problems.import_.entries import fixed_arguments, wrapped
+from campaigns.problems.import_.entries import wrapped
 from campaigns.problems.import_.example_calls import (
     called_name,
     find_calls,
+    named_numbers,
     read_call,
     returned_values,
 )
 from campaigns.problems.import_.kernel_bench import is_pair, with_inputs_of_its_own
-from campaigns.problems.import_.own_setup import own_setup, with_own_setup
+from campaigns.problems.import_.own_setup import GIVEN, own_setup, with_own_setup
 from campaigns.problems.import_.read_sources import (
     PythonEntry,
     parsed,
     reference_code,
     solve_parameters,
 )
-from campaigns.problems.import_.written import TensorValue
+from campaigns.problems.import_.written import TensorValue, WrittenInt
+from campaigns.syntax.c_family import without_main
 
 T = TypeVar("T")
+LEFT_OUT = "left out"
+MOST_NAMED = 6
 RETURNED = "what it returns is made in the output's place, or copied where torch cannot."
 # Names of files that say nothing of what is in them; the reference's name may.
 ANY = {"kernel", "main", "model", "model_new", "reference", "solution", "solve", "submission", "v0"}
 # Words of a reference's name that its problem can do without.
 ROLE = re.compile(r"^(ref|reference|torch)_|_(ref|reference|torch)$")
-BACKENDS = {".py": "triton", ".cu": "cuda", ".cpp": "cpp", ".cc": "cpp"}
 
 
 def propose(given: Given) -> ProblemDraft:
@@ -86,14 +99,12 @@ def _proposed(given: Given) -> ProblemDraft:
     examples = _examples(given, entry, reference)
     assumed: list[str] = []
     if entry is None:
-        args, cases, reference, text = _in_c(given, reference, examples, assumed)
+        args, names, reference, text = _in_c(given, reference, examples, assumed)
     else:
-        writes = set(given.outputs) & set(entry.takes)
         fixed = tuple(fixed_arguments(entry.takes, examples))
-        entry = replace(entry, fixed=fixed, returns=entry.returns and not writes)
+        entry = replace(entry, fixed=fixed)
         assumed += [f"{name} is always {source}." for name, source in fixed]
-        args, cases, scratch = python_arguments(given, entry, reference, examples, assumed)
-        entry = replace(entry, fixed=(*fixed, *scratch.items()))
+        args, names, reference, entry = python_arguments(given, entry, reference, examples, assumed)
         text = _in_python(
             given,
             entry,
@@ -106,10 +117,15 @@ def _proposed(given: Given) -> ProblemDraft:
         title=_title(given),
         args=tuple(args),
         reference=reference,
-        cases=cases,
+        cases=names.cases,
         kernels={backend: (f"v0{'.cpp' if backend == 'cpp' else suffix}", text)},
-        fixed=entry.fixed if entry else (),
-        assumed=(*assumed, *_squares(args, next(iter(cases.values()))), *_apart(examples[0])),
+        fixed=(*(entry.fixed if entry else ()), *reference.fixed),
+        kept=tuple(sorted(names.kept)),
+        assumed=(
+            *assumed,
+            *_squares(args, next(iter(names.cases.values()))),
+            *_apart(examples[0]),
+        ),
     )
     return _with_kept(draft, given.keep)
 
@@ -118,14 +134,14 @@ def _with_kept(draft: ProblemDraft, kept: tuple[str, ...]) -> ProblemDraft:
     sizes = next(iter(draft.cases.values()))
     if unknown := set(kept) - set(sizes):
         raise DraftError("keep", f"{', '.join(sorted(unknown))}; accepted: {', '.join(sizes)}")
-    return replace(draft, kept=kept)
+    return replace(draft, kept=(*draft.kept, *kept))
 
 
-def _squares(args: Sequence[DraftArg], sizes: Mapping[str, int]) -> list[str]:
+def _squares(args: Sequence[DraftArg], sizes: Mapping[str, Number]) -> list[str]:
     """One sentence on tensors of which two sides have one name; none where there are none."""
     found: list[str] = []
     for arg in args:
-        sides = [side for side in arg.shape or () if sizes.get(str(side), 0) > 1]
+        sides = [side for side in arg.shape or () if sizes.get(str(side), 1) != 1]
         if twice := next((side for side in sides if sides.count(side) > 1), None):
             found.append(f"{arg.name} ({twice} by {twice})")
     if not found:
@@ -147,20 +163,35 @@ def _apart(example: Example) -> Iterator[str]:
 def _backend(given: Given) -> tuple[str, str]:
     """The backend of a kernel's file, and the ending of its name. Raises DraftError."""
     suffix = "." + given.file_name.rsplit(".", 1)[-1] if "." in given.file_name else ""
-    if suffix not in BACKENDS:
-        accepted = ", ".join(BACKENDS)
+    if suffix not in BACKEND_OF:
+        accepted = ", ".join(BACKEND_OF)
         raise DraftError("kernel", f"{given.file_name!r}; accepted: a name in {accepted}")
-    return BACKENDS[suffix], suffix
+    return BACKEND_OF[suffix], suffix
 
 
 def _in_c(
     given: Given, reference: ReferenceCode, examples: list[Example], assumed: list[str]
-) -> tuple[list[DraftArg], dict[str, dict[str, int]], ReferenceCode, str]:
-    """Arguments, cases, the reference, and the source of a kernel in C++ or CUDA."""
-    text, called = with_solve(_with_files(given), given.file_name, given.entry)
-    listed = solve_parameters(text, given.file_name)
+) -> tuple[list[DraftArg], Sizes, ReferenceCode, str]:
+    """What `c_arguments` gives, and the source of a kernel in C++ or CUDA."""
+    assumed += ["It is compiled as C++."] if given.file_name.endswith(".c") else []
+    text = as_cpp(_with_files(given), given.file_name)
+    text, called, takes = with_solve(text, given.file_name, given.entry)
+    text, left_out = without_main(text, SOLVE, cuda=given.file_name.endswith(".cu"))
+    listed = [replace(one, name=_usable(one.name)) for one in takes]
+    given = replace(given, outputs=tuple(map(_usable, given.outputs)))
     assumed += [f"{called} is called by a solve that is added at the end."] if called else []
+    headers = [name for name in left_out if not name.isidentifier()]
+    assumed += [f"{', '.join(headers)}: {LEFT_OUT}, with main."] if headers else []
+    names = [name for name in left_out if name.isidentifier()]
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    named = f"{', '.join(reversed(names[-MOST_NAMED:]))}{more}"
+    assumed += [f"{SOLVE} does not need {named}: {LEFT_OUT}."] if names else []
     return *c_arguments(given, listed, reference, examples, assumed), text
+
+
+def _usable(name: str) -> str:
+    """A parameter's name where it can be one in Python too, and is none of `setup`'s."""
+    return f"{name}_" if iskeyword(name) or name in GIVEN else name
 
 
 def _in_python(
@@ -294,7 +325,7 @@ def _examples(given: Given, entry: PythonEntry | None, ref: ReferenceCode) -> li
         for text in given.calls:
             name = called_name(text)
             names = takes.get(name, entry.takes if entry else ref.takes)
-            found.append(_named(names, *read_call(text, _scope(given))))
+            found.append(_named(names, *read_call(text, _scope(given)), named_numbers(text)))
         return found
     for file, text in _python_files(given):
         tree = parsed(text, file)
@@ -327,7 +358,19 @@ def _scope(given: Given) -> dict[str, Value]:
     return found
 
 
-def _named(names: Sequence[str], listed: list[Value], named: Mapping[str, Value]) -> Example:
+def _named(
+    names: Sequence[str],
+    listed: list[Value],
+    named: Mapping[str, Value],
+    before: Mapping[str, int | float] = MappingProxyType({}),
+) -> Example:
+    """before: numbers that have names before the call, which may lack those arguments."""
     if len(listed) > len(names):
         raise DraftError("call", f"{len(listed)} arguments; accepted: {', '.join(names)}")
+    short = [name for name in names if name not in before]
+    if len(listed) + len(named) == len(short) < len(names):
+        whole = {name: value for name, value in before.items() if type(value) is int}
+        found: dict[str, Value] = {n: WrittenInt.of(ast.Name(n), whole[n], whole) for n in whole}
+        found = {**before, **found, **dict(zip(short, listed, strict=False)), **named}
+        return {name: value for name, value in found.items() if name in (*names, *named)}
     return {**dict(zip(names, listed, strict=False)), **named}

@@ -5,13 +5,21 @@ from __future__ import annotations
 import ast
 import re
 import symtable
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from campaigns.evaluator.contract.errors import BuildFailed
 from campaigns.evaluator.contract.programs import ENTRY
-from campaigns.evaluator.contract.signature import ELEMENTS, Parameter, read_parameters
+from campaigns.evaluator.contract.signature import (
+    ELEMENTS,
+    FLOATS,
+    INTEGERS,
+    Parameter,
+    read_parameters,
+)
 from campaigns.evaluator.contract.signature import ENTRY as SOLVE
-from campaigns.problems.import_.draft import DraftError, ReferenceCode
+from campaigns.problems.import_.draft import DraftError, ReferenceCode, Returned
+from campaigns.problems.import_.updates import Effects, is_none
 
 # What an argument is called that a call writes, where nothing else tells.
 ON_GPU = re.compile(r"""(['"])cuda(?::\d+)?\1""")
@@ -25,10 +33,11 @@ OUTPUT_NAMES = {"out", "output", "outputs", "dst", "y_out", "result", "c_out"}
 class PythonEntry:
     """A function, or an nn.Module, that launches a kernel.
 
-    returns: whether it returns its outputs, and `answers` how many. made_with: of a module, see
-    `ReferenceCode`. defaults: as source. fixed: arguments that are the same source text in every
-    call. applied: whether it is an autograd.Function, called by position. aliases: other names that
-    it is called by.
+    returns: whether it returns its outputs, and `returned` what these are. made_with: of a module,
+    see `ReferenceCode`. defaults: as source. fixed: arguments that are the same source text in
+    every call. applied: whether it is an autograd.Function, called by position. aliases: other
+    names that it is called by. taken: the places of those answers that are outputs, () for the
+    first ones.
     """
 
     name: str
@@ -37,10 +46,16 @@ class PythonEntry:
     returns: bool
     is_module: bool = False
     made_with: str = ""
-    answers: int = 1
+    returned: tuple[Returned, ...] = (Returned(),)
     fixed: tuple[tuple[str, str], ...] = ()
     applied: bool = False
     aliases: frozenset[str] = frozenset()
+    taken: tuple[int, ...] = ()
+
+    @property
+    def answers(self) -> int:
+        """How many values it returns."""
+        return len(self.returned)
 
 
 def parsed(text: str, file_name: str) -> ast.Module:
@@ -68,9 +83,7 @@ def python_entry(text: str, file_name: str, wanted: str = "") -> PythonEntry:
     module = wanted if wanted in classes else "" if wanted else "ModelNew"
     if module in classes:
         code = _module_code(text, classes[module])
-        forward = next(n for n in classes[module].body if getattr(n, "name", "") == "forward")
-        answers = answers_of(forward, tree) if isinstance(forward, ast.FunctionDef) else 1
-        return PythonEntry(code.name, code.takes, (), True, is_module=True, answers=answers)
+        return PythonEntry(code.name, code.takes, (), True, is_module=True, returned=code.returned)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     jitted = {node.name for node in functions if _is_jitted(node)}
     plain = {node.name: node for node in functions if node.name not in jitted}
@@ -100,7 +113,7 @@ def function_entry(node: ast.FunctionDef, tree: ast.Module, name: str = "") -> P
         _takes(node.args)[1 if name else 0 :],
         tuple((n, ast.unparse(one)) for n, one in parameters(node.args) if one is not None),
         bool(_returned(node)),
-        answers=answers_of(node, tree),
+        returned=_answers(node, tree)[0],
         applied=bool(name),
     )
 
@@ -136,6 +149,15 @@ def _returned(function: ast.FunctionDef) -> list[ast.expr]:
     return found
 
 
+def _answers(
+    function: ast.FunctionDef, tree: ast.Module
+) -> tuple[tuple[Returned, ...], frozenset[str]]:
+    """What a function returns, and which of its arguments it updates."""
+    effects, count = Effects(function, tree), answers_of(function, tree)
+    alike = len(effects.returned) == count
+    return effects.returned if alike else (Returned(),) * count, frozenset(effects.updated)
+
+
 def answers_of(function: ast.FunctionDef, tree: ast.Module, deepest: int = 4) -> int:
     """How many values a function returns, as far as its module tells; 0 for none."""
     return max((_values_of(one, tree, deepest) for one in _returned(function)), default=0)
@@ -154,10 +176,6 @@ def _values_of(node: ast.expr, tree: ast.Module, deepest: int) -> int:
             named = (f for f in own if f.name in (called, "forward"))
             return max((answers_of(each, tree, deepest - 1) for each in named), default=1)
     return 1
-
-
-def is_none(node: ast.expr | None) -> bool:
-    return node is None or (isinstance(node, ast.Constant) and node.value is None)
 
 
 def _is_jitted(node: ast.FunctionDef) -> bool:
@@ -197,13 +215,15 @@ def reference_code(text: str, file_name: str, wanted: str = "") -> ReferenceCode
     if name in functions:
         node = functions[name]
         text = needed_by(text, name) if jitted else text
+        returned, updates = _answers(node, tree)
         return ReferenceCode(
             text,
             name,
             _takes(node.args),
             bool(_returned(node)),
             _optional(node.args),
-            answers=answers_of(node, tree),
+            returned=returned,
+            updates=updates,
         )
     listed = ", ".join((*functions, *modules)) or "no function and no nn.Module"
     said = f"{wanted!r}; " if wanted else "which one gives the right answer? "
@@ -235,8 +255,16 @@ def _module_code(text: str, node: ast.ClassDef) -> ReferenceCode:
     forward = next((one for one in methods if one.name == "forward"), None)
     if forward is None:
         raise DraftError("reference", f"{node.name}: an nn.Module with a forward is needed")
+    returned, updates = _answers(forward, ast.parse(text))
     return ReferenceCode(
-        text, node.name, _takes(forward.args), True, _optional(forward.args), is_module=True
+        text,
+        node.name,
+        _takes(forward.args),
+        True,
+        _optional(forward.args),
+        is_module=True,
+        returned=returned or (Returned(),),
+        updates=updates,
     )
 
 
@@ -244,7 +272,8 @@ def _module_code(text: str, node: ast.ClassDef) -> ReferenceCode:
 class PointerArg:
     """A parameter of `solve`: its dtype, or that of a number, and whether a call may write it.
 
-    spelt: its type in the source, without const and star.
+    dtype: "" of a void*. spelt: its type in the source, without const and star. sides: of an array,
+    as they are written. line: of the source.
     """
 
     name: str
@@ -252,31 +281,42 @@ class PointerArg:
     pointer: bool
     written: bool
     spelt: str
+    sides: tuple[str, ...] = ()
+    line: int = 1
 
 
-def solve_parameters(text: str, file_name: str, name: str = SOLVE) -> list[PointerArg]:
-    """The parameters of a C++ or CUDA kernel's `solve`. Raises DraftError."""
+def solve_parameters(
+    text: str,
+    file_name: str,
+    name: str = SOLVE,
+    template: Mapping[str, str] | None = None,
+    **more: bool,
+) -> list[PointerArg]:
+    """The parameters of a C++ or CUDA kernel's `solve`, or another function's. Raises DraftError.
+
+    template, more: as of `read_parameters`.
+    """
     try:
-        found = read_parameters(text, file_name, name)
+        found = read_parameters(text, file_name, name, template, **more)
     except BuildFailed as error:
         raise DraftError("kernel", str(error)) from None
-    lines = text.splitlines()
-    return [_pointer(one, lines[one.line - 1], file_name) for one in found]
+    return [_pointer(one, file_name) for one in found]
 
 
-def _pointer(one: Parameter, line: str, file_name: str) -> PointerArg:
-    if one.type == "void":
-        raise DraftError("kernel", f"{file_name}:{one.line}: {one.name}: void* says no dtype")
+def _pointer(one: Parameter, file_name: str) -> PointerArg:
     usual = BYTES.get(one.type, "") if one.pointer else "int32"
     dtype = next((name for name, known in ELEMENTS.items() if one.type in known), usual)
-    if not dtype:
-        accepted = ", ".join(spellings[0] for spellings in ELEMENTS.values())
+    is_known, kinds = bool(dtype), [*(spellings[0] for spellings in ELEMENTS.values()), "void"]
+    if not one.pointer:
+        is_known, kinds = one.type in (*INTEGERS, *FLOATS), ["int", "long", "float", "double", "…"]
+    if not is_known and one.type != "void":
         raise DraftError(
-            "kernel", f"{file_name}:{one.line}: {one.name}: {one.type}*; accepted: {accepted}"
+            "kernel",
+            f"{file_name}:{one.line}: {one.name}: {one.type}{'*' * one.pointer}; accepted: "
+            f"{', '.join(kinds)}",
         )
-    before = line[: line.rfind(one.name)] if one.name in line else line
-    own = before.rsplit(",", 1)[-1]
-    return PointerArg(one.name, dtype, one.pointer, one.pointer and "const" not in own, one.type)
+    written = one.pointer and not one.is_const
+    return PointerArg(one.name, dtype, one.pointer, written, one.type, one.sides, one.line)
 
 
 def needed_by(text: str, *names: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 
 from campaigns.evaluator.contract.problem_words import GROUPED_WORDS
@@ -42,6 +43,10 @@ BITS = (
     "    return one.view(torch.uint8) if short else one",
     "",
 )
+BOTH = (
+    "{0} updates {1} and returns another answer; accepted: {1} updated where it can be seen, as in "
+    "{1}.copy_(…), so that both are judged"
+)
 OWN_STATE = (
     "if next(_right.parameters(), None) is not None:",
     '    raise ValueError("the module has weights; needed: get_inputs() beside it")',
@@ -74,19 +79,16 @@ def _toml(draft: ProblemDraft) -> str:
         f"rtol = {rtol!r}",
         *_own_tolerances(draft),
     ]
-    told = any(arg.role is Role.NUMBER and isinstance(arg.value, str) for arg in draft.args)
-    if "triton" not in draft.kernels and not told:
-        # A kernel in C++ or CUDA has all sizes built into it.
-        lines += ["", "[check]", "free = []"]
-    elif draft.kept:
+    kept = {*draft.kept}
+    if "triton" not in draft.kernels:
+        # What a kernel in C++ or CUDA is not told, it has built in.
+        numbers = [str(arg.value) for arg in draft.args if arg.role is Role.NUMBER]
+        kept |= {*draft.sizes} - {*re.findall(r"\w+", " ".join(numbers))}
+    if kept:
         # Hidden cases change the same sizes as without `kept`, but for these.
-        free = [
-            f'"{name}"'
-            for name in draft.sizes
-            if name not in draft.kept
-            and all(_is_large(case[name]) for case in draft.cases.values())
-        ]
-        lines += ["", "[check]", f"free = [{', '.join(free)}]"]
+        cases = draft.cases.values()
+        free = [n for n in draft.sizes if n not in kept and all(_is_large(c[n]) for c in cases)]
+        lines += ["", "[check]", f"free = [{', '.join(map(_text, free))}]"]
     for name, sizes in draft.cases.items():
         lines += _case(name, sizes, ("cpu", "gpu"))
     if "triton" in draft.kernels:
@@ -142,47 +144,84 @@ def _text(words: str) -> str:
 def _ref(draft: ProblemDraft) -> str:
     """ref.py: the reference as it was given, and behind it inputs, `setup` and `reference`."""
     code, listed = draft.reference, ", ".join(draft.sizes)
-    returned = any(arg.is_returned for arg in draft.args)
+    seen = bool(_become(draft)) or any(arg.is_returned for arg in draft.args)
     named = (code.text, *(source for _, source in draft.fixed))
     has_bits = code.returns and any("float8" in one for one in named)
     # Answers as they are compared: those in a float8 by their bits.
     compared = "map(_bits, answers)" if has_bits else "answers"
     lines = [code.text.rstrip("\n"), "", "", WRITTEN, "import torch"]
-    lines += ["from functools import cache as _cache"] if returned else []
+    lines += ["from functools import cache as _cache"] if seen else []
     lines += BITS if has_bits else []
     # The reference's own name may be one of ours.
     lines += ["", f"_right = {code.name}" + (f"({code.made_with})" if code.is_module else "")]
     lines += OWN_STATE if code.is_module else []
-    lines += ["", "", f"def _inputs(*, {listed}, seed, device):", *_input_lines(draft), "", ""]
+    lines += ["", "", f"def _inputs(*, {listed}, seed, device):", *_input_lines(draft)]
     given = ", ".join(f"{name}={name}" for name in draft.sizes)
-    of_inputs, call = _call(draft, 'inputs["{}"]'), _call(draft, "{}")
-    if returned:
-        lines += [
-            "@_cache",
-            f"def _answer_shapes({listed}):",
-            f'    inputs = _inputs({given}, seed=0, device="cpu")',
-            f"    answers = {of_inputs}",
-            AS_LIST,
-            f"    return [(one.shape, one.dtype) for one in {compared}]",
-            "",
-            "",
-        ]
-    lines += [f"def setup(*, {listed}, seed, device):"]
+    call = _call(draft, "{}")
+    if seen:
+        lines += _seen_once(draft, compared)
+    lines += ["", "", f"def setup(*, {listed}, seed, device):"]
     lines += [f"    inputs = _inputs({given}, seed=seed, device=device)"]
-    lines += [f"    shapes = _answer_shapes({listed})"] if returned else []
+    lines += [f"    shapes = _answer_shapes({listed})"] if seen else []
     lines += [*_place_lines(draft), "", ""]
     lines += [f"def reference(*, {', '.join(arg.name for arg in draft.args)}):"]
-    if code.returns:
-        outputs = ", ".join(arg.name for arg in draft.args if arg.is_written)
-        lines += [
-            f"    answers = {call}",
-            AS_LIST,
-            f"    for place, answer in zip(({outputs},), {compared}, strict=True):",
-            "        place.copy_(answer)",
-        ]
-    else:
-        lines += [f"    {call}"]
+    lines += _sizes_told(draft)
+    lines += _answer_lines(draft, call, compared) if code.returns else [f"    {call}"]
     return "\n".join([*lines, ""])
+
+
+def _sizes_told(draft: ProblemDraft) -> Iterator[str]:
+    """Sizes that the reference alone is given, off the arguments that have them."""
+    sources = " ".join(source for _, source in draft.fixed)
+    for name in {*re.findall(r"\w+", sources)} & {*draft.sizes}:
+        for arg in draft.args:
+            if name in (arg.shape or ()):
+                yield f"    {name} = {arg.name}.shape[{(arg.shape or ()).index(name)}]"
+                break
+
+
+def _answer_lines(draft: ProblemDraft, call: str, compared: str) -> Iterator[str]:
+    """The reference's answers in their places."""
+    places = draft.reference.places or [arg.name for arg in draft.args if arg.is_written]
+    listed = ", ".join(name or "None" for name in places)
+    yield f"    answers = {call}"
+    yield AS_LIST
+    yield f"    for place, answer in zip(({listed},), {compared}, strict=True):"
+    yield from ["        if place is not None:"] if "" in places else []
+    yield f"        {'    ' if '' in places else ''}place.copy_(answer)"
+
+
+def _become(draft: ProblemDraft) -> dict[str, int]:
+    """Arguments that become what the reference returns, and the number of that answer."""
+    code = draft.reference
+    held = {arg.name for arg in draft.args if arg.role is Role.IN_PLACE}
+    return {name: n for n, name in enumerate(code.places) if code.returns and name in held}
+
+
+def _seen_once(draft: ProblemDraft, compared: str) -> Iterator[str]:
+    """What is looked at once for each size: the answers' shapes, and that each has one place.
+
+    Where a reference updates an argument and returns another answer, both would have to be judged.
+    """
+    listed, become = ", ".join(draft.sizes), _become(draft)
+    given = ", ".join(f"{name}={name}" for name in draft.sizes)
+    yield from ("", "", "@_cache", f"def _answer_shapes({listed}):")
+    yield f'    inputs = _inputs({given}, seed=0, device="cpu")'
+    if become:
+        yield f"    before = {{n: inputs[n].clone() for n in ({_quoted(become)})}}"
+    call = _call(draft, 'inputs["{}"]')
+    yield f"    answers = {call}"
+    yield AS_LIST
+    for name, number in become.items():
+        yield f'    old, new, answer = before["{name}"], inputs["{name}"], answers[{number}]'
+        yield "    is_changed = bool(((old != new) & (old == old)).any())"
+        yield "    if is_changed and answer.data_ptr() != new.data_ptr():"
+        yield f"        raise ValueError({_text(BOTH.format(draft.reference.name, name))})"
+    yield f"    return [(one.shape, one.dtype) for one in {compared}]"
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return "".join(f'"{name}", ' for name in names).rstrip()
 
 
 def _input_lines(draft: ProblemDraft) -> Iterator[str]:
@@ -199,7 +238,10 @@ def _input_lines(draft: ProblemDraft) -> Iterator[str]:
         if draft.made_by:
             is_number = arg.role is Role.NUMBER
             value = f'_given.get("{arg.name}", {value})' if is_number else f'_given["{arg.name}"]'
-        if arg.role is not Role.OUTPUT:
+        if arg.role is Role.OUTPUT:
+            kind = "uint8" if arg.dtype in FLOAT8 else arg.dtype
+            value = f"torch.empty({_shape(arg)}, dtype=torch.{kind}, device=device)"
+        if not arg.is_returned:
             yield f'        "{arg.name}": {value},'
     yield "    }"
 
@@ -227,18 +269,15 @@ def _shape(arg: DraftArg) -> str:
 
 
 def _place_lines(draft: ProblemDraft) -> Iterator[str]:
-    """Places for the outputs, first of those whose shapes the reference tells, and the answer."""
-    for number, arg in enumerate(arg for arg in draft.args if arg.is_returned):
-        yield f"    shape, dtype = shapes[{number}]"
+    """Places for outputs whose shapes the reference tells, and what `setup` gives."""
+    returned = [arg.name for arg in draft.args if arg.is_returned]
+    places = draft.reference.places or returned
+    for arg in (arg for arg in draft.args if arg.is_returned):
+        yield f"    shape, dtype = shapes[{places.index(arg.name)}]"
         yield f'    inputs["{arg.name}"] = torch.empty(shape, dtype=dtype, device=device)'
-    for arg in draft.args:
-        if arg.role is Role.OUTPUT and not arg.is_returned:
-            kind = "uint8" if arg.dtype in FLOAT8 else arg.dtype
-            made = f"torch.empty({_shape(arg)}, dtype=torch.{kind}, device=device)"
-            yield f'    inputs["{arg.name}"] = {made}'
-    order = ", ".join(f'"{arg.name}"' for arg in draft.args)
     outputs = ", ".join(f'"{arg.name}"' for arg in draft.args if arg.is_written)
-    yield f"    inputs = {{name: inputs[name] for name in ({order},)}}"
+    order = _quoted(arg.name for arg in draft.args)
+    yield f"    inputs = {{name: inputs[name] for name in ({order})}}"
     yield f'    return {{"inputs": inputs, "outputs": [{outputs}]}}'
 
 
@@ -253,7 +292,12 @@ def _call(draft: ProblemDraft, source: str) -> str:
     }
     values |= dict(draft.fixed)
     if not code.by_name:
-        listed = [values[name] for name in code.takes if name in values]
+        names = dict(zip(code.takes, code.own or code.takes, strict=True))
+        given = [name for name in code.takes if name in values]
+        # By their own names behind one that is left out.
+        plain = sum(a == b for a, b in zip(given, code.takes, strict=False))
+        listed = [values[name] for name in given[:plain]]
+        listed += [f"{names[name]}={values[name]}" for name in given[plain:]]
     elif {*code.needed} <= set(values):
         listed = [f"{name}={values[name]}" for name in code.takes if name in values]
     else:

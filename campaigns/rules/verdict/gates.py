@@ -40,7 +40,8 @@ class Standard:
     declared: the transfer that the round's hypothesis declares; None without one. taken: in a
     dispatch split the classes that take the specialised kernel. level: of `cases`. whole: how many
     cases the campaign has, 0 if unknown. halves: case → the step that it is one direction of, in a
-    problem of two.
+    problem of two. has_kernels: whether the source defines kernels that were compiled, where it
+    ought to and no device tells which were launched; None where that is not asked.
     """
 
     has_incumbent: bool
@@ -63,6 +64,7 @@ class Standard:
     level: Level = Level.FULL
     whole: int = 0
     halves: Halves = field(default_factory=dict)
+    has_kernels: bool | None = None
 
 
 def loops(timings: Iterable[Timing | None]) -> bool:

@@ -71,9 +71,9 @@ def own_kernels(report: Report, standard: Standard) -> GateOutcome:
         for case in report.cases
         if case.candidate is not None and case.candidate.traced is not None
     ]
-    if not explained:
+    if not explained and standard.has_kernels is not False:
         return GateOutcome(Gate("own kernels", None, "not recorded", limit))
-    part, found = min(explained, key=lambda each: each[0])
+    part, found = min(explained, key=lambda each: each[0], default=(-1.0, "None is compiled"))
     if part >= LEAST_SHARE:
         return GateOutcome(Gate("own kernels", True, found, limit))
     if standard.is_v0:

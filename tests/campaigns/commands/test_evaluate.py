@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 
 from campaigns.devices.launch import Beat
 from campaigns.evaluator.contract import CopiedOutput, Job, Outcome, Phase, Report, backends
+from campaigns.problems.import_.draft import ADDED
 from campaigns.rules.target.roofline import Work, physical_floor
 from tests.campaigns.commands.test_campaign import Service
 from tests.campaigns.rules.builders import ceiling
@@ -58,6 +59,60 @@ def test_it_prints_outcome_verdict_and_cases(
     assert times["low"] <= times["median"] <= times["high"]
     assert (times["median"], times["n"]) == (pytest.approx(70.0), 10)
     assert found["cases"][0]["max_abs_error"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "log", "reason"),
+    [
+        ("import torch\n", "", "not_its_own_kernel"),
+        ("@triton.jit\ndef k(x): ...\n", "compiled for sm_90a: no kernel", "not_its_own_kernel"),
+        ("@triton.jit\ndef k(x): ...\n", "compiled for sm_90a: k", "not_timed"),
+    ],
+)
+def test_right_answers_without_a_kernel_are_no_success_in_an_interpreter(
+    tmp_path: Path,
+    problem: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    log: str,
+    reason: str,
+) -> None:
+    class Interpreting(Service):
+        def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
+            report = super().evaluate(job)
+            cases = tuple(replace(case, candidate=None) for case in report.cases)
+            return replace(report, build_log=log, cases=cases)
+
+    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Interpreting)
+    kernel = candidate(tmp_path, f"# time 70\n{text}", "kernel.py")
+    if reason == "not_timed":
+        assert answer(capsys, "evaluate", kernel, "--problem", problem)["reason"] == reason
+        return
+    with pytest.raises(CommandError, match="no kernel of its own source was launched"):
+        call_command("evaluate", kernel, "--problem", problem)
+    assert capsys.readouterr().out.startswith("no kernel of its own; verdict: needs review")
+
+
+def test_it_takes_a_file_in_the_form_in_which_the_first_kernel_was_brought(
+    tmp_path: Path, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    class Seeing(Service):
+        def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
+            seen.append(job.candidate.text)
+            return super().evaluate(job)
+
+    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Seeing)
+    own = "// time 70\nvoid twice(float* x) {}\n"
+    added = f'// {ADDED}\nextern "C" void solve(float* x) {{ twice(x); }}\n'
+    (Path(problem) / "v0.cpp").write_text(f"{own}\n{added}")
+    main = "int main() { return 0; }\n"
+    call_command("evaluate", candidate(tmp_path, own + main), "--problem", problem)
+    call_command("evaluate", candidate(tmp_path, own + added), "--problem", problem)
+    call_command("evaluate", candidate(tmp_path, "// time 70\n"), "--problem", problem)
+    assert seen == [f"{own}\n{added}", own + added, "// time 70\n"]
 
 
 def test_it_tells_what_reading_the_source_shows_and_refuses_nothing(
@@ -259,7 +314,7 @@ def test_it_exits_with_five_unless_the_outcome_is_passed(
         (["kernel.cpp", "--problem", "nowhere"], 2, "problem: 'nowhere'"),
         (["kernel.cpp", "--backend", "fortran"], 1, "backend: 'fortran'; accepted: cpp"),
         (["kernel.cpp", "--case", "three"], 1, "case: 'three'; accepted on cpu: one, two"),
-        (["notes.txt"], 1, "notes.txt: accepted: a name in .cpp, .cu, .py, or --backend"),
+        (["notes.txt"], 1, "notes.txt: accepted: a name in .cpp, .cc, .c, .cu, .py, or --backend"),
     ],
 )
 def test_it_refuses_bad_input_in_one_line(

@@ -11,9 +11,8 @@ from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.problem_code import described_problem
 from campaigns.evaluator.contract import Outcome, Source
 from campaigns.evaluator.contract.problem_reader import load_problem
-from campaigns.problems.import_.as_read import as_read
 from campaigns.problems.import_.definitions import read_definition
-from campaigns.problems.import_.draft import Given, ProblemDraft
+from campaigns.problems.import_.draft import Given, ProblemDraft, as_read
 from campaigns.problems.import_.gpu_mode import read_task
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written

@@ -3,7 +3,8 @@
 import pytest
 
 from campaigns.problems.import_.bundle import bundled
-from campaigns.problems.import_.draft import DraftError, Given
+from campaigns.problems.import_.draft import ADDED, DraftError, Given
+from campaigns.problems.import_.entries import adapted
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written
 from tests.campaigns.problems.import_.sources import TRITON
@@ -113,7 +114,7 @@ def test_what_a_kernel_returns_beside_what_its_reference_does_is_not_compared():
     kernel = FUNCTION.replace("return scaled(x, weight, bias, factor)", "return both(x)")
     kernel += "\n\ndef both(x):\n    return x, None, x.shape\n"
     draft = proposed(CALL, kernel, function="scale_right")
-    assert "return Scale.apply(x, weight)[:1]" in added(draft)
+    assert "answers = Scale.apply(x, weight)\n    return answers[0]" in added(draft)
     assert "Scale returns 3, its reference 1: the first count." in draft.assumed
 
 
@@ -131,6 +132,19 @@ def test_of_several_references_the_one_that_calls_the_others_is_taken():
     assert propose(Given("s.py", FUNCTION, "r.py", reference, calls=(call,))).reference.name == (
         "right"
     )
+
+
+def test_another_version_of_the_file_is_given_what_was_added_to_the_first(tmp_path):
+    call = "scaled(torch.randn(8, 16), torch.randn(16))"
+    first = proposed(call, entry="scaled", function="scale_right").kernels["triton"][1]
+    other = FUNCTION.replace("BLOCK=block", "BLOCK=2 * block") + "\nprint('run')\n"
+    whole = adapted(tmp_path / "scale.py", other, first)
+    assert "BLOCK=2 * block" in whole
+    assert "print" not in whole
+    assert whole.endswith(first[first.index(f"# {ADDED}") :])
+    for text in ("def run_kernel(x): ...\n", "def other(x): ...\n", "def ( {"):
+        assert adapted(tmp_path / "scale.py", text, first) == text
+    assert adapted(tmp_path / "scale.py", other, other) == other
 
 
 def put(folder, **files):

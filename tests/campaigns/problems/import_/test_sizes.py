@@ -108,6 +108,18 @@ def test_a_size_that_is_not_there_cannot_be_kept():
         propose(replace(given(call), keep=("K",)))
 
 
+def test_numbers_that_only_the_kernel_or_only_the_reference_has_are_kept():
+    kernel = HALVES.replace("halves(x, out):", "halves(x, out, warps):")
+    reference = REFERENCE.replace("right(x, out)", "right(x, out, axis)")
+    call = "warps = 64; right(torch.randn(32, 64), torch.empty(32, 32), axis=-1)"
+    draft = propose(given(call, kernel, reference))
+    assert [(arg.name, arg.value) for arg in draft.args[2:]] == [("warps", 64)]
+    assert "halves(x=x, out=out, warps=warps)" in draft.kernels["triton"][1]
+    assert "_right(x=x, out=out, axis=-1)" in written(draft)["ref.py"]
+    with pytest.raises(DraftError, match="warps: no example call gives it; accepted: a number of"):
+        propose(given(call.replace("warps = 64; ", ""), kernel, reference))
+
+
 def test_memory_to_work_in_is_made_by_each_call_in_the_sizes_of_its_arguments():
     kernel = HALVES.replace("halves(x, out):", "halves(x, out, partial, locks):")
     call = (
