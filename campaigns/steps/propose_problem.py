@@ -19,7 +19,7 @@ from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.import_.draft import DraftError, ProblemDraft, as_read
-from campaigns.problems.import_.propose import LEFT_OUT
+from campaigns.problems.import_.propose import AS_CPP, LEFT_OUT
 from campaigns.problems.import_.write import written
 from campaigns.steps.problems import written_files
 
@@ -84,7 +84,8 @@ def _require_built(draft: ProblemDraft, files: Mapping[str, str], read: Mapping[
         lines = files[next(iter(compiled.values()))].splitlines()
         at = int(line[1]) - 1 if line else len(lines)
         quoted = f": {lines[at].strip():.100}" if at < len(lines) else ""
-        left_out = [words for words in draft.assumed if words.endswith(f"{LEFT_OUT}, with main.")]
+        ends = (AS_CPP, f"{LEFT_OUT}, with main.")
+        left_out = [words for words in draft.assumed if words.endswith(ends)]
         raise DraftError("kernel", " ".join([f"does not compile: {said}{quoted}", *left_out]))
 
 

@@ -18,7 +18,7 @@ from campaigns.evaluator.contract.signature import TooSlow, parse_within
 OWN_HEADER = re.compile(
     r"[a-z0-9_]+|(cuda|cub|thrust|cooperative_groups|nv|sys|bits|hip)/.+"
     r"|(assert|ctype|errno|f?env|float|inttypes|limits|locale|math|signal|std\w+|string|time|wchar"
-    r"|unistd|malloc|pthread|omp|\w+intrin|arm_\w+|cu[a-z]\w*|mma|vector_\w+|sm_\w+|device_\w+"
+    r"|unistd|fcntl|malloc|pthread|omp|\w+intrin|arm_\w+|cu[a-z]\w*|mma|vector_\w+|sm_\w+|device_\w+"
     r"|math_\w+|host_\w+|cooperative_groups)\.h(pp)?"
 )
 # Libraries whose names all begin alike, so that a source tells whether it needs their headers.
@@ -254,6 +254,8 @@ def _defined(item: Node) -> set[str]:
         names = {text_of(one) for one in inner.children_by_field_name("declarator")}
     elif inner.type in ("struct_specifier", "class_specifier", "enum_specifier", "union_specifier"):
         names = {text_of(inner.child_by_field_name("name"))}
+    elif inner.type in ("preproc_ifdef", "preproc_if") and MAIN in functions(inner):
+        names = {*functions(inner)}
     else:
         names = set()
     return names if all(name.isidentifier() for name in names) else set()

@@ -313,7 +313,8 @@ def _parameter(node: Node, aliases: Mapping[str, tuple[str, int]]) -> Parameter:
 def _declared(declarator: Node | None) -> tuple[str, int, tuple[str, ...]]:
     """The name that is declared, "" for one without, its stars, and the sides of its array.
 
-    Another declarator, as of a reference, counts as a star.
+    Another declarator, as of a reference, counts as a star. What looks like a function is a macro,
+    whose name is its whole text.
     """
     stars, sides = 0, list[str]()
     while declarator is not None and declarator.type.endswith("_declarator"):
@@ -323,6 +324,9 @@ def _declared(declarator: Node | None) -> tuple[str, int, tuple[str, ...]]:
         elif declarator.type != "parenthesized_declarator":
             stars += 1
             sides = ["", *sides] if sides and sides[0] else sides
+            inner = declarator.child_by_field_name("declarator")
+            if declarator.type == "function_declarator" and inner and inner.type == "identifier":
+                break
         inner = declarator.child_by_field_name("declarator")
         ends = ("identifier", "_declarator")
         named = [child for child in declarator.named_children if child.type.endswith(ends)]

@@ -24,6 +24,7 @@ from campaigns.problems.import_.read_sources import (
 )
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)".*$', re.MULTILINE)
+ON_WINDOWS = re.compile(r"[ \t]*#[ \t]*if.*\b_WIN")
 # How many imports after one another, and folders above the kernel, are followed.
 DEEPEST = 6
 HIGHEST = 8
@@ -149,7 +150,8 @@ def _file_of(path: Path, node: ast.ImportFrom) -> Path | None:
 def _included(path: Path, text: str, seen: set[Path]) -> str:
     def put(found: re.Match[str]) -> str:
         place = (path.parent / found.group(1)).resolve()
-        if not place.is_file():
+        above = text[: found.start()].rstrip().rpartition("\n")[2]
+        if not place.is_file() or ON_WINDOWS.match(above):
             return found.group(0)
         if place in seen:
             return ""

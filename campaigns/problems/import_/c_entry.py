@@ -224,7 +224,7 @@ def c_arguments(
     known = before.union(*examples)
     whole = [arg.name for arg in listed if not arg.pointer and arg.dtype.startswith(("int", "ui"))]
     names = Sizes(examples, [name for name in whole if name not in known])
-    theirs = _taken_by(reference, listed, examples[0], assumed)
+    theirs = _taken_by(given, reference, listed, examples[0], assumed)
     renamed = called_like(reference, {own: mine for mine, own in theirs.items()})
     written = _written(given, listed, renamed, theirs, assumed)
     found: dict[str, DraftArg] = {}
@@ -269,19 +269,34 @@ def c_arguments(
 
 
 def _taken_by(
-    reference: ReferenceCode, listed: Sequence[PointerArg], example: Example, assumed: list[str]
+    given: Given,
+    reference: ReferenceCode,
+    listed: Sequence[PointerArg],
+    example: Example,
+    assumed: list[str],
 ) -> dict[str, str]:
     """The tensor of the reference that each pointer is: the same name, else the same order.
 
-    Pointers that a call only writes are left over, where the reference takes fewer.
+    Pointers that a call only writes are left over, where the reference takes fewer: those that are
+    named as outputs, or are not const and an element of them is assigned to. Raises DraftError.
     """
+
+    def writes(arg: PointerArg) -> bool:
+        stored = re.search(rf"\b{arg.name}\s*\[[^;{{}}]*\]\s*[-+*/]?=(?!=)", given.kernel)
+        return arg.name in given.outputs or (arg.written and bool(stored))
+
     pointers = [arg for arg in listed if arg.pointer]
     tensors = [n for n in reference.takes if isinstance(example.get(n), TensorValue)]
     found = {arg.name: arg.name for arg in pointers if arg.name in tensors}
     rest = [name for name in tensors if name not in found]
     free = [arg for arg in pointers if arg.name not in found]
     if len(free) != len(rest):
-        free = sorted(free, key=lambda arg: arg.written)
+        free = sorted(free, key=lambda arg: (writes(arg), arg.written))
+    cut = free[len(rest) - 1 : len(rest) + 1] if rest else []
+    alike = len(cut) > 1 and len({writes(arg) for arg in cut}) == 1
+    if alike and all(arg.written for arg in cut):
+        named = ", ".join(arg.name for arg in pointers)
+        raise DraftError("outputs", f"which of these does a call write? {named}")
     for arg, name in zip(free, rest, strict=False):
         found[arg.name] = name
         assumed.append(f"{arg.name} is what the reference calls {name}.")

@@ -60,6 +60,7 @@ from campaigns.problems.import_.written import TensorValue, WrittenInt
 from campaigns.syntax.c_family import without_main
 
 T = TypeVar("T")
+AS_CPP = "It is compiled as C++."
 LEFT_OUT = "left out"
 MOST_NAMED = 6
 RETURNED = "what it returns is made in the output's place, or copied where torch cannot."
@@ -173,9 +174,12 @@ def _in_c(
     given: Given, reference: ReferenceCode, examples: list[Example], assumed: list[str]
 ) -> tuple[list[DraftArg], Sizes, ReferenceCode, str]:
     """What `c_arguments` gives, and the source of a kernel in C++ or CUDA."""
-    assumed += ["It is compiled as C++."] if given.file_name.endswith(".c") else []
+    assumed += [AS_CPP] if given.file_name.endswith(".c") else []
     text = as_cpp(_with_files(given), given.file_name)
-    text, called, takes = with_solve(text, given.file_name, given.entry)
+    try:
+        text, called, takes = with_solve(text, given.file_name, given.entry)
+    except DraftError as error:
+        raise DraftError(error.field, _on_own_line(error.message, text, given)) from None
     text, left_out = without_main(text, SOLVE, cuda=given.file_name.endswith(".cu"))
     listed = [replace(one, name=_usable(one.name)) for one in takes]
     given = replace(given, outputs=tuple(map(_usable, given.outputs)))
@@ -187,6 +191,16 @@ def _in_c(
     named = f"{', '.join(reversed(names[-MOST_NAMED:]))}{more}"
     assumed += [f"{SOLVE} does not need {named}: {LEFT_OUT}."] if names else []
     return *c_arguments(given, listed, reference, examples, assumed), text
+
+
+def _on_own_line(message: str, text: str, given: Given) -> str:
+    """The same with the line of the file, where `text` has what it includes as well."""
+    found = re.match(re.escape(given.file_name) + r":(\d+)", message)
+    own, whole = given.kernel.splitlines(), text.splitlines()
+    line = whole[int(found[1]) - 1] if found else ""
+    if found is None or line not in own:
+        return message
+    return f"{given.file_name}:{own.index(line) + 1}{message[found.end() :]}"
 
 
 def _usable(name: str) -> str:

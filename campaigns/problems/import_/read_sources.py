@@ -304,6 +304,13 @@ def solve_parameters(
 
 
 def _pointer(one: Parameter, file_name: str) -> PointerArg:
+    if not one.name.isidentifier():
+        raise DraftError(
+            "kernel",
+            f"{file_name}:{one.line}: {one.name or 'a parameter without a name'}: is it a macro? "
+            "accepted: parameters as a compiler reads them, such as double A[ROWS][COLS]; "
+            "`gcc -E` writes a file so",
+        )
     usual = BYTES.get(one.type, "") if one.pointer else "int32"
     dtype = next((name for name, known in ELEMENTS.items() if one.type in known), usual)
     is_known, kinds = bool(dtype), [*(spellings[0] for spellings in ELEMENTS.values()), "void"]

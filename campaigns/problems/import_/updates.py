@@ -84,7 +84,9 @@ class Effects:
             self._update(target)
 
     def _answer(self, node: ast.expr | None) -> Returned:
-        if root := self._root(node):
+        root = self._root(node)
+        # A part or a view of what is not changed is an answer like any other.
+        if root and (isinstance(node, ast.Name) or root in self.updated):
             return Returned(root, is_same=True)
         return Returned(node.id if isinstance(node, ast.Name) and node.id in self.takes else "")
 

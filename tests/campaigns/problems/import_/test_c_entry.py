@@ -79,6 +79,23 @@ def test_a_pointer_without_const_is_an_input_where_the_reference_only_takes_it(o
     assert (said in draft.assumed) is not bool(outputs)
 
 
+def test_of_pointers_without_const_the_one_that_is_assigned_to_is_the_output():
+    kernel = """
+void flip(float* odata, float* idata, int n) {
+  for (int i = 0; i < n; i++) { odata[i] = idata[n - 1 - i]; }
+}
+"""
+    reference = "def right(x):\n    return x.flip(0).contiguous()\n"
+    calls = ("right(torch.randn(64))",)
+    draft = propose(Given("flip.cpp", kernel, "r.py", reference, calls=calls))
+    assert [arg.role for arg in draft.args[:2]] == [Role.OUTPUT, Role.INPUT]
+    hidden = kernel.replace("odata[i] =", "*(odata + i) =")
+    with pytest.raises(DraftError, match=r"which of these does a call write.*odata, idata"):
+        propose(Given("flip.cpp", hidden, "r.py", reference, calls=calls))
+    draft = propose(Given("flip.cpp", hidden, "r.py", reference, calls=calls, outputs=("odata",)))
+    assert [arg.role for arg in draft.args[:2]] == [Role.OUTPUT, Role.INPUT]
+
+
 def test_what_writes_is_asked_where_neither_file_tells():
     call = "add_bias(torch.randn(32, 48), torch.randn(48))"
     more = FIXED.replace("float *y)", "float *y, float *z)")
@@ -221,7 +238,9 @@ template <typename T, int STEP = 1> void scale(T* x, const void* y, int n, T f) 
 }
 // How long it takes.
 void report(StopWatch* watch) { printf("%s %f %d", sample, sdkGetTimerValue(&watch), RUNS); }
+#ifndef TESTED
 int main() { report(nullptr); }
+#endif
 """
 SCALE = "def scale(y, f):\n    return f * y + 32\n"
 SCALE_CALL = "n = 64; scale(torch.randn(n), 2.0)"
@@ -281,6 +300,11 @@ def test_a_template_is_asked_what_its_parameters_are():
         ("int main", "int other", "v0.cpp:2:10: fatal error: helper_timer.h: No such file"),
         ("T* x", "T** x", "scale.cpp:8: x: float\\*\\*; accepted: double"),
         ("int n", "Shape n", "scale.cpp:8: n: Shape; accepted: int"),
+        (
+            "T* x",
+            "T TWO(x, N)",
+            r"scale.cpp:8: TWO\(x, N\): is it a macro\? accepted: parameters as",
+        ),
     ],
 )
 def test_what_does_not_compile_is_said_before_anything_is_kept(old, new, said):

@@ -58,9 +58,10 @@ def test_what_a_function_changes_is_seen_in_its_source(body, updated):
 
 
 def test_of_its_answers_those_that_are_arguments_are_seen():
-    tree = ast.parse("def f(q, k):\n    q = q * 2\n    return q, k.view(-1), q + 1\n")
+    body = "    q = q * 2\n    k += 1\n    return q, k.view(-1), q + 1, v.t().contiguous()\n"
+    tree = ast.parse(f"def f(q, k, v):\n{body}")
     found = Effects(tree.body[0], tree).returned
-    assert found == (Returned("q"), Returned("k", is_same=True), Returned())
+    assert found == (Returned("q"), Returned("k", is_same=True), Returned(), Returned())
 
 
 @pytest.mark.parametrize(
