@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from types import ModuleType
 
 import tree_sitter_cpp
@@ -26,6 +27,7 @@ LIBRARY = re.compile(r"cublas|curand|cusparse|cufft|cudnn|cusolver|nccl|nvml|mpi
 # What they bring besides, by a part of its names.
 BROUGHT = {"half": "cuda_fp16.h", "bfloat16": "cuda_bf16.h"}
 MAIN = "main"
+ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 ASSIGNMENTS = ("assignment_expression", "update_expression")
 
 
@@ -199,20 +201,26 @@ def without_main(text: str, entry: str, *, cuda: bool) -> tuple[str, list[str]]:
     Of the headers those stay that come with a compiler: which of them is needed, no source tells.
     A source without a `main` stays as it is.
     """
-    items = parse_anyway(text, cuda=cuda).named_children
+    # An attribute between #if and #endif would make one part of all that comes after it.
+    data, dropped = text.encode(), []
+    blanked = ATTRIBUTE.sub(lambda found: " " * len(found[0].encode()), text)
+    items = parse_anyway(blanked, cuda=cuda).named_children
     defined = {item.id: _defined(item) for item in items}
+    for item, behind in pairwise(items):
+        if ATTRIBUTE.search(data[item.start_byte : item.end_byte].decode()):
+            defined[item.id] = defined[item.id] or defined[behind.id]
     if not any(MAIN in names for names in defined.values()):
         return text, []
     kept = {item.id for item in items if not defined[item.id]}
     plain = [item for item in items if item.id in kept and not _header(item)]
-    wanted = {entry}.union(*map(_words, plain)) - {MAIN}
+    marks = re.findall(r"[A-Za-z_]\w*", " ".join(ATTRIBUTE.findall(text)))
+    wanted = {entry, *marks}.union(*map(_words, plain)) - {MAIN}
     while more := [one for one in items if one.id not in kept and defined[one.id] & wanted]:
         kept |= {one.id for one in more}
         wanted = wanted.union(*map(_words, more))
     code = (one for one in items if one.id in kept and not one.type.startswith("preproc_"))
     used = set().union(*map(_words, code))
     brought = [one for part, one in BROUGHT.items() if cuda and any(part in n for n in wanted)]
-    data, dropped = text.encode(), []
     for item in reversed(items):
         header = _header(item)
         if item.id in kept and (not header or _is_needed(header[1:-1], used)):

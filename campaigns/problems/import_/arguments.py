@@ -40,10 +40,16 @@ Example = Mapping[str, Value]
 class Sizes:
     """Sizes that the calls name alike are one, and so are equal ones without a name."""
 
-    def __init__(self, examples: Sequence[Example], usual: Sequence[str] = ()) -> None:
-        """usual: what sizes are called, in order, where the calls do not name them."""
+    def __init__(
+        self, examples: Sequence[Example], usual: Sequence[str] = (), taken: Iterable[str] = ()
+    ) -> None:
+        """usual: what sizes are called, in order, where the calls do not name them.
+
+        taken: names of something else, such as of an argument that a call may leave out.
+        """
         self._examples = examples
-        self._usual = (*usual, *SIZE_NAMES)
+        others = {name.lower() for name in taken}
+        self._usual = (*usual, *(name for name in SIZE_NAMES if name.lower() not in others))
         # By name, one for each example; those that other sizes are written with are the first.
         self._values: dict[str, tuple[int | float, ...]] = dict(_in_expressions(examples))
         self._apart = set(self._values)
@@ -219,7 +225,7 @@ def python_arguments(
 
     What these are given beside the arguments is fixed in them, memory to work in too.
     """
-    names = Sizes(examples)
+    names = Sizes(examples, taken=dict(entry.defaults))
     scratch: dict[str, list[TensorValue]] = {}
     args: list[DraftArg] = []
     fixed = dict(entry.fixed)

@@ -237,6 +237,9 @@ template <typename T, int STEP = 1> void scale(T* x, const void* y, int n, T f) 
   for (int i = 0; i < n; i += STEP) x[i] = f * ((const T*)y)[i] + TILE;
 }
 // How long it takes.
+#if defined(__GNUC__)
+__attribute__((optimize("no-finite-math-only")))
+#endif
 void report(StopWatch* watch) { printf("%s %f %d", sample, sdkGetTimerValue(&watch), RUNS); }
 #ifndef TESTED
 int main() { report(nullptr); }

@@ -33,6 +33,13 @@ def test_a_triton_file_with_reference_and_test_needs_nothing_else():
     assert next(arg.value for arg in draft.args if arg.name == "factor") == 2.0
 
 
+def test_a_size_is_not_called_like_an_argument_that_calls_leave_out():
+    call = "scaled(torch.randn(64, 128), torch.ones(128))"
+    draft = propose(Given("scale.py", TRITON.replace("bias", "n"), calls=(call,)))
+    assert draft.cases == {"64x128": {"D": 64, "K": 128}}
+    assert "n" not in roles(draft)
+
+
 def test_a_weight_of_ones_is_drawn_around_one_and_that_is_said():
     draft = propose(Given("scale.py", TRITON))
     weight = next(arg for arg in draft.args if arg.name == "weight")
