@@ -37,11 +37,14 @@ class HostLacks(ProblemError):
 
 @dataclass(frozen=True, slots=True)
 class _Argument:
+    """typical: of an output, the root of the mean square of its elements; 0 where not finite."""
+
     name: str
     role: str
     dtype: str = ""
     shape: tuple[int, ...] = ()
     value: int | float | None = None
+    typical: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def described_problem(folder: Path, case: Case) -> dict[str, Any]:
             else:
                 sizes = all(isinstance(n, int) and n > 0 for n in one.shape)
                 right = one.role in ROLES and one.dtype in ITEM_BYTES and sizes
-                argument |= {"dtype": one.dtype, "shape": list(one.shape)}
+                argument |= {"dtype": one.dtype, "shape": list(one.shape), "typical": one.typical}
             if not (right and one.name.isidentifier()):
                 raise ValueError(one.name)
             told.append(argument)

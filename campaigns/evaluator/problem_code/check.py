@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,12 @@ def checked(code: ProblemCode, folder: Path, case: Case) -> list[str]:
 def described(code: ProblemCode, case: Case) -> dict[str, Any]:
     """As a page shows it. Raises BadReference."""
     reference = Reference(code)
+    example = reference.example(case, seed=0, device="cpu")
+    answers = reference.one(example.inputs, example.outputs)
     arguments = [_argument(arg) for arg in reference.layout(case, "cpu").args]
+    for arg in (one for one in arguments if one["name"] in answers):
+        size = answers[arg["name"]].double().square().mean().sqrt().item()
+        arg["typical"] = size if isfinite(size) else 0.0
     operations, moved = work_of(code, reference, case)
     work = {"operations": operations, "bytes": moved, "counted": not code.has_work}
     return {"case": case.name, "arguments": arguments, "work": work}

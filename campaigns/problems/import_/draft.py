@@ -21,6 +21,8 @@ LONGEST_NAME = 50
 # Stands before what is added to a kernel's file, so that another version of it can be given it too.
 ADDED = "What follows was written by kopt."
 OTHER = re.compile(r"[^A-Za-z0-9_]+")
+# Answers that are typically smaller are compared as those near 1 are.
+LARGE = 2.0
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 INTEGERS = ("int64", "int32", "int16", "int8", "uint8", "bool")
 DTYPES = (*FLOATS, *INTEGERS)
@@ -79,7 +81,7 @@ class DraftArg:
     only a run tells it. source: of a tensor that is the same in each call, its sizes by name.
     after: what is done with what is drawn, as source with {} for it.
     steps: of an output of 8 bits, by how many values few elements may be off. bits: the float8 that
-    these are, "" for integers.
+    these are, "" for integers. typical: how large the elements of an output are, where a run tells.
     """
 
     name: str
@@ -94,6 +96,7 @@ class DraftArg:
     after: str = ""
     steps: int = 0
     bits: str = ""
+    typical: float = 0.0
 
     @property
     def is_written(self) -> bool:
@@ -230,7 +233,7 @@ def as_read(draft: ProblemDraft, arguments: Sequence[Mapping[str, Any]]) -> Prob
     """
     made = {arg["name"]: arg for arg in arguments}
     if not draft.args:
-        return _rounded(replace(draft, args=tuple(_arg(arg) for arg in arguments)))
+        return _rounded(_sized(replace(draft, args=tuple(map(_arg, arguments))), made))
     args = tuple(
         replace(arg, dtype=made[arg.name]["dtype"])
         if arg.is_returned
@@ -239,7 +242,22 @@ def as_read(draft: ProblemDraft, arguments: Sequence[Mapping[str, Any]]) -> Prob
         else arg
         for arg in draft.args
     )
-    return _rounded(replace(draft, args=args))
+    return _rounded(_sized(replace(draft, args=args), made))
+
+
+def _sized(draft: ProblemDraft, made: Mapping[str, Mapping[str, Any]]) -> ProblemDraft:
+    """With how large an answer is, where it is larger than numbers near 1.
+
+    Sums of many products are, and where one of them comes out near 0 its rounding stays as large.
+    """
+    args, assumed = [], list(draft.assumed)
+    for arg in draft.args:
+        typical = float(made[arg.name].get("typical", 0.0)) if arg.is_written else 0.0
+        if arg.dtype in FLOATS and typical >= LARGE:
+            arg = replace(arg, typical=float(f"{typical:.1g}"))
+            assumed.append(f"{arg.name} is about {arg.typical:g}: atol is as many times larger.")
+        args.append(arg)
+    return replace(draft, args=tuple(args), assumed=tuple(assumed))
 
 
 def _rounded(draft: ProblemDraft) -> ProblemDraft:

@@ -100,11 +100,13 @@ def _toml(draft: ProblemDraft) -> str:
 
 
 def _own_tolerances(draft: ProblemDraft) -> Iterator[str]:
-    """Of outputs in other floats than the problem's, and of those rounded to 8 bits."""
+    """Of outputs in other floats than the problem's, large ones, and those rounded to 8 bits."""
     for arg in draft.args:
         table = f"[tolerance.outputs.{arg.name}]"
-        if arg.is_written and arg.dtype != draft.dtype and arg.dtype in TOLERANCE:
+        is_own = arg.dtype != draft.dtype or bool(arg.typical)
+        if arg.is_written and is_own and arg.dtype in TOLERANCE:
             atol, rtol = TOLERANCE[arg.dtype]
+            atol = float(f"{atol * max(1.0, arg.typical):.2g}")
             yield from ("", table, f"atol = {atol!r}", f"rtol = {rtol!r}")
         if arg.steps:
             yield from ("", table, f"steps = {arg.steps}")

@@ -266,6 +266,9 @@ def test_what_only_main_needs_is_left_out_and_a_template_is_called_as_it_is_aske
     assert "<helper_timer.h>, <cublas_v2.h>: left out, with main." in problem.draft.assumed
     left_out = "solve does not need main, report, sample, RUNS: left out."
     assert left_out in problem.draft.assumed
+    # A sum of many products is large, and where it comes out near 0 its rounding still is.
+    assert "x is about 30: atol is as many times larger." in problem.draft.assumed
+    assert "[tolerance.outputs.x]\natol = 0.0003\n" in problem.files["problem.toml"]
     # A void* has the dtype of what the reference is given.
     assert [arg.dtype for arg in problem.draft.args[:2]] == ["float32", "float32"]
 
