@@ -291,7 +291,7 @@ def _solve(
     listed = ", ".join(map(_parameter, args))
     yield f'extern "C" void solve({listed}) {{'
     yield f"  dim3 blocks({', '.join(counts)}), threads({', '.join(sides)});"
-    given = ", ".join(arg.name for arg in args[:own])
+    given = ", ".join(map(_handed, args[:own]))
     name = _text(spec, "KernelName")
     if not name.isidentifier():
         raise DraftError("definition", f"KernelName: {name!r:.60} is no name")
@@ -304,3 +304,10 @@ def _parameter(arg: DraftArg) -> str:
     if arg.role is Role.NUMBER:
         return f"{kind} {arg.name}"
     return f"{'const ' if arg.role is Role.INPUT else ''}{kind}* {arg.name}"
+
+
+def _handed(arg: DraftArg) -> str:
+    """As the kernel takes it: many leave `const` out where they only read."""
+    if arg.role is not Role.INPUT:
+        return arg.name
+    return f"const_cast<{ELEMENTS[arg.dtype][0]}*>({arg.name})"
