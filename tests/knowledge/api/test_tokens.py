@@ -99,6 +99,8 @@ def test_every_address_that_changes_something_has_a_scope_or_is_for_people_alone
         ("experience", Scope.SUBMIT),
         ("hand_in", Scope.SUBMIT),
         ("hand_in_change", Scope.SUBMIT),
+        ("mend", Scope.SUBMIT),
+        ("again", Scope.SUBMIT),
         ("gaps", Scope.CURATE),
         ("specs", Scope.CURATE),
     }
