@@ -248,7 +248,7 @@ class Command(BaseCommand):
         try:
             text = path.read_text(encoding="utf-8")
             if first := spec.files.get(backend):
-                text = adapted(path, text, (spec.folder / first).read_text(encoding="utf-8"))
+                text = adapted(path.name, text, (spec.folder / first).read_text("utf-8"), path)
             return Source(name=path.name, text=text, flags=flags)
         except UnicodeDecodeError as error:
             self.fail(ExitCode.USAGE, f"{path}: not UTF-8 text: {error.reason}")

@@ -60,17 +60,19 @@ def wrapped(
     return "\n".join(lines)
 
 
-def adapted(path: Path, text: str, first: str) -> str:
+def adapted(name: str, text: str, first: str, path: Path | None = None) -> str:
     """A candidate with what was added to the first kernel, where it lacks that as the file did.
 
-    path: of the candidate; what it needs of files beside it is put into it. first: the source of
-    the problem's first kernel. Raises DraftError, OSError.
+    name: of the candidate's file. first: the source of the problem's first kernel. path: of the
+    candidate on this host; what it needs of files beside it is put into it. Raises DraftError,
+    OSError.
     """
-    head, mark, _ = first.partition(f"{'#' if path.suffix == '.py' else '//'} {ADDED}")
+    is_python = name.endswith(".py")
+    head, mark, _ = first.partition(f"{'#' if is_python else '//'} {ADDED}")
     added = first[len(head) :]
     if not mark:
         return text
-    if path.suffix == ".py":
+    if is_python:
         try:
             bound = set().union(*map(bound_by, ast.parse(text).body))
         except (SyntaxError, ValueError):
@@ -78,16 +80,16 @@ def adapted(path: Path, text: str, first: str) -> str:
         wanted = names_in(ast.parse(added)) & bound
         if ENTRY in bound or not wanted:
             return text
-        whole = bundled(path, text, *wanted)
-        return f"{importable(whole, path.name, *wanted)[0].rstrip()}\n\n\n{added}"
+        whole = bundled(path, text, *wanted) if path else text
+        return f"{importable(whole, name, *wanted)[0].rstrip()}\n\n\n{added}"
     try:
-        defined = function_names(text, path.name).keys()
+        defined = function_names(text, name).keys()
     except BuildFailed as error:
         raise DraftError("candidate", str(error)) from None
     if SOLVE in defined or not defined & {*re.findall(r"\w+", added)}:
         return text
-    whole = as_cpp(bundled(path, text), path.name)
-    return without_main(f"{whole.rstrip()}\n\n{added}", SOLVE, cuda=path.suffix == ".cu")[0]
+    whole = as_cpp(bundled(path, text) if path else text, name)
+    return without_main(f"{whole.rstrip()}\n\n{added}", SOLVE, cuda=name.endswith(".cu"))[0]
 
 
 def _torch(text: str) -> str:

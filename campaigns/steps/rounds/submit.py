@@ -19,6 +19,8 @@ from campaigns.models import (
     Submitter,
 )
 from campaigns.models.event import record
+from campaigns.problems.import_.draft import DraftError
+from campaigns.problems.import_.entries import adapted
 from campaigns.proposers.base import Variant
 from campaigns.proposers.handed_in import (
     LONGEST,
@@ -41,6 +43,7 @@ from campaigns.records.submissions import (
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.finding_kinds import Examined, Stance
+from campaigns.steps.rounds.open_round import v0_source
 from campaigns.steps.rounds.repair import answer
 from campaigns.syntax.findings.find import findings_of
 from knowledge.curation.errors import Forbidden
@@ -175,9 +178,16 @@ def _require_open(campaign: Campaign, kind: ProposerKind) -> Candidate:
 
 
 def _source(campaign: Campaign, handed: HandedIn, before: Candidate) -> Source:
-    """The source under the name of what it changes, unless the findings policy refuses it."""
+    """The source under the name of what it changes, unless the findings policy refuses it.
+
+    In the form in which v0 was brought, it gets what that got.
+    """
     check_source(handed, before.file_name)
-    source = Source(before.file_name, handed.text, read_flags(handed, before.source))
+    try:
+        text = adapted(before.file_name, handed.text, v0_source(campaign).text)
+    except DraftError as error:
+        raise SubmissionRefused("source", error.message) from None
+    source = Source(before.file_name, text, read_flags(handed, before.source))
     found = Examined(source.name, tuple(findings_of(source)), policy_of(campaign))
     for first in found.of(Stance.REFUSED):
         raise SubmissionRefused(

@@ -14,7 +14,9 @@ from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
 
+from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign, CampaignState, Round, Submission
+from campaigns.problems.import_.draft import ADDED
 from campaigns.proposers.handed_in import SubmissionRefused
 from campaigns.records.rounds import proposed_by
 from campaigns.records.submissions import rounds_used, waiting_in
@@ -345,3 +347,18 @@ def test_one_button_command_or_post_measures_a_round_again(
     QuerySet.update(Campaign.objects.filter(pk=rejected.pk), stop_requested=True)
     with pytest.raises(CommandError, match="it takes no candidate any more"):
         call_command("round", "again", str(rejected.pk), "2")
+
+
+def test_a_candidate_in_the_form_of_the_brought_kernel_gets_what_that_got(
+    waiting: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = "void scale(float* x, int n) {{ x[0] = {}; }}\n"
+    solve = 'extern "C" void solve(float* x, int n) {\n  scale(x, n);\n}\n'
+    v0 = Source("v0.cpp", f"{body.format(1)}\n// {ADDED}\n{solve}")
+    monkeypatch.setattr("campaigns.steps.rounds.submit.v0_source", lambda campaign: v0)
+    # No file of this host is put into what somebody sends.
+    include = '#include "settings.h"\n'
+    made = hand_in(waiting, include + body.format(2))
+    assert made.text == f"{include}{body.format(2)}\n// {ADDED}\n{solve}"
+    whole = hand_in(waiting, solve.replace("scale(x, n)", "x[0] = 3"), change="all of it")
+    assert ADDED not in whole.text
