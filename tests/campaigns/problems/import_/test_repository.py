@@ -138,13 +138,13 @@ def test_another_version_of_the_file_is_given_what_was_added_to_the_first(tmp_pa
     call = "scaled(torch.randn(8, 16), torch.randn(16))"
     first = proposed(call, entry="scaled", function="scale_right").kernels["triton"][1]
     other = FUNCTION.replace("BLOCK=block", "BLOCK=2 * block") + "\nprint('run')\n"
-    whole = adapted(tmp_path / "scale.py", other, first)
+    whole = adapted("scale.py", other, first, tmp_path / "scale.py")
     assert "BLOCK=2 * block" in whole
     assert "print" not in whole
     assert whole.endswith(first[first.index(f"# {ADDED}") :])
     for text in ("def run_kernel(x): ...\n", "def other(x): ...\n", "def ( {"):
-        assert adapted(tmp_path / "scale.py", text, first) == text
-    assert adapted(tmp_path / "scale.py", other, other) == other
+        assert adapted("scale.py", text, first, tmp_path / "scale.py") == text
+    assert adapted("scale.py", other, other) == other
 
 
 def put(folder, **files):
