@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields as fields_of
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema
@@ -14,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api.reading import CAMPAIGNS
-from campaigns.models import Submission, Submitter
+from campaigns.models import Campaign, Submission, Submitter
 from campaigns.proposers.handed_in import HandedIn, SubmissionRefused
 from campaigns.records.submissions import awaited_repair
 from campaigns.rules.verdict.buckets import Bucket
@@ -25,6 +26,7 @@ from knowledge.api.view import ApiView
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.models.token import Scope, Token
 
+T = TypeVar("T")
 SUBMISSIONS = Submission.objects.select_related("campaign").prefetch_related("rounds")
 MENDED = ("source", "file_name", "flags")
 HANDED_IN = tuple(field.name for field in fields_of(HandedIn))
@@ -133,12 +135,8 @@ class HandIn(ApiView, GenericAPIView):
 
     @extend_schema(request=HandedInSerializer, responses={201: SubmissionSerializer})
     def post(self, request: Request, pk: int) -> Response:
-        campaign = self.get_object()
-        try:
-            made = submit(campaign, _handed_in(self.body()), *submitter_of(request))
-        except SubmissionRefused as refused:
-            raise NotTaken(refused) from None
-        notify(campaign, AGAIN)
+        campaign, handed = self.get_object(), _handed_in(self.body())
+        made = _taken(campaign, partial(submit, campaign, handed, *submitter_of(request)))
         return Response(self.get_serializer(made).data, 201)
 
 
@@ -161,11 +159,7 @@ class Mend(ApiView, GenericAPIView):
         if "source" not in body:
             raise CurationError("source", "is needed: a text, or null where there is no repair")
         given = None if body["source"] is None else handed
-        try:
-            made = mend(campaign, given, *submitter_of(request))
-        except SubmissionRefused as refused:
-            raise NotTaken(refused) from None
-        notify(campaign, AGAIN)
+        made = _taken(campaign, partial(mend, campaign, given, *submitter_of(request)))
         found = SUBMISSIONS.get(rounds=made.round_id)
         return Response(self.get_serializer(found).data, 201)
 
@@ -190,12 +184,18 @@ class MeasureAgain(ApiView, GenericAPIView):
         number = body.get("round")
         if type(number) is not int or set(body) != {"round"}:
             raise CurationError("round", "accepted: the number of a closed round, and no more")
-        try:
-            made = measure_again(campaign, number, *submitter_of(request))
-        except SubmissionRefused as refused:
-            raise NotTaken(refused) from None
-        notify(campaign, AGAIN)
+        made = _taken(campaign, partial(measure_again, campaign, number, *submitter_of(request)))
         return Response(self.get_serializer(made).data, 201)
+
+
+def _taken(campaign: Campaign, step: Callable[[], T]) -> T:
+    """What a step stores; the campaign goes on with it. Raises NotTaken."""
+    try:
+        made = step()
+    except SubmissionRefused as refused:
+        raise NotTaken(refused) from None
+    notify(campaign, AGAIN)
+    return made
 
 
 def _handed_in(body: dict[str, Any], names: Sequence[str] = HANDED_IN) -> HandedIn:
