@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -123,12 +123,14 @@ class CaseContext:
         )
         return answers
 
-    def changes(self, truth: BurstInputs, arg: TensorArg, k: int) -> torch.Tensor:
-        """Which elements of an output a call on slot `k` changes, if that starts with contents."""
-        before = self._empty(arg)
-        truth.write(arg, k, before.view(1, -1))
-        after = self.expect(truth, k, None)[arg.name]
-        return (as_integers(before) != as_integers(after)).reshape(-1)
+    def changes(
+        self, truth: BurstInputs, names: Sequence[str], first: int, count: int
+    ) -> list[tuple[str, torch.Tensor]]:
+        """[slots, elements] of these outputs that calls on `count` slots from `first` on change."""
+        rows = self.given_all(truth, first, count)
+        before = {name: as_integers(rows[name]).clone() for name in names}
+        after = self.answer_all(rows)
+        return [(name, as_integers(after[name]) != before[name]) for name in names]
 
     def given(self, truth: BurstInputs, k: int) -> dict[str, Any]:
         """The arguments of a call on slot `k`, in order, in copies of their own."""

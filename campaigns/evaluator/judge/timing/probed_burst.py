@@ -117,7 +117,8 @@ class ProbedBurst:
         if (arg := self._arg) is not None:
             each = NARROW_POSITIONS if is_narrow(arg) else POSITIONS
             shape = (calls, min(each, arg.count))
-            at, tells = telling_positions(context, prepared.truth, arg, shape, calls)
+            found = telling_positions(context, prepared.truth, {arg: shape}, calls)
+            at, tells = found[arg.name]
             # Read from the last call to the first: what is seen early was written early.
             slots = torch.tensor(prepared.order[::-1], device=context.device)
             self._view = as_integers(prepared.timed.all(arg))

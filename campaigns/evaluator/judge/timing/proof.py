@@ -7,7 +7,7 @@ closely.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -105,22 +105,35 @@ def set_up(
 
 
 def telling_positions(
-    context: CaseContext, truth: BurstInputs, arg: TensorArg, shape: tuple[int, int], calls: int
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """[slots, positions] of an output, drawn at random, that show whether a call was made.
+    context: CaseContext,
+    truth: BurstInputs,
+    shapes: Mapping[TensorArg, Sequence[int]],
+    calls: int,
+) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
+    """[slots, positions] of outputs, drawn at random, that show whether a call was made.
 
-    Of what is updated in place by `calls` calls, those that have to change: most may stay as they
-    are. And [slots] whether there are any: a call that changes nothing shows nothing.
+    shapes: [slots, positions] by output. Of what is updated in place by `calls` calls, those
+    that have to change: most may stay as they are. And [slots] whether there are any: a call that
+    changes nothing shows nothing.
     """
-    generator = context.supply.generator
-    at = torch.randint(arg.count, shape, device=context.device, generator=generator)
-    tells = torch.ones(len(at), dtype=torch.bool, device=context.device)
-    for k in range(calls if arg.update else 0):
-        change = torch.nonzero(context.changes(truth, arg, k)).reshape(-1)
-        tells[k] = change.numel() > 0
-        if change.numel():
-            at[k] = change[at[k] % change.numel()]
-    return at, tells
+    generator, device = context.supply.generator, context.device
+    found = {}
+    for arg, shape in shapes.items():
+        at = torch.randint(arg.count, shape, device=device, generator=generator)
+        found[arg.name] = at, torch.ones(len(at), dtype=torch.bool, device=device)
+    updated = [arg.name for arg in shapes if arg.update]
+    for first in range(0, calls, context.proven_at_once) if updated else ():
+        count = min(context.proven_at_once, calls - first)
+        for name, changed in context.changes(truth, updated, first, count):
+            rows, (at, tells) = slice(first, first + count), found[name]
+            # Of each row, the place of the change with that number.
+            number = changed.cumsum(1, dtype=torch.int32)
+            total = number[:, -1:]
+            tells[rows] = (total > 0).flatten()
+            which = at[rows] % total.clamp(min=1) + 1
+            place = torch.searchsorted(number, which.int())
+            at[rows] = torch.where(total > 0, place, at[rows])
+    return found
 
 
 class OutputFence:
@@ -139,10 +152,10 @@ class OutputFence:
         if memory not in context.gathers:
             context.gathers[memory] = Gather(slots, context.device)
         self._gather = context.gathers[memory]
-        for arg in slots.layout.outputs:
-            at = self._gather.at[arg.name]
-            where, _ = telling_positions(context, truth, arg, (len(at), at.shape[1]), calls)
-            at.copy_(where)
+        places = self._gather.at
+        shapes = {arg: places[arg.name].shape for arg in slots.layout.outputs}
+        for name, (at, _) in telling_positions(context, truth, shapes, calls).items():
+            places[name].copy_(at)
 
     def look(self) -> None:
         """Copy the positions out of every output."""

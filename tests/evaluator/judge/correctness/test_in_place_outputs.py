@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from campaigns.evaluator.contract import Case, Outcome
 from campaigns.evaluator.contract.errors import BadReference
 from campaigns.evaluator.judge.correctness.arena import Slots
 from campaigns.evaluator.judge.correctness.fresh_inputs import SeparateInputs, fill, starts_intact
+from campaigns.evaluator.judge.timing.proof import telling_positions
 from campaigns.evaluator.problem_code.code import ProblemCode
 from campaigns.evaluator.reference.reference import Reference
 from tests.evaluator import small
@@ -101,6 +103,29 @@ def test_what_no_call_was_made_on_has_to_stay_as_it_was_given(tmp_path):
     y = layout.outputs[0]
     slots.one(y, 1)[5] += 1
     assert [starts_intact(slots, truth, first) for first in range(3)] == [False, False, True]
+
+
+def test_it_reads_where_calls_have_to_change_something_and_asks_the_reference_once(tmp_path):
+    asked = []
+
+    def changes(truth, names, first, count):
+        asked.append((names, first, count))
+        changed = torch.zeros(count, 4096, dtype=torch.bool)
+        for row in range(count):
+            changed[row, [7, 4000] if first + row != 2 else []] = True
+        return [(name, changed) for name in names]
+
+    layout = reference(tmp_path, "y.add_(x)", IN_PLACE).layout(CASE, "cpu")
+    supply = SimpleNamespace(generator=torch.Generator())
+    context = SimpleNamespace(
+        supply=supply, device=torch.device("cpu"), proven_at_once=3, changes=changes
+    )
+    (y,) = layout.outputs
+    at, tells = telling_positions(context, None, {y: (6, 40)}, 4)["y"]
+    assert asked == [(["y"], 0, 3), (["y"], 3, 1)]
+    assert tells.tolist() == [True, True, False, True, True, True]
+    assert all(set(at[row].tolist()) == {7, 4000} for row in (0, 1, 3))
+    assert all(len(set(at[row].tolist())) > 2 for row in (2, 4, 5))
 
 
 def test_it_sees_work_in_place_that_is_late_where_little_changes(service, tmp_path):
