@@ -84,7 +84,7 @@ def _report(
         cases=tuple(cases),
         notes=tuple(progress.notes),
         environment={**progress.environment, WAITED: f"{waited_for_cpu_s():.1f} s"},
-        wall_s=progress.wall_s,
+        wall_s=progress.count(),
         surroundings=tuple(progress.surroundings),
         looks=tuple(progress.looks),
     )

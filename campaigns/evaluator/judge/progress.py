@@ -44,10 +44,16 @@ class JudgeProgress:
         os.write(self.pipe, line.encode() + b"\n")
 
     def enter(self, phase: Phase, detail: str = "") -> None:
+        self.count()
+        self.phase = phase
+        self.tell(f"phase {phase} {detail}")
+
+    def count(self) -> Mapping[str, float]:
+        """Seconds by phase until now."""
         now = time.monotonic()
         self.wall_s[self.phase] = self.wall_s.get(self.phase, 0.0) + now - self._since
-        self.phase, self._since = phase, now
-        self.tell(f"phase {phase} {detail}")
+        self._since = now
+        return self.wall_s
 
 
 @dataclass(frozen=True, slots=True)

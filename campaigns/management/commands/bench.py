@@ -17,10 +17,21 @@ from campaigns.benchmarks.peers.trust import TRUST
 from campaigns.benchmarks.precision import PRECISION
 from campaigns.benchmarks.search.screened import SEARCH
 from campaigns.benchmarks.soak import SOAK
+from campaigns.benchmarks.trial import TRIAL
 from campaigns.benchmarks.wiki import WIKI
 from campaigns.management.base_command import BaseCommand, ExitCode, Exits, Verb, argument
 
-BENCHMARKS = (TRUST, PRECISION, SOAK, WIKI, EXPERIENCE, SEARCH, CLIENTS, FAULT_BENCHMARK)
+BENCHMARKS = (
+    TRUST,
+    PRECISION,
+    TRIAL,
+    SOAK,
+    WIKI,
+    EXPERIENCE,
+    SEARCH,
+    CLIENTS,
+    FAULT_BENCHMARK,
+)
 OUT = argument("--out", type=Path, help="write a report here; .json or .md")
 
 
