@@ -12,6 +12,7 @@ from campaigns.evaluator.contract import Case, Param
 from campaigns.evaluator.contract.errors import HostError, ProblemError
 from campaigns.evaluator.contract.layout import Layout, Shift
 from campaigns.evaluator.judge.correctness.arena import Arena, Slots
+from campaigns.evaluator.judge.correctness.case_check import BATCH
 from campaigns.evaluator.judge.correctness.case_context import Answers, CaseContext
 from campaigns.evaluator.judge.correctness.fresh_inputs import InputSupply
 from campaigns.evaluator.judge.correctness.one_pass import passes_for
@@ -64,7 +65,8 @@ class ArenaLayout:
         self._passes = passes_for(self._device, wanted, reference.note, task.aids.faster)
         limits, arms = job.protocol.limits, job.arms.values()
         builds = any(task.aids.backend(name).builds_in_calls(source) for name, source in arms)
-        self._call_s = max(limits.call_s, limits.build_s) if builds else limits.call_s
+        # The most seconds of a call.
+        self.call_s = max(limits.call_s, limits.build_s) if builds else limits.call_s
         self._arenas: dict[str, Arena] = {}
         self._tolerances: dict[tuple[tuple[str, Param], ...], Mapping[str, Tolerance]] = {}
         # Seconds that inputs and reference of one call take, by case.
@@ -111,7 +113,8 @@ class ArenaLayout:
         """Seconds that the proof of a call takes, and how many calls can be proven in time."""
         name = context.case.name
         if name not in self._proofs_s:
-            self._proofs_s[name] = min(context.proof_s() for _ in range(2))
+            # The third time a reference on a GPU may be replayed, as it is in bursts.
+            self._proofs_s[name] = min(context.proof_s() for _ in range(3))
         return self._proofs_s[name], calls_to_prove(self.most(context.layout), self._proofs_s[name])
 
     def slots(self, channel: RunnerChannel, layout: Layout, most: int | None = None) -> Slots:
@@ -124,9 +127,15 @@ class ArenaLayout:
         channel.case = case.name
         channel.ask(Ask.CASE, (slots.layout, slots.count), self._job.protocol.limits.load_s)
 
-    def lay(self, channel: RunnerChannel, case: Case, layout: Layout) -> tuple[CaseContext, Slots]:
-        """Lay out a case for a runner: what judges its calls, and the slots."""
-        slots = self.slots(channel, layout)
+    def lay(
+        self, channel: RunnerChannel, case: Case, layout: Layout, most: int | None = None
+    ) -> tuple[CaseContext, Slots]:
+        """Lay out a case for a runner: what judges its calls, and the slots.
+
+        most: the fewer, the faster, as a runner binds its arguments to each.
+        """
+        fit = self.most(layout)
+        slots = self.slots(channel, layout, fit if most is None else min(fit, most))
         self.tell(channel, case, slots)
         return self.context(case, slots), slots
 
@@ -140,7 +149,7 @@ class ArenaLayout:
         layout = self._reference.layout(case, self._job.device, shift)
         if case not in self._job.cases:
             self._reference.takes(case, self._job.device)
-        return self.lay(channel, case, layout) if self.most(layout) >= 1 else None
+        return self.lay(channel, case, layout, BATCH) if self.most(layout) >= 1 else None
 
     def context(self, case: Case, slots: Slots) -> CaseContext:
         """What judges calls of a case; tolerances are the same wherever its slots lie."""
@@ -154,7 +163,7 @@ class ArenaLayout:
             refresh=self._spec.refresh,
             device=self._device,
             cool=self._cool,
-            limit_s=self._call_s,
+            limit_s=self.call_s,
             quiescence=self._quiescence,
         )
         params = tuple(sorted(case.params.items()))

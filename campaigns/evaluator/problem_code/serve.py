@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from campaigns.evaluator.contract import Job
 from campaigns.evaluator.contract.errors import BadReference, is_out_of_memory
@@ -30,6 +30,9 @@ from campaigns.evaluator.reference.messages import (
 from campaigns.evaluator.reference.reference import Draw, Made, is_tensor
 from campaigns.evaluator.sandbox.lock import Lock, RunnerBox
 from campaigns.evaluator.sandbox.processes import draw_apart
+
+if TYPE_CHECKING:
+    from campaigns.evaluator.problem_code.replay import ReplayedRows
 
 
 def main(job: Job, files: Mapping[str, bytes], box: RunnerBox, sock: socket.socket) -> int:
@@ -82,6 +85,7 @@ class ReferenceServer:
         self._code: ProblemCode | None = None
         self._memory = torch.empty(0, dtype=torch.uint8)
         self._made: Made | None = None
+        self._replayed: ReplayedRows | None = None
 
     def answer(self, asked: Request, fds: list[int]) -> ReferenceAnswer:
         """Do what is asked; whatever is raised becomes an answer."""
@@ -100,8 +104,14 @@ class ReferenceServer:
         if asked.verb == ReferenceAsk.LOAD:
             draw_apart()
             self._code = ProblemCode(self._folder)
+            if self._device.type == "cuda":
+                from campaigns.evaluator.problem_code.replay import ReplayedRows
+
+                self._replayed = ReplayedRows(self._code.run_rows)
             return ReferenceAnswer(line=self._code.line, has_valid=self._code.has_valid)
         if asked.verb == ReferenceAsk.MEMORY:
+            if self._replayed:
+                self._replayed.forget()
             self._memory = opened_memory(fds[0], asked.size, self._device)
             os.close(fds[0])
             return ReferenceAnswer()
@@ -152,7 +162,10 @@ class ReferenceServer:
         if asked.verb == ReferenceAsk.ALLOWS:
             first = {name: v[0] if is_tensor(v) else v for name, v in given.items()}
             return ReferenceAnswer(allowed=self._loaded().allows(first))
-        self._loaded().run_rows(given, asked.rows)
+        if self._replayed:
+            self._replayed.run(asked.args, given, asked.rows)
+        else:
+            self._loaded().run_rows(given, asked.rows)
         self._wait()
         return ReferenceAnswer()
 
