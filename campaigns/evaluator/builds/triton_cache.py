@@ -44,6 +44,16 @@ def warm_up(target: str) -> None:
         make_backend(GPUTarget("cuda", arch, 32)).hash()
 
 
+def warm_driver() -> None:
+    """The same of a process that launches on a device it has started; what fails does so again."""
+    with contextlib.suppress(Exception):
+        warm_up("")
+        from triton.runtime import driver
+
+        # Asks a C compiler for the library that launches, unless the host has it already.
+        driver.active.utils  # noqa: B018
+
+
 def packed(cache: Path) -> bytes:
     """A folder as an archive."""
     data = io.BytesIO()

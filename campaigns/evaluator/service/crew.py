@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import importlib
 import json
 import os
 import random
@@ -23,6 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
+from campaigns.evaluator.builds.triton_cache import warm_driver
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.contract.files import dump, load_job
 from campaigns.evaluator.contract.job import KERNELS
@@ -46,7 +46,7 @@ from campaigns.evaluator.sandbox.processes import (
     kill_group,
     wait_status,
 )
-from campaigns.evaluator.service.jobs import aids_of_judge, work_beside
+from campaigns.evaluator.service.jobs import aids_of_judge, warm_up_judge, work_beside
 
 CANDIDATE, INCUMBENT = "candidate", "incumbent"
 ARMS = (CANDIDATE, INCUMBENT)
@@ -240,6 +240,9 @@ def _run(place: tuple[str, str], sock: socket.socket, orders: int, box: RunnerBo
     """place: the device and the UUID of its card, as for `take_card`."""
     device = take_card(*place)
     trouble = start_device(device)
+    if not trouble and device.startswith("cuda"):
+        # Of a crew in reserve nobody waits for it.
+        warm_driver()
     with os.fdopen(orders) as pipe:
         job = _await(pipe)
     if job is None:
@@ -272,11 +275,8 @@ def _judge(
     """place: the device; memory is handed over under the number that all give it."""
     judge_lock.enter(plan)
     device = take_card(place, plan.card)
-    start_device(device)
-    if device.startswith("cuda"):
-        # Triton takes as long to import as a device to start, and a crew in reserve has the time.
-        with contextlib.suppress(ImportError):
-            importlib.import_module("campaigns.evaluator.judge.correctness.one_pass_kernels")
+    if not start_device(device) and device.startswith("cuda"):
+        warm_up_judge(device)
     more = os.fdopen(orders)
     job = _await(more)
     if job is None:

@@ -6,6 +6,7 @@ of such a job alone, so that a process which judges holds nothing but the judge.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 
 from campaigns.evaluator.contract import Job, backends
@@ -28,6 +29,20 @@ def work_beside(job: Job) -> Work | None:
             work: Work = importlib.import_module(module).run
             return work
     return None
+
+
+def warm_up_judge(device: str) -> None:
+    """Have what every judge on a GPU launches compiled before its job is known.
+
+    What fails does so again where its words are read.
+    """
+    with contextlib.suppress(Exception):
+        import torch
+
+        from campaigns.evaluator.builds.judge_loops import TritonPasses
+        from campaigns.evaluator.judge.correctness.one_pass import agrees
+
+        agrees(TritonPasses(), torch.float32, torch.device(device))
 
 
 def aids_of_judge() -> Aids:
