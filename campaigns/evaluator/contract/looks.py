@@ -82,11 +82,28 @@ def may_end(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> 
     seems to lose although all together gain, or to gain although they do not, is measured on: it
     may be protected, or be worth a kernel of its own.
     """
-    if any(time <= 0 for taken in pairs.values() for pair in taken for time in pair):
+    if not _are_times(pairs):
         return False
+    together, alone = _gains(pairs)
+    if mean_interval(together, level).low > (least := math.log1p(floor)):
+        return min(alone) > -least
+    return is_absent(pairs, floor)
+
+
+def is_absent(pairs: Mapping[str, Sequence[Pair]], floor: float) -> bool:
+    """Whether there is no gain that counts, in any case or in all together; see `may_end`."""
+    if not _are_times(pairs):
+        return False
+    (together, alone), least = _gains(pairs), math.log1p(floor)
+    return mean_interval(together, ABSENT).high < least and max(alone) < least
+
+
+def _are_times(pairs: Mapping[str, Sequence[Pair]]) -> bool:
+    return all(time > 0 for taken in pairs.values() for pair in taken for time in pair)
+
+
+def _gains(pairs: Mapping[str, Sequence[Pair]]) -> tuple[list[float], list[float]]:
+    """The logarithms of each pair's gain, the mean over the cases; and each case's mean."""
     logs = [[math.log(old / new) for old, new in taken] for taken in pairs.values()]
     together = [statistics.fmean(column) for column in zip(*logs, strict=True)]
-    alone, least = [statistics.fmean(values) for values in logs], math.log1p(floor)
-    if mean_interval(together, level).low > least:
-        return min(alone) > -least
-    return mean_interval(together, ABSENT).high < least and max(alone) < least
+    return together, [statistics.fmean(values) for values in logs]

@@ -40,11 +40,12 @@ def judge(task: JudgeTask) -> JudgeDone:
     # Integrity: bursts of settled lengths, probed for calls that do each other's work.
     timers = session.settle()
     # Timing: incumbent and candidate in turn, A B B A, until a look decides.
-    session.compare(timers)
-    # Integrity once more: whether what was sampled can be believed.
-    session.close(timers)
+    may_be_faster = session.compare(timers)
+    if may_be_faster:
+        # Integrity once more: whether what was sampled can be believed.
+        session.close(timers)
 
     # Evidence for the verdict: what explains the times.
-    timings = session.explain(timers)
+    timings = session.explain(timers, briefly=not may_be_faster)
     session.stop()
     return JudgeDone(CORRECT, timings)

@@ -11,8 +11,9 @@ import torch
 from campaigns.evaluator.contract import Case, Outcome, Phase, Timer, Timing
 from campaigns.evaluator.contract.errors import CandidateError, HostError
 from campaigns.evaluator.contract.layout import BUILT_ONLY
+from campaigns.evaluator.contract.looks import is_absent
 from campaigns.evaluator.judge.arena_layout import ArenaLayout
-from campaigns.evaluator.judge.correctness.case_check import CaseCheck
+from campaigns.evaluator.judge.correctness.case_check import BATCH, CaseCheck
 from campaigns.evaluator.judge.correctness.reference_client import served_reference
 from campaigns.evaluator.judge.correctness.trial import SharedSets
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel, TimeBudget
@@ -20,7 +21,7 @@ from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescen
 from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
 from campaigns.evaluator.judge.progress import JudgeTask
 from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
-from campaigns.evaluator.judge.timing.comparison import compare_arms, rehearse
+from campaigns.evaluator.judge.timing.comparison import compare_arms, pairs_of, rehearse
 from campaigns.evaluator.judge.timing.overhead import Overhead, measure, measure_growth
 from campaigns.evaluator.judge.timing.proof import Lane
 from campaigns.evaluator.judge.timing.schedule import agree
@@ -148,8 +149,16 @@ class MeasuringSession:
                 lanes[name, case.name] = Lane(context, channel, slots)
         # The growth does not depend on the case.
         first = self._job.cases[0].name
-        growth = measure_growth([lanes[name, first] for name in self._channels])
-        self._overheads = {key: measure(lane, growth) for key, lane in lanes.items()}
+        growth = measure_growth(
+            [lanes[name, first] for name in self._channels], self._job.protocol.burst_ms
+        )
+        found: dict[tuple[str, str], Overhead] = {}
+        for key, lane in lanes.items():
+            # On a GPU it does not depend on the case either: caches are emptied whole, and every
+            # fence reads as many positions.
+            same = found.get((key[0], first)) if self._kind == "gpu" else None
+            found[key] = same or measure(lane, growth)
+        self._overheads = found
 
     def load(self) -> None:
         """Load every arm behind its closed lock; the candidate's code first runs here."""
@@ -180,16 +189,28 @@ class MeasuringSession:
         for case in self._job.cases:
             self._progress.enter(Phase.CHECK, case.name + forecast)
             forecast = ""
+            self._have_each(partial(self._lay_out, case))
+            if self._kind == "gpu" and len(self._channels) > 1:
+                # Compilers take seconds, and those of both arms may run at once.
+                self._have_each(partial(self._begin_call, case))
+                self._have_each(lambda channel: channel.finish(self._arenas.call_s))
             self._have_each(partial(self._check_once, case))
         for case in self._job.cases:
             self._progress.enter(Phase.CHECK, case.name)
             self._have_each(partial(self._check_all, case))
             self._sets.drop(case.name)
 
-    def _check_once(self, case: Case, channel: RunnerChannel) -> None:
+    def _lay_out(self, case: Case, channel: RunnerChannel) -> None:
         channel.phase = Phase.CHECK
-        context, slots = self._arenas.lay(channel, case, self._arenas.layouts[case.name])
-        checked = self._checks[channel.name, case.name] = CaseCheck(channel, context, slots)
+        layout = self._arenas.layouts[case.name]
+        context, slots = self._arenas.lay(channel, case, layout, BATCH)
+        self._checks[channel.name, case.name] = CaseCheck(channel, context, slots)
+
+    def _begin_call(self, case: Case, channel: RunnerChannel) -> None:
+        self._checks[channel.name, case.name].begin()
+
+    def _check_once(self, case: Case, channel: RunnerChannel) -> None:
+        checked = self._checks[channel.name, case.name]
         if not checked.once():
             self._conclude(checked, case, channel, right=False)
 
@@ -284,8 +305,11 @@ class MeasuringSession:
                 arm.resume()
                 channel.ask(Ask.TURN, self._job.cases.index(case), self._limits.prepare_s)
 
-    def compare(self, timers: Timers) -> None:
-        """A B B A over both arms of every case; a sample is the slope of two bursts."""
+    def compare(self, timers: Timers) -> bool:
+        """A B B A over both arms of every case; a sample is the slope of two bursts.
+
+        Whether the candidate may be faster, or has nothing to be faster than.
+        """
 
         def look_around(case: Case, block: int) -> None:
             # Between two bursts, with the runners stopped, so that looking disturbs no time.
@@ -295,6 +319,8 @@ class MeasuringSession:
         self._progress.looks = compare_arms(
             self._job, timers, turn_to, look_around, self._task.aids.may_end
         )
+        compared = len(self._channels) > 1
+        return not (compared and is_absent(pairs_of(timers), self._job.noise_floor))
 
     def close(self, timers: Timers) -> None:
         """After the last sample: check whether the samples can be believed."""
@@ -303,14 +329,17 @@ class MeasuringSession:
             for arm in timers[case.name].values():
                 arm.close()
 
-    def explain(self, timers: Timers) -> dict[str, Mapping[str, Timing]]:
-        """The measured times by case and arm, and what explains them."""
+    def explain(self, timers: Timers, *, briefly: bool) -> dict[str, Mapping[str, Timing]]:
+        """The measured times by case and arm, and what explains them.
+
+        briefly: without what only a gain has to be explained by.
+        """
         found = {}
         for case in self._job.cases:
             self._turn_to(timers, case)
             repeated = case is self._repeated
             found[case.name] = self._task.aids.explain(
-                timers[case.name], self._spec.weights, repeated=repeated
+                timers[case.name], self._spec.weights, repeated=repeated, briefly=briefly
             )
         return found
 

@@ -20,15 +20,15 @@ EXPLAINING = 3
 
 
 def explained(
-    arms: Mapping[str, ArmTimer], weights: tuple[str, ...], *, repeated: bool
+    arms: Mapping[str, ArmTimer], weights: tuple[str, ...], *, repeated: bool, briefly: bool
 ) -> dict[str, Timing]:
     """The measured times of one case by arm, and what explains them.
 
     Called after all cases are timed: once a tracer is attached to a process, all its launches take
     longer. weights: inputs that act as such. repeated: whether to measure both arms on inputs that
-    they have seen. Of a lone arm nothing is timed beside its samples.
+    they have seen. Of a lone arm nothing is timed beside its samples, nor where `briefly`.
     """
-    compared = len(arms) > 1
+    compared = len(arms) > 1 and not briefly
     timings = {name: _timing(timer, compared=compared) for name, timer in arms.items()}
     return with_repeats(arms, timings, weights) if compared and repeated else timings
 

@@ -89,6 +89,13 @@ class CaseCheck:
             answer_varies=self._answer_varies,
         )
 
+    def begin(self) -> None:
+        """Begin a call of which nothing is read: what compiles when it is called does so now."""
+        one = self.slots.part(0, 1)
+        fill(one, SeparateInputs([self._context.supply.example()]))
+        self._context.wait()
+        self._channel.begin(Ask.CALL, 0)
+
     def once(self) -> bool:
         """Call once on fresh inputs: most wrong kernels are refuted by that."""
         return self._call(self.slots, 0, Trial(self._context.supply.example()))

@@ -168,7 +168,7 @@ class RunnerChannel:
         self._sock = sock
         self._bursts = self._forgiven = 0
         # Whether it may have run some of the candidate's code.
-        self._hostile = False
+        self.is_hostile = False
         self._sequence = secrets.randbits(FIRST_BITS)
         # The process that answered first, before it had read any of the candidate.
         self._runner = 0
@@ -183,7 +183,7 @@ class RunnerChannel:
 
     def begin(self, ask: Ask, body: Any, fds: list[int] | None = None) -> None:
         """Ask one question without waiting; `finish` has to follow before the next one."""
-        self._hostile = self._hostile or ask in (Ask.LOAD, Ask.TAKE_VARIANT)
+        self.is_hostile = self.is_hostile or ask in (Ask.LOAD, Ask.TAKE_VARIANT)
         self.thaw()
         self._put(ask, body, fds or [])
 
@@ -209,7 +209,7 @@ class RunnerChannel:
         if reply.answer is ReplyStatus.OK:
             return reply
         failed = LOAD_FAILED if self.phase is Phase.LOAD else CALL_FAILED
-        outcome, words = failed if self._hostile else FAILED.get(reply.answer, CALL_FAILED)
+        outcome, words = failed if self.is_hostile else FAILED.get(reply.answer, CALL_FAILED)
         if reply.answer is ReplyStatus.UNORDERED:
             outcome, words = UNORDERED
         if self.interpreted and reply.answer is ReplyStatus.NOT_JUDGED:

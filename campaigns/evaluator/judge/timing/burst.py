@@ -61,7 +61,7 @@ def idle_burst(lane: Lane, *, cold: bool, rest_s: float = 0.0) -> float:
     # On a CPU memory that no burst has used is not mapped yet, and mapping it takes far longer.
     breadth = few if context.device.type == "cpu" else slots.count
     fence = OutputFence(context, slots.part(0, breadth), prepared.truth, few)
-    _settle(lane, cold=cold)
+    _settle(lane, cold=cold and lane.channel.is_hostile)
     return _clocked(lane, fence, 0, rest_s)
 
 

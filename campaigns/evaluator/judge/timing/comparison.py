@@ -56,14 +56,18 @@ def compare_arms(
         if not compared or look is None:
             continue
         looks.append(look)
-        pairs = {
-            name: list(zip(arms[INCUMBENT].samples_us, arms[CANDIDATE].samples_us, strict=True))
-            for name, arms in timers.items()
-        }
         # Of a loop two clocks have to show a gain; so it has all blocks.
-        if not any(traced.values()) and may_end(pairs, look.level, job.noise_floor):
+        if not any(traced.values()) and may_end(pairs_of(timers), look.level, job.noise_floor):
             break
     return looks
+
+
+def pairs_of(timers: Mapping[str, Arms]) -> Pairs:
+    """The samples of both arms, as they were taken in turn."""
+    return {
+        name: list(zip(arms[INCUMBENT].samples_us, arms[CANDIDATE].samples_us, strict=True))
+        for name, arms in timers.items()
+    }
 
 
 def rehearse(arm: Arm) -> None:

@@ -25,9 +25,9 @@ from campaigns.evaluator.judge.timing.proof import Lane
 from campaigns.evaluator.wire import Ask
 
 TRIES = 5
-# How long the device works in bursts that measure the growth, in ms.
-STAYS_MS = (1.0, 2.0, 4.0, 8.0, 16.0)
-ROUNDS = 6
+# How long the device works in bursts that measure the growth, in shares of a burst.
+STAYS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
+ROUNDS = 4
 # Seconds of a burst, and those of them in which the device was idle.
 Point = tuple[float, float]
 # Extra time of a burst for waking a kernel's threads: for two, and for each further CPU.
@@ -88,11 +88,11 @@ def measure(lane: Lane, growth: Growth) -> Overhead:
     return Overhead(statistics.median(cold), min(warm), growth, min(awake))
 
 
-def measure_growth(lanes: Sequence[Lane]) -> Growth:
+def measure_growth(lanes: Sequence[Lane], burst_ms: float) -> Growth:
     """Measure bursts of no calls in which the device works, before a candidate is loaded.
 
-    The growth is a property of the host, so one value serves both arms and favours neither. It is
-    zero where the kernel runs on a CPU.
+    burst_ms: how long bursts will be, about. The growth is a property of the host, so one value
+    serves both arms and favours neither. It is zero where the kernel runs on a CPU.
     """
     if any(lane.context.device.type != "cuda" for lane in lanes):
         return Growth()
@@ -101,13 +101,14 @@ def measure_growth(lanes: Sequence[Lane]) -> Growth:
         """A burst in which the device works for `ms`."""
         channel, limit_s = lane.channel, lane.context.limit_s
         channel.ask(Ask.STAY, ms, limit_s)
-        rest_s = (STAYS_MS[-1] - ms) * 1e-3
+        rest_s = (burst_ms - ms) * 1e-3
         seconds = idle_burst(lane, cold=True, rest_s=rest_s)
         worked_s = channel.ask(Ask.STAY, 0.0, limit_s).x
         return seconds, seconds - worked_s
 
     # Alternating, so that a change of the host affects all of them.
-    rounds = [[[stay(lane, ms) for ms in STAYS_MS] for lane in lanes] for _ in range(ROUNDS)]
+    stays_ms = [share * burst_ms for share in STAYS]
+    rounds = [[[stay(lane, ms) for ms in stays_ms] for lane in lanes] for _ in range(ROUNDS)]
     # The first round runs with cold code and tables.
     by_length = zip(*chain.from_iterable(rounds[1:]), strict=True)
     median, points = statistics.median, []

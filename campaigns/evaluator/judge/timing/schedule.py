@@ -12,6 +12,8 @@ SHORT_SHARE = 8
 PROOF_S, LEAST_PROVEN = 0.5, 16
 # Arms whose calls take about as long as each other's, within this ratio, get bursts of one length.
 ALIKE = 1.5
+# How many times as many calls the next burst has, while lengths are sought.
+STEP = 8
 # A short burst that leaves a larger share of a call's time unexplained does not fit the long one.
 UNEXPLAINED = 1.1
 
@@ -85,7 +87,7 @@ def calibrate(burst: Callable[[int], float], most: int) -> float:
     """Seconds per call, roughly: grow the burst until it outweighs its own overhead."""
     calls, before = 1, burst(1)
     while True:
-        more = min(most, calls * 4)
+        more = min(most, calls * STEP)
         now = burst(more)
         if more == most or (now > 2 * before and now > 2e-3) or now > 20e-3:
             return max((now - before) / (more - calls), now / more / 20) if more > calls else now

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.evaluator.contract.looks import may_end
+from campaigns.evaluator.contract.looks import is_absent, may_end
 
 LEVEL, FLOOR = 0.0114, 0.01
 # Ratios that scatter by some tenths of a percent around 1.
@@ -33,3 +33,12 @@ def pairs(gain: float, scatter: float = 1.0) -> list[tuple[float, float]]:
 )
 def test_it_ends_where_the_gain_is_clear_or_clearly_absent(cases, ends):
     assert may_end(cases, LEVEL, FLOOR) is ends
+
+
+def test_a_gain_is_absent_only_where_every_case_and_all_together_say_so():
+    assert is_absent({"a": pairs(0.0)}, FLOOR)
+    assert is_absent({"a": pairs(-0.1), "b": pairs(0.005)}, FLOOR)
+    assert not is_absent({"a": pairs(0.1)}, FLOOR)
+    assert not is_absent({"a": pairs(-0.3), "b": pairs(0.02)}, FLOOR)
+    assert not is_absent({"a": pairs(0.0, scatter=10)}, FLOOR)
+    assert not is_absent({"a": [(10.0, 10.0), (-1.0, 10.0), *pairs(0.0)]}, FLOOR)
