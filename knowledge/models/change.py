@@ -100,9 +100,7 @@ class Waiver(Guarded):
     class Meta:
         base_manager_name = "objects"
         ordering = ["pk"]
-        constraints = [
-            models.UniqueConstraint(fields=["spec", "constraint"], name="waiver_once"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["spec", "constraint"], name="waiver_once")]
 
     def __str__(self) -> str:
         return f"{self.spec}: {self.constraint} waived"
