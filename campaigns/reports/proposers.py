@@ -195,5 +195,5 @@ def _logs(rows: Iterable[RoundRow]) -> list[float]:
 
 
 def _part(total: Gain, part: float) -> Gain:
-    ends = ((1 + end) ** part - 1 for end in (total.gain, total.low, total.high))
-    return Gain(*ends, total.pairs, total.kind)
+    gain, low, high = ((1 + end) ** part - 1 for end in (total.gain, total.low, total.high))
+    return Gain(gain, low, high, total.pairs, total.kind)
