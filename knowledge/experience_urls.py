@@ -7,13 +7,7 @@ from knowledge.views.experience.disagreements import disagreement, disagreements
 from knowledge.views.experience.entry import STEPS, change_entry, entry
 from knowledge.views.experience.gaps import gap_answer, gap_close, gaps
 from knowledge.views.experience.home import WRITERS, chart_csv, export, home
-from knowledge.views.experience.lessons import (
-    lesson,
-    lesson_edit,
-    lesson_new,
-    lesson_step,
-    lessons,
-)
+from knowledge.views.experience.lessons import lesson, lesson_edit, lesson_new, lesson_step, lessons
 from knowledge.views.experience.search import search
 from knowledge.views.experience.strategies import strategies, strategy, track
 from knowledge.views.imports import batch, decide, imports

@@ -88,16 +88,10 @@ class NewCampaignSerializer(fields.Serializer):
         required=False, help_text="whether torch is not measured beside the best"
     )
     max_wall_h = fields.FloatField(
-        required=False,
-        allow_null=True,
-        error_messages=HOURS,
-        help_text="hours, pauses left out",
+        required=False, allow_null=True, error_messages=HOURS, help_text="hours, pauses left out"
     )
     max_device_h = fields.FloatField(
-        required=False,
-        allow_null=True,
-        error_messages=HOURS,
-        help_text="hours of measuring",
+        required=False, allow_null=True, error_messages=HOURS, help_text="hours of measuring"
     )
     restart = fields.ChoiceField(
         [policy.value for policy in RestartPolicy],

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from rest_framework import serializers as fields
 
-from campaigns.api.shapes import GainSerializer, columns_of, shape_of
+from campaigns.api.measured import GainSerializer
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Candidate, Event, Round, Verdict
 from campaigns.records.campaigns import intake_of, result_of, target_of
@@ -34,6 +34,7 @@ from campaigns.reports.rows import standing_of
 from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.decision import Gate
 from knowledge.api.lists import Read
+from knowledge.api.shapes import columns_of, shape_of
 
 CaseTargetSerializer = shape_of(
     "CaseTarget", CaseTarget, "case flops bytes bound floor_us target_us words"

@@ -11,7 +11,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from campaigns.api.shapes import shape_of
 from campaigns.models import Worker
 from campaigns.records.device_waits import open_waits
 from campaigns.records.passports import (
@@ -25,6 +24,7 @@ from campaigns.records.passports import (
 from campaigns.steps.measuring.take_passport import ask_for_passport
 from campaigns.steps.notify import notify_worker
 from knowledge.api.lists import ListView, OneView
+from knowledge.api.shapes import shape_of
 from knowledge.curation.errors import Forbidden
 from knowledge.models.token import Scope
 

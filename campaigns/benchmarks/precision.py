@@ -19,7 +19,6 @@ from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
 
-from campaigns.benchmarks.chain_cost import CHAIN_NOTE, chain_costs
 from campaigns.benchmarks.harness import (
     DEVICE,
     Benchmark,
@@ -146,11 +145,7 @@ def measure_precision(options: Namespace, progress: Progress) -> BenchReport:
         # The fewer ones first, should the time not suffice for all.
         known = list(compared(slower, options.known))
         same = list(compared(alone, options.same))
-    report = report_of(device, readings, same, known)
-    if device.kind != "gpu":
-        return report
-    chain = ReportTable("Chain", list(chain_costs(device.device)), [CHAIN_NOTE])
-    return replace(report, tables=(*report.tables, chain))
+    return report_of(device, readings, same, known)
 
 
 def report_of(

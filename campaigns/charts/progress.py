@@ -24,14 +24,7 @@ from campaigns.charts.marks import (
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import duration
 from knowledge.charts.frame import Frame
-from knowledge.charts.scale import (
-    Scale,
-    ScaleKind,
-    Tick,
-    outward_125,
-    ticks_125,
-    ticks_linear,
-)
+from knowledge.charts.scale import Scale, ScaleKind, Tick, outward_125, ticks_125, ticks_linear
 
 FRAME = Frame(width=720, height=400, left=80, right=704, top=74, bottom=344)
 # Rounds without a time stand on a rail above the plot.

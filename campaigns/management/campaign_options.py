@@ -134,11 +134,7 @@ CALLED = {
 }
 
 # Options that neither the command nor a manifest gave.
-USUAL = {
-    "rounds": StopPolicy().max_rounds,
-    "proposers": USUAL_PROPOSERS,
-    **Intake().stored,
-}
+USUAL = {"rounds": StopPolicy().max_rounds, "proposers": USUAL_PROPOSERS, **Intake().stored}
 NEEDED = ("problem", "backend")
 
 

@@ -1,12 +1,6 @@
 """The records of what we do, one noun a file."""
 
-from campaigns.models.campaign import (
-    AbortReason,
-    Campaign,
-    Phase,
-    PitfallKind,
-    Protocol,
-)
+from campaigns.models.campaign import AbortReason, Campaign, Phase, PitfallKind, Protocol
 from campaigns.models.evaluation import Evaluation, Evidence, Repair
 from campaigns.models.event import Event, Placeholder, Restart, RestartAnswer, Review, Unmasking
 from campaigns.models.imported import ImportedCampaign, ImportedRound

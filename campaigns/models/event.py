@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Generic, TypeVar
 
-from django.conf import settings
 from django.db import models
 from django.db.models.fields.json import KT
 
 from campaigns.models.campaign import Campaign
 from campaigns.models.round import Round
 from campaigns.models.transitions import FINISHED, CampaignState
-from knowledge.models.guarded import ALWAYS, Guarded, GuardedQuerySet, Immutable
+from knowledge.models.guarded import ALWAYS, Guarded, GuardedQuerySet, Immutable, person
 
 T = TypeVar("T")
 
@@ -51,9 +50,7 @@ class Event(Guarded):
     kind = models.CharField(max_length=40)
     message = models.TextField()
     data = models.JSONField(default=dict)
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
+    by = person()
     at = models.DateTimeField(auto_now_add=True)
 
     objects = EventManager()  # type: ignore[assignment, misc]

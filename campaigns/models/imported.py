@@ -6,12 +6,11 @@ no other table refers to it.
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
 from campaigns.rules.wording import as_claimed
-from knowledge.models.guarded import ALWAYS, Guarded, GuardedQuerySet, Immutable
+from knowledge.models.guarded import ALWAYS, Guarded, GuardedQuerySet, Immutable, person
 
 
 class ImportedCampaigns(models.Manager["ImportedCampaign"]):
@@ -48,9 +47,7 @@ class ImportedCampaign(Guarded):
     left_out = models.JSONField(default=list)
     files = models.JSONField(default=dict)
     sealed = models.BooleanField(default=False)
-    imported_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
+    imported_by = person()
     imported_at = models.DateTimeField(auto_now_add=True)
 
     objects = ImportedCampaigns()  # type: ignore[assignment, misc]

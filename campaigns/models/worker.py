@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
@@ -13,7 +12,7 @@ from campaigns.models.campaign import Campaign
 from campaigns.rules.noise.device_gate import QUIET, is_over
 from campaigns.rules.wording import minutes
 from knowledge.models import Platform
-from knowledge.models.guarded import Guarded
+from knowledge.models.guarded import Guarded, person
 
 # A worker without a heartbeat for longer counts as lost.
 VANISHED_AFTER_S = 60.0
@@ -44,9 +43,7 @@ class Worker(models.Model):
     started_at = models.DateTimeField()
     heartbeat_at = models.DateTimeField()
     asked_at = models.DateTimeField(null=True, blank=True)
-    asked_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
+    asked_by = person()
 
     objects = WorkerQuerySet.as_manager()
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import QuerySet
 
-from campaigns.evaluator.contract import CaseReport, Outcome, Report
+from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timing
 from campaigns.models import Campaign, Evaluation
+from campaigns.models.kinds import DECIDING
 from campaigns.models.transitions import PAUSABLE
 from campaigns.records.campaigns import baseline_noise
+from campaigns.records.cases import cases_of
 from campaigns.records.evaluations import is_elsewhere
 from campaigns.records.passports import state_of
 from campaigns.rules.noise.drift import OF_LOAD, Allowance, Disturbance, What, allowance, drifts
@@ -34,13 +37,30 @@ def floor_for(campaign: Campaign, evaluation: Evaluation) -> NoiseFloor:
     passport that is stale, fails, or knows no kernel of such a length is named and not used; but
     one that fails never makes the floor a lower one, since what it fails by is this device's noise.
     """
+    report = evaluation.facts
+    arms = [case.incumbent or case.candidate for case in report.cases] if report else []
+    return _floor(campaign, evaluation, arms)
+
+
+def floor_ahead(evaluation: Evaluation) -> float:
+    """The floor that it will be judged by, while it is measured; known from its incumbent's times.
+
+    Measuring that ends by another floor misses gains between the two, or ends before one is clear.
+    """
+    judged = Evaluation.objects.filter(candidate=evaluation.against_id, kind__in=DECIDING)
+    last = judged.filter(outcome=Outcome.PASSED).order_by("pk").last()
+    report = last.facts if last else None
+    wanted = cases_of(evaluation.campaign, evaluation.traits.level)
+    arms = [case.candidate for case in report.cases if case.case in wanted] if report else []
+    return _floor(evaluation.campaign, evaluation, arms).value
+
+
+def _floor(campaign: Campaign, evaluation: Evaluation, arms: Sequence[Timing | None]) -> NoiseFloor:
+    """arms: the incumbent of each case; one that was not timed leaves no fit."""
     worker = evaluation.worker
     state = state_of(worker, evaluation.started_at) if worker else None
     if state is None or state.passport is None:
         return _fallback(campaign, evaluation, "the worker has no noise passport")
-    report = evaluation.facts
-    # One fit for each case that was timed; no floor where one is missing.
-    arms = [case.incumbent or case.candidate for case in report.cases] if report else []
     fits = [found for arm in arms if arm and (found := fit(state.lengths, typical_us(arm)))]
     if not fits or len(fits) < len(arms):
         unknown = f"noise passport {state.passport.pk} knows no kernel of such a length"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,11 +11,11 @@ from typing import Any
 from campaigns.models import Campaign, Round, RoundState, StandingWord, Submission
 from campaigns.records.submissions import budgets_of, waiting_in
 from campaigns.records.time_spent import device_s_by_round
-from campaigns.records.values import gain_facts
+from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.stop.proposers import ProposerKind
-from campaigns.rules.verdict.chained import chained
+from campaigns.rules.wording import share
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,6 @@ def _open_round(campaign: Campaign) -> int | None:
 
 # A second session has shown the gain, and no other device has refuted it.
 VERIFIED = (StandingWord.VERIFIED, StandingWord.REPRODUCED, StandingWord.UNTOLD)
-BASELINE = "the incumbents of their time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,9 @@ class ProposerRow:
     """One kind of proposer. most: the most rounds it may have; None without a limit of its own.
 
     may_propose: False for one that has rounds all the same, such as a dispatch split. device_s:
-    seconds of measuring within its rounds. gain: the product of its accepted and verified gains,
-    each over the incumbent of its time; None without one. counted: of how many rounds.
+    seconds of measuring within its rounds. counted: how many of its accepted rounds are verified.
+    part: how much of the campaign's gain is theirs, 1.0 all of it; None without one. gain: so much
+    of it; those of all proposers multiply to the whole.
     """
 
     kind: ProposerKind
@@ -104,8 +105,9 @@ class ProposerRow:
     rounds: int
     accepted: int
     device_s: float
-    gain: Gain | None
     counted: int
+    part: float | None
+    gain: Gain | None
 
     @property
     def rounds_words(self) -> str:
@@ -135,11 +137,12 @@ class ProposerRow:
     @property
     def words(self) -> str:
         """One line for a terminal (law 9)."""
-        gain = f"; {self.gain.against(BASELINE)}" if self.gain else ""
-        per_s = f", {self.per_s_words} per device second" if self.gain else ""
+        gain = ""
+        if self.part is not None:
+            gain = f"; {share(self.part)} of the gain, {self.per_s_words} per device second"
         return (
             f"{self.kind.words}: rounds {self.rounds_words}, accepted {self.accepted}, "
-            f"{self.device_s:.1f} device seconds{gain}{per_s}"
+            f"{self.device_s:.1f} device seconds{gain}"
         )
 
     @property
@@ -154,7 +157,7 @@ class ProposerRow:
             "accepted": self.accepted,
             "device_s": round(self.device_s, 3),
             "verified_rounds": self.counted,
-            **gain_facts(self.gain),
+            "share_of_gain": self.part,
             **dict(zip(("gain_per_s", "gain_per_s_low", "gain_per_s_high"), per_s, strict=True)),
         }
 
@@ -163,23 +166,34 @@ def proposer_rows(sheet: CampaignSheet, now: datetime) -> tuple[ProposerRow, ...
     """Every kind that may propose or has proposed; one query. The baseline is nobody's."""
     budgets = budgets_of(sheet.campaign)
     spent = device_s_by_round(sheet.campaign, now)
-    found = []
+    whole, found = sum(_logs(row for row in sheet.rows if row.number > 1)), []
     for kind in ProposerKind:
         rows = [row for row in sheet.rows if row.proposed_by.kind is kind]
         if kind not in budgets and not rows:
             continue
-        accepted = [row for row in rows if row.is_kept]
-        gains = [row.gain for row in accepted if row.gain and row.standing in VERIFIED]
+        logs = _logs(row for row in rows if row.standing in VERIFIED)
+        part = sum(logs) / whole if logs else None
         found.append(
             ProposerRow(
                 kind=kind,
                 may_propose=kind in budgets,
                 most=budgets.get(kind),
                 rounds=len(rows),
-                accepted=len(accepted),
+                accepted=sum(row.is_kept for row in rows),
                 device_s=sum(spent.get(row.round.pk, 0.0) for row in rows),
-                gain=chained(gains),
-                counted=len(gains),
+                counted=len(logs),
+                part=part,
+                gain=_part(sheet.total, part) if sheet.total and part else None,
             )
         )
     return tuple(found)
+
+
+def _logs(rows: Iterable[RoundRow]) -> list[float]:
+    """Of the speed-up of each round that was kept: these add up where gains multiply."""
+    return [math.log1p(row.gain.gain) for row in rows if row.is_kept and row.gain]
+
+
+def _part(total: Gain, part: float) -> Gain:
+    gain, low, high = ((1 + end) ** part - 1 for end in (total.gain, total.low, total.high))
+    return Gain(gain, low, high, total.pairs, total.kind)

@@ -21,12 +21,7 @@ from campaigns.models import (
     RoundState,
 )
 from campaigns.models.transitions import WORKING
-from campaigns.records.campaigns import (
-    goal_of,
-    result_of,
-    stop_policy_of,
-    target_of,
-)
+from campaigns.records.campaigns import goal_of, result_of, stop_policy_of, target_of
 from campaigns.records.device_waits import SHOWN_AFTER, Queue, queue_for, shown_wait
 from campaigns.records.findings import kinds_by_stance
 from campaigns.records.stop_history import masked_rounds

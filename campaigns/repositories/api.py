@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api.filters import Key
-from campaigns.api.shapes import GainSerializer
+from campaigns.api.measured import GainSerializer
 from campaigns.api.submissions import NotTaken, submitter_of
 from campaigns.records.device_waits import no_worker_of
 from campaigns.repositories.hand_in import (
@@ -29,6 +29,7 @@ from campaigns.repositories.models import Repository, RepositoryRound
 from campaigns.repositories.rounds import notify_next_round
 from campaigns.repositories.sheet import line_of, summaries_of
 from knowledge.api.lists import ListView, OneView, Read
+from knowledge.api.shapes import body_of, columns_of, texts
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import CurationError
 from knowledge.models import Platform
@@ -40,95 +41,71 @@ BROUGHT = ("bundle", "revision", "platform", "harness")
 CHANGE = ("title", "change", "rationale", "patch", "target", "repairs")
 
 
-class RepositorySerializer(fields.ModelSerializer):
+RepositorySerializer = columns_of(
+    "Repository",
+    Repository,
+    "id title source platform state no_worker stop_sentence base head branch gain created_at",
     """gain: of all kept rounds over what was brought, by the project's own harness.
 
     no_worker: why nothing begins, where no worker of its platform is alive.
-    """
-
-    platform = fields.CharField(source="platform.slug")
-    gain = Read(GainSerializer(allow_null=True), lambda row: summaries_of([row])[0].gain)
-    no_worker = Read(fields.CharField(), lambda row: no_worker_of(row, "repository"))
-
-    class Meta:
-        model = Repository
-        fields: tuple[str, ...] = (
-            *("id", "title", "source", "platform", "state", "no_worker", "stop_sentence", "base"),
-            *("head", "branch", "gain", "created_at"),
-        )
-
-
-class WholeRepositorySerializer(RepositorySerializer):
-    class Meta(RepositorySerializer.Meta):
-        fields = (*RepositorySerializer.Meta.fields, "harness")
-
-
-class RepositoryRoundSerializer(fields.ModelSerializer):
-    """gain: of the score against the incumbent of its time, by the project's own harness."""
-
-    repository = fields.IntegerField(source="repository_id")
-    repairs = fields.IntegerField(source="repairs.number", allow_null=True, default=None)
-    verdict = Read(fields.CharField(), lambda row: str(row.verdict or ""))
-    gain = Read(GainSerializer(allow_null=True), lambda row: line_of(row).gain)
-
-    class Meta:
-        model = RepositoryRound
-        fields: tuple[str, ...] = (
-            *("id", "repository", "number", "state", "title", "target", "repairs", "kind", "name"),
-            *("verdict", "reason", "sentence", "gain", "against", "commit", "created_at"),
-            "finished_at",
-        )
-
-
-class HarnessClassSerializer(fields.Serializer):
-    """before, after: medians in the table's own unit."""
-
-    name = fields.CharField()
-    rows = fields.IntegerField()
-    before = fields.FloatField()
-    after = fields.FloatField()
-    gain = GainSerializer()
-
-
-class ProvenSerializer(fields.Serializer):
-    """What kopt's own judge found about one file, as a kernel of a problem."""
-
-    problem = fields.CharField()
-    verdict = fields.CharField()
-    reason = fields.CharField()
-    sentence = fields.CharField()
-    gain = GainSerializer(allow_null=True)
-
-
-class WholeRepositoryRoundSerializer(RepositoryRoundSerializer):
-    proven = Read(ProvenSerializer(allow_null=True), lambda row: line_of(row).proven)
-    classes = Read(HarnessClassSerializer(many=True), lambda row: line_of(row).classes)
-
-    class Meta(RepositoryRoundSerializer.Meta):
-        fields = (
-            *RepositoryRoundSerializer.Meta.fields,
-            *("change", "rationale", "patch", "log", "classes", "proven"),
-        )
-
-
-class NewRepositorySerializer(fields.Serializer):
-    bundle = fields.CharField(help_text="base64 of `git bundle create - HEAD`")
-    harness = fields.CharField(help_text="how it builds, tests and times itself, as TOML")
-    platform = fields.CharField(help_text="a platform's slug")
-    revision = fields.CharField(required=False, help_text=f"default: {HEAD}")
-
-
-class ChangeSerializer(fields.Serializer):
-    """A hypothesis, and the patch that tests it."""
-
-    title = fields.CharField()
-    change = fields.CharField(help_text="the one thing that differs from the incumbent")
-    rationale = fields.CharField(help_text="why it should help")
-    patch = fields.CharField(help_text="a diff of `git diff` against the incumbent")
-    target = fields.CharField(required=False, help_text="the config class that is to gain")
-    repairs = fields.IntegerField(
+    """,
+    platform=fields.CharField(source="platform.slug"),
+    gain=Read(GainSerializer(allow_null=True), lambda row: summaries_of([row])[0].gain),
+    no_worker=Read(fields.CharField(), lambda row: no_worker_of(row, "repository")),
+)
+WholeRepositorySerializer = columns_of("WholeRepository", RepositorySerializer, "harness")
+RepositoryRoundSerializer = columns_of(
+    "RepositoryRound",
+    RepositoryRound,
+    "id repository number state title target repairs kind name verdict reason sentence gain "
+    "against commit created_at finished_at",
+    "gain: of the score against the incumbent of its time, by the project's own harness.",
+    repository=fields.IntegerField(source="repository_id"),
+    repairs=fields.IntegerField(source="repairs.number", allow_null=True, default=None),
+    verdict=Read(fields.CharField(), lambda row: str(row.verdict or "")),
+    gain=Read(GainSerializer(allow_null=True), lambda row: line_of(row).gain),
+)
+HarnessClassSerializer = body_of(
+    "HarnessClass",
+    "before, after: medians in the table's own unit.",
+    name=fields.CharField(),
+    rows=fields.IntegerField(),
+    before=fields.FloatField(),
+    after=fields.FloatField(),
+    gain=GainSerializer(),
+)
+ProvenSerializer = body_of(
+    "Proven",
+    "What kopt's own judge found about one file, as a kernel of a problem.",
+    **texts("problem verdict reason sentence"),
+    gain=GainSerializer(allow_null=True),
+)
+WholeRepositoryRoundSerializer = columns_of(
+    "WholeRepositoryRound",
+    RepositoryRoundSerializer,
+    "change rationale patch log classes proven",
+    proven=Read(ProvenSerializer(allow_null=True), lambda row: line_of(row).proven),
+    classes=Read(HarnessClassSerializer(many=True), lambda row: line_of(row).classes),
+)
+NewRepositorySerializer = body_of(
+    "NewRepository",
+    bundle=fields.CharField(help_text="base64 of `git bundle create - HEAD`"),
+    harness=fields.CharField(help_text="how it builds, tests and times itself, as TOML"),
+    platform=fields.CharField(help_text="a platform's slug"),
+    revision=fields.CharField(required=False, help_text=f"default: {HEAD}"),
+)
+ChangeSerializer = body_of(
+    "Change",
+    "A hypothesis, and the patch that tests it.",
+    title=fields.CharField(),
+    change=fields.CharField(help_text="the one thing that differs from the incumbent"),
+    rationale=fields.CharField(help_text="why it should help"),
+    patch=fields.CharField(help_text="a diff of `git diff` against the incumbent"),
+    target=fields.CharField(required=False, help_text="the config class that is to gain"),
+    repairs=fields.IntegerField(
         required=False, allow_null=True, help_text="number of a failed round that this mends"
-    )
+    ),
+)
 
 
 class RepositoryRoundFilters(filters.FilterSet):

@@ -21,12 +21,7 @@ from campaigns.models import EvaluationState, RepositoryState
 from campaigns.models.transitions import claim, move
 from campaigns.problems.shipped import UnknownProblem
 from campaigns.repositories.harness import HostBroken
-from campaigns.repositories.measure import (
-    ChangeTrial,
-    Failed,
-    MeasuredChange,
-    keep_built,
-)
+from campaigns.repositories.measure import ChangeTrial, Failed, MeasuredChange, keep_built
 from campaigns.repositories.models import Repository, RepositoryRound, noise_at, stored
 from campaigns.repositories.own_repository import OwnRepository, PatchRefused
 from campaigns.repositories.rounds import stop_if_spent

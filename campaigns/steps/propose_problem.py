@@ -8,12 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.devices.problem_code import (
-    HostLacks,
-    described_problem,
-    problem_notes,
-    unbuilt,
-)
+from campaigns.devices.problem_code import HostLacks, described_problem, problem_notes, unbuilt
 from campaigns.devices.processes import tempdir
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec

@@ -51,9 +51,7 @@ class CandidateForm(forms.Form):
 
     source = _text("Source", "starts as a copy of the incumbent's source")
     upload = forms.FileField(
-        label="Or a file",
-        required=False,
-        help_text="its text takes the place of the source above",
+        label="Or a file", required=False, help_text="its text takes the place of the source above"
     )
     flags = _text("Compiler flags", "such as -O3 -march=native; starts as those of the incumbent")
     title = _text("Title", "the idea in a few words")
@@ -66,9 +64,7 @@ class CandidateForm(forms.Form):
     )
     metric = _text("Expected metric", "what should move", list="metrics")
     direction = forms.ChoiceField(
-        label="Expected direction",
-        choices=[(way, way) for way in MetricDirection],
-        required=False,
+        label="Expected direction", choices=[(way, way) for way in MetricDirection], required=False
     )
     amount = _text("Expected amount", "as a share, such as 8%")
     risks = _text("Risks", "optional; what may go wrong", rows=2)

@@ -13,7 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from knowledge.api.json_body import number_at
-from knowledge.api.lists import ListView, OneView, RecordSerializer, Selected
+from knowledge.api.lists import ListView, OneView, Selected
+from knowledge.api.shapes import body_of, columns_of, texts
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import CurationError
 from knowledge.experience.exchange.naming import our_question
@@ -44,81 +45,49 @@ LESSONS = Lesson.objects.prefetch_related("evidence__entry")
 USUAL, MOST = 10, 100  # hits of each section
 
 
-class ExperienceSerializer(RecordSerializer, serializers.ModelSerializer):
-    """One attempt. gain: a fraction over its baseline (0.05: 5 % faster)."""
-
-    record = staticmethod(entry_record)
-    merged_into = serializers.UUIDField(allow_null=True)
-    strategy = serializers.CharField()
-    op = serializers.CharField()
-    dtype = serializers.CharField()
-    backend = serializers.CharField()
-    platform = serializers.CharField()
-    arch = serializers.CharField()
-    bottleneck = serializers.CharField()
-    shape_class = serializers.CharField()
-    shapes = serializers.ListField()
-    evidence = serializers.ListField()
-    params = serializers.DictField()
-    metrics = serializers.DictField()
-
-    class Meta:
-        model = Experience
-        fields = (
-            *("uuid", "standing", "merged_into", "origin", "label", "strategy", "strategy_name"),
-            *("op", "dtype", "backend", "platform", "arch", "bottleneck", "shape_class"),
-            *("shapes", "params", "title", "change", "evidence", "precondition", "problem"),
-            *("proposer", "verdict", "reason", "gain", "gain_low", "gain_high", "pairs"),
-            *("baseline", "expected_gain", "borne", "compiler", "driver", "metrics", "notes"),
-            *("external", "campaign", "round", "happened_at"),
-        )
-
-
-class LessonSerializer(RecordSerializer, serializers.ModelSerializer):
-    """One lesson. evidence: UUID of an attempt → whether it agrees."""
-
-    record = staticmethod(lesson_record)
-    evidence = serializers.DictField(child=serializers.BooleanField())
-
-    class Meta:
-        model = Lesson
-        fields = ("uuid", "state", "avoid", *SCOPE, *TEXTS, "evidence")
-
-
-class GapSerializer(RecordSerializer, serializers.ModelSerializer):
-    record = staticmethod(gap_record)
-
-    class Meta:
-        model = Gap
-        fields = ("uuid", "state", "question", "query", "why", *SCOPE)
-
-
-class NewAttemptSerializer(serializers.Serializer):
-    """An attempt that was made elsewhere, in the words of its source."""
-
-    kernel = serializers.CharField(help_text="the operation")
-    backend = serializers.CharField()
-    optimization = serializers.CharField(help_text="the strategy, as in tile{M=16}")
-    outcome = serializers.CharField()
-    chip = serializers.CharField(required=False)
-    platform = serializers.CharField(required=False)
-    dtype = serializers.CharField(required=False)
-    dims = serializers.CharField(required=False)
-    bottleneck = serializers.CharField(required=False)
-    stall = serializers.CharField(required=False)
-    before = serializers.DictField(required=False, help_text="such as latency_ms")
-    after = serializers.DictField(required=False)
-    params = serializers.DictField(required=False)
-    hypothesis = serializers.CharField(required=False)
-    notes = serializers.CharField(required=False)
-    gain = serializers.FloatField(required=False)
-    keep = serializers.ListField(child=serializers.CharField(), required=False)
-
-
-class NewGapSerializer(serializers.ModelSerializer):
-    class Meta:
-        model = Gap
-        fields = tuple(field.name for field in fields(NewGap))
+ExperienceSerializer = columns_of(
+    "Experience",
+    Experience,
+    "uuid standing merged_into origin label strategy strategy_name op dtype backend platform arch "
+    "bottleneck shape_class shapes params title change evidence precondition problem proposer "
+    "verdict reason gain gain_low gain_high pairs baseline expected_gain borne compiler driver "
+    "metrics notes external campaign round happened_at",
+    "One attempt. gain: a fraction over its baseline (0.05: 5 % faster).",
+    record=staticmethod(entry_record),
+    merged_into=serializers.UUIDField(allow_null=True),
+    **texts("strategy op dtype backend platform arch bottleneck shape_class"),
+    shapes=serializers.ListField(),
+    evidence=serializers.ListField(),
+    params=serializers.DictField(),
+    metrics=serializers.DictField(),
+)
+LessonSerializer = columns_of(
+    "Lesson",
+    Lesson,
+    f"uuid state avoid {' '.join((*SCOPE, *TEXTS))} evidence",
+    "One lesson. evidence: UUID of an attempt → whether it agrees.",
+    record=staticmethod(lesson_record),
+    evidence=serializers.DictField(child=serializers.BooleanField()),
+)
+GapSerializer = columns_of(
+    "Gap", Gap, f"uuid state question query why {' '.join(SCOPE)}", record=staticmethod(gap_record)
+)
+NewAttemptSerializer = body_of(
+    "NewAttempt",
+    "An attempt that was made elsewhere, in the words of its source.",
+    kernel=serializers.CharField(help_text="the operation"),
+    backend=serializers.CharField(),
+    optimization=serializers.CharField(help_text="the strategy, as in tile{M=16}"),
+    outcome=serializers.CharField(),
+    **texts("chip platform dtype dims bottleneck stall", required=False),
+    before=serializers.DictField(required=False, help_text="such as latency_ms"),
+    after=serializers.DictField(required=False),
+    params=serializers.DictField(required=False),
+    **texts("hypothesis notes", required=False),
+    gain=serializers.FloatField(required=False),
+    keep=serializers.ListField(child=serializers.CharField(), required=False),
+)
+NewGapSerializer = columns_of("NewGap", Gap, " ".join(field.name for field in fields(NewGap)))
 
 
 class ExperienceView(ListView):

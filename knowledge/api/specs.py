@@ -15,7 +15,8 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from knowledge.api.lists import ListView, OneView, RecordSerializer, Selected
+from knowledge.api.lists import ListView, OneView, Selected
+from knowledge.api.shapes import body_of, columns_of, texts
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import LONGEST_REASON, CurationError
 from knowledge.curation.propose import Proposal, submit
@@ -55,68 +56,49 @@ SHEET = Spec.objects.for_sheet().with_flags(Flag.objects.open())
 ALSO: dict[str, tuple[str, ...]] = {"retire": ("successor",)}  # what it reads beside `why`
 
 
-class FlagSerializer(serializers.Serializer):
-    id = serializers.IntegerField()
-    kind = serializers.CharField()
-    note = serializers.CharField()
-    raised_at = serializers.DateTimeField()
-
-
-class CitationSerializer(serializers.Serializer):
-    """The lines that a value rests on. state: ok, or what has become of them."""
-
-    text = serializers.CharField()
-    path = serializers.CharField()
-    lines = serializers.ListField(child=serializers.IntegerField())
-    revision = serializers.CharField()
-    quote = serializers.CharField()
-    href = serializers.CharField()
-    state = serializers.CharField()
-    flag = FlagSerializer(allow_null=True)
-
-
-class SpecSerializer(RecordSerializer, serializers.ModelSerializer):
-    """One value in its canonical unit; null for names, UNKNOWN and NONE."""
-
-    record = staticmethod(lambda spec: spec_records([spec])[0])
-    url = serializers.CharField()
-    platform = serializers.CharField()
-    qualifiers = serializers.DictField(child=serializers.CharField())
-    replaces = serializers.IntegerField(allow_null=True)
-    citation = CitationSerializer(allow_null=True)
-
-    class Meta:
-        model = Spec
-        fields = (
-            *("id", "url", "platform", "metric", "qualifiers", "state", "rank", "value", "unit"),
-            *("shown", "evidence", "source", "source_kind", "source_url", "note", "replaces"),
-            "citation",
-        )
-
-
-class ProposalSerializer(serializers.Serializer):
-    """One value with the lines that it rests on."""
-
-    platform = serializers.CharField()
-    metric = serializers.CharField()
-    value = serializers.CharField(help_text="with its unit, such as 4.8 TB/s")
-    cite = serializers.CharField(help_text="<gpu-wiki>/path.md:L5")
-    source = serializers.CharField()
-    source_kind = serializers.CharField()
-    evidence = serializers.CharField()
-    why = serializers.CharField()
-    source_url = serializers.CharField(required=False, allow_blank=True)
-    rank = serializers.CharField(required=False, allow_blank=True)
-    note = serializers.CharField(required=False, allow_blank=True)
-    qualifiers = serializers.DictField(child=serializers.CharField(), required=False)
-    replaces = serializers.IntegerField(required=False, allow_null=True)
-
-
-class DecisionSerializer(serializers.Serializer):
-    """successor: the id of the value that is preferred then; of `retire` only."""
-
-    why = serializers.CharField()
-    successor = serializers.IntegerField(required=False, allow_null=True)
+FlagSerializer = body_of(
+    "Flag",
+    id=serializers.IntegerField(),
+    **texts("kind note"),
+    raised_at=serializers.DateTimeField(),
+)
+CitationSerializer = body_of(
+    "Citation",
+    "The lines that a value rests on. state: ok, or what has become of them.",
+    **texts("text path"),
+    lines=serializers.ListField(child=serializers.IntegerField()),
+    **texts("revision quote href state"),
+    flag=FlagSerializer(allow_null=True),
+)
+SpecSerializer = columns_of(
+    "Spec",
+    Spec,
+    "id url platform metric qualifiers state rank value unit shown evidence source source_kind "
+    "source_url note replaces citation",
+    "One value in its canonical unit; null for names, UNKNOWN and NONE.",
+    record=staticmethod(lambda spec: spec_records([spec])[0]),
+    **texts("url platform"),
+    qualifiers=serializers.DictField(child=serializers.CharField()),
+    replaces=serializers.IntegerField(allow_null=True),
+    citation=CitationSerializer(allow_null=True),
+)
+ProposalSerializer = body_of(
+    "Proposal",
+    "One value with the lines that it rests on.",
+    **texts("platform metric"),
+    value=serializers.CharField(help_text="with its unit, such as 4.8 TB/s"),
+    cite=serializers.CharField(help_text="<gpu-wiki>/path.md:L5"),
+    **texts("source source_kind evidence why"),
+    **texts("source_url rank note", required=False, allow_blank=True),
+    qualifiers=serializers.DictField(child=serializers.CharField(), required=False),
+    replaces=serializers.IntegerField(required=False, allow_null=True),
+)
+DecisionSerializer = body_of(
+    "Decision",
+    "successor: the id of the value that is preferred then; of `retire` only.",
+    why=serializers.CharField(),
+    successor=serializers.IntegerField(required=False, allow_null=True),
+)
 
 
 class SpecsView(ListView):
@@ -251,14 +233,13 @@ def _spec_at(pk: int) -> Spec:
     return found
 
 
-class PlatformSerializer(serializers.ModelSerializer):
-    """One exact product. aliases: the names that drivers report."""
-
-    aliases = serializers.ListField(child=serializers.CharField())
-
-    class Meta:
-        model = Platform
-        fields = ("id", "slug", "name", "vendor", "arch", "kind", "target", "aliases")
+PlatformSerializer = columns_of(
+    "Platform",
+    Platform,
+    "id slug name vendor arch kind target aliases",
+    "One exact product. aliases: the names that drivers report.",
+    aliases=serializers.ListField(child=serializers.CharField()),
+)
 
 
 class PlatformFilters(filters.FilterSet):
@@ -284,28 +265,20 @@ class OnePlatform(OneView):
     lookup_field = "slug"
 
 
-class DocumentSerializer(serializers.ModelSerializer):
-    changed_at = serializers.DateTimeField()
-
-    class Meta:
-        model = Document
-        fields = ("id", "path", "title", "origin", "withdrawn_at", "changed_at")
-
-
-class RevisionSerializer(serializers.ModelSerializer):
-    class Meta:
-        model = Revision
-        fields = ("number", "sha256", "text", "created_at")
-
-
-class WholeDocumentSerializer(serializers.ModelSerializer):
-    """With its newest text."""
-
-    latest = RevisionSerializer()
-
-    class Meta:
-        model = Document
-        fields = ("id", "path", "title", "origin", "withdrawn_at", "latest")
+DocumentSerializer = columns_of(
+    "Document",
+    Document,
+    "id path title origin withdrawn_at changed_at",
+    changed_at=serializers.DateTimeField(),
+)
+RevisionSerializer = columns_of("Revision", Revision, "number sha256 text created_at")
+WholeDocumentSerializer = columns_of(
+    "WholeDocument",
+    Document,
+    "id path title origin withdrawn_at latest",
+    "With its newest text.",
+    latest=RevisionSerializer(),
+)
 
 
 class DocumentFilters(filters.FilterSet):

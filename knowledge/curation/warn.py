@@ -94,9 +94,7 @@ def waive(spec: Spec, constraint: str, reason: str, by: Any) -> Waiver:
     return waiver
 
 
-def _sources_of(
-    revisions: Iterable[int],
-) -> Callable[[Fact, int, tuple[int, int], str], Fact]:
+def _sources_of(revisions: Iterable[int]) -> Callable[[Fact, int, tuple[int, int], str], Fact]:
     """A function that gives a fact its lines in one of these texts, and what they stand in."""
     texts = Revision.objects.select_related("document").in_bulk(set(revisions))
     names = PlatformNames.of(Platform.objects.values_list("slug", "name", "aliases"))

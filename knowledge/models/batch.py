@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from knowledge.models.guarded import COMMAND
+from knowledge.models.guarded import COMMAND, person
 
 
 class BatchKind(models.TextChoices):
@@ -60,17 +59,13 @@ class Batch(models.Model):
     answers = models.JSONField(default=dict, blank=True)
     plan = models.JSONField(default=dict, blank=True)
     why = models.CharField(max_length=300, blank=True)
-    author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    author = person()
     created_at = models.DateTimeField(auto_now_add=True)
     decided_at = models.DateTimeField(null=True, blank=True)
     undone_at = models.DateTimeField(null=True, blank=True)
     progress = models.JSONField(default=dict, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
-    undone_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    undone_by = person()
 
     objects = BatchQuerySet.as_manager()
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.conf import settings
 from django.db import models
 
-from knowledge.models.guarded import ALWAYS, Guarded, actor
+from knowledge.models.guarded import ALWAYS, Guarded, actor, person
 from knowledge.models.spec import Spec, SpecQuerySet, SpecState
 
 
@@ -39,9 +38,7 @@ class SpecChange(Guarded):
 
     spec = models.ForeignKey(Spec, models.PROTECT, related_name="changes")
     at = models.DateTimeField(auto_now_add=True)
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    by = person()
     action = models.CharField(max_length=16, choices=Action.choices)
     state = models.CharField(max_length=16, choices=SpecState.choices)
     rank = models.CharField(max_length=16)
@@ -91,18 +88,14 @@ class Waiver(Guarded):
     spec = models.ForeignKey(Spec, models.PROTECT, related_name="waivers")
     constraint = models.CharField(max_length=40)
     reason = models.CharField(max_length=500)
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    by = person()
     at = models.DateTimeField(auto_now_add=True)
     elsewhere = models.JSONField(null=True, blank=True, editable=False)
 
     class Meta:
         base_manager_name = "objects"
         ordering = ["pk"]
-        constraints = [
-            models.UniqueConstraint(fields=["spec", "constraint"], name="waiver_once"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["spec", "constraint"], name="waiver_once")]
 
     def __str__(self) -> str:
         return f"{self.spec}: {self.constraint} waived"

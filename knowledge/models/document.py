@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 
-from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
 from knowledge.models.batch import Batch
-from knowledge.models.guarded import ALWAYS, Guarded
+from knowledge.models.guarded import ALWAYS, Guarded, person
 from knowledge.specs.citation import quoted
 
 SHIPPED_ORIGIN = "shipped"
@@ -63,9 +62,7 @@ class Revision(Guarded):
     sha256 = models.CharField(max_length=64)
     text = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
-    author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    author = person()
     batch = models.ForeignKey(
         Batch, models.PROTECT, null=True, blank=True, related_name="revisions"
     )

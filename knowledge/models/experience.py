@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import uuid
 
-from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
 from knowledge.experience.terms import AttemptLabel, Bottleneck
-from knowledge.models.guarded import ALWAYS, Guarded
+from knowledge.models.guarded import ALWAYS, Guarded, person
 
 
 class StrategyKind(models.TextChoices):
@@ -196,9 +195,7 @@ class Experience(models.Model):
     batch = models.ForeignKey(
         "knowledge.Batch", models.PROTECT, null=True, blank=True, related_name="entries"
     )
-    author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    author = person()
     happened_at = models.DateTimeField()
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -246,9 +243,7 @@ class ExperienceChange(Guarded):
     entry = models.ForeignKey(Experience, models.PROTECT, related_name="changes")
     action = models.CharField(max_length=12, choices=ExperienceAction.choices)
     other = models.ForeignKey(Experience, models.PROTECT, null=True, blank=True, related_name="+")
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    by = person()
     why = models.TextField(blank=True)
     at = models.DateTimeField(auto_now_add=True)
 

@@ -9,19 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
 
+from django.conf import settings
 from django.db import IntegrityError, models
 
 COMMAND = "a command"
 ALWAYS = models.Q(pk__isnull=False)
 
 
-def actor(person: Any, elsewhere: Mapping[str, str] | None, name: str = "by") -> str:
+def person() -> models.ForeignKey[Any, Any]:
+    """A column for who did something; null for a command, the flow, or somebody elsewhere."""
+    return models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+
+
+def actor(user: Any, elsewhere: Mapping[str, str] | None, name: str = "by") -> str:
     """ "alice" is a user of this installation; "alice, imported" is a name in a file.
 
     elsewhere: what a file says of the row, null of one that was made here; name: its key.
     """
-    if person is not None:
-        return str(person.get_username())
+    if user is not None:
+        return str(user.get_username())
     if elsewhere is None or name not in elsewhere:
         return COMMAND
     return f"{elsewhere[name] or COMMAND}, imported"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import uuid
 
-from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
 from knowledge.models.experience import Experience
-from knowledge.models.guarded import ALWAYS, Guarded, actor
+from knowledge.models.guarded import ALWAYS, Guarded, actor, person
 
 
 class Scoped(models.Model):
@@ -80,9 +79,7 @@ class Lesson(Scoped):
     batch = models.ForeignKey(
         "knowledge.Batch", models.PROTECT, null=True, blank=True, related_name="lessons"
     )
-    proposed_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    proposed_by = person()
     confirmed = models.PositiveIntegerField(default=0)
     contradicted = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -123,9 +120,7 @@ class LessonEvidence(Guarded):
     lesson = models.ForeignKey(Lesson, models.PROTECT, related_name="evidence")
     entry = models.ForeignKey(Experience, models.PROTECT, related_name="lessons")
     agrees = models.BooleanField()
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    by = person()
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -145,9 +140,7 @@ class LessonChange(Guarded):
 
     lesson = models.ForeignKey(Lesson, models.PROTECT, related_name="changes")
     state = models.CharField(max_length=16, choices=LessonState.choices)
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    by = person()
     why = models.TextField(blank=True)
     before = models.JSONField(default=dict, blank=True)
     after = models.JSONField(default=dict, blank=True)
@@ -194,12 +187,8 @@ class Gap(Scoped):
     )
     entry = models.ForeignKey(Experience, models.PROTECT, null=True, blank=True, related_name="+")
     why = models.TextField(blank=True)
-    asked_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
-    closed_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    asked_by = person()
+    closed_by = person()
     asked_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True, blank=True)
 
@@ -241,9 +230,7 @@ class Disagreement(models.Model):
         max_length=12, choices=ConflictState.choices, default=ConflictState.OPEN
     )
     decision = models.TextField(blank=True)
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    by = person()
     found_at = models.DateTimeField(auto_now_add=True)
     decided_at = models.DateTimeField(null=True, blank=True)
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.conf import settings
 from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
 from knowledge.models.document import Revision
-from knowledge.models.guarded import ALWAYS, Guarded, GuardedQuerySet, actor
+from knowledge.models.guarded import ALWAYS, Guarded, GuardedQuerySet, actor, person
 from knowledge.specs.citation import CitationLine
 from knowledge.specs.cited import is_known
 from knowledge.specs.facts import Rank
@@ -112,9 +111,7 @@ class Spec(models.Model):
     rank = models.CharField(max_length=16)
     state = models.CharField(max_length=16, choices=SpecState.choices)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    proposed_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    proposed_by = person()
     replaces = models.ForeignKey(
         "self", models.PROTECT, null=True, blank=True, related_name="replacements"
     )
@@ -277,14 +274,10 @@ class Flag(Guarded):
     quote = models.TextField(blank=True)
     note = models.TextField(blank=True)
     raised_at = models.DateTimeField(auto_now_add=True)
-    raised_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    raised_by = person()
     answer = models.CharField(max_length=16, choices=FlagAnswer.choices, blank=True)
     answered_at = models.DateTimeField(null=True, blank=True)
-    answered_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
-    )
+    answered_by = person()
     why = models.TextField(blank=True)
     elsewhere = models.JSONField(null=True, blank=True, editable=False)
 

@@ -141,11 +141,7 @@ def _difference(old: Revision, new: Revision) -> dict[str, Any]:
     # What needs a person first: that a line only moved is the most frequent and the least.
     affected.sort(key=lambda each: each[1].state is CitationState.MOVED)
     unaffected = len(citations) - len(affected)
-    return {
-        "diff": diff_lines(old.text, new.text),
-        "affected": affected,
-        "unaffected": unaffected,
-    }
+    return {"diff": diff_lines(old.text, new.text), "affected": affected, "unaffected": unaffected}
 
 
 def render_markdown(text: str) -> SafeString:

@@ -21,10 +21,7 @@ FIELDS = """[...document.querySelectorAll("main form[role=search] :is(input, sel
   .map(field => [field.name, field.value])"""
 # A page → the choices made on it one after the other, field → value, and the button that asks.
 CHOICES = {
-    H200: (
-        [("#f-need", "roofline"), ("#f-evidence", "documented"), ("#f-need", "")],
-        "#f-go",
-    ),
+    H200: ([("#f-need", "roofline"), ("#f-evidence", "documented"), ("#f-need", "")], "#f-go"),
     "/w/specs/": (
         [("#s-q", "bandwidth h200"), ("#s-q", "bandwidth x-1"), ("#s-flag", "any")],
         "#s-go",

@@ -145,12 +145,7 @@ def test_it_refuses_a_campaign_and_stores_nothing(
             AbortReason.PROBLEM_UNUSABLE,
             "double/ref.py: setup(n4096): outputs: name at least one",
         ),
-        (
-            small.REF,
-            MISMATCH,
-            AbortReason.BASELINE_FAILED,
-            "v0.cpp:1: solve: ",
-        ),
+        (small.REF, MISMATCH, AbortReason.BASELINE_FAILED, "v0.cpp:1: solve: "),
         (small.REF, small.source(NAN).text, AbortReason.BASELINE_FAILED, "nan"),
     ],
     ids=["no outputs", "signature", "nan"],
@@ -216,9 +211,7 @@ def disk(folder: Path, size: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("size", "code"),
-    [("4k", USAGE), ("8k", NOT_ACCEPTED)],
-    ids=["at once", "with the job"],
+    ("size", "code"), [("4k", USAGE), ("8k", NOT_ACCEPTED)], ids=["at once", "with the job"]
 )
 def test_it_says_that_the_disk_is_full(
     small_disk: list[str], tmp_path: Path, size: str, code: int

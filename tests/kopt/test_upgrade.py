@@ -47,6 +47,8 @@ batches = [
     [b.number, b.state, b.undone_by_name if b.undone_at else "", b.entries.count()]
     for b in Batch.objects.filter(kind="experience").order_by("pk")
 ]
+alone = Experience.objects.filter(standing="counts", track__gains=1).exclude(gain_low=None)
+ends = [one.gain_low == one.track.gain_low for one in alone.select_related("track")]
 later = plan_import({"experiences.json": "[]"}, None).number
 last = Batch.objects.filter(kind="experience", state="confirmed").get()
 undo(last, cora, "wrong file")
@@ -62,6 +64,7 @@ print(json.dumps({
     "asked": list(Worker.objects.exclude(asked_at=None).values_list("name", "asked_by__username")),
     "files": sorted(trail.files)[:2] + [len(trail.files)],
     "batches": batches,
+    "ends": ends,
     "later": later,
     "withdrawn": Experience.objects.filter(batch=last, standing="withdrawn").count(),
 }))
@@ -113,6 +116,11 @@ def test_imports_of_experience_keep_their_numbers(told: dict[str, Any]) -> None:
     assert (first[:3], second[:3]) == ([1, "undone", "alice"], [2, "confirmed", ""])
     assert told["later"] > 2
     assert told["withdrawn"] == second[3] > 0
+
+
+def test_a_single_attempt_has_its_own_interval(told: dict[str, Any]) -> None:
+    assert told["ends"]
+    assert all(told["ends"])
 
 
 @pytest.mark.django_db

@@ -13,15 +13,7 @@ from django.conf import settings
 from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import hold
 from campaigns.devices.launch import Beat, EvaluatorService
-from campaigns.evaluator.contract import (
-    Case,
-    Job,
-    Outcome,
-    Phase,
-    Report,
-    Source,
-    backends,
-)
+from campaigns.evaluator.contract import Case, Job, Outcome, Phase, Report, Source, backends
 from campaigns.evaluator.contract.backends import BACKEND_OF
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem

@@ -57,10 +57,7 @@ DECISIONS: dict[str, Callable[[Spec, Any, str], Spec]] = {"approve": approve, "r
 
 class Command(BaseCommand):
     help = "Values with the lines they rest on: look up, list, propose and review."
-    exits: ClassVar[Exits] = {
-        MetricError: ExitCode.NOT_FOUND,
-        Conflict: ExitCode.NOT_ALLOWED,
-    }
+    exits: ClassVar[Exits] = {MetricError: ExitCode.NOT_FOUND, Conflict: ExitCode.NOT_ALLOWED}
 
     def verbs(self) -> tuple[Verb, ...]:
         return (

@@ -113,10 +113,7 @@ class Command(BaseCommand):
         self.progress(f"demo campaign {campaign.pk}: {campaign.title}")
 
     def _supervise(
-        self,
-        children: list[Child],
-        is_ready: Callable[[], bool],
-        greet: Callable[[], None],
+        self, children: list[Child], is_ready: Callable[[], bool], greet: Callable[[], None]
     ) -> None:
         ended = threading.Event()
 

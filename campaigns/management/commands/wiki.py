@@ -9,13 +9,7 @@ from typing import Any
 from campaigns.devices.discover import this_device
 from campaigns.devices.passport import measure_ceilings
 from campaigns.evaluator.contract.ceilings import CeilingsError
-from campaigns.management.base_command import (
-    ExitCode,
-    ImportCommand,
-    Verb,
-    argument,
-    batch_record,
-)
+from campaigns.management.base_command import ExitCode, ImportCommand, Verb, argument, batch_record
 from knowledge.curation.errors import Conflict
 from knowledge.curation.warn import contradictions
 from knowledge.exchange.batches import confirm

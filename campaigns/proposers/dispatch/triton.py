@@ -24,9 +24,7 @@ from campaigns.syntax.edits import Edit, apply_edits
 
 # They reach names by their text, which no renaming follows.
 _BY_TEXT = ("globals", "exec", "eval", "vars")
-_FUTURE = m.SimpleStatementLine(
-    body=[m.ImportFrom(module=m.Name("__future__")), m.ZeroOrMore()],
-)
+_FUTURE = m.SimpleStatementLine(body=[m.ImportFrom(module=m.Name("__future__")), m.ZeroOrMore()])
 
 
 def given_names(v0: Source) -> tuple[str, ...]:

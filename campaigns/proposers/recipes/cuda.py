@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Category, Situation, Variant
-from campaigns.proposers.recipes.base import Recipe, single, template
+from campaigns.proposers.recipes.base import Recipe, Rewrite, single, template
 from campaigns.syntax.c_family import (
     counted_loop,
     functions,
@@ -98,15 +98,19 @@ def _global_index(kernel: Node) -> bool:
     return any(parts <= names_in(node) for node in walk(kernel, "init_declarator"))
 
 
-def by_template(situation: Situation, name: str, *spreads: Spread) -> tuple[Variant, ...]:
+def by_template(name: str, *spreads: Spread) -> Rewrite:
     """The template `name` for a source that spreads its work in one of these ways; else none."""
-    source = situation.source
-    if spread_of(source, situation.op) not in spreads:
-        return ()
-    return single(Source(source.name, template(name), source.flags))
+
+    def rewrite(situation: Situation) -> tuple[Variant, ...]:
+        source = situation.source
+        if spread_of(source, situation.op) not in spreads:
+            return ()
+        return single(Source(source.name, template(name.format(op=situation.op)), source.flags))
+
+    return rewrite
 
 
-@Recipe(
+Recipe(
     "cuda.block_per_row",
     "Give every row a block",
     category=Category.LAUNCH,
@@ -117,13 +121,10 @@ def by_template(situation: Situation, name: str, *spreads: Spread) -> tuple[Vari
     risks="Rows much shorter than a block leave threads idle.",
     expected=lambda facts: 6.0,
     ops=("softmax", "layernorm"),
-)
-def block_per_row(situation: Situation) -> tuple[Variant, ...]:
-    """Replace a kernel that works as one thread per row; refuse anything else."""
-    return by_template(situation, f"{situation.op}_block_per_row.cu", Spread.THREAD_PER_ROW)
+)(by_template("{op}_block_per_row.cu", Spread.THREAD_PER_ROW))
 
 
-@Recipe(
+Recipe(
     "cuda.row_in_registers",
     "Keep the row in registers",
     category=Category.REGISTERS,
@@ -134,13 +135,10 @@ def block_per_row(situation: Situation) -> tuple[Variant, ...]:
     risks="Needs pointers aligned to 16 bytes; long rows take many registers and lower occupancy.",
     expected=lambda facts: 1.6,
     ops=("softmax", "layernorm"),
-)
-def row_in_registers(situation: Situation) -> tuple[Variant, ...]:
-    """Replace a kernel that works as one block per row in three passes; refuse anything else."""
-    return by_template(situation, f"{situation.op}_row_in_registers.cu", Spread.BLOCK_PER_ROW)
+)(by_template("{op}_row_in_registers.cu", Spread.BLOCK_PER_ROW))
 
 
-@Recipe(
+Recipe(
     "cuda.shared_tile",
     "Stage tiles in shared memory",
     category=Category.MOVEMENT,
@@ -150,13 +148,10 @@ def row_in_registers(situation: Situation) -> tuple[Variant, ...]:
     risks="Two barriers per tile; every term still needs two shared loads.",
     expected=lambda facts: 1.5,
     ops=("matmul",),
-)
-def shared_tile(situation: Situation) -> tuple[Variant, ...]:
-    """Replace a kernel that works as one thread per output; refuse anything else."""
-    return by_template(situation, "matmul_shared_tile.cu", Spread.THREAD_PER_OUTPUT)
+)(by_template("matmul_shared_tile.cu", Spread.THREAD_PER_OUTPUT))
 
 
-@Recipe(
+Recipe(
     "cuda.register_tile",
     "Keep a square of sums per thread",
     category=Category.REGISTERS,
@@ -166,15 +161,10 @@ def shared_tile(situation: Situation) -> tuple[Variant, ...]:
     risks="More registers per thread and fewer blocks: small matrices may not fill the chip.",
     expected=lambda facts: 4.0,
     ops=("matmul",),
-)
-def register_tile(situation: Situation) -> tuple[Variant, ...]:
-    """Replace a kernel that works as one output per thread; refuse anything else."""
-    return by_template(
-        situation, "matmul_register_tile.cu", Spread.THREAD_PER_OUTPUT, Spread.SHARED_TILE
-    )
+)(by_template("matmul_register_tile.cu", Spread.THREAD_PER_OUTPUT, Spread.SHARED_TILE))
 
 
-@Recipe(
+Recipe(
     "cuda.vector_access",
     "Move 16 bytes per access",
     category=Category.MOVEMENT,
@@ -184,7 +174,4 @@ def register_tile(situation: Situation) -> tuple[Variant, ...]:
     risks="Needs pointers aligned to 16 bytes.",
     expected=lambda facts: 1.3,
     ops=("vector_add",),
-)
-def vector_access(situation: Situation) -> tuple[Variant, ...]:
-    """Replace a kernel that works as one value per thread; refuse anything else."""
-    return by_template(situation, "vector_add_float4.cu", Spread.THREAD_PER_VALUE)
+)(by_template("vector_add_float4.cu", Spread.THREAD_PER_VALUE))

@@ -188,17 +188,18 @@ class Audit:
     @property
     def words(self) -> str:
         """The conclusion in a sentence."""
-        parts = f"{self.real.words} in real use by its parts, {self.whole.words} "
-        parts += "measured against v0" if self.measured else "by all rounds together"
+        whole = f"{self.whole.words} "
+        whole += "measured against v0" if self.measured else "by all rounds together"
         if self.is_inflated:
-            return (
-                f"Inflated: {parts}; over {share(GAP)} of it is in no part that reaches real use."
-            )
+            return f"Inflated: {whole}, of which {self.real.words} by what reaches real use."
         if self.has_gap:
-            return f"Parts and whole differ: {parts}; rounds one by one showed more than their sum."
+            return (
+                f"Parts and whole differ: {whole}, which counts. The parts multiply to more, as "
+                "incumbents were slower in later comparisons than when they were accepted."
+            )
         near = abs(self.residual - 1) <= GAP
         within = f"within {share(GAP)}" if near else "within their intervals"
-        return f"Clean: {parts}; they agree {within}."
+        return f"Clean: {whole}, and its parts multiply to the same {within}."
 
 
 def _product(gains: Sequence[Gain]) -> Gain:

@@ -34,7 +34,7 @@ def chained(gains: Sequence[Gain]) -> Gain | None:
 
 
 def excess(direct: Gain | None, gains: Sequence[Gain]) -> str:
-    """How far the product of gains exceeds the direct measurement; "" if it does not.
+    """That the product of gains exceeds the direct measurement; "" if it does not.
 
     direct: the last kernel against v0.
     """
@@ -42,9 +42,9 @@ def excess(direct: Gain | None, gains: Sequence[Gain]) -> str:
     if direct is None or product is None or product.low <= direct.high:
         return ""
     return (
-        f"The gains of the accepted rounds multiply to {product.words}, but measured directly the "
-        f"last kernel is {direct.words} against v0. An incumbent was slower in later comparisons "
-        "than when it was accepted: check its source and the load of the host."
+        f"The gains of the accepted rounds multiply to more than {direct.words} against v0, which "
+        "was measured directly. An incumbent was slower in later comparisons than when it was "
+        "accepted: check its source and the load of the host."
     )
 
 

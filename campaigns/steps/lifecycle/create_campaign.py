@@ -43,13 +43,7 @@ TIMED_VENDOR = "NVIDIA"
 # A CPU shares its cores with everything else: longer bursts, fewer slots, less memory.
 # Both may end at a look since version 2.
 CPU_PROTOCOL = contract.Protocol(
-    version=2,
-    blocks=5,
-    burst_ms=10.0,
-    max_slots=64,
-    arena_mib=1024,
-    trials=3,
-    looks=LOOKS,
+    version=2, blocks=5, burst_ms=10.0, max_slots=64, arena_mib=1024, trials=3, looks=LOOKS
 )
 GPU_PROTOCOL = contract.Protocol(version=2, looks=LOOKS)
 LONGEST_TITLE = 200

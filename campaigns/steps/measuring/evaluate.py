@@ -27,11 +27,10 @@ from campaigns.models.evaluation import CARD, GATE
 from campaigns.models.kinds import EvaluationRole
 from campaigns.models.transitions import WORKING
 from campaigns.records.baselines import may_be_measured
-from campaigns.records.campaigns import baseline_floor
 from campaigns.records.cases import cases_of
 from campaigns.records.device_waits import is_put_off
 from campaigns.records.evaluations import may_reproduce
-from campaigns.records.noise import met_load
+from campaigns.records.noise import floor_ahead, met_load
 from campaigns.rules.noise.device_gate import QUIET, DeviceCheck, DeviceState
 from campaigns.rules.noise.drift import on_crowded_host
 from campaigns.steps.measuring.baselines import (
@@ -211,7 +210,7 @@ def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
         scratch=folder / "scratch",
         protocol=protocol,
         own_kernels=tuple(campaign.own_kernels or ()),
-        noise_floor=baseline_floor(campaign),
+        noise_floor=floor_ahead(evaluation),
     )
     return torch_job(job, evaluation) if traits.is_torch else job
 

@@ -144,10 +144,7 @@ def _rates(trail: ExportedCampaign, one: ExportedRound | None) -> tuple[float | 
         return None, None
     flops = [case.flops / seconds for case, seconds in timed]
     moved = [case.bytes / seconds for case, seconds in timed]
-    return (
-        geomean(flops) if min(flops) > 0 else 0.0,
-        geomean(moved) if min(moved) > 0 else 0.0,
-    )
+    return (geomean(flops) if min(flops) > 0 else 0.0, geomean(moved) if min(moved) > 0 else 0.0)
 
 
 def _delta(now: float | None, before: float | None) -> float | None:

@@ -6,12 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from knowledge.exchange.readers.exported_specs import (
-    ExportedSpec,
-    ExportedWiki,
-    is_kept,
-    read_kept,
-)
+from knowledge.exchange.readers.exported_specs import ExportedSpec, ExportedWiki, is_kept, read_kept
 from knowledge.exchange.readers.files import MAX_BYTES, ImportRefused
 from knowledge.exchange.readers.foreign import (
     CITES,

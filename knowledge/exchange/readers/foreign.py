@@ -17,14 +17,7 @@ from knowledge.exchange.readers.spec_sheets import SpecRecord, read_record, read
 from knowledge.lookup.platform_names import PlatformNames
 from knowledge.specs.citation import CitationError, CitationLine, quoted, split_lines
 from knowledge.specs.facts import SpecFacts
-from knowledge.specs.json_text import (
-    Node,
-    RecordError,
-    Records,
-    parse_json,
-    printable,
-    records_of,
-)
+from knowledge.specs.json_text import Node, RecordError, Records, parse_json, printable, records_of
 from knowledge.specs.quantity import other_unit
 
 CITES = re.compile(r"<gpu-wiki>/(?P<path>[^\s:|`,;)]+)(?::L(?P<first>\d+)(?:-L(?P<last>\d+))?)?")

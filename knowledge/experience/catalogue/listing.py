@@ -12,12 +12,7 @@ from knowledge.experience.wording import NONE_MEASURED, GainSpread, spread_of
 from knowledge.models import Adoption, EntryStanding, Experience, Strategy, TrackRecord
 from knowledge.search.tokens import words_of
 
-CHOICES = {
-    "limit": LIMITS,
-    "vendor": VENDORS,
-    "backend": BACKENDS,
-    "op": tuple(sorted(OPS)),
-}
+CHOICES = {"limit": LIMITS, "vendor": VENDORS, "backend": BACKENDS, "op": tuple(sorted(OPS))}
 WORKED = ("successes", "smalls", "micros")
 SPREAD = ("gain_median", "gain_low", "gain_high")
 COLUMNS = ("platform", "op", "tried", *WORKED, *SPREAD, "recent_failures")

@@ -18,10 +18,7 @@ from knowledge.models import Experience, SearchRow, SearchWord, TrackRecord
 from knowledge.search.find import ask, search
 from knowledge.search.index import counted_words, search_row
 
-PLATFORMS = [
-    ("h200-sxm", "sm_90a", "NVIDIA"),
-    ("mi300x", "gfx942", "AMD"),
-]
+PLATFORMS = [("h200-sxm", "sm_90a", "NVIDIA"), ("mi300x", "gfx942", "AMD")]
 STRATEGIES = [("tr.tile", "triton"), ("tr.warps", "triton"), ("cu.fma", "cuda"), ("x.any", "")]
 
 

@@ -14,14 +14,7 @@ import torch
 
 from campaigns.benchmarks.peers import ask as peers
 from campaigns.benchmarks.peers import contained, kernelbench, sol, trust
-from campaigns.benchmarks.peers.form import (
-    TURN,
-    Form,
-    Opinion,
-    PeerAnswer,
-    PeerTask,
-    stand_in_for,
-)
+from campaigns.benchmarks.peers.form import TURN, Form, Opinion, PeerAnswer, PeerTask, stand_in_for
 from campaigns.benchmarks.peers.trust import answers_of
 from campaigns.benchmarks.trick import TRICKS, every, read
 from campaigns.devices.discover import Device, this_device

@@ -49,8 +49,7 @@ def test_it_carries_the_exit_code_of_a_failure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("argv", "code"),
-    [(["show", "pear"], 2), (["show"], 1), (["peel", "apple"], 1), ([], 1)],
+    ("argv", "code"), [(["show", "pear"], 2), (["show"], 1), (["peel", "apple"], 1), ([], 1)]
 )
 def test_it_exits_with_one_line_and_keeps_two_for_not_found(
     argv: list[str], code: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from campaigns.devices.launch import Beat
-from campaigns.evaluator.contract import CopiedOutput, Job, Outcome, Phase, Report, backends
+from campaigns.evaluator.contract import CopiedOutput, Outcome, Phase, Report, backends
 from campaigns.problems.import_.draft import ADDED
 from campaigns.rules.target.roofline import Work, physical_floor
 from tests.campaigns.commands.test_campaign import Service
@@ -22,38 +20,62 @@ COMMAND = "campaigns.management.commands.evaluate"
 
 
 @pytest.fixture(autouse=True)
-def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
+def fakes(monkeypatch):
     monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Service)
     monkeypatch.setattr(f"{COMMAND}.this_device", lambda choice: cast.DEVICE)
     monkeypatch.setattr(f"{COMMAND}.floors_here", lambda name, spec, cases: ({}, {}))
 
 
 @pytest.fixture
-def problem(tmp_path: Path) -> str:
+def problem(tmp_path):
     return str(cast.write_problem(tmp_path))
 
 
-def candidate(tmp_path: Path, text: str, name: str = "kernel.cpp") -> str:
+@pytest.fixture
+def told(monkeypatch):
+    """The service, which changes its reports so and says these phases; the jobs that it gets."""
+
+    def tell(change, *phases):
+        jobs = []
+
+        class Told(Service):
+            def evaluate(self, job, beat=None):
+                jobs.append(job)
+                for phase in phases:
+                    beat(phase)
+                return change(super().evaluate(job))
+
+        monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Told)
+        return jobs
+
+    return tell
+
+
+def candidate(tmp_path, text, name="kernel.cpp"):
     path = tmp_path / name
     path.write_text(text)
     return str(path)
 
 
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+def answer(capsys, *arguments):
     call_command(*arguments, "--json")
     return json.loads(capsys.readouterr().out)
 
 
-def test_it_prints_outcome_verdict_and_cases(
-    tmp_path: Path, problem: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    kernel = candidate(tmp_path, "time 70")
-    found = answer(capsys, "evaluate", kernel, "--problem", problem, "--case", "two")
-    assert (found["outcome"], found["verdict"], found["reason"]) == (
-        "passed",
-        "accepted",
-        "baseline",
-    )
+@pytest.fixture
+def words(tmp_path, problem):
+    """The command line that evaluates a file with such a text."""
+
+    def made(text, *options, name="kernel.cpp"):
+        return ("evaluate", candidate(tmp_path, text, name), "--problem", problem, *options)
+
+    return made
+
+
+def test_it_prints_outcome_verdict_and_cases(words, capsys):
+    found = answer(capsys, *words("time 70", "--case", "two"))
+    said = found["outcome"], found["verdict"], found["reason"]
+    assert said == ("passed", "accepted", "baseline")
     assert [case["case"] for case in found["cases"]] == ["two"]
     times = found["cases"][0]["time_us"]
     assert times["low"] <= times["median"] <= times["high"]
@@ -70,140 +92,91 @@ def test_it_prints_outcome_verdict_and_cases(
     ],
 )
 def test_right_answers_without_a_kernel_are_no_success_in_an_interpreter(
-    tmp_path: Path,
-    problem: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    text: str,
-    log: str,
-    reason: str,
-) -> None:
-    class Interpreting(Service):
-        def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
-            report = super().evaluate(job)
-            cases = tuple(replace(case, candidate=None) for case in report.cases)
-            return replace(report, build_log=log, cases=cases)
+    words, told, capsys, text, log, reason
+):
+    def interpreted(report):
+        cases = tuple(replace(case, candidate=None) for case in report.cases)
+        return replace(report, build_log=log, cases=cases)
 
-    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Interpreting)
-    kernel = candidate(tmp_path, f"# time 70\n{text}", "kernel.py")
+    told(interpreted)
+    asked = words(f"# time 70\n{text}", name="kernel.py")
     if reason == "not_timed":
-        assert answer(capsys, "evaluate", kernel, "--problem", problem)["reason"] == reason
+        assert answer(capsys, *asked)["reason"] == reason
         return
     with pytest.raises(CommandError, match="no kernel of its own source was launched"):
-        call_command("evaluate", kernel, "--problem", problem)
+        call_command(*asked)
     assert capsys.readouterr().out.startswith("no kernel of its own; verdict: needs review")
 
 
-def test_it_takes_a_file_in_the_form_in_which_the_first_kernel_was_brought(
-    tmp_path: Path, problem: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[str] = []
-
-    class Seeing(Service):
-        def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
-            seen.append(job.candidate.text)
-            return super().evaluate(job)
-
-    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Seeing)
+def test_it_takes_a_file_in_the_form_in_which_the_first_kernel_was_brought(problem, words, told):
+    jobs = told(lambda report: report)
     own = "// time 70\nvoid twice(float* x) {}\n"
     added = f'// {ADDED}\nextern "C" void solve(float* x) {{ twice(x); }}\n'
     (Path(problem) / "v0.cpp").write_text(f"{own}\n{added}")
-    main = "int main() { return 0; }\n"
-    call_command("evaluate", candidate(tmp_path, own + main), "--problem", problem)
-    call_command("evaluate", candidate(tmp_path, own + added), "--problem", problem)
-    call_command("evaluate", candidate(tmp_path, "// time 70\n"), "--problem", problem)
-    assert seen == [f"{own}\n{added}", own + added, "// time 70\n"]
+    for text in (f"{own}int main() {{ return 0; }}\n", own + added, "// time 70\n"):
+        call_command(*words(text))
+    assert [job.candidate.text for job in jobs] == [f"{own}\n{added}", own + added, "// time 70\n"]
 
 
-def test_it_tells_what_reading_the_source_shows_and_refuses_nothing(
-    tmp_path: Path, problem: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    kernel = candidate(tmp_path, "// time 70\nvoid f() { fork(); }")
-    found = answer(capsys, "evaluate", kernel, "--problem", problem)
+def test_it_tells_what_reading_the_source_shows_and_refuses_nothing(words, capsys):
+    asked = words("// time 70\nvoid f() { fork(); }")
+    found = answer(capsys, *asked)
     assert (found["outcome"], found["verdict"]) == ("passed", "accepted")
     assert [(f["kind"], f["line"]) for f in found["findings"]] == [("process", 2)]
     gate = {gate["name"]: gate for gate in found["gates"]}["static findings"]
     assert (gate["passed"], gate["found"]) == (True, "flagged: line 2, fork (process)")
-    call_command("evaluate", kernel, "--problem", problem)
+    call_command(*asked)
     said = capsys.readouterr().out
     assert said.startswith("passed; verdict: accepted (baseline)")
     assert "  finding: line 2, fork (process)" in said
     assert "`evaluate` refuses nothing because of them" in said
 
 
-def test_it_shows_the_last_words_of_what_crashed(
-    tmp_path: Path,
-    problem: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Talking(Service):
-        def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
-            return replace(super().evaluate(job), runner_log="row 1\nrow 2\n")
-
-    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Talking)
+def test_it_shows_the_last_words_of_what_crashed(words, told, capsys):
+    told(lambda report: replace(report, runner_log="row 1\nrow 2\n"))
     with pytest.raises(CommandError):
-        call_command("evaluate", candidate(tmp_path, "crash"), "--problem", problem)
+        call_command(*words("crash"))
     assert "  it printed: row 1\n  it printed: row 2\n" in capsys.readouterr().out
 
 
-def test_it_says_what_a_timed_call_copies(
-    tmp_path: Path,
-    problem: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Copying(Service):
-        def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
-            report = super().evaluate(job)
-            copied = replace(report.cases[0].candidate, copied=(CopiedOutput("y", 16_800_000),))
-            return replace(report, cases=(replace(report.cases[0], candidate=copied),))
+def test_it_says_what_a_timed_call_copies(words, told, capsys):
+    def copying(report):
+        copied = replace(report.cases[0].candidate, copied=(CopiedOutput("y", 16_800_000),))
+        return replace(report, cases=(replace(report.cases[0], candidate=copied),))
 
-    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Copying)
-    arguments = ("evaluate", candidate(tmp_path, "time 70"), "--problem", problem, "--case", "two")
-    found = answer(capsys, *arguments)
+    told(copying)
+    found = answer(capsys, *words("time 70", "--case", "two"))
     assert found["cases"][0]["copied"] == [{"name": "y", "nbytes": 16_800_000}]
-    call_command(*arguments)
+    call_command(*words("time 70", "--case", "two"))
     note = "note: Each timed call copies `y` (16.8 MB) into its place; a caller that takes"
     assert note in capsys.readouterr().out
     assert note.endswith(found["notes"][0].partition(" the returned")[0])
 
 
-def test_it_compares_with_another_file(
-    tmp_path: Path, problem: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    new, old = candidate(tmp_path, "time 50"), candidate(tmp_path, "time 100", "old.cpp")
-    found = answer(capsys, "evaluate", new, "--problem", problem, "--against", old)
+def test_it_compares_with_another_file(tmp_path, words, capsys):
+    old = candidate(tmp_path, "time 100", "old.cpp")
+    found = answer(capsys, *words("time 50", "--against", old))
     assert found["reason"] == "promoted"
     assert found["gain"] == pytest.approx(1.0, rel=0.01)
 
 
-def test_it_compares_with_a_file_of_another_backend(
-    tmp_path: Path,
-    problem: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    made = Service()
-    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", lambda: made)
-    new, old = candidate(tmp_path, "time 50"), candidate(tmp_path, "# time 100", "old.py")
-    compared = ("evaluate", new, "--problem", problem, "--against", old)
-    assert answer(capsys, *compared, "--against-backend", "torch")["reason"] == "promoted"
-    assert (made.jobs[-1].backend, made.jobs[-1].incumbent_backend) == ("cpp", "torch")
+def test_it_compares_with_a_file_of_another_backend(tmp_path, words, told, capsys):
+    jobs = told(lambda report: report)
+    old = candidate(tmp_path, "# time 100", "old.py")
+    compared = words("time 50", "--against", old, "--against-backend")
+    assert answer(capsys, *compared, "torch")["reason"] == "promoted"
+    assert (jobs[-1].backend, jobs[-1].incumbent_backend) == ("cpp", "torch")
     with pytest.raises(CommandError, match="backend: 'jax'; accepted: cpp, cuda, torch, triton"):
-        call_command(*compared, "--against-backend", "jax")
+        call_command(*compared, "jax")
 
 
 def test_it_accepts_nothing_below_what_reading_the_inputs_takes(
-    tmp_path: Path,
-    problem: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    tmp_path, words, capsys, monkeypatch
+):
     floor = physical_floor(Work(flops=1.0, bytes=6e8), [ceiling(1e13)], [])
     monkeypatch.setattr(f"{COMMAND}.floors_here", lambda *_: ({"one": floor}, {}))
-    new, old = candidate(tmp_path, "time 50"), candidate(tmp_path, "time 100", "old.cpp")
-    found = answer(capsys, "evaluate", new, "--problem", problem, "--against", old)
+    old = candidate(tmp_path, "time 100", "old.cpp")
+    found = answer(capsys, *words("time 50", "--against", old))
     assert (found["verdict"], found["reason"]) == ("invalid", "above_roof")
 
 
@@ -219,77 +192,47 @@ SMALL = '\n[[case]]\nname = "small"\non = ["interpreter"]\nparams = { N = 16 }\n
     ],
 )
 def test_an_interpreted_kernel_is_tried_on_cases_of_its_own(
-    tmp_path: Path,
-    problem: str,
-    file: str,
-    asked: list[str],
-    cases: list[str],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    problem, words, file, asked, cases, capsys
+):
     with (Path(problem) / "problem.toml").open("a") as toml:
         toml.write(SMALL)
-    kernel = candidate(tmp_path, "time 70", file)
-    found = answer(capsys, "evaluate", kernel, "--problem", problem, *asked)
+    found = answer(capsys, *words("time 70", *asked, name=file))
     assert [case["case"] for case in found["cases"]] == cases
 
 
-def test_it_says_what_is_going_on(
-    tmp_path: Path,
-    problem: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Slow(Service):
-        def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
-            assert beat is not None
-            for phase in ("build", "check one", "check one", "burst one", "done"):
-                beat(phase)
-            return super().evaluate(job)
-
-    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Slow)
-    call_command("evaluate", candidate(tmp_path, "time 70"), "--problem", problem)
+def test_it_says_what_is_going_on(words, told, capsys):
+    told(lambda report: report, "build", "check one", "check one", "burst one", "done")
+    call_command(*words("time 70"))
     said = capsys.readouterr()
     assert said.err.splitlines()[1:] == ["  building", "  checking one", "  bursts on one"]
     assert "  one              correct in " in said.out
     assert "calls, error at most 0 × tolerance, 70.0 µs (" in said.out
 
 
-def with_cuda_compiler(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+def with_cuda_compiler(monkeypatch, version):
     cuda = replace(backends.get("cuda"), compiler=lambda: version)
     monkeypatch.setitem(backends._REGISTRY, "cuda", cuda)
 
 
-def test_without_a_gpu_cuda_is_built_for_the_least_case_of_one(
-    tmp_path: Path,
-    problem: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[Job] = []
-
-    class Builds(Service):
-        def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
-            asked.append(job)
-            return Report(job.job_id, Outcome.NOT_JUDGED, Phase.BUILD, "it is built")
-
-    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Builds)
+def test_without_a_gpu_cuda_is_built_for_the_least_case_of_one(words, told, capsys, monkeypatch):
+    said = (Outcome.NOT_JUDGED, Phase.BUILD, "it is built")
+    asked = told(lambda report: Report(report.job_id, *said))
     with_cuda_compiler(monkeypatch, "nvcc 13")
     with pytest.raises(CommandError, match="not_judged: it is built") as caught:
-        call_command("evaluate", candidate(tmp_path, "", "k.cu"), "--problem", problem)
+        call_command(*words("time 70", name="k.cu"))
     assert caught.value.returncode == 5
     assert (asked[0].target, asked[0].device) == ("sm_90a", "cpu")
     assert [case.name for case in asked[0].cases] == ["one"]
-    said = capsys.readouterr().out
-    assert said.startswith("not judged here\nNot judged here: it is built. Nothing is concluded.")
+    printed = capsys.readouterr().out
+    assert printed.startswith(
+        "not judged here\nNot judged here: it is built. Nothing is concluded."
+    )
 
 
-def test_it_refuses_cuda_where_there_is_no_gpu_and_no_compiler(
-    tmp_path: Path, problem: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_refuses_cuda_where_there_is_no_gpu_and_no_compiler(words, monkeypatch):
     with_cuda_compiler(monkeypatch, "")
-    kernel = candidate(tmp_path, "time 70", "kernel.cu")
     with pytest.raises(CommandError, match="no compiler of cuda is here") as caught:
-        call_command("evaluate", kernel, "--problem", problem)
+        call_command(*words("time 70", name="kernel.cu"))
     assert caught.value.returncode == 1
 
 
@@ -297,18 +240,16 @@ def test_it_refuses_cuda_where_there_is_no_gpu_and_no_compiler(
     ("text", "outcome"),
     [("crash", "crashed"), ("build", "build_failed"), ("wrong", "wrong_result")],
 )
-def test_it_exits_with_five_unless_the_outcome_is_passed(
-    tmp_path: Path, problem: str, text: str, outcome: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_exits_with_five_unless_the_outcome_is_passed(words, text, outcome, capsys):
     with pytest.raises(CommandError) as caught:
-        answer(capsys, "evaluate", candidate(tmp_path, text), "--problem", problem)
+        answer(capsys, *words(text))
     assert caught.value.returncode == 5
     assert json.loads(capsys.readouterr().out)["outcome"] == outcome
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("arguments", "code", "words"),
+    ("arguments", "code", "said"),
     [
         (["missing.cpp"], 2, "missing.cpp: no such file"),
         (["kernel.cpp", "--problem", "nowhere"], 2, "problem: 'nowhere'"),
@@ -317,43 +258,28 @@ def test_it_exits_with_five_unless_the_outcome_is_passed(
         (["notes.txt"], 1, "notes.txt: accepted: a name in .cpp, .cc, .c, .cu, .py, or --backend"),
     ],
 )
-def test_it_refuses_bad_input_in_one_line(
-    tmp_path: Path,
-    problem: str,
-    arguments: list[str],
-    code: int,
-    words: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_it_refuses_bad_input_in_one_line(tmp_path, problem, arguments, code, said, monkeypatch):
     monkeypatch.chdir(tmp_path)
     candidate(tmp_path, "time 1")
     candidate(tmp_path, "time 1", "notes.txt")
     options = [] if "--problem" in arguments else ["--problem", problem]
-    with pytest.raises(CommandError, match=words) as caught:
+    with pytest.raises(CommandError, match=said) as caught:
         call_command("evaluate", *arguments, *options)
     assert caught.value.returncode == code
 
 
-def test_it_tells_a_fault_of_the_problem_as_such(
-    tmp_path: Path,
-    problem: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Faulty(Service):
-        def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
-            reason = "tiny/ref.py:2: reference: leaves the output 'y' as it was"
-            return Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, reason, problem_fault=True)
-
-    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Faulty)
+def test_it_tells_a_fault_of_the_problem_as_such(words, told, capsys):
+    reason = "tiny/ref.py:2: reference: leaves the output 'y' as it was"
+    fault = (Outcome.BROKEN_HOST, Phase.START, reason)
+    told(lambda report: Report(report.job_id, *fault, problem_fault=True))
     with pytest.raises(CommandError, match=r"problem: tiny/ref\.py:2: reference: ") as caught:
-        call_command("evaluate", candidate(tmp_path, "time 70"), "--problem", problem)
+        call_command(*words("time 70"))
     assert caught.value.returncode == 1
     said = capsys.readouterr().out
     assert said.startswith("the problem has a fault: tiny/ref.py:2: reference: ")
     assert "broken" not in said
     with pytest.raises(CommandError):
-        answer(capsys, "evaluate", candidate(tmp_path, "time 70"), "--problem", problem)
+        answer(capsys, *words("time 70"))
     assert json.loads(capsys.readouterr().out)["outcome"] == "problem"
 
 
@@ -377,22 +303,13 @@ DRAWN = "torch.rand(N, generator=torch.Generator().manual_seed(seed))"
         ("torch.ones(N)", "y.copy_(x + 1)", "setup gives the same inputs for every seed"),
     ],
 )
-def test_it_checks_what_a_kernel_could_get_away_with(
-    tmp_path: Path,
-    problem: str,
-    capsys: pytest.CaptureFixture[str],
-    x: str,
-    line: str,
-    words: str | None,
-) -> None:
+def test_it_checks_what_a_kernel_could_get_away_with(tmp_path, problem, capsys, x, line, words):
     (Path(problem) / "ref.py").write_text(CONSTANT.format(x=x, answer=line))
     notes = answer(capsys, "problem", "check", problem)["notes"]
     assert [words in note for note in notes] == ([True] if words else [])
 
 
-def test_a_problem_that_cannot_be_used_is_told_by_check_and_show(
-    tmp_path: Path, problem: str
-) -> None:
+def test_a_problem_that_cannot_be_used_is_told_by_check_and_show(tmp_path, problem):
     (Path(problem) / "ref.py").write_text(CONSTANT.format(x=DRAWN, answer="return x + 1"))
     for verb in ("check", "show"):
         with pytest.raises(CommandError, match="what it returns is not read") as caught:
@@ -401,7 +318,7 @@ def test_a_problem_that_cannot_be_used_is_told_by_check_and_show(
 
 
 @pytest.mark.django_db
-def test_it_lists_and_shows_the_shipped_problems(capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_lists_and_shows_the_shipped_problems(capsys):
     names = [problem["name"] for problem in answer(capsys, "problem", "list")]
     assert names == ["layernorm", "linear", "matmul", "softmax", "vector_add"]
     found = answer(capsys, "problem", "show", "softmax")
@@ -435,7 +352,7 @@ def test_it_lists_and_shows_the_shipped_problems(capsys: pytest.CaptureFixture[s
     ],
     ids=["no setup", "returns its answer"],
 )
-def test_showing_a_problem_finds_faults_of_its_code(problem: str, ref: str, words: str) -> None:
+def test_showing_a_problem_finds_faults_of_its_code(problem, ref, words):
     (Path(problem) / "ref.py").write_text(ref)
     with pytest.raises(CommandError, match=words) as caught:
         call_command("problem", "show", problem)

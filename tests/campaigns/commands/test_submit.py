@@ -141,10 +141,7 @@ def test_it_waits_for_the_verdict(
 
 
 def test_it_says_that_the_campaign_ended_before_it_was_tried(
-    waiting: Campaign,
-    bench: WorkerContext,
-    kernel: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    waiting: Campaign, bench: WorkerContext, kernel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def end(seconds: float) -> None:
         if not cast.fresh(waiting).stop_requested:

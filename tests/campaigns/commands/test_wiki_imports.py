@@ -104,10 +104,7 @@ def test_it_refuses_documents_of_another_folder(db, folder, tmp_path, capsys):
 def test_it_fails_for_a_plan_with_refused_files(db, folder, capsys):
     (folder / "y.md").write_text(TEXT.replace("TB/s", "TB"))
     code, message = fails("import", str(folder), "--plan")
-    assert (code, message) == (
-        ExitCode.USAGE,
-        "1 files are refused; nothing can be imported",
-    )
+    assert (code, message) == (ExitCode.USAGE, "1 files are refused; nothing can be imported")
     said = capsys.readouterr()
     assert "refused    y.md" in said.out
     assert "y.md:L14" in said.err

@@ -152,12 +152,7 @@ def test_it_knows_an_address_in_its_spellings(one, other, same):
     ],
 )
 def test_it_asks_the_programs_that_are_there(monkeypatch, programs, seen):
-    said = {
-        "list": LISTED,
-        "metric": METRIC,
-        "process": PROCESS,
-        "--showbus": {"card0": card(BUS)},
-    }
+    said = {"list": LISTED, "metric": METRIC, "process": PROCESS, "--showbus": {"card0": card(BUS)}}
 
     def answer(command, **_):
         assert command[0] in programs

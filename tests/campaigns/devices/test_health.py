@@ -12,13 +12,7 @@ from kombu import Connection
 
 from campaigns.devices import host_health, host_software
 from campaigns.devices.discover import Device
-from campaigns.devices.host_software import (
-    HealthFinding,
-    State,
-    at_least,
-    said_by,
-    version_numbers,
-)
+from campaigns.devices.host_software import HealthFinding, State, at_least, said_by, version_numbers
 from campaigns.devices.launch import InterpreterFailed
 from campaigns.evaluator.sandbox import policy
 from tests.campaigns.devices.conftest import H100, H200
@@ -85,10 +79,7 @@ def test_it_asks_for_cuda_tools_only_beside_a_gpu(monkeypatch):
     assert _tools(monkeypatch, {})["ncu"].state is State.NOTE
     assert _tools(monkeypatch, {}, has_gpu=True)["ncu"].state is State.MISSING
     old = _tools(monkeypatch, {"nvcc": "release 11.8, V11.8.89"}, has_gpu=True)["nvcc"]
-    assert (old.state, old.found) == (
-        State.MISSING,
-        "release 11.8, V11.8.89, older than 12.0",
-    )
+    assert (old.state, old.found) == (State.MISSING, "release 11.8, V11.8.89, older than 12.0")
 
 
 @pytest.mark.parametrize(

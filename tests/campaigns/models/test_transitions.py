@@ -7,13 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.models import (
-    Campaign,
-    CampaignState,
-    EvaluationState,
-    IllegalTransition,
-    RoundState,
-)
+from campaigns.models import Campaign, CampaignState, EvaluationState, IllegalTransition, RoundState
 from campaigns.models.campaign import AbortReason
 from campaigns.models.transitions import LEGAL, is_legal, move, require_legal
 from campaigns.rules.stop.policy import StopReason

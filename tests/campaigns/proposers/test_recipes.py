@@ -13,12 +13,7 @@ from campaigns.evaluator.contract import Source
 from campaigns.proposers.base import Situation
 from campaigns.proposers.recipes.base import recipes
 from campaigns.syntax.tunables import find_tunables
-from tests.campaigns.problems.test_problems import (
-    SMALL,
-    reference_module,
-    run_cpp,
-    worst_margin,
-)
+from tests.campaigns.problems.test_problems import SMALL, reference_module, run_cpp, worst_margin
 
 FOLDER = Path("campaigns/problems")
 V0 = {"cpp": "v0.cpp", "cuda": "v0.cu", "triton": "v0.py"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from django.utils import timezone
 
 from campaigns.reports.proposers import proposer_rows
 from campaigns.reports.sheet import campaign_sheet
+from campaigns.rules.wording import share
 from campaigns.steps.rounds.submit import submit
 from tests.campaigns.steps import cast
 
@@ -28,17 +30,19 @@ def test_it_tells_the_proposers_apart(tmp_path: Path, monkeypatch: pytest.Monkey
     cast.run_again(campaign, bench)
     campaign = cast.fresh(campaign)
     now = timezone.now()
-    search, person, agent = proposer_rows(campaign_sheet(campaign, now), now)
+    sheet = campaign_sheet(campaign, now)
+    search, person, agent = proposer_rows(sheet, now)
     assert (search.rounds_words, search.accepted, search.counted) == ("2 of 2", 1, 1)
-    assert search.gain.gain == pytest.approx(0.25, rel=0.02)
     assert (person.rounds_words, person.accepted, person.counted) == ("2 of 3", 2, 2)
-    # Twice twofold, each over the incumbent of its time.
-    assert person.gain.gain == pytest.approx(3.0, rel=0.02)
+    # Twice twofold, after a fourth: the campaign's gain is told once, and each has its part of it.
+    assert person.part == pytest.approx(math.log(4) / math.log(5), rel=0.02)
+    assert search.part + person.part == pytest.approx(1)
+    assert (1 + search.gain.gain) * (1 + person.gain.gain) == pytest.approx(1 + sheet.total.gain)
     assert person.gain.low <= person.gain.gain <= person.gain.high
     assert person.device_s > 0
     assert person.per_s[0] == pytest.approx(person.gain.gain / person.device_s)
     assert person.facts["gain_per_s_low"] <= person.facts["gain_per_s"]
-    assert "against the incumbents of their time" in person.words
+    assert f"; {share(person.part)} of the gain, " in person.words
     assert (agent.rounds_words, agent.gain, agent.per_s_words) == ("0", None, "–")
     assert agent.facts["gain_per_s"] is None
 
@@ -52,7 +56,10 @@ def test_what_is_measured_after_the_rounds_is_nobodys(
     campaign = cast.make_campaign(tmp_path, proposers="search,person")
     cast.run_again(campaign, cast.make_bench(cast.Judge()))
     campaign, now = cast.fresh(campaign), timezone.now()
-    search, _ = proposer_rows(campaign_sheet(campaign, now), now)
+    sheet = campaign_sheet(campaign, now)
+    search, _ = proposer_rows(sheet, now)
+    total = sheet.total
+    assert (search.part, search.gain.low) == (1.0, pytest.approx(total.low))
     own = campaign.rounds.get(number=2).candidates.get().evaluations.exclude(kind="report")
     spent = sum((e.finished_at - e.started_at).total_seconds() for e in own)
     assert search.device_s == pytest.approx(spent)

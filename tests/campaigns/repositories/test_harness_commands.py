@@ -118,10 +118,7 @@ GREEDY = {
         "head -c 10M /dev/zero > a; ln a b; ln a c; ln a d",
         f"left files that are not kept: .*; {MOST}",
     ),
-    "memory of many processes": (
-        f"python -c '{MANY_PROCESSES}'",
-        MEMORY,
-    ),
+    "memory of many processes": (f"python -c '{MANY_PROCESSES}'", MEMORY),
 }
 
 

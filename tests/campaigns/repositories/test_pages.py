@@ -19,12 +19,7 @@ from campaigns.rules.harness.decide import compare, noise_of
 from campaigns.rules.harness.description import read_harness
 from campaigns.rules.verdict.decision import Reason
 from campaigns.steps.worker import worker_beat
-from tests.campaigns.repositories.projects import (
-    ROWS,
-    ROWS_HARNESS,
-    make_repository,
-    patch_of,
-)
+from tests.campaigns.repositories.projects import ROWS, ROWS_HARNESS, make_repository, patch_of
 from tests.campaigns.sample import HOSTILE
 
 CLASSES = ("dtype=int32, width=64", "dtype=int32, width=1024")

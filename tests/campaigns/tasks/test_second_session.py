@@ -70,8 +70,7 @@ def write_problem(parent: Path) -> Path:
 
 
 def test_it_goes_on_with_the_second_session_in_another_worker(
-    installation: Installation,
-    tmp_path: Path,
+    installation: Installation, tmp_path: Path
 ) -> None:
     installation.prepare()
     wish = ["--problem", str(write_problem(tmp_path)), "--backend", "cpp", "--rounds", "2"]

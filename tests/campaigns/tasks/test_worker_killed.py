@@ -26,8 +26,7 @@ STATE = "SELECT state FROM campaigns_campaign"
 
 
 def test_it_goes_on_when_its_worker_is_killed_and_started_again(
-    installation: Installation,
-    tmp_path: Path,
+    installation: Installation, tmp_path: Path
 ) -> None:
     installation.prepare()
     problem = small.write_problem(tmp_path, small.TOML.replace("4096", "65536"))

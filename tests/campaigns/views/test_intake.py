@@ -63,11 +63,7 @@ def test_a_draft_of_the_page_has_what_was_said(page, sample):
     ("field", "text", "said"),
     [
         ("git_branch", "a..b", ">Git branch</a>: &#x27;a..b&#x27;; accepted: auto"),
-        (
-            "rounds",
-            "120",
-            ">Rounds at most</a>: a campaign has fewer than 120 rounds",
-        ),
+        ("rounds", "120", ">Rounds at most</a>: a campaign has fewer than 120 rounds"),
         ("notes", "x" * 4001, ">Notes</a>: 4001 characters; accepted: at most 4000"),
     ],
 )

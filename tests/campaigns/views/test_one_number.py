@@ -307,6 +307,12 @@ def test_a_quantity_has_one_value_and_one_rounding(told):
     assert many == {}
 
 
+def test_a_campaign_has_one_gain_and_products_stand_between_rounds_alone(told):
+    products = {place for name, found in told.places.items() if " × " in name for place in found}
+    assert products
+    assert {place for place in products if "/compare/" not in place} == set()
+
+
 def test_every_gain_in_a_sentence_is_one_on_record(told):
     known = told.written("gain:", "1 / gain:")
     known |= {text.partition(" [")[0] for text in known}

@@ -26,7 +26,7 @@ def test_r21_it_takes_the_gain_apart_into_what_reaches_real_use(page, sample):
         body = page.get(reverse(name, args=[sample.pk])).content.decode()
         found = re.search(r'<p data-audit="(\w+)">(.*?)</p>', body)
         assert found.group(1) in ("clean", "apart")
-        assert "in real use by its parts" in found.group(2)
+        assert "measured against v0" in found.group(2)
         for part in ("S_real", "W_real", "R_real"):
             assert f"({part})</th>" in body
     assert "W1" in body

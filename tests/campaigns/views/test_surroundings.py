@@ -136,10 +136,7 @@ def test_its_columns_are_those_that_the_host_tells():
         *("Case", "After block", "Clock, MHz", "Temperature, °C"),
         *("Power, W", "Held down by", "Other processes"),
     )
-    assert table.rows[1] == (
-        *("4096x4096", "1", "1,755", "43"),
-        *("698", "power cap", "1"),
-    )
+    assert table.rows[1] == (*("4096x4096", "1", "1,755", "43"), *("698", "power cap", "1"))
     assert seen_table(replace(found, surroundings=())) is None
     assert seen_table(None) is None
 

@@ -45,8 +45,7 @@ def test_two_curators_decide_on_one_proposal(proposal, curator, second_curator, 
     mine, yours = again(proposal), again(proposal)
     with slow(monkeypatch, "knowledge.curation.review.require_second_person"):
         found = at_once(
-            lambda: approve(mine, curator, "yes"),
-            lambda: retire(yours, second_curator, "no"),
+            lambda: approve(mine, curator, "yes"), lambda: retire(yours, second_curator, "no")
         )
     one_won(found, told="in the meantime")
     assert proposal.changes.count() == 2

@@ -7,16 +7,7 @@ import pytest
 from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.exchange.plan import plan_import
 from knowledge.exchange.readers.files import WikiFiles
-from knowledge.models import (
-    Batch,
-    Citation,
-    Document,
-    Flag,
-    Platform,
-    Revision,
-    Spec,
-    SpecChange,
-)
+from knowledge.models import Batch, Citation, Document, Flag, Platform, Revision, Spec, SpecChange
 from tests.knowledge.conftest import BANDWIDTH, SOURCE, TDP, UNKNOWN_CORES, X1
 
 pytestmark = pytest.mark.django_db

@@ -34,10 +34,7 @@ def test_it_tells_equal_from_different(pair):
     found = pair(
         [BANDWIDTH, TDP], [BANDWIDTH.replace("4.8 TB/s", "4800 GB/s"), TDP.replace("7", "6")]
     )
-    assert relations(found) == {
-        ("memory_bandwidth",): Relation.EQUAL,
-        ("tdp",): Relation.DIFFERS,
-    }
+    assert relations(found) == {("memory_bandwidth",): Relation.EQUAL, ("tdp",): Relation.DIFFERS}
     assert (found.equal, [row.metric for row in found.differing]) == (1, ["tdp"])
 
 

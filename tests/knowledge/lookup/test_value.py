@@ -264,8 +264,7 @@ def test_law_1_a_value_whose_line_changed_is_no_answer(drifted):
 
 
 @pytest.mark.parametrize(
-    ("lines", "words"),
-    [((TDP,), "the cited text is gone at"), ((), "the document is gone at")],
+    ("lines", "words"), [((TDP,), "the cited text is gone at"), ((), "the document is gone at")]
 )
 def test_law_1_a_value_whose_line_is_gone_is_no_answer(wiki, drifted, lines, words):
     (wiki / X1).unlink()

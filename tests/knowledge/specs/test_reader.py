@@ -131,10 +131,7 @@ GOOD = str(BANDWIDTH)
         ([GOOD.replace(" | note=", " | nothing")], "'nothingat the highest clock'"),
         (["- not a fact"], "does not read as '- metric: value unit"),
         ([GOOD, GOOD.replace("4.8", "4.9")], "2 values are rank=preferred; exactly one"),
-        (
-            [GOOD, *[GOOD.replace("preferred", "normal")] * 2],
-            "the same line stands twice",
-        ),
+        ([GOOD, *[GOOD.replace("preferred", "normal")] * 2], "the same line stands twice"),
         (
             [GOOD, GOOD.replace("preferred | ", "deprecated | ").split(" | note")[0]],
             "rank=deprecated needs note=, the reason",

@@ -225,8 +225,7 @@ def test_it_shows_a_long_document_in_windows(as_, engineer, wiki):
 
 
 @pytest.mark.parametrize(
-    ("value", "warned"),
-    [("4.9 TB/s", []), ("900 TB/s", ["range", "contradiction"])],
+    ("value", "warned"), [("4.9 TB/s", []), ("900 TB/s", ["range", "contradiction"])]
 )
 def test_it_warns_before_anything_is_stored(as_, engineer, note, value, warned):
     page = body(as_(engineer).post("/w/propose/", filled(note, do="look", value=value)))

@@ -67,11 +67,7 @@ def test_it_asks_for_a_login(client, bandwidth):
 
 
 @pytest.mark.parametrize(
-    ("who", "seen"),
-    [
-        ("engineer", ["retire"]),
-        ("curator", ["approve", "return", "retire"]),
-    ],
+    ("who", "seen"), [("engineer", ["retire"]), ("curator", ["approve", "return", "retire"])]
 )
 def test_it_offers_what_a_person_may_do(who, seen, as_, proposal, request):
     assert buttons(page_of(as_(request.getfixturevalue(who)), proposal)) == seen

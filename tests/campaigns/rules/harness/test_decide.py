@@ -37,10 +37,7 @@ def test_r19_a_class_that_loses_refuses_the_change(after, target, reason):
 
 
 def test_a_gain_beside_a_class_that_may_have_lost_is_not_kept():
-    pairs = {
-        "a": [(100.0, 50.0)] * 6,
-        "b": [(100.0, 100.0), (100.0, 130.0), (100.0, 80.0)] * 2,
-    }
+    pairs = {"a": [(100.0, 50.0)] * 6, "b": [(100.0, 100.0), (100.0, 130.0), (100.0, 80.0)] * 2}
     found = decide(compare(pairs, {"a": "a", "b": "b"}, HARNESS), QUIET)
     assert found.reason is Reason.TOO_FEW_SAMPLES
     assert "a loss of b is not ruled out" in found.sentence

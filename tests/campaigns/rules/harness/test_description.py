@@ -2,13 +2,7 @@
 
 import pytest
 
-from campaigns.rules.harness.description import (
-    Accept,
-    Better,
-    HarnessError,
-    Score,
-    read_harness,
-)
+from campaigns.rules.harness.description import Accept, Better, HarnessError, Score, read_harness
 from tests.campaigns.repositories.projects import PACKAGE_HARNESS, ROWS_HARNESS
 
 

@@ -6,13 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.rules.target.ceilings import (
-    KNOWN,
-    PLACEHOLDER,
-    CaseTarget,
-    Ceilings,
-    target_under,
-)
+from campaigns.rules.target.ceilings import KNOWN, PLACEHOLDER, CaseTarget, Ceilings, target_under
 from campaigns.rules.target.roofline import Work
 from knowledge.specs.cited import UNKNOWN
 from tests.campaigns.steps.cast import BANDWIDTH, COMPUTE, WORK

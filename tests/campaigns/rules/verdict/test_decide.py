@@ -79,9 +79,7 @@ def test_it_accepts_a_small_gain_that_both_sessions_show() -> None:
 
 
 @pytest.mark.parametrize("second", [1.0, 1.004, 0.995])
-def test_it_shows_no_change_when_the_second_session_does_not_repeat_the_gain(
-    second: float,
-) -> None:
+def test_it_shows_no_change_when_the_second_session_does_not_repeat_the_gain(second: float) -> None:
     found = decide_again(session(2.0), session(second), AGAINST)
     assert (found.verdict, found.reason) == (VerdictWord.NO_CHANGE, Reason.NOT_REPEATED)
     claim = "No change shown: the second session did not confirm the gain."

@@ -84,9 +84,7 @@ SOLVE = Function("solve", 1312, {"vector_256": 24, "call": 3, "other": 9}, {"exp
     ("function", "words"),
     [
         pytest.param(
-            SOLVE,
-            "1,312 instructions: vectors of 256 bits 24, calls 3 (expf, logf)",
-            id="on a CPU",
+            SOLVE, "1,312 instructions: vectors of 256 bits 24, calls 3 (expf, logf)", id="on a CPU"
         ),
         pytest.param(
             Function("k", 90, {"global_load": 4, "matrix": 8, "float32": 2}, {}, 16),

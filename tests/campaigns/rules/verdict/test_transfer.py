@@ -77,7 +77,7 @@ def test_r21_the_audit_multiplies_ratios():
     assert found.residual == pytest.approx(1.0)
     assert (found.structural_rounds, found.weight_rounds, found.uncounted) == ((2, 3), (4,), ())
     assert not found.has_gap
-    assert found.words.startswith("Clean: 1.83× faster [1.82, 1.83] in real use by its parts, ")
+    assert found.words.startswith("Clean: 1.83× faster [1.83, 1.83] measured against v0, and ")
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_r21_what_noise_explains_is_not_inflated():
     found = audit(kept, Gain(8.76, 5.64, 17.0, 20))
     assert (found.is_inflated, found.has_gap) == (False, False)
     assert found.words == (
-        "Clean: 8.44× faster [6.10, 11.2] in real use by its parts, 9.76× faster [6.64, 18.0] "
-        "measured against v0; they agree within their intervals."
+        "Clean: 9.76× faster [6.64, 18.0] measured against v0, and its parts multiply to the same "
+        "within their intervals."
     )
 
 

@@ -115,11 +115,7 @@ def assert_whole(campaign: Campaign) -> None:
     assert known == [(rounds[0].pk, 1), (rounds[1].pk, 2)]
     assert [(r.evidence is not None, r.draft) for r in rounds[1:]] == [(True, None)] * 2
     verdicts = Verdict.objects.filter(round__campaign=campaign).order_by("round__number")
-    assert [v.word for v in verdicts] == [
-        "accepted",
-        "accepted",
-        "rejected",
-    ]
+    assert [v.word for v in verdicts] == ["accepted", "accepted", "rejected"]
     standings = Standing.objects.filter(round__campaign=campaign)
     assert [(s.round_id, s.word) for s in standings] == [
         (rounds[1].pk, StandingWord.CLAIMED),

@@ -41,11 +41,7 @@ def test_r4_it_states_the_ridge_of_every_memory_level(tmp_path: Path) -> None:
     dram, cache = cast.fresh(campaign).target["ridges"]
     assert (dram["dtype"], dram["level"], dram["flops_per_byte"]) == ("float32", "dram", 10.0)
     assert dram["text"] == "100 Gop/s ÷ 10 GB/s = 10.0 op/B"
-    assert (cache["level"], cache["flops_per_byte"], cache["text"]) == (
-        "cache",
-        None,
-        UNKNOWN,
-    )
+    assert (cache["level"], cache["flops_per_byte"], cache["text"]) == ("cache", None, UNKNOWN)
 
 
 def test_law_6_a_busy_hosts_ceilings_make_no_honest_kernel_invalid(

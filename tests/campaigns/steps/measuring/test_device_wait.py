@@ -27,13 +27,7 @@ from campaigns.models import (
     Worker,
 )
 from campaigns.models.transitions import claim, move
-from campaigns.records.device_waits import (
-    open_waits,
-    shown_wait,
-    wait_for,
-    wait_of,
-    waits_on,
-)
+from campaigns.records.device_waits import open_waits, shown_wait, wait_for, wait_of, waits_on
 from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.steps.lifecycle import run_here as running
 from campaigns.steps.lifecycle.control import pause, resume

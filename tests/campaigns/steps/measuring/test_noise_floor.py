@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 from django.utils import timezone
 
-from campaigns.models import Evaluation, EvaluationKind, Passport
+from campaigns.models import Evaluation, EvaluationKind, Passport, Verdict
 from campaigns.records.noise import floor_for
 from campaigns.records.passports import state_of
 from campaigns.steps.measuring.take_passport import take_passport
@@ -60,6 +60,18 @@ def test_a_failing_passport_never_lowers_the_floor(measured, bench, sigma, floor
     assert found.value == pytest.approx(floor)
     assert "an arm is favoured" in found.words
     assert ("though it fails" in found.words) is (floor > 0.01)
+
+
+def test_measuring_ends_by_the_floor_that_its_verdict_stands_on(run, script, bench, judge):
+    another(take_passport("why", bench), timezone.now(), 0.04)
+    script(["time 50"], ["time 25"])
+    campaign = run(max_rounds=3)
+    asked = {job.job_id: job.noise_floor for job in judge.jobs}
+    verdicts = Verdict.objects.filter(round__campaign=campaign, round__number__gt=1)
+    assert len(verdicts) == 2
+    for verdict in verdicts:
+        assert verdict.noise["value"] == pytest.approx(0.08)
+        assert asked[f"evaluation-{verdict.evaluation_id}-1"] == verdict.noise["value"]
 
 
 def test_it_says_that_the_baseline_was_measured_on_another_device(measured):

@@ -114,12 +114,7 @@ def test_it_measures_the_second_session_like_the_first(
     ],
 )
 def test_it_accepts_nothing_that_behaves_in_the_first_session_only(
-    judge: cast.Moody,
-    script: Put,
-    finish: Finish,
-    mood: str,
-    word: str,
-    reason: str,
+    judge: cast.Moody, script: Put, finish: Finish, mood: str, word: str, reason: str
 ) -> None:
     judge.moods = {EvaluationKind.REMEASURE: mood}
     made = script(["time 50"], ["time 70"])

@@ -117,7 +117,7 @@ def test_r21_it_tells_what_reaches_real_use(files):
     )
     assert "Transfer to real use" not in files["rounds/round-1/summary.md"]
     told = files["logs/optimize.md"]
-    assert "in real use by its parts" in told
+    assert "measured against v0, and its parts multiply to the same" in told
     assert "| Kernel work (S_real) | 2, " in told
 
 

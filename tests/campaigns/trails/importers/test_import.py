@@ -12,14 +12,7 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from campaigns.models import (
-    Campaign,
-    Evaluation,
-    ImportedCampaign,
-    ImportedRound,
-    Round,
-    Verdict,
-)
+from campaigns.models import Campaign, Evaluation, ImportedCampaign, ImportedRound, Round, Verdict
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.steps.lifecycle.import_trail import import_trail, plan_import
 from campaigns.trails.exporters.archive import packed, trail_archive, trail_files, trail_name

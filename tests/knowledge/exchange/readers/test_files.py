@@ -9,11 +9,7 @@ from django.core.files import File
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from knowledge.exchange.readers import files as limits
-from knowledge.exchange.readers.files import (
-    ImportRefused,
-    read_uploads,
-    write_archive,
-)
+from knowledge.exchange.readers.files import ImportRefused, read_uploads, write_archive
 
 
 def packed(*entries):

@@ -200,12 +200,7 @@ HOSTILE = {
 @pytest.mark.django_db
 @pytest.mark.storage
 @pytest.mark.parametrize(("record", "why"), HOSTILE.values(), ids=HOSTILE)
-def test_it_tells_a_hostile_record_by_its_line_and_takes_the_others(
-    wiki,
-    engineer,
-    record,
-    why,
-):
+def test_it_tells_a_hostile_record_by_its_line_and_takes_the_others(wiki, engineer, record, why):
     other = dict(RECORD, metric="tdp", value=710, unit="W")
     bad = record if isinstance(record, str) else json.dumps(record)
     text = f"[\n{bad},\n{json.dumps(other)}\n]\n"

@@ -44,12 +44,7 @@ def test_it_reads_a_record_with_its_source_and_evidence():
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        json.dumps(RECORD),
-        json.dumps([RECORD]),
-        json.dumps({"records": [RECORD]}),
-    ],
+    "text", [json.dumps(RECORD), json.dumps([RECORD]), json.dumps({"records": [RECORD]})]
 )
 def test_it_takes_one_record_a_list_or_an_object_of_records(text):
     assert [r.facts.shown for r in read_text(text)] == ["4.8 TB/s"]

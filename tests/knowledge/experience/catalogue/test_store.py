@@ -6,12 +6,7 @@ from django.core.management import call_command
 from knowledge.exchange.batches import undo
 from knowledge.exchange.check import check_wiki
 from knowledge.exchange.confirm import take_at_once
-from knowledge.exchange.importer import (
-    SHIPPED,
-    ImportOptions,
-    import_wiki,
-    take_files,
-)
+from knowledge.exchange.importer import SHIPPED, ImportOptions, import_wiki, take_files
 from knowledge.exchange.readers.files import TAKEN, ImportRefused, WikiFiles, read_folder
 from knowledge.experience.attempts.record import NewExperience, record_attempts
 from knowledge.experience.attempts.standing import resolve_names

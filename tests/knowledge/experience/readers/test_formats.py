@@ -7,12 +7,7 @@ import pytest
 from knowledge.experience.readers.drafts import judge
 from knowledge.experience.readers.optimisation_log import shape_of, strategy_and_params
 from knowledge.experience.readers.recognise import read_files
-from knowledge.experience.readers.spellings import (
-    BOTTLENECKS,
-    architecture,
-    nearest_of,
-    our_name,
-)
+from knowledge.experience.readers.spellings import BOTTLENECKS, architecture, nearest_of, our_name
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 
 GOLDEN = Path(__file__).parents[1] / "golden"

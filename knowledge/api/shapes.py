@@ -10,9 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from rest_framework import serializers as fields
 
-from campaigns.evaluator.contract import CopiedOutput
-from campaigns.records.cases import TimeSpread
-from campaigns.rules.noise.gain import Gain
+from knowledge.api.lists import RecordSerializer
 
 PLAIN: dict[Any, type[fields.Field]] = {
     str: fields.CharField,
@@ -71,22 +69,28 @@ def _field(hint: Any, **options: Any) -> fields.Field:
 
 
 def columns_of(
-    name: str, rows: type, columns: str, about: str = "", **declared: fields.Field
+    name: str, rows: type, columns: str, about: str = "", **declared: Any
 ) -> type[fields.ModelSerializer]:
     """The serializer of a model's rows, or another one with further columns.
 
     rows: the model, or the serializer that it goes on from. declared: the fields of those columns
-    that are written otherwise than the model says.
+    that are written otherwise than the model says; `record`, a function of the row, finds what all
+    of them are read from.
     """
     # A model may have a Meta too, that of an abstract one.
     before: Any = getattr(rows, "Meta", None) if issubclass(rows, fields.Serializer) else None
-    base = rows if before else fields.ModelSerializer
+    mixed = (RecordSerializer,) if "record" in declared else ()
+    bases = (*mixed, rows if before else fields.ModelSerializer)
     model, known = (before.model, before.fields) if before else (rows, ())
     meta = type("Meta", (), {"model": model, "fields": (*known, *columns.split())})
-    return type(f"{name}Serializer", (base,), {**declared, "Meta": meta, "__doc__": about or None})
+    return type(f"{name}Serializer", bases, {**declared, "Meta": meta, "__doc__": about or None})
 
 
-# Parts of many records.
-GainSerializer = shape_of("Gain", Gain, "gain low high pairs kind")
-TimeSerializer = shape_of("Time", TimeSpread)
-CopiedOutputSerializer = shape_of("CopiedOutput", CopiedOutput)
+def body_of(name: str, about: str = "", /, **declared: fields.Field) -> type[fields.Serializer]:
+    """The serializer of an object that is no row, such as what a POST takes."""
+    return type(f"{name}Serializer", (fields.Serializer,), {**declared, "__doc__": about or None})
+
+
+def texts(names: str, **options: Any) -> dict[str, fields.CharField]:
+    """Fields that hold a text each, with the same options."""
+    return {name: fields.CharField(**options) for name in names.split()}
