@@ -71,18 +71,26 @@ class TileKnobs:
 UNSAID = {"m": 64, "n": 64, "k": 32, "warps": 4, "stages": 3}
 
 
-def tile_knobs(space: Space) -> TileKnobs | None:
-    """The knobs that size the tiles of a product, by their names; None where that is not clear."""
+ROLES = {axis: rf"(^|_)(BLOCK|TILE|B)_?(SIZE_?)?{axis}$" for axis in "mnk"}
+ROLES |= {"warps": "(^|_)num_warps$", "stages": "(^|_)num_stages$"}
+
+
+def knob_roles(space: Space) -> dict[str, str]:
+    """Which knob sizes what of a tile and its schedule; empty where two knobs have one role."""
     found: dict[str, str] = {}
-    patterns = {axis: rf"(^|_)(BLOCK|TILE|B)_?(SIZE_?)?{axis}$" for axis in "mnk"}
-    patterns |= {"warps": "(^|_)num_warps$", "stages": "(^|_)num_stages$"}
-    for role, pattern in patterns.items():
+    for role, pattern in ROLES.items():
         names = [k.name for k in space.knobs if re.search(pattern, k.name, re.IGNORECASE)]
-        if len(names) > 1 or (not names and role in "mn"):
-            return None
+        if len(names) > 1:
+            return {}
         if names:
             found[role] = names[0]
-    return TileKnobs(**found)
+    return found
+
+
+def tile_knobs(space: Space) -> TileKnobs | None:
+    """The knobs that size the tiles of a product, by their names; None where that is not clear."""
+    found = knob_roles(space)
+    return TileKnobs(**found) if {"m", "n"} <= set(found) else None
 
 
 def ranked(
