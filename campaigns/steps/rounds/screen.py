@@ -80,7 +80,7 @@ def _ratio(case: CaseReport) -> float:
     return statistics.median(max(a, 1e-9) / max(b, 1e-9) for a, b in pairs)
 
 
-# The best three, and any whose time is within this share of the best one's, as noise would have it.
+# The best three, and any whose time is within this share of one of theirs, as noise would have it.
 FINALISTS, NEAR, MOST = 3, 1.01, 6
 
 
@@ -136,11 +136,8 @@ def finalists_of(sweep: Sweep) -> list[SweepPoint]:
     if as_it_is is not None and as_it_is.time_us is not None:
         passed = passed.filter(time_us__lte=NEAR * as_it_is.time_us)
     ranked = list(passed[:MOST])
-    return [
-        point
-        for at, point in enumerate(ranked)
-        if at < FINALISTS or (point.time_us or 0) <= NEAR * (ranked[0].time_us or 0)
-    ]
+    last_us = max((point.time_us or 0 for point in ranked[:FINALISTS]), default=0)
+    return [point for point in ranked if (point.time_us or 0) <= NEAR * last_us]
 
 
 def fastest(sweep: Sweep) -> QuerySet[SweepPoint]:
