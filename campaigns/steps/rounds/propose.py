@@ -41,7 +41,7 @@ from campaigns.rules.verdict.buckets import Bucket
 from campaigns.rules.verdict.decision import UNJUDGED, Reason
 from campaigns.rules.verdict.dispatch import STRATEGY, Call, call_for_split, expected_saving
 from campaigns.rules.verdict.predicate import DispatchProblem, Inseparable, Predicate, predicate
-from campaigns.spaces.opening import library_grid
+from campaigns.spaces.matmul_model import library_grid
 from campaigns.steps.rounds.screen import fastest
 
 
@@ -66,8 +66,10 @@ def propose(campaign: Campaign) -> Draft | None:
 
 # A space of so many points is screened whole, and so is one for which so many seconds are enough.
 WHOLE, WHOLE_S = 300, 30.0
-# Of the library grid, and of each of the last searches.
-GRID, BEST, SEARCHES = 24, 3, 4
+# Of the library grid where a model ranks it, else at most this part of the budget.
+GRID, SHARE = 24, 4
+# The best of each of the last searches.
+BEST, SEARCHES = 3, 4
 
 
 def _opened(campaign: Campaign, draft: Draft) -> SweepPlan | None:
@@ -95,7 +97,8 @@ def _opened(campaign: Campaign, draft: Draft) -> SweepPlan | None:
     ]
     whole = max(WHOLE, int(WHOLE_S * _points_per_s(last)))
     fits = len(space.points_at_most(whole + 1))
-    grid = library_grid(space, product_of(campaign))[:GRID]
+    product = product_of(campaign)
+    grid = library_grid(space, product)[: GRID if product else plan.most_points // SHARE]
     return replace(
         plan,
         seeds=(*plan.seeds[:1], *known, *grid, *plan.seeds[1:]),

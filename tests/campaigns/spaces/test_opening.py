@@ -7,8 +7,13 @@ from statistics import median
 import pytest
 
 from campaigns.landscapes.replay import RecordedSpace, ReplayLimits, replay
-from campaigns.spaces.matmul_model import MatmulDevice, MatmulShape, MatmulTask, ranked
-from campaigns.spaces.opening import library_grid
+from campaigns.spaces.matmul_model import (
+    MatmulDevice,
+    MatmulShape,
+    MatmulTask,
+    library_grid,
+    ranked,
+)
 from campaigns.spaces.space import Knob, Space
 from campaigns.strategies.registry import DEFAULT, strategy_named
 from tests.campaigns.landscapes.roofline import product_landscape, product_space
