@@ -173,6 +173,18 @@ def test_a_small_space_is_screened_whole(sweep_run, monkeypatch) -> None:
     assert report.reason == "All 125 trials of the budget were made."
 
 
+def test_a_large_space_begins_with_the_tiles_that_libraries_use(sweep_run) -> None:
+    tiles = "constexpr int BLOCK_M = 64;\nconstexpr int BLOCK_N = 64;\n"
+    v0 = tiles + TWO_KNOBS.replace("* TILE", "* BLOCK_M * BLOCK_N * TILE")
+    plan = Sweep.objects.get(round__campaign=sweep_run(v0=v0))
+    assert (int(plan.size), plan.most_points) == (3125, 48)
+    first = [(point["BLOCK_M"], point["BLOCK_N"]) for point in plan.seeds]
+    assert first[0] == (64, 64)
+    assert {(64, 128), (128, 64), (128, 128)} <= set(first)
+    # A quarter of the budget at most, after the source as it is.
+    assert len(first) <= 13
+
+
 def two_searches(sweep_run, monkeypatch, v0: str) -> Iterator[Sweep]:
     """Of one kernel, but for a comment. The first finds nothing, or it would not be searched."""
     for value in TRIED:
