@@ -151,6 +151,9 @@ def _report(
         verdict += f" in {times[0]:.1f} to {times[-1]:.1f} s"
     ahead = [row for row in reached if isinstance(row["loop s"], str) or _is_ahead(row)]
     verdict += f", before a plain loop on {len(ahead)}."
+    partly = sum(len(one.whole.done) < len(one.whole.points) for one in found)
+    if partly:
+        verdict += f" Of {partly} there was no time for every point of the part."
     if spearman is not None:
         verdict += f" Screen and trial rank variants alike to {spearman:.3f} (Spearman)."
     tables = [

@@ -10,7 +10,7 @@ import torch
 from django.core.management import CommandError, call_command
 
 from campaigns.benchmarks.search.plain_loop import _call, _time_us
-from campaigns.benchmarks.search.screened import Comparison
+from campaigns.benchmarks.search.screened import Comparison, _report
 from campaigns.benchmarks.search.searched import (
     SPACES,
     ChipFacts,
@@ -113,6 +113,17 @@ def test_a_plain_loop_that_was_never_near_took_longer_than_it_had():
     row = comparison(log_of(20.0, 10.0), log_of(50.0)).row()
     assert (row["loop s"], row["loop tried"], row["times sooner"]) == ("> 1", "> 1", None)
     assert comparison(log_of(20.0), None).row()["loop s"] is None
+
+
+def test_the_verdict_says_who_was_first_and_what_there_was_no_time_for():
+    first = comparison(log_of(20.0, 10.0), log_of(50.0))
+    second = comparison(log_of(20.0), log_of(50.0, 30.0))
+    second.whole.done.pop()
+    said = _report(None, [first, second], None, 0.98765).verdict
+    assert "On 1 of 2 spaces the search comes within 2 % of the best in 2.0 to 2.0 s" in said
+    assert "before a plain loop on 1." in said
+    assert "Of 1 there was no time for every point of the part." in said
+    assert "alike to 0.988 (Spearman)" in said
 
 
 class Judge:
