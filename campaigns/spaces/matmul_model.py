@@ -2,7 +2,7 @@
 
 The model is coarse and knows no instruction of any chip: what it puts first is worth a first try,
 no more. Its constants are of the size that data-centre GPUs have; only the order that they give
-matters.
+matters. A search begins with the tiles, stages and warps that libraries use, in that order.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 from math import ceil, sqrt
 from typing import NamedTuple
 
+from campaigns.evaluator.contract import Param
 from campaigns.spaces.space import Point, Space
 
 # Between asking for a tile in memory and having it, and between two steps of a block, in seconds.
@@ -27,6 +29,12 @@ BUSY_WARPS = 8
 THREADS_PER_WARP = 32
 # Registers of a thread that are left for sums.
 SUM_REGISTERS = 168
+
+# Of tiles the squares and their halves, as CUTLASS and the lists of Triton's tutorials have them.
+SQUARES = (64, 128, 256)
+TILES = {pair for n in SQUARES for pair in ((n, n), (n, n // 2), (n // 2, n))}
+SIDES = tuple(sorted({m for m, _ in TILES}))
+USUAL = {"m": SIDES, "n": SIDES, "k": (16, 32, 64), "warps": (4, 8), "stages": (3, 4)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +79,56 @@ class TileKnobs:
 UNSAID = {"m": 64, "n": 64, "k": 32, "warps": 4, "stages": 3}
 
 
-def tile_knobs(space: Space) -> TileKnobs | None:
-    """The knobs that size the tiles of a product, by their names; None where that is not clear."""
+ROLES = {axis: rf"(^|_)(BLOCK|TILE|B)_?(SIZE_?)?{axis}$" for axis in "mnk"}
+ROLES |= {"warps": "(^|_)num_warps$", "stages": "(^|_)num_stages$"}
+
+
+def knob_roles(space: Space) -> dict[str, str]:
+    """Which knob sizes what of a tile and its schedule; empty where two knobs have one role."""
     found: dict[str, str] = {}
-    patterns = {axis: rf"(^|_)(BLOCK|TILE|B)_?(SIZE_?)?{axis}$" for axis in "mnk"}
-    patterns |= {"warps": "(^|_)num_warps$", "stages": "(^|_)num_stages$"}
-    for role, pattern in patterns.items():
+    for role, pattern in ROLES.items():
         names = [k.name for k in space.knobs if re.search(pattern, k.name, re.IGNORECASE)]
-        if len(names) > 1 or (not names and role in "mn"):
-            return None
+        if len(names) > 1:
+            return {}
         if names:
             found[role] = names[0]
-    return TileKnobs(**found)
+    return found
+
+
+def tile_knobs(space: Space) -> TileKnobs | None:
+    """The knobs that size the tiles of a product, by their names; None where that is not clear."""
+    found = knob_roles(space)
+    return TileKnobs(**found) if {"m", "n"} <= set(found) else None
+
+
+def library_grid(space: Space, task: MatmulTask | None = None) -> list[Point]:
+    """The legal points of that grid, the other knobs as they are; none where no knob is of it.
+
+    task: the product that the kernel computes: a model ranks the points then. Else those come
+    first that are the fewest steps away from the source.
+    """
+    roles = knob_roles(space)
+    known = {knob.name: knob.values for knob in space.knobs}
+    choices: dict[str, list[Param]] = {
+        name: [value for value in USUAL[role] if value in known[name]] or [space.defaults[name]]
+        for role, name in roles.items()
+    }
+    sides = [roles[side] for side in "mn" if side in roles]
+    found: list[Point] = []
+    for chosen in product(*choices.values()) if choices else ():
+        point = {**space.defaults, **dict(zip(choices, chosen, strict=True))}
+        is_tile = len(sides) < 2 or tuple(point[side] for side in sides) in TILES
+        if is_tile and not space.is_legal(point):
+            found.append(point)
+    knobs = tile_knobs(space)
+    if task is not None and knobs is not None:
+        return ranked(found, task.shape, task.device, knobs)
+
+    def steps(point: Point) -> int:
+        places = ((known[n].index(point[n]), known[n].index(space.defaults[n])) for n in choices)
+        return sum(abs(there - here) for there, here in places)
+
+    return sorted(found, key=steps)
 
 
 def ranked(

@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain, islice
-from typing import Protocol
+from itertools import chain, combinations, islice
+from typing import ClassVar, Protocol
 
 from campaigns.evaluator.contract import Param
 
@@ -57,6 +57,8 @@ class SearchSpace(Protocol):
 
 # Random draws for each point that is asked for, before what is left is looked for in order.
 DRAWS = 32
+# Looked at around the best point: of 16 knobs all single steps, and some pairs.
+AROUND = 100
 # When draws find nothing new: how far around the last points, and through the whole space, to look.
 LAST, NEIGHBOURS, LISTED = 20, 2_000, 20_000
 
@@ -86,7 +88,12 @@ class SearchTrial:
 
 
 class SearchStrategy(ABC):
-    """seed: the same one gives the same order. seeds: points to try first, illegal ones skipped."""
+    """seed: the same one gives the same order. seeds: points to try first, illegal ones skipped.
+
+    refines: whether half of every batch after the seeds is around the best point.
+    """
+
+    refines: ClassVar = True
 
     def __init__(self, space: SearchSpace, seed: int = 0, seeds: Iterable[Point] = ()) -> None:
         self.space = space
@@ -99,7 +106,7 @@ class SearchStrategy(ABC):
 
     def ask(self, n: int) -> list[Point]:
         """The next points to try, best first; fewer than n only where no other is found."""
-        steps = (self._seeded, self._propose, self._rest)
+        steps = (self._seeded, self._refine, self._propose, self._rest)
         offered = chain.from_iterable(step(n) for step in steps)
         return list(islice(filter(self._take, offered), n))
 
@@ -152,6 +159,26 @@ class SearchStrategy(ABC):
     def _learn(self, point: Point, trial: SearchTrial) -> None:  # noqa: B027 - not all need to
         """Called with each trial, in their order."""
 
+    @property
+    def is_refined(self) -> bool:
+        """Whether it is known how all went that is around the best point."""
+        around = map(self.key, self._around() if self.refines else ())
+        return all(key in self._seen and key not in self.pending for key in around)
+
+    def _around(self) -> Iterator[Point]:
+        """Legal points one step from the best along one knob's values, then along two at once."""
+        for best in self.best(1):
+            moves = [(knob.name, value) for knob in self.space.knobs for value in _near(knob, best)]
+            pairs = (pair for pair in combinations(moves, 2) if pair[0][0] != pair[1][0])
+            for changed in islice(chain(zip(moves), pairs), AROUND):
+                point = {**best, **dict(changed)}
+                if not self.space.is_legal(point):
+                    yield point
+
+    def _refine(self, n: int) -> Iterator[Point]:
+        if self.refines:
+            yield from islice(filter(self.is_new, self._around()), n - n // 2)
+
     def _seeded(self, n: int) -> Iterator[Point]:
         while self._seeds:
             yield self._seeds.popleft()
@@ -183,9 +210,20 @@ class SearchStrategy(ABC):
         return True
 
 
+def _near(knob: SearchKnob, point: Point) -> Iterator[Param]:
+    """The values next to the point's; where they have no order, all others."""
+    at, values = list(knob.values).index(point[knob.name]), knob.values
+    has_order = all(isinstance(value, int | float) for value in values)
+    places = (at - 1, at + 1) if has_order else range(len(values))
+    yield from (values[place] for place in places if 0 <= place < len(values) and place != at)
+
+
 @dataclass(frozen=True, slots=True)
 class StopRule:
-    """least_gain: of the next trial, as a part of the best time. least_trials: before it counts."""
+    """least_gain: of the next trial, as a part of the best time. least_trials: before it counts.
+
+    What is around the best point is tried before a small gain ends a search.
+    """
 
     most_trials: int
     most_s: float = math.inf
@@ -199,7 +237,9 @@ class StopRule:
             return f"All {self.most_trials} trials of the budget were made."
         if spent_s >= self.most_s:
             return f"The {self.most_s:.0f} s of the budget are spent."
-        if made >= self.least_trials and (gain := strategy.expected_gain()) < self.least_gain:
+        if made < self.least_trials or not strategy.is_refined:
+            return ""
+        if (gain := strategy.expected_gain()) < self.least_gain:
             return (
                 f"After {made} trials the next one is expected to gain {gain:.2%}, "
                 f"less than {self.least_gain:.2%}."

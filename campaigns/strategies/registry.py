@@ -19,6 +19,8 @@ MUTATIONS = 1.0
 class RandomSampling(SearchStrategy):
     """Points drawn at random: what every other strategy has to beat."""
 
+    refines = False
+
     def _propose(self, n: int) -> Iterable[Point]:
         return ()
 

@@ -1,237 +1,262 @@
-"""How many variants a minute does the screen try, from nothing and with warm builds?"""
+"""How soon is a fast variant found, and how many are tried a minute?
+
+A part of each space is screened whole, so that its best is known. Then it is searched as a campaign
+does, from nothing and in the whole space, and by a plain loop over the part. Last, screen and trial
+are compared on variants of the first space.
+"""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import subprocess
 import sys
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from threading import Timer
 
 from campaigns.benchmarks.harness import (
     DEVICE,
     Benchmark,
-    BenchmarkError,
     BenchReport,
     Progress,
     ReportTable,
     Row,
     held,
     option,
-    own_database,
-    versions,
+    require,
 )
 from campaigns.benchmarks.search.replay import BATCH, BUDGET, SEEDS, measure_replay
-from campaigns.devices.discover import Device, ensure_platform, this_device
+from campaigns.benchmarks.search.searched import (
+    SPACES,
+    VERSIONS,
+    PointKey,
+    PointLog,
+    SearchedSpace,
+    chip_facts,
+    searched_space,
+)
+from campaigns.benchmarks.search.trials import ranking
+from campaigns.devices.discover import Device, this_device
 from campaigns.devices.launch import EvaluatorService, clean_environment
 from campaigns.devices.sweep.build_cache import BuildCache
 from campaigns.devices.sweep.loop import SweepLoop
-from campaigns.devices.sweep.search_work import FAILURES, SearchWork, TriedPoint
-from campaigns.evaluator.contract import Case, Job, Outcome, Protocol, Source
-from campaigns.evaluator.contract.problem_reader import load_problem
-from campaigns.landscapes.landscape import Landscape, LandscapeHeader, LandscapeRow, RecordedKnob
-from campaigns.problems.shipped import is_shipped, problem_folder
-from campaigns.records.target.device_limits import device_limits
-from campaigns.spaces.constraints import DeviceLimits
-from campaigns.spaces.find import ELEMENT_BYTES, space_of
+from campaigns.devices.sweep.search_work import SearchWork, TriedPoint
+from campaigns.evaluator.contract import Job
+from campaigns.evaluator.contract.programs import CPP_BUILD, CUDA_BUILD, cpp_compiler, nvcc
+from campaigns.problems.shipped import is_shipped
+from campaigns.proposers.search.ideas import MOST_POINTS, MOST_S
 from campaigns.spaces.render import render
-from campaigns.spaces.space import Point, Space
 from campaigns.steps.measuring.sweep import screening_protocol
-from campaigns.strategies.base import SearchTrial, StopRule, TrialFailure
+from campaigns.strategies.base import SearchStrategy, StopRule
 from campaigns.strategies.registry import DEFAULT, RandomSampling, strategy_named
-from knowledge.exchange.importer import import_wiki
 
-# problem:backend:case, each a shipped kernel with a space of its own.
-SPACES = {
-    "cpu": ("softmax:cpp:512x1024", "layernorm:cpp:512x1024"),
-    "gpu": (
-        "softmax:triton:4096x4096",
-        "layernorm:triton:4096x4096",
-        "matmul:cuda:1024x1024x1024",
-        "matmul:triton:1024x1024x1024",
-    ),
-}
-POINTS = 60
-PLAIN_LIMIT_S = 60.0
+POINTS, TRIALS = 300, 100
+LIMIT_S = 450.0
+# Of the time: the trials count as so many spaces; of a space's own every point takes this part at
+# most, and the search this one of the rest.
+TRIAL_SPACES, WHOLE_SHARE, SEARCH_SHARE = 1.5, 0.5, 0.5
+PLAIN_BACKENDS = {"cpu": {"cpp"}, "gpu": {"triton", "cuda"}}
+# A plain loop that was there is heard for so many variants, so that its rate is known.
+HEARD = 10
 SEED = 27
-NEAR = 1.02
-VERSIONS = ("torch", "triton", "numpy")
-COLD, WARM = "screen, builds cold", "screen, builds warm"
-BACKENDS = {"triton"}  # of the plain loop
-
-
-@dataclass
-class PointLog:
-    """What became of points of one space. done: each with how many seconds had passed."""
-
-    base: Source
-    space: Space
-    points: Sequence[Point]
-    done: list[tuple[TriedPoint, float]] = field(default_factory=list)
-    begun: float = field(default_factory=time.monotonic)
-
-    def note(self, point: TriedPoint) -> None:
-        self.done.append((point, time.monotonic() - self.begun))
-
-    def again(self) -> PointLog:
-        return PointLog(self.base, self.space, self.points)
-
-    def timed(self) -> list[tuple[TriedPoint, float, float]]:
-        """Points that were timed to the end, with their time in µs and the seconds passed."""
-        return [(p, p.time_us, s) for p, s in self.done if p.time_us and not p.ended_early]
-
-    def best_us(self) -> float:
-        return min((time_us for _, time_us, _ in self.timed()), default=math.inf)
-
-    def landscape(self, job: Job, device: Device) -> Landscape:
-        """What was tried, as a file that `--replay` reads."""
-        header = LandscapeHeader(
-            kernel=job.problem.name,
-            knobs=tuple(RecordedKnob(knob.name, knob.values) for knob in self.space.knobs),
-            backend=job.backend,
-            device=device.name,
-            versions=versions(device, *VERSIONS),
-            cases=tuple(case.name for case in job.cases),
-            made="by `bench search`: each point checked once and timed in short bursts, "
-            "one that is far behind only roughly",
-        )
-        rows = []
-        for tried, _ in self.done:
-            values = tuple(tried.point[knob.name] for knob in self.space.knobs)
-            listed = asdict(tried.facts) if tried.facts else {}
-            known = {name: float(value) for name, value in listed.items() if value is not None}
-            if tried.time_us is not None:
-                trial = SearchTrial(tried.time_us)
-            else:
-                failure = FAILURES.get(Outcome(tried.outcome), TrialFailure.CRASHED)
-                trial = SearchTrial(failure=failure)
-            rows.append(LandscapeRow(values, trial, known))
-        return Landscape.of(header, rows)
+COLD, WARM = "every point, builds cold", "every point, builds warm"
+SEARCHED, PLAIN = f"search by {DEFAULT}, builds cold", "plain loop"
 
 
 def measure_screens(options: Namespace, progress: Progress) -> BenchReport:
-    """Screen the same points cold and warm, and beside it by the plain loop where there is one.
+    """Screen a part of each space whole, search the space, and go through the part by a plain loop.
 
-    With `--replay` search recorded landscapes instead.
+    With `--replay` search recorded landscapes instead. Raises BenchmarkError.
     """
     if options.replay:
         return measure_replay(options, progress)
-    device = this_device(options.device)
-    with own_database():
-        import_wiki()
-        limits = device_limits(ensure_platform(device))
-    rows: list[Row] = []
+    require(options, points=(1, None), trials=(0, None), limit_s=(1, None))
+    device, until = this_device(options.device), time.monotonic() + options.limit_s
+    facts, names = chip_facts(device), options.space or SPACES[device.kind]
+    found: list[Comparison] = []
+    ranks, spearman = None, None
     with held(device) as folder, EvaluatorService() as service:
-        for number, name in enumerate(options.space or SPACES[device.kind]):
-            progress(f"{name} …")
+        for number, name in enumerate(names):
             place = folder / str(number)
             place.mkdir()
-            job, drawn = _job_and_points(name, device, limits, options.points, place)
-            cold = drawn.again()
-            for row in _rows(service, job, drawn, cold, place):
-                rows.append(row)
+            searched = searched_space(name, device, facts, place)
+            parts = len(names) - number + TRIAL_SPACES * bool(options.trials)
+            share_s = max(1.0, (until - time.monotonic()) / parts)
+            progress(f"{name}: {share_s:.0f} s …")
+            one = compared(service, searched, options.points, place, share_s)
+            found.append(one)
+            for row in one.rows:
                 progress(" · ".join(f"{key} {value}" for key, value in row.items()))
-                if options.keep and row["by"] == COLD:
-                    file = f"{job.problem.name}-{job.backend}-{job.cases[0].name}.csv.gz"
-                    options.keep.mkdir(parents=True, exist_ok=True)
-                    cold.landscape(job, device).save(options.keep / file)
-    screened = [row for row in rows if row["by"] == WARM]
-    least = min((float(str(row["a minute"])) for row in screened), default=0.0)
+            if options.keep:
+                file = f"{searched.job.problem.name}-{searched.job.backend}-{name.split(':')[2]}"
+                options.keep.mkdir(parents=True, exist_ok=True)
+                one.whole.landscape(searched.job, device).save(options.keep / f"{file}.csv.gz")
+        if options.trials:
+            first = found[0]
+            progress(f"{first.searched.name}: trials …")
+            screened = [tried for tried, _ in first.whole.done if tried.time_us]
+            ranks, spearman = ranking(service, first.searched, screened, options.trials, until)
+    return _report(device, found, ranks, spearman)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One space. rows: what each way came to. whole: all points of its part, as screened."""
+
+    searched: SearchedSpace
+    whole: PointLog
+    search: PointLog
+    plain: PointLog | None
+    rows: tuple[Row, ...]
+
+    def row(self) -> Row:
+        """How soon each way was near the best of the part."""
+        known = self.whole.known()
+        best = min(self.whole.timed(), key=lambda one: one[1], default=None)
+        ours = self.search.reached(known)
+        loop = self.plain.reached(known) if self.plain else None
+        spent_s = self.plain.done[-1][1] if self.plain and self.plain.done else None
+        return {
+            "space": self.searched.name,
+            "points": f"{len(self.whole.done):,} of {len(self.whole.points):,}; "
+            f"{self.searched.space.size:,} in all",
+            "best µs": best and best[1],
+            "at": " ".join(map(str, best[0].point.values())) if best else "–",
+            "search s": ours and ours[0],
+            "tried": ours and ours[1],
+            "search's best µs": self.search.best_us() if self.search.timed() else None,
+            "loop s": loop[0] if loop else spent_s and f"> {spent_s:.0f}",
+            "loop tried": loop[1] if loop else self.plain and f"> {len(self.plain.done)}",
+            "times sooner": loop[0] / ours[0] if loop and ours else None,
+        }
+
+
+def _report(
+    device: Device,
+    found: Sequence[Comparison],
+    ranks: ReportTable | None,
+    spearman: float | None,
+) -> BenchReport:
+    sooner = [one.row() for one in found]
+    reached = [row for row in sooner if row["search s"]]
+    verdict = f"On {len(reached)} of {len(found)} spaces the search comes within 2 % of the best"
+    if reached:
+        times = sorted(float(str(row["search s"])) for row in reached)
+        verdict += f" in {times[0]:.1f} to {times[-1]:.1f} s"
+    ahead = [row for row in reached if isinstance(row["loop s"], str) or _is_ahead(row)]
+    verdict += f", before a plain loop on {len(ahead)}."
+    partly = sum(len(one.whole.done) < len(one.whole.points) for one in found)
+    if partly:
+        verdict += f" Of {partly} there was no time for every point of the part."
+    if spearman is not None:
+        verdict += f" Screen and trial rank variants alike to {spearman:.3f} (Spearman)."
+    tables = [
+        ReportTable("Time to within 2 % of the best", sooner, (NEAR_NOTE,)),
+        ReportTable("Variants", [row for one in found for row in one.rows], (NOTE,)),
+    ]
     return BenchReport(
-        title="Search: what a minute tries",
-        question="How many variants are tried in a minute, beside a plain loop with do_bench?",
+        title="Search: how soon it is near the best",
+        question="How soon is a search within 2 % of the best, beside a plain loop?",
         device=device,
-        verdict=f"With warm builds the slowest space is screened at {least:.0f} variants a minute.",
-        tables=(ReportTable("Variants", rows, (NOTE,)),),
+        verdict=verdict,
+        tables=(*tables, ranks) if ranks else tables,
         packages=VERSIONS,
     )
 
 
+def _is_ahead(row: Row) -> bool:
+    return row["times sooner"] is not None and float(str(row["times sooner"])) > 1
+
+
+NEAR_NOTE = (
+    "The best is that of a part of the space that is screened whole. The search begins with no "
+    "build and is given the whole space, the plain loop only the part, in an order of chance. Both "
+    "are near once they have tried a point whose time in the screen is within 2 % of the best."
+)
 NOTE = (
-    "Random legal points of each space, the same ones in every row of it. Cold: compilers run "
-    "ahead in a locked-down pool while the screen works. Warm: the same once more, with builds "
-    "from the cache. Search: points of its choice, from nothing. Plain loop: do_bench in one "
-    "process, compiling as it goes, not locked down. The time includes the start of judge and "
-    "runner. Within 2 %: of the best time of the cold row; for the plain loop of its own best."
+    "Cold: compilers run ahead in a locked-down pool while the screen works. Warm: the same once "
+    "more, with builds from the cache, where time is left. Search: its own choice. Plain loop: one "
+    "process that compiles as it goes, not locked down, and ends once it is near the best. The "
+    "time includes the start of judge and runner, and of the loop's process."
 )
 
 
-def _job_and_points(
-    name: str, device: Device, limits: DeviceLimits, points: int, place: Path
-) -> tuple[Job, PointLog]:
-    try:
-        problem, backend, case = name.split(":")
-    except ValueError:
-        raise BenchmarkError(f"--space {name}: problem:backend:case is accepted") from None
-    folder = problem_folder(problem)
-    spec = load_problem(folder)
-    found = [Case(c.name, dict(c.params)) for c in spec.cases if c.name == case]
-    if not found or backend not in spec.files:
-        listed = ", ".join(c.name for c in spec.cases)
-        raise BenchmarkError(f"--space {name}: backends {', '.join(spec.files)}; cases {listed}")
-    base = Source(spec.files[backend], (folder / spec.files[backend]).read_text())
-    space = space_of(base, backend, limits, element_bytes=ELEMENT_BYTES[spec.dtype])
-    job = Job(
-        job_id="search",
-        problem=folder,
-        backend=backend,
-        device=device.device,
-        target=device.target,
-        cases=tuple(found),
-        candidate=base,
-        scratch=place / "scratch",
-        protocol=screening_protocol(Protocol(), device.kind, PLAIN_LIMIT_S),
-    )
-    # The source as it is, and others by chance.
-    chosen = RandomSampling(space, SEED, (space.defaults,)).ask(points)
-    return job, PointLog(base, space, chosen)
+def compared(
+    service: EvaluatorService, searched: SearchedSpace, points: int, place: Path, share_s: float
+) -> Comparison:
+    """Every point of the part, the search, the plain loop; then, if there is time, warm builds.
 
-
-def _rows(
-    service: EvaluatorService, job: Job, drawn: PointLog, cold: PointLog, place: Path
-) -> Iterator[Row]:
-    """Screened from nothing, again with the builds, by a search from nothing, by the plain loop.
-
-    cold: for what becomes of the points from nothing.
+    points: of the part, at most. share_s: for all of it.
     """
-    builders = max(1, (os.cpu_count() or 2) - (job.device != "cpu"))
-    most = len(drawn.points)
-    by_search = f"search by {DEFAULT}, builds cold"
-    for log, by, builds in (
-        (cold, COLD, "builds"),
-        (drawn.again(), WARM, "builds"),
-        (drawn.again(), by_search, "found"),
-    ):
-        if by == by_search:
-            strategy = strategy_named(DEFAULT)(drawn.space, SEED, (drawn.space.defaults,))
-            stop = StopRule(most_trials=most, most_s=PLAIN_LIMIT_S)
-        else:
-            strategy = RandomSampling(drawn.space, SEED, drawn.points)
-            stop = StopRule(most_trials=most, least_trials=most)
-        work = SearchWork(drawn.base, drawn.space, strategy, stop, log.note)
-        log.begun = time.monotonic()
-        SweepLoop(service, job, BuildCache(place / builds, job), place, builders).run(work)
-        yield _row(job, by, log, cold.best_us())
+    until = time.monotonic() + share_s
+    kind = "cpu" if searched.job.device == "cpu" else "gpu"
+    # The source as it is, and the others by chance.
+    chosen = RandomSampling(searched.part, SEED, (searched.part.defaults,)).ask(points)
+    whole = PointLog(searched.job.candidate, searched.part, chosen)
+    every = StopRule(len(chosen), WHOLE_SHARE * share_s, least_gain=0.0)
+    in_order = RandomSampling(searched.part, SEED, chosen)
+    _screen(service, searched, whole, in_order, every, place / "builds")
+    rows = [_row(searched, COLD, whole)]
+    search = whole.again(searched.space)
+    left_s = until - time.monotonic()
+    stop = StopRule(MOST_POINTS[kind], min(MOST_S[kind], SEARCH_SHARE * left_s))
+    strategy = strategy_named(DEFAULT)(searched.space, SEED, searched.seeds)
+    _screen(service, searched, search, strategy, stop, place / "found")
+    rows.append(_row(searched, SEARCHED, search))
+    plain = None
     # The plain loop has no locks, so it runs no reference but ours.
-    if job.backend in BACKENDS and job.device != "cpu" and is_shipped(job.problem):
-        yield _plain(job, drawn, cold.best_us())
+    if is_shipped(searched.job.problem) and searched.job.backend in PLAIN_BACKENDS[kind]:
+        plain = whole.again()
+        _plain(searched.job, plain, whole.known(), until)
+        rows.append(_row(searched, PLAIN, plain))
+    if whole.done and until - time.monotonic() > whole.done[-1][1]:
+        warm, again = whole.again(), RandomSampling(searched.part, SEED, chosen)
+        _screen(service, searched, warm, again, every, place / "builds")
+        rows.append(_row(searched, WARM, warm))
+    return Comparison(searched, whole, search, plain, tuple(rows))
 
 
-def _plain(job: Job, drawn: PointLog, best_us: float) -> Row:
-    """The same points, as many as the limit allows."""
+def _screen(
+    service: EvaluatorService,
+    searched: SearchedSpace,
+    log: PointLog,
+    strategy: SearchStrategy,
+    stop: StopRule,
+    builds: Path,
+) -> None:
+    job, place = searched.job, builds.parent
+    kind = "cpu" if job.device == "cpu" else "gpu"
+    screening = replace(job, protocol=screening_protocol(job.protocol, kind, stop.most_s))
+    builders = max(1, (os.cpu_count() or 2) - (kind == "gpu"))
+    work = SearchWork(log.base, log.space, strategy, stop, log.note)
+    log.begun = time.monotonic()
+    SweepLoop(service, screening, BuildCache(builds, screening), place, builders).run(work)
+    log.took_s = time.monotonic() - log.begun
+
+
+def _plain(job: Job, log: PointLog, known: Mapping[PointKey, float], until: float) -> None:
+    """The points of the log, until one is near the best of the known ones, or time is up."""
+    compiler: list[str] = []
+    if job.backend == "cpp":
+        compiler = [cpp_compiler(), *CPP_BUILD]
+    elif job.backend == "cuda":
+        compiler = [nvcc(), f"-arch={job.target}", *CUDA_BUILD]
+    sources = (render(log.base, log.space, point) for point in log.points)
     task = {
         "folder": str(job.problem),
+        "device": job.device,
         "params": dict(job.cases[0].params),
-        "sources": [render(drawn.base, drawn.space, point).text for point in drawn.points],
+        "compiler": compiler,
+        "sources": [asdict(source) for source in sources],
     }
     program = Path(__file__).with_name("plain_loop.py")
-    log = drawn.again()
+    log.begun = time.monotonic()
     with subprocess.Popen(
         [sys.executable, str(program)],
         stdin=subprocess.PIPE,
@@ -240,49 +265,49 @@ def _plain(job: Job, drawn: PointLog, best_us: float) -> Row:
         text=True,
         env=clean_environment() | {"TRITON_CACHE_DIR": str(job.scratch.parent / "plain")},
     ) as loop:
+        # A variant may compile for longer than there is time.
+        end = Timer(max(0.0, until - time.monotonic()), loop.kill)
+        end.start()
         assert loop.stdin is not None  # both are pipes, as asked for above
         assert loop.stdout is not None
-        loop.stdin.write(json.dumps(task))
-        loop.stdin.close()
-        for number, (point, line) in enumerate(zip(drawn.points, loop.stdout, strict=False), 1):
+        with suppress(BrokenPipeError):  # time was up at once
+            loop.stdin.write(json.dumps(task))
+            loop.stdin.close()
+        for number, (point, line) in enumerate(zip(log.points, loop.stdout, strict=False), 1):
             time_us = json.loads(line)
             outcome = "passed" if time_us else "failed"
             log.note(TriedPoint(number, point, outcome, time_us=time_us))
-            if time.monotonic() - log.begun > PLAIN_LIMIT_S:
-                loop.kill()
+            if number >= HEARD and log.reached(known):
                 break
-    return _row(job, "plain loop", log, best_us)
+        end.cancel()
+        loop.kill()
+    log.took_s = time.monotonic() - log.begun
 
 
-def _row(job: Job, by: str, log: PointLog, best_us: float) -> Row:
-    """best_us: of all points in the screen. The plain loop uses its own clock; only its points
-    within 2 % of its own best count."""
-    took_s = time.monotonic() - log.begun
-    timed = log.timed()
-    base_us = next((us for one, us, _ in timed if one.point == log.space.defaults), None)
-    near_us = NEAR * (log.best_us() if by == "plain loop" else best_us)
-    near_s = next((s for _, us, s in timed if us <= near_us), None)
+def _row(searched: SearchedSpace, by: str, log: PointLog) -> Row:
+    base_us = next((us for one, us, _ in log.timed() if one.point == log.space.defaults), None)
     outcomes = Counter("ended early" if p.ended_early else p.outcome for p, _ in log.done)
     return {
-        "space": f"{job.problem.name} {job.backend} {job.cases[0].name}",
-        "points": f"{len(log.points):,} of {log.space.size:,}",
+        "space": searched.name,
         "by": by,
-        "s": f"{took_s:.1f}",
-        "a minute": f"{len(log.done) / took_s * 60:.0f}",
+        "tried": len(log.done),
+        "s": round(log.took_s, 1),
+        "a minute": round(60 * len(log.done) / log.took_s),
         "outcomes": ", ".join(f"{n} {what}" for what, n in outcomes.items()),
-        "as it is µs": f"{base_us:.2f}" if base_us else "–",
-        "best µs": f"{log.best_us():.2f}",
-        "s to within 2 %": f"{near_s:.1f}" if near_s else "–",
+        "as it is µs": base_us and round(base_us, 2),
+        "best µs": round(log.best_us(), 2) if log.timed() else None,
     }
 
 
 SEARCH = Benchmark(
     "search",
-    "how many variants are tried a minute, how many does a search need?",
+    "how soon is a fast variant found, how many does a search need?",
     (
         DEVICE,
         option("--space", action="append", help="problem:backend:case; default: some shipped ones"),
-        option("--points", type=int, default=POINTS, help="of each space"),
+        option("--points", type=int, default=POINTS, help="of each space's part, at most"),
+        option("--trials", type=int, default=TRIALS, help="of variants of the first space"),
+        option("--limit-s", type=float, default=LIMIT_S, help="for all of it"),
         option("--keep", type=Path, help="a folder for what was screened, as landscapes"),
         option(
             "--replay", action="store_true", help="search recorded landscapes, without a device"

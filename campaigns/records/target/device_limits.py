@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -14,6 +15,7 @@ from campaigns.spaces.matmul_model import MatmulDevice, MatmulShape, MatmulTask
 from campaigns.spaces.space import Space
 from knowledge.lookup.value import cited_or_none
 from knowledge.models import Platform
+from knowledge.specs.cited import Cited
 
 METRICS = {
     "shared_bytes_per_block": "max_smem_per_block",
@@ -53,17 +55,24 @@ def product_of(campaign: Campaign) -> MatmulTask | None:
     ceilings = ceilings_of(campaign)
     shapes = [[row.params.get(side) for side in SIDES] for row in campaign.case_rows]
     known = [tuple(shape) for shape in shapes if all(isinstance(n, int) for n in shape)]
-    count = cited_or_none(campaign.platform, "sm_count")
-    if campaign.problem.op != OP or not known or count is None:
+    device = matmul_device(campaign.platform, ceilings.bandwidths, ceilings.computes)
+    if campaign.problem.op != OP or not known or device is None:
         return None
-    if not ceilings.bandwidths or not ceilings.computes:
-        return None
-    shared = cited_or_none(campaign.platform, "max_smem_per_sm")
-    device = MatmulDevice(
-        multiprocessors=int(count.value),
-        bandwidth_bytes_per_s=ceilings.bandwidths[0].value,
-        peak_flops=ceilings.computes[0].value,
-        shared_bytes_per_multiprocessor=int(shared.value) if shared else None,
-    )
     m, n, k = max(known, key=prod)
     return MatmulTask(MatmulShape(m, n, k, ELEMENT_BYTES[campaign.problem.dtype]), device)
+
+
+def matmul_device(
+    platform: Platform, bandwidths: Sequence[Cited], computes: Sequence[Cited]
+) -> MatmulDevice | None:
+    """What a model of products asks of a chip, with its ceilings, the one that counts first."""
+    count = cited_or_none(platform, "sm_count")
+    if count is None or not bandwidths or not computes:
+        return None
+    shared = cited_or_none(platform, "max_smem_per_sm")
+    return MatmulDevice(
+        multiprocessors=int(count.value),
+        bandwidth_bytes_per_s=bandwidths[0].value,
+        peak_flops=computes[0].value,
+        shared_bytes_per_multiprocessor=int(shared.value) if shared else None,
+    )

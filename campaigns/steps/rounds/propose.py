@@ -1,5 +1,8 @@
 """The next draft: the machine's own dispatch split, or an idea of the built-in search.
 
+A search over knobs gets its first generation here: what was best in stored searches of the same
+kernel, and the tiles that libraries use. Where its space is small, all of it is screened.
+
 A split is for classes that diverge: a kernel for those that gain, and the other (R19). The machine
 proposes it before any proposer is asked, once for each pair of sources. It is a round like every
 other: measured on all cases, and kept only if `campaigns.rules.dispatch.split` says so.
@@ -8,24 +11,38 @@ other: measured on all cases, and kept only if `campaigns.rules.dispatch.split` 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from campaigns.models import Campaign, Candidate, Event, Round, RoundKind
+from django.db.models import Q
+
+from campaigns.models import Campaign, Candidate, Event, Round, RoundKind, RoundState, Sweep
 from campaigns.models.event import record
-from campaigns.proposers.base import Draft, Hypothesis, MetricDirection, Variant, proposer
+from campaigns.proposers.base import (
+    Draft,
+    Hypothesis,
+    MetricDirection,
+    SweepPlan,
+    Variant,
+    proposer,
+)
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
 from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.proposers.situation import situation_of
 from campaigns.records.cases import NO_SPLIT, classes_by_case, runs_of
 from campaigns.records.submissions import open_proposers
+from campaigns.records.sweeps import search_of
+from campaigns.records.target.device_limits import campaign_space, product_of
 from campaigns.records.verdicts import classes_of, noise_of
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.rules.verdict.decision import UNJUDGED, Reason
 from campaigns.rules.verdict.dispatch import STRATEGY, Call, call_for_split, expected_saving
 from campaigns.rules.verdict.predicate import DispatchProblem, Inseparable, Predicate, predicate
+from campaigns.spaces.matmul_model import library_grid
+from campaigns.steps.rounds.screen import fastest
 
 
 def propose(campaign: Campaign) -> Draft | None:
@@ -44,7 +61,60 @@ def propose(campaign: Campaign) -> Draft | None:
     if draft is not None and draft.hypothesis.scope not in ("", *situation.classes):
         accepted = ", ".join(situation.classes) or "none, without class columns"
         raise ValueError(f"scope: {draft.hypothesis.scope!r}; accepted: {accepted}")
-    return draft
+    return replace(draft, sweep=_opened(campaign, draft)) if draft and draft.sweep else draft
+
+
+# A space of so many points is screened whole, and so is one for which so many seconds are enough.
+WHOLE, WHOLE_S = 300, 30.0
+# Of the library grid where a model ranks it, else at most this part of the budget.
+GRID, SHARE = 24, 4
+# The best of each of the last searches.
+BEST, SEARCHES = 3, 4
+
+
+def _opened(campaign: Campaign, draft: Draft) -> SweepPlan | None:
+    """The draft's search with its first generation, and with a budget for the whole of its space
+    where that is small."""
+    plan = draft.sweep
+    if plan is None:
+        return None
+    space = campaign_space(campaign, draft.candidates[0].source)
+    problem = campaign.problem
+    same_kernel = Q(problem__slug=problem.slug) | (Q(problem__op=problem.op) & ~Q(problem__op=""))
+    campaigns = Campaign.objects.filter(
+        same_kernel, backend=campaign.backend, platform=campaign.platform
+    )
+    done = Sweep.objects.filter(
+        round__campaign__in=campaigns, round__state__in=(RoundState.JUDGED, RoundState.CLOSED)
+    )
+    names = [name for name, _, _ in plan.knobs]
+    last = done.order_by("-pk")[:SEARCHES]
+    known = [
+        point
+        for sweep in last
+        if [knob["name"] for knob in sweep.knobs] == names
+        for point in fastest(sweep).values_list("params", flat=True)[:BEST]
+    ]
+    whole = max(WHOLE, int(WHOLE_S * _points_per_s(last)))
+    fits = len(space.points_at_most(whole + 1))
+    product = product_of(campaign)
+    grid = library_grid(space, product)[: GRID if product else plan.most_points // SHARE]
+    return replace(
+        plan,
+        seeds=(*plan.seeds[:1], *known, *grid, *plan.seeds[1:]),
+        most_points=max(plan.most_points, fits) if fits <= whole else plan.most_points,
+    )
+
+
+def _points_per_s(sweeps: Iterable[Sweep]) -> float:
+    """How fast these were screened; 0 where there is none."""
+    points, spent_s = 0, 0.0
+    for sweep in sweeps:
+        run = search_of(sweep.round)
+        if run and run.started_at and run.finished_at:
+            points += run.points.count()
+            spent_s += (run.finished_at - run.started_at).total_seconds()
+    return points / spent_s if spent_s else 0.0
 
 
 @dataclass(frozen=True, slots=True)

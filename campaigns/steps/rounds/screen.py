@@ -6,6 +6,7 @@ import math
 import statistics
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from campaigns.evaluator.contract import CaseReport, Outcome
 from campaigns.models import (
@@ -79,7 +80,7 @@ def _ratio(case: CaseReport) -> float:
     return statistics.median(max(a, 1e-9) / max(b, 1e-9) for a, b in pairs)
 
 
-# The best three, and any whose time is within this share of the best one's, as noise would have it.
+# The best three, and any whose time is within this share of one of theirs, as noise would have it.
 FINALISTS, NEAR, MOST = 3, 1.01, 6
 
 
@@ -130,16 +131,19 @@ def hand_on(round_: Round) -> Next | None:
 
 def finalists_of(sweep: Sweep) -> list[SweepPoint]:
     """The points to try in full, the fastest first; none that is behind the source as it is."""
-    passed = sweep.points.filter(outcome=Outcome.PASSED, ended_early=False, number__gt=1)
+    passed = fastest(sweep).filter(number__gt=1)
     as_it_is = sweep.points.filter(number=1).first()
     if as_it_is is not None and as_it_is.time_us is not None:
         passed = passed.filter(time_us__lte=NEAR * as_it_is.time_us)
-    ranked = list(passed.exclude(time_us=None).order_by("time_us", "number")[:MOST])
-    return [
-        point
-        for at, point in enumerate(ranked)
-        if at < FINALISTS or (point.time_us or 0) <= NEAR * (ranked[0].time_us or 0)
-    ]
+    ranked = list(passed[:MOST])
+    last_us = max((point.time_us or 0 for point in ranked[:FINALISTS]), default=0)
+    return [point for point in ranked if (point.time_us or 0) <= NEAR * last_us]
+
+
+def fastest(sweep: Sweep) -> QuerySet[SweepPoint]:
+    """The points of which all cases were timed to the end, the fastest first."""
+    passed = sweep.points.filter(outcome=Outcome.PASSED, ended_early=False)
+    return passed.exclude(time_us=None).order_by("time_us", "number")
 
 
 def _decide(round_: Round, candidate: Candidate) -> None:

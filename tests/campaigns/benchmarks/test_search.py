@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from campaigns.benchmarks.search import replay as bench
 from campaigns.benchmarks.search.peer import SimulatedTuning
-from campaigns.benchmarks.search.screened import PointLog
+from campaigns.benchmarks.search.searched import PointLog
 from campaigns.devices.discover import this_device
 from campaigns.devices.sweep.search_work import TriedPoint
 from campaigns.evaluator.contract import Outcome, Source

@@ -132,3 +132,37 @@ def test_a_trial_is_a_time_or_a_failure(facts):
         SearchTrial(**facts)
     with pytest.raises(ValueError, match="not both"):
         SearchTrial(time_us=1.0, failure=TrialFailure.WRONG)
+
+
+REFINED = [name for name in STRATEGIES if STRATEGIES[name].refines]
+
+
+@pytest.mark.parametrize("name", REFINED)
+def test_what_is_around_the_best_comes_in_the_next_batch(name):
+    space = Bowl(range(5), range(5), ["a", "b", "c"])
+    best = {"k0": 2, "k1": 4, "k2": "a"}
+    strategy = STRATEGIES[name](space, seeds=[best])
+    search(strategy, lambda point: SearchTrial(time_us=1.0 if point == best else 9.0), 1)
+    one_step = [{**best, "k0": 1}, {**best, "k0": 3}, {**best, "k1": 3}]
+    # A knob without order has no steps: every other value is near.
+    one_step += [{**best, "k2": "b"}, {**best, "k2": "c"}]
+    first = strategy.ask(10)
+    assert first[:5] == one_step
+    both = [p for p in first + strategy.ask(16) if sum(p[k] != best[k] for k in best) == 2]
+    assert len([p for p in both if p["k0"] in (1, 2, 3) and p["k1"] in (3, 4)]) == 8
+
+
+@pytest.mark.parametrize("name", REFINED)
+def test_it_is_refined_once_all_around_the_best_is_told(name):
+    space = Bowl(range(9), range(9))
+    strategy = STRATEGIES[name](space, seeds=[{"k0": 4, "k1": 4}])
+    search(strategy, space.trial, 1)
+    assert not strategy.is_refined
+    asked = [point for _ in range(3) for point in strategy.ask(6)]
+    *near, last = (p for p in asked if all(3 <= value <= 5 for value in p.values()))
+    assert len(near) == 7
+    for point in near:
+        strategy.tell(point, space.trial(point))
+    assert not strategy.is_refined
+    strategy.tell(last, space.trial(last))
+    assert strategy.is_refined

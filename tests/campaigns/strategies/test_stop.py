@@ -54,3 +54,13 @@ def test_a_search_goes_on_while_it_has_tried_little():
     strategy = told([100.0] * 20)
     assert StopRule(100, least_trials=21).reason(strategy) == ""
     assert "After 20 trials" in StopRule(100, least_trials=20).reason(strategy)
+
+
+def test_no_small_gain_ends_a_search_whose_best_is_not_refined():
+    rule = StopRule(1000, least_trials=20, least_gain=0.5)
+    strategy = STRATEGIES["annealing"](GridSpace(range(1000)))
+    for at in range(20):
+        strategy.tell({"k0": at * 10}, SearchTrial(time_us=100.0 + at))
+    assert rule.reason(strategy) == ""
+    strategy.tell({"k0": 1}, SearchTrial(time_us=100.0))
+    assert rule.reason(strategy).startswith("After 21 trials")

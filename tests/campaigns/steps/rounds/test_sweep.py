@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -14,6 +15,7 @@ from campaigns.evaluator.contract import Job, Outcome, Report, Source
 from campaigns.evaluator.contract.stream import BuildFacts, BuildResult, ScreenResult
 from campaigns.models import Campaign, Evaluation, EvaluationKind, Sweep, SweepPoint
 from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.steps.rounds import propose
 from knowledge.models import Experience
 from tests.campaigns.steps import cast
 
@@ -62,9 +64,10 @@ def screen(
 def sweep_run(db: None, tmp_path: Path) -> Callable[..., Campaign]:
     """Run a campaign whose kernel has one knob, with a fake screen."""
 
-    def go(how: Callable[..., None] = screen, rounds: int = 2) -> Campaign:
+    def go(how: Callable[..., None] = screen, rounds: int = 2, v0: str = V0) -> Campaign:
         bench = replace(cast.make_bench(KnobJudge()), sweep=how)
-        campaign = cast.make_campaign(tmp_path, V0, max_rounds=rounds)
+        folder = Path(mkdtemp(dir=tmp_path))
+        campaign = cast.make_campaign(folder, v0, max_rounds=rounds)
         return run_here(campaign.pk, bench, lambda message: None)
 
     return go
@@ -153,3 +156,64 @@ def test_what_comes_out_of_a_search_is_not_searched_again_at_once(sweep_run) -> 
     campaign = sweep_run(rounds=4)
     told = [r.hypothesis.get("strategy") for r in campaign.rounds.order_by("number")]
     assert told.count("tune.space") == 1
+
+
+# 125 points: more than a search on a CPU may try, few enough to try all.
+UNROLL = "constexpr int UNROLL = 4;\n"
+TWO_KNOBS = UNROLL + V0.replace("* TILE", "* TILE * UNROLL")
+
+
+def test_a_small_space_is_screened_whole(sweep_run, monkeypatch) -> None:
+    monkeypatch.setitem(SCREENED, 16, 100)
+    monkeypatch.setitem(SCREENED, 32, 100)
+    campaign = sweep_run(v0=TWO_KNOBS)
+    plan = Sweep.objects.get(round__campaign=campaign, round__number=2)
+    assert plan.points.count() == plan.most_points == int(plan.size) == 125
+    report = Evaluation.objects.get(candidate__round=plan.round, kind=EvaluationKind.SWEEP)
+    assert report.reason == "All 125 trials of the budget were made."
+
+
+def test_a_large_space_begins_with_the_tiles_that_libraries_use(sweep_run) -> None:
+    tiles = "constexpr int BLOCK_M = 64;\nconstexpr int BLOCK_N = 64;\n"
+    v0 = tiles + TWO_KNOBS.replace("* TILE", "* BLOCK_M * BLOCK_N * TILE")
+    plan = Sweep.objects.get(round__campaign=sweep_run(v0=v0))
+    assert (int(plan.size), plan.most_points) == (3125, 48)
+    first = [(point["BLOCK_M"], point["BLOCK_N"]) for point in plan.seeds]
+    assert first[0] == (64, 64)
+    assert {(64, 128), (128, 64), (128, 128)} <= set(first)
+    # A quarter of the budget at most, after the source as it is.
+    assert len(first) <= 13
+
+
+def two_searches(sweep_run, monkeypatch, v0: str) -> Iterator[Sweep]:
+    """Of one kernel, but for a comment. The first finds nothing, or it would not be searched."""
+    for value in TRIED:
+        monkeypatch.setitem(TRIED, value, "time 300")
+    for text in (v0, f"// again\n{v0}"):
+        yield Sweep.objects.get(round__campaign=sweep_run(v0=text))
+
+
+def test_a_space_is_small_if_half_a_minute_was_enough_before(sweep_run, monkeypatch) -> None:
+    monkeypatch.setattr(propose, "WHOLE", 60)
+    monkeypatch.setattr(propose, "WHOLE_S", 1e6)
+    searches = two_searches(sweep_run, monkeypatch, TWO_KNOBS)
+    assert [plan.most_points for plan in searches] == [48, 125]
+
+
+def test_a_search_begins_with_the_best_of_earlier_ones(sweep_run, monkeypatch) -> None:
+    first, second = two_searches(sweep_run, monkeypatch, V0)
+    as_it_is = {knob["name"]: knob["default"] for knob in second.knobs}
+    best = [{**as_it_is, "TILE": value} for value in (16, 32, 128)]
+    assert first.seeds == [as_it_is]
+    assert second.seeds == [as_it_is, *best]
+
+
+@pytest.mark.parametrize(("fourth_us", "tried"), [(70.6, True), (71.0, False)])
+def test_whoever_is_near_the_third_goes_to_trial_too(
+    sweep_run, monkeypatch, fourth_us, tried
+) -> None:
+    for value, us in {16: 50, 32: 60, 128: 70, 256: fourth_us}.items():
+        monkeypatch.setitem(SCREENED, value, us)
+    round_ = sweep_run().rounds.get(number=2)
+    labels = [candidate.label for candidate in round_.candidates.all()]
+    assert labels == ["as it is", "TILE 16", "TILE 32", "TILE 128", *["TILE 256"] * tried]
