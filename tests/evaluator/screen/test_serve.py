@@ -44,7 +44,7 @@ def test_it_says_whether_load_may_have_made_it_late(
     monkeypatch.setattr(serve, "ScreenBench", lambda task: bench)
     # Orders come minutes apart: of load that was before the last one nothing is asked.
     clock = itertools.count(0.0, 60.0)
-    monkeypatch.setattr(serve.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
     order = tmp_path / "order.json"
     order.write_text(dump_line(VariantOrder(7, small.source(), tmp_path)))
     told, pipe = os.pipe()
