@@ -14,8 +14,9 @@ from campaigns.proposers.evidence import read_facts
 from campaigns.records.cases import classes_by_case
 from campaigns.records.rounds import evidence_of, tried_in
 from campaigns.records.stop_history import masked_rounds
+from campaigns.records.submissions import waiting_in
 from campaigns.records.target.device_limits import device_limits, product_of
-from campaigns.rules.verdict.decision import UNJUDGED, Reason
+from campaigns.rules.verdict.decision import UNJUDGED, Reason, VerdictWord
 from campaigns.spaces.find import ELEMENT_BYTES
 
 
@@ -56,12 +57,19 @@ def facts_about(campaign: Campaign) -> dict[str, str]:
 
 
 def _history(campaign: Campaign) -> tuple[Attempt, ...]:
-    """The attempts that are not masked (R40); a round on a broken host is not one (law 8)."""
+    """The attempts that are not masked (R40); a round on a broken host is not one (law 8).
+
+    What waits to be tried counts, so that no idea is proposed while its measurement is to come.
+    """
     hidden = masked_rounds(campaign)
     rows = Verdict.objects.filter(round__campaign=campaign).exclude(round__number__in=hidden)
     verdicts = rows.exclude(reason__in=UNJUDGED)
     tried = verdicts.exclude(reason=Reason.BASELINE).select_related("round").order_by("round")
-    return tuple(
+    waiting = (tried_in(one) for one in waiting_in(campaign))
+    awaited = (
+        Attempt(one.strategy, one.params, VerdictWord.RUNNING, None, 0) for one in waiting if one
+    )
+    judged = (
         Attempt(
             strategy=idea.strategy,
             params=idea.params,
@@ -72,6 +80,7 @@ def _history(campaign: Campaign) -> tuple[Attempt, ...]:
         for verdict in tried
         if (idea := tried_in(verdict.round))
     )
+    return (*judged, *awaited)
 
 
 def stored_draft(variants: Iterable[Variant]) -> list[dict[str, Any]]:

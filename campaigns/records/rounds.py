@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from campaigns.models import Campaign, Evidence, Round
+from campaigns.models import Campaign, Evidence, Round, Submission
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.buckets import Bucket, Declared
 
@@ -51,9 +51,9 @@ class TriedIdea:
     params: dict[str, Any] = field(default_factory=dict)
 
 
-def tried_in(round_: Round) -> TriedIdea | None:
-    """What a round tried; None for the baseline."""
-    return msgspec.convert(round_.hypothesis, TriedIdea) if round_.hypothesis else None
+def tried_in(row: Round | Submission) -> TriedIdea | None:
+    """What a round tried, or what was handed in for one; None for the baseline."""
+    return msgspec.convert(row.hypothesis, TriedIdea) if row.hypothesis else None
 
 
 def declared_of(round_: Round) -> Declared | None:

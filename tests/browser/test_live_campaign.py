@@ -38,12 +38,13 @@ class Product:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         kept = {name: value for name, value in os.environ.items() if name not in NOT_OURS}
+        own = {"KOPT_DATA": str(folder / "data"), "KOPT_DEVICE": "cpu", "KOPT_GATE": "OFF"}
         self._said = folder / "up.log"
         with self._said.open("wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "manage.py", "up", "--port", str(port)],
                 cwd=ROOT,
-                env={**kept, "KOPT_DATA": str(folder / "data"), "KOPT_DEVICE": "cpu"},
+                env=kept | own,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,

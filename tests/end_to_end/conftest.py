@@ -29,7 +29,7 @@ def service() -> Iterator[EvaluatorService]:
 @pytest.fixture(autouse=True)
 def on_this_cpu(service: EvaluatorService, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     """One evaluator for all tests, short limits and bursts, and ceilings that end nothing."""
-    settings.KOPT_DEVICE = "cpu"
+    settings.KOPT_DEVICE, settings.KOPT_GATE = "cpu", "OFF"
     for name in ("evaluate", "campaign"):
         monkeypatch.setattr(f"{COMMANDS}.{name}.EvaluatorService", lambda: nullcontext(service))
     monkeypatch.setattr(f"{COMMANDS}.evaluate.CPU_PROTOCOL", small.QUICK)

@@ -120,7 +120,20 @@ BEAT_S = 1.0
 
 
 class SweepBroken(Exception):
-    """The host cannot build or screen; the message says why."""
+    """The host cannot build or screen; the message says why. host_busy: others keep it busy."""
+
+    def __init__(self, reason: str, *, host_busy: bool = False) -> None:
+        super().__init__(reason)
+        self.host_busy = host_busy
+
+
+def require_measured(result: Result) -> None:
+    """Raise SweepBroken for a variant that was late on a busy host: that is no failure of its own.
+
+    For whoever learns of results: what is untold is tried again once the host is quiet.
+    """
+    if result.host_busy:
+        raise SweepBroken(f"the host is too busy to search on: {result.reason}", host_busy=True)
 
 
 class SweepWork(Protocol):
@@ -276,7 +289,7 @@ class SweepLoop:
             return
         self._broken[kind] += 1
         if self._broken[kind] > MOST_BROKEN:
-            raise SweepBroken(report.reason)
+            raise SweepBroken(report.reason, host_busy=report.host_busy)
         queue = self._to_build if kind is Stream.BUILD else self._ready
         queue.extendleft(order.number for order in reversed(stream.waiting))
 

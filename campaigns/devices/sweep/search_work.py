@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from campaigns.devices.sweep.loop import require_measured
 from campaigns.evaluator.contract import Outcome, Source
 from campaigns.evaluator.contract.stream import BuildFacts, BuildResult, ScreenResult
 from campaigns.spaces.render import render
@@ -100,6 +101,7 @@ class SearchWork:
         return found
 
     def built(self, result: BuildResult) -> bool:
+        require_measured(result)
         point = self._points[result.number]
         point.facts, point.build_s = result.facts, result.wall_s
         if result.outcome is not Outcome.PASSED:
@@ -111,6 +113,7 @@ class SearchWork:
         return True
 
     def screened(self, result: ScreenResult) -> None:
+        require_measured(result)
         point = self._points[result.number]
         point.times_us, point.ended_early = result.times_us, result.ended_early
         point.screen_s = result.wall_s

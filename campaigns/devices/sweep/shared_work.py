@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from campaigns.devices.sweep.build_cache import BuildCache
+from campaigns.devices.sweep.loop import require_measured
 from campaigns.devices.sweep.search_work import SearchWork, too_large
 from campaigns.evaluator.contract import Outcome, Source
 from campaigns.evaluator.contract.files import dump_line, load_line
@@ -244,6 +245,7 @@ class HelperWork:
         screened: ScreenResult | None = None,
         artefact: bytes | None = None,
     ) -> None:
+        require_measured(screened or built)
         key, holder = built.number, self._share.holder
         del self._here[key]
         self.done += self._orders.finish(key, holder, built, screened, artefact)

@@ -56,23 +56,27 @@ NOTHING_SAID = BuildFacts()
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """What became of one build: PASSED, BUILD_FAILED, TIMED_OUT or BROKEN_HOST with its reason."""
+    """What became of one build: PASSED, BUILD_FAILED, TIMED_OUT or BROKEN_HOST with its reason.
+
+    host_busy: others kept the host busy, so that its being late says nothing of the variant.
+    """
 
     number: int
     outcome: Outcome
     reason: str = ""
     facts: BuildFacts = NOTHING_SAID
     wall_s: float = 0.0
+    host_busy: bool = False
 
-    def lasting(self, wall_s: float) -> BuildResult:
-        return replace(self, wall_s=wall_s)
+    def lasting(self, wall_s: float, *, host_busy: bool = False) -> BuildResult:
+        return replace(self, wall_s=wall_s, host_busy=host_busy)
 
 
 @dataclass(frozen=True, slots=True)
 class ScreenResult:
     """What a screen found of one variant. times_us: by case, per call; they order, no more.
 
-    ended_early: it was so far behind that it was not timed on.
+    ended_early: it was so far behind that it was not timed on. host_busy: as of a build.
     """
 
     number: int
@@ -81,6 +85,7 @@ class ScreenResult:
     times_us: Mapping[str, float] = field(default_factory=dict)
     ended_early: bool = False
     wall_s: float = 0.0
+    host_busy: bool = False
 
-    def lasting(self, wall_s: float) -> ScreenResult:
-        return replace(self, wall_s=wall_s)
+    def lasting(self, wall_s: float, *, host_busy: bool = False) -> ScreenResult:
+        return replace(self, wall_s=wall_s, host_busy=host_busy)

@@ -34,11 +34,11 @@ class ScreenBench:
 
     def __init__(self, task: JudgeTask) -> None:
         job = self._job = task.job
-        self._runner = StreamRunner(task)
+        self.runner = StreamRunner(task)
         self._best_us: dict[str, float] = {}
         self._names = backends.get(job.backend).artefacts
-        self._runner.channel.ask(Ask.SEAL, None, job.protocol.limits.load_s)
-        self._cases = [ScreenedCase(job, case, self._runner) for case in job.cases]
+        self.runner.channel.ask(Ask.SEAL, None, job.protocol.limits.load_s)
+        self._cases = [ScreenedCase(job, case, self.runner) for case in job.cases]
 
     def take(self, order: VariantOrder) -> tuple[ScreenResult, EvaluationError | None]:
         """Screen one variant; with the error where it has broken its runner."""
@@ -50,7 +50,7 @@ class ScreenBench:
             reason = f"{error.reason}: {words}" if words else error.reason
             broken = None
             try:
-                self._runner.look_alive(ALIVE_S)
+                self.runner.look_alive(ALIVE_S)
             except CandidateError:
                 # The runner, or its device, does nothing any more.
                 broken = error
@@ -91,7 +91,7 @@ class ScreenBench:
         return min(filter(None, known), default=0.0)
 
     def _load(self, order: VariantOrder, said: int) -> None:
-        channel = self._runner.channel
+        channel = self.runner.channel
         channel.phase, channel.case = Phase.LOAD, ""
         try:
             files = [memory_files.sealed(order.artefact / name) for name in self._names]
@@ -106,4 +106,4 @@ class ScreenBench:
         channel.phase = Phase.CHECK
 
     def stop(self) -> None:
-        self._runner.stop()
+        self.runner.stop()

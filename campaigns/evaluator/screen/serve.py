@@ -32,6 +32,8 @@ SAID_BYTES = 1 << 16
 Result = BuildResult | ScreenResult
 # With the words of the stream a line stays shorter than what a pipe takes whole (4096 bytes).
 WORDS = {Stream.BUILD: "built", Stream.SCREEN: "screened"}
+# How busy others keep the host is seen over no longer than this and one variant.
+SEEN_S = 5.0
 # After a variant that has broken its runner the stream ends, and whoever ordered it goes on anew.
 Taker = Callable[[VariantOrder], tuple[Result, EvaluationError | None]]
 
@@ -42,14 +44,19 @@ def run(task: JudgeTask) -> JudgeDone:
     bench = (BuildBench if stream is Stream.BUILD else ScreenBench)(task)
     progress.enter(Phase.BUILD if stream is Stream.BUILD else Phase.BURST)
     progress.tell("open")
+    seen_at = time.monotonic()
     for line in task.orders:
         word, _, path = line.strip().partition(" ")
         if word != "order":
             break
         order = load_line(VariantOrder, Path(path).read_text())
         begun = time.monotonic()
+        if begun - seen_at > SEEN_S:
+            bench.runner.watch.begin()
+            seen_at = begun
         result, broken = bench.take(order)
-        told = dump_line(result.lasting(time.monotonic() - begun))
+        late = result.outcome is Outcome.TIMED_OUT and progress.is_crowded()
+        told = dump_line(result.lasting(time.monotonic() - begun, host_busy=late))
         progress.tell(f"{WORDS[stream]} {told}")
         if broken is not None:
             raise broken
@@ -62,18 +69,18 @@ class BuildBench:
 
     def __init__(self, task: JudgeTask) -> None:
         self._limits = task.job.protocol.limits
-        self._runner = StreamRunner(task)
+        self.runner = StreamRunner(task)
         self._names = backends.get(task.job.backend).artefacts
-        self._runner.channel.phase = Phase.BUILD
+        self.runner.channel.phase = Phase.BUILD
 
     def take(self, order: VariantOrder) -> tuple[BuildResult, EvaluationError | None]:
         """Build one variant into its folder, which appears with all of it or not at all."""
         files = [memory_files.empty() for _ in (*self._names, "said")]
         *built, said = files
         try:
-            body = (order.source, tuple(self._runner.layouts.values()))
+            body = (order.source, tuple(self.runner.layouts.values()))
             limit_s = self._limits.build_s + self._limits.call_s
-            self._runner.channel.ask(Ask.BUILD_VARIANT, body, limit_s, files)
+            self.runner.channel.ask(Ask.BUILD_VARIANT, body, limit_s, files)
             facts = _facts(memory_files.held(said, SAID_BYTES))
             kept = [memory_files.held(fd, MOST_BYTES) for fd in built]
             artefacts = dict(zip(self._names, kept, strict=True))
@@ -92,7 +99,7 @@ class BuildBench:
                 os.close(fd)
 
     def stop(self) -> None:
-        self._runner.stop()
+        self.runner.stop()
 
 
 def _facts(said: bytes) -> BuildFacts:

@@ -28,7 +28,13 @@ class StreamRunner:
         hold = ProcessHold()
         self.reference = served_reference(job, channels, hold, progress.notes.append)
         self.arenas = ArenaLayout(task, self.spec, self.reference, None)
-        total = TimeBudget(job.protocol.limits.total_s, lambda: self.reference.spent_s)
+        self.watch = task.aids.watch(self.device)
+        total = TimeBudget(
+            job.protocol.limits.total_s,
+            lambda: self.reference.spent_s,
+            others=self.watch.others_share,
+        )
+        progress.is_crowded = total.is_crowded
         name = "candidate"
         self.channel = RunnerChannel(name, channels[name], hold, spins=on_gpu, total=total)
         self.arenas.share({name: self.channel})

@@ -85,6 +85,10 @@ class HostWatch:
             **({"others": self._others(before, now)} | card),
         )
 
+    def begin(self) -> None:
+        """Leave out of `others_share` what was until now."""
+        self._first = self._ticks()
+
     def others_share(self) -> float:
         """The share of the CPUs that others have kept busy since the beginning; 0 if unknown."""
         found = self._others(self._first, self._ticks())

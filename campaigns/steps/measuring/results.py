@@ -27,12 +27,12 @@ from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from campaigns.records.noise import (
-    MOST_VOIDS,
     as_host_failure,
     drift_under,
     may_repeat,
+    needs_person,
     sentence_of,
-    voids_of,
+    void_since_resumed,
 )
 from campaigns.steps.measuring.claims import give_back, is_vanished, renew_connection
 from campaigns.steps.measuring.waits import ask_to_pause, end_wait
@@ -112,8 +112,9 @@ def repeat_void(evaluation: Evaluation, sentence: str) -> None:
     record(campaign, "measurement_void", message, round=round_, evaluation=evaluation.pk)
     if evaluation.traits.is_torch:
         return
-    if voids_of(evaluation) % MOST_VOIDS == 0:
-        words = f"{MOST_VOIDS} measurements in a row are void; the campaign waits. Resume it when "
+    void = void_since_resumed(evaluation)
+    if needs_person(void):
+        words = f"{len(void)} measurements in a row are void; the campaign waits. Resume it when "
         ask_to_pause(campaign, f"{words}the device is steady again. {sentence}")
 
 

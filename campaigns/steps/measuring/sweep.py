@@ -71,7 +71,8 @@ def sweep(
         ended = search.ended or "Every point was tried."
         report = Report(job.job_id, Outcome.PASSED, Phase.DONE, ended)
     except SweepBroken as broken:
-        report = Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, str(broken))
+        why, busy = str(broken), broken.host_busy
+        report = Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, why, host_busy=busy)
     finally:
         rows.write()
     orders.clear()

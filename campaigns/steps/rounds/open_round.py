@@ -48,16 +48,20 @@ def open_round(
 
     Nothing is asked twice after a crash: what was answered is in the row. after: how many rounds
     there were when the draft was asked for; it is dropped when another worker has tried one since,
-    so that nothing is compared with an incumbent that was. split: what `Round.split`
-    keeps of a dispatch split. submission: what the draft was handed in as; no second round is ever
-    opened for it.
+    so that nothing is compared with an incumbent that was. So is a draft of the search when
+    something was handed in since, which may be the same. split: what `Round.split` keeps of a
+    dispatch split. submission: what the draft was handed in as; no second round is ever opened for
+    it.
     """
     kind, plan = RoundKind.ATTEMPT if split is None else RoundKind.SPLIT, draft.sweep
     if len(draft.candidates) > 1 or plan is not None:
         kind = RoundKind.SWEEP
     with transaction.atomic():
         later = Round.objects.filter(campaign=campaign.pk, number__gt=after)
-        if not move(campaign, CampaignState.IMPLEMENT, ~Q(Exists(later))):
+        fresh = ~Q(Exists(later))
+        if submission is None and split is None:
+            fresh &= ~Q(Exists(Submission.objects.filter(campaign=campaign.pk, rounds=None)))
+        if not move(campaign, CampaignState.IMPLEMENT, fresh):
             return NOTHING
         round_ = Round.objects.create(
             campaign=campaign,

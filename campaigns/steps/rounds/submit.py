@@ -33,6 +33,7 @@ from campaigns.proposers.handed_in import (
 )
 from campaigns.proposers.situation import facts_about
 from campaigns.records.findings import policy_of
+from campaigns.records.rounds import tried_in
 from campaigns.records.submissions import (
     awaited_repair,
     closed_to,
@@ -146,6 +147,10 @@ def measure_again(
             raise SubmissionRefused(
                 "round", f"{number} has the incumbent, which each round measures"
             )
+        for one in found.rounds.exclude(state=RoundState.CLOSED):
+            # A search tries again by itself what a broken host has spoilt.
+            if tried_in(one) == tried_in(round_):
+                raise SubmissionRefused("round", f"{number}: round {one.number} tries the same now")
         title = f"Again: {round_.title.removeprefix('Again: ')}"[: LONGEST["title"]]
         if waiting_in(found).filter(hypothesis__title=title).exists():
             raise SubmissionRefused("round", f"{number} waits already to be measured again")

@@ -57,6 +57,14 @@ def test_it_counts_the_cpus_that_others_keep_busy(host):
     assert seen.look("c", 2).others == 0.0
 
 
+def test_it_tells_the_share_that_others_took_since_it_was_last_begun(host):
+    seen = host_watch.HostWatch(CPU)
+    (host / "stat").write_text(QUIET.replace("cpu1 500", "cpu1 900"))
+    assert seen.others_share() == pytest.approx(1.0)
+    seen.begin()
+    assert seen.others_share() == 0.0
+
+
 def test_it_tells_what_waited_and_what_was_stolen_since_the_look_before(host):
     _waited(host, 5_000_000)
     seen = host_watch.HostWatch(CPU)

@@ -151,6 +151,34 @@ def test_it_lets_a_host_that_is_crowded_all_the_time_stand(column):
     assert found(replace(crowded, surroundings=quiet)) == [What.TIMES]
 
 
+# Of v0 itself beside four spinning programs on two CPUs, in milliseconds.
+SCATTERED_US = (33.6, 8.5, 21.3, 24.0, 20.4, 12.1, 8.9, 9.0, 21.6, 8.6)
+
+
+@pytest.mark.parametrize("column", [{"others": 1.5}, {"stolen": 0.2}], ids=str)
+def test_it_voids_on_a_crowded_host_only_if_the_times_scatter(column):
+    seen = moments(**{name: [value] * 6 for name, value in column.items()})
+    loaded = measured(SCATTERED_US, timer=Timer.CALLS, seen=seen)
+    crowded = replace(loaded, environment={"cores": "2"})
+    (one,) = drifts(crowded, lambda case: Allowance())
+    assert one.what is What.LOAD
+    assert "half of the incumbent's samples were" in one.found
+    # By its first look an evaluation has six pairs; a screening has four, and decides nothing.
+    assert found(replace(crowded, cases=(few(6),))) == [What.LOAD]
+    assert found(replace(crowded, cases=(few(4),))) == []
+    # As it was in this device's A/A run, or where nobody else is at work, it stands.
+    assert found(crowded, allowance(spread=0.8)) == []
+    assert found(replace(crowded, surroundings=moments(others=[0.1] * 6, stolen=[0.0] * 6))) == []
+    # A candidate cannot have itself measured again.
+    steady = measured(candidate=SCATTERED_US, timer=Timer.CALLS, seen=seen)
+    assert found(replace(steady, environment={"cores": "2"})) == []
+
+
+def few(samples):
+    """A case with the first of these samples."""
+    return measured(SCATTERED_US[:samples], STEADY_US[:samples], Timer.CALLS).cases[0]
+
+
 def test_it_says_nothing_about_what_was_not_timed():
     assert drifts(report(case()), lambda case: Allowance()) == ()
 

@@ -17,7 +17,9 @@ from django.urls import reverse
 from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign, CampaignState, Round, Submission
 from campaigns.problems.import_.draft import ADDED
+from campaigns.proposers.base import Draft, Situation
 from campaigns.proposers.handed_in import SubmissionRefused
+from campaigns.proposers.situation import situation_of
 from campaigns.records.rounds import proposed_by
 from campaigns.records.submissions import rounds_used, waiting_in
 from campaigns.records.time_spent import Spent
@@ -330,6 +332,40 @@ def test_what_was_measured_is_measured_again_and_typed_by_nobody(
 def test_it_measures_no_incumbent_again(rejected: Campaign, number: int, why: str) -> None:
     with pytest.raises(SubmissionRefused, match=why):
         measure_again(rejected, number, "person", "alice")
+
+
+def test_a_search_proposes_nothing_that_waits_to_be_measured_again(
+    tmp_path: Path, bench: WorkerContext, script: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even where somebody asks for it while the search thinks of it."""
+    put = script(["time 50 host"])
+    campaign = cast.make_campaign(tmp_path, proposers="search,person")
+    cast.run_again(campaign, bench)
+    resume(cast.fresh(campaign))
+    asked = []
+
+    def ask(situation: Situation) -> Draft | None:
+        found = real(situation)
+        if cast.fresh(campaign).rounds.count() == 2 and not asked:
+            asked.append(measure_again(cast.fresh(campaign), 2, "person", "alice"))
+        return found
+
+    real = put.propose
+    monkeypatch.setattr(put, "propose", ask)
+    while cast.fresh(campaign).rounds.count() < 3:
+        cast.measure_all(campaign, bench)
+    # Its host broke in round 2, so the search thought of it again; it is tried once.
+    second, third = campaign.rounds.filter(number__gt=1)
+    assert second.verdict.reason == "broken_host"
+    assert (third.submission, third.hypothesis["strategy"]) == (asked[0], "idea-0")
+    with pytest.raises(SubmissionRefused, match="round: 2: round 3 tries the same now"):
+        measure_again(cast.fresh(campaign), 2, "person", "bob")
+
+
+def test_what_waits_is_no_new_idea(rejected: Campaign) -> None:
+    made = measure_again(rejected, 2, "person", "alice")
+    last = situation_of(cast.fresh(rejected)).history[-1]
+    assert (last.strategy, last.verdict) == (made.hypothesis["strategy"], "running")
 
 
 def test_one_button_command_or_post_measures_a_round_again(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,10 @@ from campaigns.devices.sweep.loop import SweepBroken, SweepWork
 from campaigns.evaluator.contract import Job, Outcome, Report, Source
 from campaigns.evaluator.contract.stream import BuildFacts, BuildResult, ScreenResult
 from campaigns.models import Campaign, Evaluation, EvaluationKind, Sweep, SweepPoint
+from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
+from campaigns.steps.lifecycle import run_here as lifecycle
 from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.steps.measuring import waits
 from campaigns.steps.rounds import propose
 from knowledge.models import Experience
 from tests.campaigns.steps import cast
@@ -64,8 +68,10 @@ def screen(
 def sweep_run(db: None, tmp_path: Path) -> Callable[..., Campaign]:
     """Run a campaign whose kernel has one knob, with a fake screen."""
 
-    def go(how: Callable[..., None] = screen, rounds: int = 2, v0: str = V0) -> Campaign:
-        bench = replace(cast.make_bench(KnobJudge()), sweep=how)
+    def go(
+        how: Callable[..., None] = screen, rounds: int = 2, v0: str = V0, **looks: Any
+    ) -> Campaign:
+        bench = replace(cast.make_bench(KnobJudge()), sweep=how, **looks)
         folder = Path(mkdtemp(dir=tmp_path))
         campaign = cast.make_campaign(folder, v0, max_rounds=rounds)
         return run_here(campaign.pk, bench, lambda message: None)
@@ -131,6 +137,46 @@ def test_a_search_that_was_broken_off_goes_on_with_its_points(sweep_run) -> None
     broken = Evaluation.objects.filter(kind=EvaluationKind.SWEEP).order_by("pk")
     assert [e.outcome for e in broken] == ["broken_host", "passed"]
     assert broken[0].reason == "disk full: /builds"
+
+
+@pytest.mark.parametrize("stage", ["build", "screen"])
+def test_a_point_that_was_late_on_a_busy_host_is_tried_again_once_that_is_quiet(
+    sweep_run, monkeypatch, stage
+) -> None:
+    monkeypatch.setattr(waits, "HOST_EVERY_S", 0.0)
+    monkeypatch.setattr(lifecycle, "WAIT_S", 0.0)
+    looks = iter([DeviceState.BUSY] * 2)
+    late = []
+
+    def look() -> DeviceCheck:
+        return DeviceCheck(next(looks, DeviceState.IDLE), "load 4.1 on 2 cores")
+
+    def once(service: object, job: Job, folder: Path, work: SweepWork, beat: Callable) -> None:
+        if not late:
+            # The second point is late after the first one is told.
+            (first, _), (number, source) = work.ask(2)
+            work.built(BuildResult(first, Outcome.PASSED))
+            work.screened(ScreenResult(first, Outcome.PASSED, times_us={"one": 100.0}))
+            late.append(tile(source))
+            of_load = {"outcome": Outcome.TIMED_OUT, "reason": "no answer", "host_busy": True}
+            if stage == "build":
+                work.built(BuildResult(number, **of_load))
+            work.built(BuildResult(number, Outcome.PASSED))
+            work.screened(ScreenResult(number, **of_load))
+        screen(service, job, folder, work, beat)
+
+    campaign = sweep_run(once, look_at_host=look)
+    points = SweepPoint.objects.filter(sweep__round__campaign=campaign)
+    assert not points.filter(outcome="timed_out").exists()
+    assert points.count() == len({str(p.params) for p in points})
+    # Every value was tried, the late one among them.
+    assert late[0] in {p.params["TILE"] for p in points}
+    assert set(SCREENED) <= {p.params["TILE"] for p in points.filter(outcome="passed")}
+    (void,) = cast.voids()
+    assert void.kind == EvaluationKind.SWEEP
+    assert "too busy to search on: no answer" in void.void
+    assert campaign.events.filter(kind="device_idle").count() == 1
+    assert campaign.rounds.get(number=2).verdict.word == "accepted"
 
 
 def test_where_nothing_passes_the_source_as_it_is_goes_to_trial(sweep_run) -> None:
