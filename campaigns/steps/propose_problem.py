@@ -81,9 +81,9 @@ def _require_built(draft: ProblemDraft, files: Mapping[str, str], read: Mapping[
     with tempdir("problem") as place:
         said = unbuilt(written_files(files, place), compiled, read["arguments"])
     if said:
-        place, name = re.match(r"(\S+?)[:(](\d+)", said), next(iter(compiled.values()))
+        found, name = re.match(r"(\S+?)[:(](\d+)", said), next(iter(compiled.values()))
         known = origins(files[name], name)
-        at = (place[1], int(place[2])) if place else ("", 0)
+        at = (found[1], int(found[2])) if found else ("", 0)
         # A mark has the place of the line below it.
         lines = dict(zip(known, files[name].split("\n"), strict=True))
         quoted = f": {lines[at].strip():.100}" if at in lines else ""

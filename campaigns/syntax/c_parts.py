@@ -76,7 +76,9 @@ def needed_for(entry: str, text: str, file_name: str) -> tuple[str, list[str]]:
     cuda, known = file_name.endswith(".cu"), origins(text, file_name)
     root = parse_anyway(blanked, cuda=cuda)
     parts, data = [*_parts(root.named_children)], text.encode()
-    if {file for file, _ in known} <= {file_name} and not any(MAIN in one.names for one in parts):
+    # What was added calls it by this name.
+    is_own = {file for file, _ in known} <= {file_name, entry}
+    if is_own and not any(MAIN in one.names for one in parts):
         return text, []
     for at, (one, behind) in enumerate(pairwise(parts)):
         if ATTRIBUTE.search(data[one.node.start_byte : one.node.end_byte].decode()):
