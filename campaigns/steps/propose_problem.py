@@ -11,6 +11,7 @@ from typing import Any
 from campaigns.devices.problem_code import HostLacks, described_problem, problem_notes, unbuilt
 from campaigns.devices.processes import tempdir
 from campaigns.evaluator.contract import Case
+from campaigns.evaluator.contract.origins import origins
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.import_.draft import DraftError, ProblemDraft, as_read
@@ -75,10 +76,12 @@ def _require_built(draft: ProblemDraft, files: Mapping[str, str], read: Mapping[
     with tempdir("problem") as place:
         said = unbuilt(written_files(files, place), compiled, read["arguments"])
     if said:
-        line = re.match(r"\S+?[:(](\d+)", said)
-        lines = files[next(iter(compiled.values()))].splitlines()
-        at = int(line[1]) - 1 if line else len(lines)
-        quoted = f": {lines[at].strip():.100}" if at < len(lines) else ""
+        found, name = re.match(r"(\S+?)[:(](\d+)", said), next(iter(compiled.values()))
+        known = origins(files[name], name)
+        at = (found[1], int(found[2])) if found else ("", 0)
+        # A mark has the place of the line below it.
+        lines = dict(zip(known, files[name].split("\n"), strict=True))
+        quoted = f": {lines[at].strip():.100}" if at in lines else ""
         ends = (AS_CPP, f"{LEFT_OUT}, with main.")
         left_out = [words for words in draft.assumed if words.endswith(ends)]
         raise DraftError("kernel", " ".join([f"does not compile: {said}{quoted}", *left_out]))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from types import ModuleType
 
 import tree_sitter_cpp
@@ -15,19 +13,6 @@ from tree_sitter import Language, Node, Parser
 
 from campaigns.evaluator.contract.signature import TooSlow, parse_within
 
-# Headers that come with a compiler: of C++ without an ending, of C, of Linux, of CUDA.
-OWN_HEADER = re.compile(
-    r"[a-z0-9_]+|(cuda|cub|thrust|cooperative_groups|nv|sys|bits|hip)/.+"
-    r"|(assert|ctype|errno|f?env|float|inttypes|limits|locale|math|signal|std\w+|string|time|wchar"
-    r"|unistd|fcntl|malloc|pthread|omp|\w+intrin|arm_\w+|cu[a-z]\w*|mma|vector_\w+|sm_\w+|device_\w+"
-    r"|math_\w+|host_\w+|cooperative_groups)\.h(pp)?"
-)
-# Libraries whose names all begin alike, so that a source tells whether it needs their headers.
-LIBRARY = re.compile(r"cublas|curand|cusparse|cufft|cudnn|cusolver|nccl|nvml|mpi")
-# What they bring besides, by a part of its names.
-BROUGHT = {"half": "cuda_fp16.h", "bfloat16": "cuda_bf16.h"}
-MAIN = "main"
-ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 ASSIGNMENTS = ("assignment_expression", "update_expression")
 
 
@@ -193,77 +178,3 @@ def starts_line(node: Node) -> bool:
 def indent_of(node: Node) -> str:
     """The blanks that a line next to this node needs."""
     return " " * node.start_point.column
-
-
-def without_main(text: str, entry: str, *, cuda: bool) -> tuple[str, list[str]]:
-    """A source without its `main` and what `entry` does not need; the names of what was left out.
-
-    Of the headers those stay that come with a compiler: which of them is needed, no source tells.
-    A source without a `main` stays as it is.
-    """
-    # An attribute between #if and #endif would make one part of all that comes after it.
-    data, dropped = text.encode(), []
-    blanked = ATTRIBUTE.sub(lambda found: " " * len(found[0].encode()), text)
-    items = parse_anyway(blanked, cuda=cuda).named_children
-    defined = {item.id: _defined(item) for item in items}
-    for item, behind in pairwise(items):
-        if ATTRIBUTE.search(data[item.start_byte : item.end_byte].decode()):
-            defined[item.id] = defined[item.id] or defined[behind.id]
-    if not any(MAIN in names for names in defined.values()):
-        return text, []
-    kept = {item.id for item in items if not defined[item.id]}
-    plain = [item for item in items if item.id in kept and not _header(item)]
-    marks = re.findall(r"[A-Za-z_]\w*", " ".join(ATTRIBUTE.findall(text)))
-    wanted = {entry, *marks}.union(*map(_words, plain)) - {MAIN}
-    while more := [one for one in items if one.id not in kept and defined[one.id] & wanted]:
-        kept |= {one.id for one in more}
-        wanted = wanted.union(*map(_words, more))
-    code = (one for one in items if one.id in kept and not one.type.startswith("preproc_"))
-    used = set().union(*map(_words, code))
-    brought = [one for part, one in BROUGHT.items() if cuda and any(part in n for n in wanted)]
-    for item in reversed(items):
-        header = _header(item)
-        if item.id in kept and (not header or _is_needed(header[1:-1], used)):
-            continue
-        dropped += [header] if header else sorted(defined[item.id])
-        end = item.end_byte + len(re.match(rb"[ \t;]*\n?", data[item.end_byte :])[0])  # type: ignore[index]
-        also = brought if LIBRARY.match(header[1:]) else []
-        lines = "".join(f"#include <{one}>\n" for one in also)
-        data = data[: item.start_byte] + lines.encode() + data[end:]
-    return data.decode(), list(dict.fromkeys(reversed(dropped)))
-
-
-def _header(item: Node) -> str:
-    """What an #include names, with its brackets or quotes; "" of anything else."""
-    return text_of(item.child_by_field_name("path")) if item.type == "preproc_include" else ""
-
-
-def _is_needed(header: str, used: set[str]) -> bool:
-    library = LIBRARY.match(header)
-    if library is None:
-        return OWN_HEADER.fullmatch(header) is not None
-    return any(word.lower().startswith(library[0]) for word in used)
-
-
-def _words(item: Node) -> set[str]:
-    return {*re.findall(r"[A-Za-z_]\w*", "" if item.type == "comment" else text_of(item))}
-
-
-def _defined(item: Node) -> set[str]:
-    """The plain names that a part of a file gives a meaning; none where it may do more."""
-    inner = item.named_children[-1] if item.type == "template_declaration" else item
-    if inner.type == "function_definition":
-        names = {*functions(inner)}
-    elif inner.type in ("preproc_def", "preproc_function_def", "alias_declaration"):
-        names = {text_of(inner.child_by_field_name("name"))}
-    elif inner.type == "declaration":
-        names = declared_names(inner)
-    elif inner.type == "type_definition":
-        names = {text_of(one) for one in inner.children_by_field_name("declarator")}
-    elif inner.type in ("struct_specifier", "class_specifier", "enum_specifier", "union_specifier"):
-        names = {text_of(inner.child_by_field_name("name"))}
-    elif inner.type in ("preproc_ifdef", "preproc_if") and MAIN in functions(inner):
-        names = {*functions(inner)}
-    else:
-        names = set()
-    return names if all(name.isidentifier() for name in names) else set()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from campaigns.evaluator.contract import Source
+from campaigns.evaluator.contract.origins import origin_of
 
 # Under this name a candidate's Python lies in its runner's folder.
 FILE = "candidate.py"
@@ -25,7 +26,8 @@ def place_of(error: BaseException, source: Source) -> str:
     for at, one in enumerate(causes):
         if line := _line(one, source.text):
             told = (words for each in reversed(causes[: at + 1]) if (words := _words(each)))
-            return f"{source.name}:{line}: error: {next(told, type(one).__name__)}"
+            name, line = origin_of(source.text, line, source.name)
+            return f"{name}:{line}: error: {next(told, type(one).__name__)}"
     return ""
 
 

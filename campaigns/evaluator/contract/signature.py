@@ -256,7 +256,7 @@ def _how_hidden(node: Node) -> int:
 
 def _aliases(root: Node) -> Iterator[tuple[str, tuple[str, int]]]:
     """What names of types stand for in this file: (type, how many stars)."""
-    for node in _live(root, {_text(n) for n in map(_defines, _walk(root)) if n is not None}):
+    for node in live_parts(root):
         kind = node.child_by_field_name("type")
         if node.type == "alias_declaration" and kind is not None:
             name, inner = node.child_by_field_name("name"), kind.child_by_field_name("type")
@@ -277,8 +277,13 @@ def _defines(node: Node) -> Node | None:
     return node.child_by_field_name("name") if node.type == "preproc_def" else None
 
 
+def live_parts(root: Node) -> Iterator[Node]:
+    """The nodes without branches of `#ifdef NAME` that the file itself excludes."""
+    return _live(root, {_text(n) for n in map(_defines, _walk(root)) if n is not None})
+
+
 def _live(node: Node, defined: Collection[str]) -> Iterator[Node]:
-    """A node and those in it, without branches of `#ifdef NAME` that the file itself excludes."""
+    """The same of a node and those in it."""
     yield node
     name = node.child_by_field_name("name" if node.type == "preproc_ifdef" else "condition")
     other = node.child_by_field_name("alternative")

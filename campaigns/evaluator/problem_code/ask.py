@@ -12,7 +12,6 @@ import base64
 import contextlib
 import json
 import os
-import re
 import signal
 import sys
 from functools import partial
@@ -22,6 +21,7 @@ from typing import Any
 from campaigns.evaluator.contract import Case, Job, Source, backends
 from campaigns.evaluator.contract.errors import BadReference, BuildFailed, Unsupported
 from campaigns.evaluator.contract.layout import Plain, ScalarArg, lay_out
+from campaigns.evaluator.contract.origins import with_origins
 from campaigns.evaluator.contract.problem_reader import ProblemOrder
 from campaigns.evaluator.contract.programs import OFFLINE_TARGET, headline
 from campaigns.evaluator.sandbox import warden
@@ -109,7 +109,7 @@ def _unbuilt(order: ProblemOrder, box: RunnerBox) -> str:
         try:
             backends.get(backend).make(job, source, place).build(layout)
         except BuildFailed as error:
-            return headline(re.sub(r"\bcandidate(?=\.(cpp|cu)\b)", Path(name).stem, str(error)))
+            return headline(with_origins(str(error), source.text, name))
         except Unsupported:
             continue
     return ""

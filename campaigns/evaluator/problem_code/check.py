@@ -35,12 +35,13 @@ def described(code: ProblemCode, case: Case) -> dict[str, Any]:
     """As a page shows it. Raises BadReference."""
     reference = Reference(code)
     example = reference.example(case, seed=0, device="cpu")
+    layout = reference.layout(case, "cpu", example=example)
     answers = reference.one(example.inputs, example.outputs)
-    arguments = [_argument(arg) for arg in reference.layout(case, "cpu").args]
+    arguments = [_argument(arg) for arg in layout.args]
     for arg in (one for one in arguments if one["name"] in answers):
         size = answers[arg["name"]].double().square().mean().sqrt().item()
         arg["typical"] = size if isfinite(size) else 0.0
-    operations, moved = work_of(code, reference, case)
+    operations, moved = _work(code, case, layout, example)
     work = {"operations": operations, "bytes": moved, "counted": not code.has_work}
     return {"case": case.name, "arguments": arguments, "work": work}
 
@@ -54,22 +55,20 @@ def _argument(arg: TensorArg | ScalarArg) -> dict[str, Any]:
 
 def works_of(code: ProblemCode, cases: Sequence[Case]) -> dict[str, tuple[float, float]]:
     """(operations, bytes) at the least by case. Raises BadReference."""
-    reference = Reference(code)
-    # `setup` keeps its contract for all cases or for none; one is enough, and quick.
-    reference.layout(cases[0], "cpu")
-    return {case.name: work_of(code, reference, case) for case in cases}
+    reference, found = Reference(code), dict[str, tuple[float, float]]()
+    for case in cases:
+        # `setup` keeps its contract for all cases or for none; one is enough, and quick.
+        if not (code.has_work and found):
+            example = reference.example(case, seed=0, device="cpu")
+            layout = reference.layout(case, "cpu", example=example)
+        found[case.name] = _work(code, case, layout, example)
+    return found
 
 
-def work_of(code: ProblemCode, reference: Reference, case: Case) -> tuple[float, float]:
+def _work(code: ProblemCode, case: Case, layout: Layout, example: Example) -> tuple[float, float]:
     """(operations, bytes) at the least. Raises BadReference."""
     if code.has_work:
         return code.work(case.name, case.params)
-    return _counted(code, reference, case)
-
-
-def _counted(code: ProblemCode, reference: Reference, case: Case) -> tuple[float, float]:
-    layout = reference.layout(case, "cpu")
-    example = reference.example(case, seed=0, device="cpu")
     updates = [arg.name for arg in layout.outputs if arg.update]
     before = {name: example.inputs[name].clone() for name in updates}
     operations = _operations(code, example)

@@ -150,9 +150,11 @@ class Reference:
 
         return [Example(of(row), made.outputs) for row in range(len(seeds))]
 
-    def layout(self, case: Case, device: str, shift: Shift | None = None) -> Layout:
+    def layout(
+        self, case: Case, device: str, shift: Shift | None = None, example: Example | None = None
+    ) -> Layout:
         """The slot layout of `case`, from one example; shift: see `lay_out`."""
-        example = self.example(case, seed=0, device=device)
+        example = example or self.example(case, seed=0, device=device)
         updates, args = self.updates(case, device), list[Plain | ScalarArg]()
         for name, value in example.inputs.items():
             if is_tensor(value):

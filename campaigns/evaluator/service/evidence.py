@@ -12,6 +12,7 @@ from dataclasses import replace
 from campaigns.evaluator.contract import Job, MachineCode, Outcome, Phase, Report, Sanitized
 from campaigns.evaluator.contract.errors import one_line, printable
 from campaigns.evaluator.contract.files import load_machine_code, load_sanitized
+from campaigns.evaluator.contract.origins import with_origins
 from campaigns.evaluator.contract.programs import headline
 from campaigns.evaluator.reference.messages import NAME as REFERENCE
 from campaigns.evaluator.sandbox.layers import Layer, describe
@@ -37,8 +38,8 @@ def with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> R
         return replace(report, machine_code=_plain(code), environment=_placed(report, crew))
     # It was compiled under a name of ours; people know it by theirs.
     name = one_line(job.candidate.name)
-    build_log = printable(crew.build_log(CANDIDATE))
-    build_log = re.sub(r"\bcandidate\.(cpp|cu|py)\b", lambda _: name, build_log)
+    build_log = with_origins(crew.build_log(CANDIDATE), job.candidate.text, name)
+    build_log = printable(build_log)
     record = crew.record(CANDIDATE)
     log = printable(record.log)
     reason = report.reason

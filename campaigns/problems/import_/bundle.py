@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from campaigns.evaluator.contract.origins import mark, marked, origins
 from campaigns.problems.import_.draft import DraftError
 from campaigns.problems.import_.read_sources import (
     bound_by,
@@ -22,8 +24,9 @@ from campaigns.problems.import_.read_sources import (
     parsed,
     runs_at_import,
 )
+from campaigns.syntax.c_parts import OWN_HEADER
 
-INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)".*$', re.MULTILINE)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>).*$', re.MULTILINE)
 ON_WINDOWS = re.compile(r"[ \t]*#[ \t]*if.*\b_WIN")
 # How many imports after one another, and folders above the kernel, are followed.
 DEEPEST = 6
@@ -45,14 +48,14 @@ def bundled(path: Path, text: str, *names: str) -> str:
     Raises DraftError, OSError.
     """
     if path.suffix != ".py":
-        return _included(path, text, {path.resolve()})
+        return _Included(path).put_into(path, text)
     own = _imports(parsed(text, path.name).body)
     return _python(path, text, names, DEEPEST) if any(_files(path, node) for node in own) else text
 
 
 def _python(path: Path, text: str, names: Iterable[str], depth: int) -> str:
-    text = _of_module(text, *names)
-    lines = text.splitlines(keepends=True)
+    text = _of_module(text, path.name, *names)
+    lines, known = text.splitlines(keepends=True), origins(text, path.name)
     body = parsed(text, path.name).body
     lazily = FUTURE in text
     for node in sorted(_imports(body), key=lambda one: one.lineno, reverse=True):
@@ -63,9 +66,10 @@ def _python(path: Path, text: str, names: Iterable[str], depth: int) -> str:
             indent = " " * node.col_offset
             moved = "".join(parts).replace(FUTURE, "").splitlines(keepends=True) or ["pass\n"]
             lazily = lazily or any(FUTURE in part for part in parts)
-            lines[node.lineno - 1 : node.end_lineno] = [
-                indent + line if line.strip() else line for line in moved
-            ]
+            name, line = known[node.end_lineno or node.lineno]
+            moved = [indent + line if line.strip() else line for line in moved]
+            moved.append(f"{mark(line, name, '#')}\n")
+            lines[node.lineno - 1 : node.end_lineno] = moved
     whole = _once("".join(lines))
     return FUTURE + whole.replace(FUTURE, "") if lazily else whole
 
@@ -88,9 +92,9 @@ def _once(text: str) -> str:
     return "".join(lines)
 
 
-def _of_module(text: str, *names: str) -> str:
+def _of_module(text: str, file: str, *names: str) -> str:
     """What these names need of a module, with how it reads annotations."""
-    return (FUTURE if FUTURE in text else "") + needed_by(text, *names)
+    return (FUTURE if FUTURE in text else "") + needed_by(text, *names, file=file)
 
 
 def _part(place: Path, wanted: Sequence[ast.alias], read: set[str], depth: int) -> str:
@@ -147,20 +151,59 @@ def _file_of(path: Path, node: ast.ImportFrom) -> Path | None:
     return None
 
 
-def _included(path: Path, text: str, seen: set[Path]) -> str:
-    def put(found: re.Match[str]) -> str:
-        place = (path.parent / found.group(1)).resolve()
-        above = text[: found.start()].rstrip().rpartition("\n")[2]
-        if not place.is_file() or ON_WINDOWS.match(above):
-            return found.group(0)
-        if place in seen:
-            return ""
-        seen.add(place)
-        return _included(place, place.read_text(encoding="utf-8", errors="replace"), seen).replace(
-            "#pragma once", ""
-        )
+class _Included:
+    """Puts the files that a C or CUDA file includes into it, each once.
 
-    return INCLUDE.sub(put, text)
+    They lie where they are said to, or in a folder of the same git repository, of which the nearest
+    above the kernel counts: a build would say which, and nothing is built here.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._folder = path.resolve().parent
+        self._seen = {path.resolve()}
+        above = [self._folder, *self._folder.parents][:HIGHEST]
+        root = next((n for n, one in enumerate(above) if (one / ".git").exists()), -1)
+        self._above = above[: root + 1]
+
+    def put_into(self, path: Path, text: str) -> str:
+        name = path.name if path.resolve().parent == self._folder else self._called(path)
+
+        def put(found: re.Match[str]) -> str:
+            row = text.count("\n", 0, found.start()) + 1
+            above = text[: found.start()].rstrip().rpartition("\n")[2]
+            place = None if ON_WINDOWS.match(above) else self._place(path, found, f"{name}:{row}")
+            if place is None:
+                return found.group(0)
+            if place in self._seen:
+                return ""
+            self._seen.add(place)
+            own = place.read_text(encoding="utf-8", errors="replace").replace("#pragma once", "")
+            marks = mark(1, self._called(place)), mark(row + 1, name)
+            return f"{marks[0]}\n{self.put_into(place, own)}\n{marks[1]}"
+
+        return INCLUDE.sub(put, text)
+
+    def _called(self, place: Path) -> str:
+        return os.path.relpath(place, self._folder)
+
+    def _place(self, path: Path, found: re.Match[str], where: str) -> Path | None:
+        """The file that is included; None for one that is not here. Raises DraftError."""
+        name = found[1] or found[2]
+        if found[1] and (beside := (path.parent / name).resolve()).is_file():
+            return beside
+        if found[2] and OWN_HEADER.fullmatch(name):
+            return None
+        for folder in self._above:
+            near = [folder / name, *(one / name for one in folder.iterdir() if one.is_dir())]
+            if len(there := sorted({one.resolve() for one in near if one.is_file()})) > 1:
+                raise DraftError(
+                    "kernel",
+                    f"{where}: {name} could be {' or '.join(map(self._called, there[:2]))}; "
+                    "accepted: a path from the file that includes it",
+                )
+            if there:
+                return there[0]
+        return None
 
 
 def importable(text: str, file_name: str, *names: str) -> tuple[str, list[str]]:
@@ -171,17 +214,18 @@ def importable(text: str, file_name: str, *names: str) -> tuple[str, list[str]]:
     """
     said, name = [], ", ".join(names)
     if runs_at_import(text):
-        text = _of_module(text, *names)
+        text = _of_module(text, file_name, *names)
         said.append(f"What {file_name} does when it is imported is left out.")
     try:
         _require_here(text, file_name)
     except DraftError:
-        text = _of_module(text, *names)
+        text = _of_module(text, file_name, *names)
         _require_here(text, file_name)
         said.append(f"Of {file_name} what {name} does not need is left out.")
     # Modules of torch's that it uses as if torch had imported them.
     used = [one for one in OF_TORCH if f"{one}." in text and f"import {one}" not in text]
     added = "".join(f"import {one}\n" for one in used)
+    text = marked(text, file_name, "#") if "\n# line " in f"\n{text}" else text
     return f"{text.rstrip()}\n\n\n{added}" if used else text, said
 
 

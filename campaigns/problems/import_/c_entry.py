@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from campaigns.evaluator.contract.errors import BuildFailed
+from campaigns.evaluator.contract.origins import mark
 from campaigns.evaluator.contract.signature import ENTRY, FLOATS, INTEGERS, KERNEL, function_names
 from campaigns.problems.import_.arguments import (
     WORD,
@@ -135,7 +136,8 @@ def with_solve(text: str, file_name: str, wanted: str) -> tuple[str, str, list[P
         given = ", ".join(_declared(one) for one in listed)
         called = ", ".join(map(_handed, listed))
         solve = f'extern "C" void {ENTRY}({given}) {{\n  {name}{grid}({called});\n}}'
-        return f"{text.rstrip()}\n\n// {ADDED}\n{solve}\n", name, listed
+        added = f"// {ADDED}\n{mark(1, ENTRY)}\n{solve}"
+        return f"{text.rstrip()}\n\n{added}\n", name, listed
     kernels = {each: callable_[each] for each in callable_ if KERNEL in found[each]}
     others = [each for each in found if each not in callable_ and each != "main"]
     if name or (len(others) == 1 and not callable_):
@@ -209,7 +211,7 @@ def _accepted(file_name: str, hosts: Sequence[str], kernels: dict[str, list[Poin
 def as_cpp(text: str, file_name: str) -> str:
     """A source in C as one that a compiler of C++ reads."""
     uses = file_name.endswith(".c") and re.search(r"\brestrict\b", text)
-    return f"{RESTRICT}{text}" if uses else text
+    return f"{RESTRICT}{mark(1, file_name)}\n{text}" if uses else text
 
 
 def c_arguments(

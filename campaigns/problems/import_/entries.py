@@ -11,14 +11,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from campaigns.evaluator.contract.errors import BuildFailed
+from campaigns.evaluator.contract.origins import marked
 from campaigns.evaluator.contract.programs import ENTRY
 from campaigns.evaluator.contract.signature import ENTRY as SOLVE
 from campaigns.evaluator.contract.signature import function_names
 from campaigns.problems.import_.bundle import bundled, importable
 from campaigns.problems.import_.c_entry import as_cpp
 from campaigns.problems.import_.draft import ADDED, FLOAT8, DraftArg, DraftError, Role
-from campaigns.problems.import_.read_sources import PythonEntry, bound_by, names_in
-from campaigns.syntax.c_family import without_main
+from campaigns.problems.import_.read_sources import (
+    PythonEntry,
+    bound_by,
+    is_jitted,
+    names_in,
+)
+from campaigns.syntax.c_parts import MAIN, needed_for
 
 
 def wrapped(
@@ -89,7 +95,18 @@ def adapted(name: str, text: str, first: str, path: Path | None = None) -> str:
     if SOLVE in defined or not defined & {*re.findall(r"\w+", added)}:
         return text
     whole = as_cpp(bundled(path, text) if path else text, name)
-    return without_main(f"{whole.rstrip()}\n\n{added}", SOLVE, cuda=name.endswith(".cu"))[0]
+    return marked(needed_for(SOLVE, f"{whole.rstrip()}\n\n{added}", name)[0], name)
+
+
+def called_after(entry: str, text: str, file_name: str) -> str:
+    """The function that is asked for, where its file has several; else "", as of a kernel alone."""
+    if file_name.endswith(".py"):
+        body = [one for one in ast.parse(text).body if isinstance(one, ast.FunctionDef)]
+        names = {one.name for one in body if not is_jitted(one)}
+    else:
+        names = {*function_names(text, file_name)} - {MAIN}
+    asked = re.match(r"\w*", entry.strip())
+    return asked[0] if asked and asked[0] in names and len(names) > 1 else ""
 
 
 def _torch(text: str) -> str:

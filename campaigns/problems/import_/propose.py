@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from campaigns.evaluator.contract.backends import BACKEND_OF
+from campaigns.evaluator.contract.origins import marked, origins
 from campaigns.evaluator.contract.programs import ENTRY
 from campaigns.evaluator.contract.signature import ENTRY as SOLVE
 from campaigns.problems.import_.arguments import (
@@ -40,7 +41,7 @@ from campaigns.problems.import_.draft import (
     ReferenceCode,
     slug_of,
 )
-from campaigns.problems.import_.entries import wrapped
+from campaigns.problems.import_.entries import called_after, wrapped
 from campaigns.problems.import_.example_calls import (
     called_name,
     find_calls,
@@ -57,7 +58,7 @@ from campaigns.problems.import_.read_sources import (
     solve_parameters,
 )
 from campaigns.problems.import_.written import TensorValue, WrittenInt
-from campaigns.syntax.c_family import without_main
+from campaigns.syntax.c_parts import needed_for
 
 T = TypeVar("T")
 AS_CPP = "It is compiled as C++."
@@ -73,8 +74,10 @@ ROLE = re.compile(r"^(ref|reference|torch)_|_(ref|reference|torch)$")
 def propose(given: Given) -> ProblemDraft:
     """Without a kernel v0 is the reference in torch. Raises DraftError: what is missing."""
     draft = _proposed(given)
-    named = slug_of(ROLE.sub("", draft.reference.name))
-    if given.name or draft.name not in ANY or not named:
+    named = slug_of(called_after(given.entry, given.kernel, given.file_name))
+    if not named and draft.name in ANY:
+        named = slug_of(ROLE.sub("", draft.reference.name))
+    if given.name or not named:
         return draft
     return replace(draft, name=named, title=_title(replace(given, name=named)))
 
@@ -174,13 +177,17 @@ def _in_c(
     given: Given, reference: ReferenceCode, examples: list[Example], assumed: list[str]
 ) -> tuple[list[DraftArg], Sizes, ReferenceCode, str]:
     """What `c_arguments` gives, and the source of a kernel in C++ or CUDA."""
-    assumed += [AS_CPP] if given.file_name.endswith(".c") else []
-    text = as_cpp(_with_files(given), given.file_name)
+    file = given.file_name
+    assumed += [AS_CPP] if file.endswith(".c") else []
+    text = as_cpp(_with_files(given), file)
     try:
-        text, called, takes = with_solve(text, given.file_name, given.entry)
+        text, called, takes = with_solve(text, file, given.entry)
     except DraftError as error:
         raise DraftError(error.field, _on_own_line(error.message, text, given)) from None
-    text, left_out = without_main(text, SOLVE, cuda=given.file_name.endswith(".cu"))
+    text, left_out = needed_for(SOLVE, text, file)
+    text = text if text == given.kernel else marked(text, file)
+    if put := [one for one in dict(origins(text, file)) if one not in (file, SOLVE)]:
+        assumed.append(f"What is needed of {', '.join(put)} is put into {file}.")
     listed = [replace(one, name=_usable(one.name)) for one in takes]
     given = replace(given, outputs=tuple(map(_usable, given.outputs)))
     assumed += [f"{called} is called by a solve that is added at the end."] if called else []
@@ -196,11 +203,10 @@ def _in_c(
 def _on_own_line(message: str, text: str, given: Given) -> str:
     """The same with the line of the file, where `text` has what it includes as well."""
     found = re.match(re.escape(given.file_name) + r":(\d+)", message)
-    own, whole = given.kernel.splitlines(), text.splitlines()
-    line = whole[int(found[1]) - 1] if found else ""
-    if found is None or line not in own:
+    if found is None:
         return message
-    return f"{given.file_name}:{own.index(line) + 1}{message[found.end() :]}"
+    name, line = origins(text, given.file_name)[int(found[1]) - 1]
+    return f"{name}:{line}{message[found.end() :]}"
 
 
 def _usable(name: str) -> str:

@@ -9,23 +9,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from campaigns.evaluator.contract.errors import BuildFailed
+from campaigns.evaluator.contract.origins import mark, origins
 from campaigns.evaluator.contract.programs import ENTRY
 from campaigns.evaluator.contract.signature import (
     ELEMENTS,
     FLOATS,
     INTEGERS,
     Parameter,
+    TooSlow,
     read_parameters,
 )
 from campaigns.evaluator.contract.signature import ENTRY as SOLVE
 from campaigns.problems.import_.draft import DraftError, ReferenceCode, Returned
 from campaigns.problems.import_.updates import Effects, is_none
+from campaigns.syntax.c_macros import written_out
 
-# What an argument is called that a call writes, where nothing else tells.
 ON_GPU = re.compile(r"""(['"])cuda(?::\d+)?\1""")
 # Plain char may be signed or not.
 BYTES = {"unsigned char": "uint8", "signed char": "int8"}
 LAUNCHED = {"jit", "autotune", "heuristics"}
+# What an argument is called that a call writes, where nothing else tells.
 OUTPUT_NAMES = {"out", "output", "outputs", "dst", "y_out", "result", "c_out"}
 
 
@@ -63,8 +66,7 @@ def parsed(text: str, file_name: str) -> ast.Module:
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", 1)
-        said = getattr(error, "msg", str(error))
+        line, said = getattr(error, "lineno", 1), getattr(error, "msg", str(error))
         raise DraftError("kernel", f"{file_name}:{line}: {said}") from None
 
 
@@ -85,7 +87,7 @@ def python_entry(text: str, file_name: str, wanted: str = "") -> PythonEntry:
         code = _module_code(text, classes[module])
         return PythonEntry(code.name, code.takes, (), True, is_module=True, returned=code.returned)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    jitted = {node.name for node in functions if _is_jitted(node)}
+    jitted = {node.name for node in functions if is_jitted(node)}
     plain = {node.name: node for node in functions if node.name not in jitted}
     launchers = [name for name, node in plain.items() if _launches(node, jitted)]
     for name in (wanted, ENTRY) if wanted else (ENTRY,):
@@ -178,10 +180,10 @@ def _values_of(node: ast.expr, tree: ast.Module, deepest: int) -> int:
     return 1
 
 
-def _is_jitted(node: ast.FunctionDef) -> bool:
+def is_jitted(node: ast.FunctionDef) -> bool:
     """Whether it is a kernel of Triton's; torch has a `jit.script` of its own."""
-    names = [ast.unparse(mark).split("(")[0].split(".")[-1] for mark in node.decorator_list]
-    return bool(LAUNCHED & {*names})
+    names = {ast.unparse(one).split("(")[0].split(".")[-1] for one in node.decorator_list}
+    return bool(LAUNCHED & names)
 
 
 def _launches(node: ast.FunctionDef, jitted: set[str]) -> bool:
@@ -201,7 +203,7 @@ def reference_code(text: str, file_name: str, wanted: str = "") -> ReferenceCode
     except (SyntaxError, ValueError) as error:
         line, said = getattr(error, "lineno", 1), getattr(error, "msg", str(error))
         raise DraftError("reference", f"{file_name}:{line}: {said}") from None
-    jitted = {n.name for n in tree.body if isinstance(n, ast.FunctionDef) and _is_jitted(n)}
+    jitted = {n.name for n in tree.body if isinstance(n, ast.FunctionDef) and is_jitted(n)}
     functions = {
         node.name: node
         for node in tree.body
@@ -298,7 +300,9 @@ def solve_parameters(
     """
     try:
         found = read_parameters(text, file_name, name, template, **more)
-    except BuildFailed as error:
+        if not all(one.name.isidentifier() for one in found):
+            found = read_parameters(written_out(text, name), file_name, name, template, **more)
+    except (BuildFailed, TooSlow) as error:
         raise DraftError("kernel", str(error)) from None
     return [_pointer(one, file_name) for one in found]
 
@@ -326,10 +330,10 @@ def _pointer(one: Parameter, file_name: str) -> PointerArg:
     return PointerArg(one.name, dtype, one.pointer, written, one.type, one.sides, one.line)
 
 
-def needed_by(text: str, *names: str) -> str:
+def needed_by(text: str, *names: str, file: str = "") -> str:
     """The statements at a module's top level that give these names, and what those need.
 
-    An import of everything is kept: it may give any of them.
+    An import of everything is kept: it may give any. file: marks of it are put above each part.
     """
     tree = ast.parse(text)
     binds = {node: bound_by(node) for node in tree.body}
@@ -337,8 +341,10 @@ def needed_by(text: str, *names: str) -> str:
     while more := {node for node in tree.body if node not in kept and binds[node] & wanted}:
         kept |= more
         wanted = wanted.union(*map(names_in, more))
-    lines = text.splitlines()
-    parts = ["\n".join(lines[first_line(n) - 1 : n.end_lineno]) for n in tree.body if n in kept]
+    lines, known, parts = text.splitlines(), origins(text, file), []
+    for at, end in ((first_line(one) - 1, one.end_lineno) for one in tree.body if one in kept):
+        above = [mark(known[at][1], known[at][0], "#")] if file else []
+        parts.append("\n".join([*above, *lines[at:end]]))
     return "\n\n\n".join(parts) + "\n"
 
 

@@ -46,15 +46,13 @@ WHY_CACHED = "it advises a cache keyed on the identity of a tensor"
 class _TipSection:
     """A heading with the fields below it, each with its line.
 
-    above: the headings that it stands under, and its own. body: the lines below it. is_whole:
-    whether no deeper heading parts it.
+    above: the headings that it stands under, and its own. body: the lines below it.
     """
 
     line: int
     heading: str
     above: tuple[str, ...] = ()
     body: list[str] = field(default_factory=list)
-    is_whole: bool = True
     texts: dict[str, list[str]] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
 
@@ -107,7 +105,6 @@ def _sections(text: str) -> Iterator[_TipSection]:
             level = len(head["marks"])
             above[level:] = [head["title"], *[""] * (6 - level)]
             if here is not None:
-                here.is_whole = len(here.heading) - len(here.heading.lstrip("#")) >= level
                 yield here
             here = _TipSection(number, line, tuple(filter(None, above[2:]))) if level > 1 else None
             name = ""
@@ -128,15 +125,16 @@ def _sections(text: str) -> Iterator[_TipSection]:
 
 
 def _plain_tips(path: str, section: _TipSection, scope: Mapping[str, str]) -> Iterator[LessonDraft]:
-    """Each bullet that begins in bold, where all do; else all that stands below the heading."""
+    """Each bullet that begins in bold, where all do; what else stands below the heading as one."""
     where = ", ".join(scope.values()) or "a place that is not said"
     bullets = [n for n, line in enumerate(section.body) if BULLET.match(line)]
     if bullets and all(BOLD.match(section.body[n]) for n in bullets):
         ends = [*bullets[1:], len(section.body)]
         parts = [(n, section.body[n:end]) for n, end in zip(bullets, ends, strict=True)]
+        parts = [(-1, section.body[: bullets[0]]), *parts]
     else:
         parts = [(-1, section.body)]
-    for at, lines in parts if section.is_whole else ():
+    for at, lines in parts:
         body = "\n".join(line.strip() if at >= 0 else line for line in lines).strip()
         plain = BULLET.sub("", body, 1).replace("**", "").strip()
         takeaway, *rest = SENTENCE.split(plain, 1) if at >= 0 else (section.above[-1], body)

@@ -106,3 +106,12 @@ def test_an_error_that_only_points_at_a_line_is_told_by_its_cause():
     assert place_of(pointing, SOURCE) == "add.py:9: error: no dim was given"
     pointing.__cause__ = None
     assert place_of(pointing, SOURCE) == "add.py:9: error: NotCompiled"
+
+
+def test_the_line_is_that_of_the_file_that_was_put_in():
+    text = "import math\n# line 30 of norm.py\nroot = math.sqrt(-1)\n"
+    with pytest.raises(ValueError, match="math domain") as raised:
+        exec(compile(text, FILE, "exec"), {})
+    assert place_of(raised.value, Source("v0.py", text)) == (
+        "norm.py:30: error: ValueError: math domain error"
+    )

@@ -6,7 +6,7 @@ import pytest
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.errors import BadReference
-from campaigns.evaluator.problem_code.check import works_of
+from campaigns.evaluator.problem_code.check import described, works_of
 from campaigns.evaluator.problem_code.code import ProblemCode
 from tests.evaluator import small
 
@@ -50,3 +50,13 @@ def test_what_the_problem_says_has_to_be_two_amounts(tmp_path, said):
     code = ProblemCode(small.write_problem(tmp_path, ref=ref))
     with pytest.raises(BadReference, match=r"double/ref.py: work\(n4096\)"):
         works_of(code, [CASE])
+
+
+def test_an_example_is_drawn_once(tmp_path, monkeypatch):
+    code = ProblemCode(small.write_problem(tmp_path, ref=COUNTED))
+    drawn, made = [], code.examples
+    monkeypatch.setattr(code, "examples", lambda draw: (drawn.append(draw.marked), made(draw))[1])
+    described(code, CASE)
+    works_of(code, [CASE])
+    # The marked ones are drawn to see which outputs are updated in place.
+    assert drawn.count(False) == 2

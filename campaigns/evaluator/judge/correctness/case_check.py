@@ -291,10 +291,10 @@ def _shifts(check: CheckSpec) -> tuple[Shift, ...]:
 
 
 def _hidden_words(case: Case, check: CheckSpec, direction: str) -> str:
-    """How a hidden case differs; where `free` is not declared, also how to declare it."""
+    """How a hidden case differs, and how to say what has to stay."""
     numbers = direction == sets.OTHER_NUMBERS
     names = (sets.free_numbers if numbers else sets.free_parameters)(case, check)
-    way = "" if check.free is not None else "; [check] free in problem.toml says which may change"
+    way = "; what has to stay is said by `problem new --keep`, or [check] free in problem.toml"
     what = "hidden values" if numbers else "hidden sizes"
     return f" ({what}, {', '.join(names)} {direction} than declared{way})"
 

@@ -48,7 +48,7 @@ def proposed(kernel, file_name="add.cu", call=CALL, **more):
 def test_the_only_host_function_with_pointers_and_numbers_is_called_by_a_solve():
     draft = proposed(KERNEL + LAUNCHER, call=CALL.replace("randn(c))", "randn(c), block=256)"))
     text = draft.kernels["cuda"][1]
-    assert text.startswith(KERNEL)
+    assert text.startswith(f"\n// line 2 of add.cu{KERNEL}")
     assert 'extern "C" void solve(float* y, const float* x, const float* b, int n' in text
     assert "add_rows(y, x, b, n, c, block);" in text
     roles = {arg.name: arg.role for arg in draft.args}
@@ -213,6 +213,13 @@ def test_sizes_that_are_built_into_a_kernel_are_not_moved():
     assert "check" not in tomllib.loads(written(told)["problem.toml"])
 
 
+def test_a_problem_is_called_after_the_one_of_several_functions_that_is_asked_for():
+    draft = proposed(KERNEL + LAUNCHER, call=f"block = 256; {CALL}", entry="add_rows")
+    assert (draft.name, draft.title) == ("add_rows", "Add rows")
+    only = proposed(KERNEL, file_name="bias.cu", entry="add<<<n, 256>>>")
+    assert (only.name, only.title) == ("bias", "Bias")
+
+
 def test_an_unknown_function_is_answered_with_those_that_there_are():
     with pytest.raises(DraftError, match="defines: add, add_rows, main"):
         proposed(KERNEL + LAUNCHER, entry="other")
@@ -302,8 +309,8 @@ def test_a_template_is_asked_what_its_parameters_are():
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("= f *", "= g *", r"v0.cpp:\d+:\d+: error: .g. was not declared in this scope.*: for \("),
-        ("int main", "int other", "v0.cpp:2:10: fatal error: helper_timer.h: No such file"),
+        ("= f *", "= g *", r"scale.cpp:9:\d+: error: .g. was not declared in this scope.*: for \("),
+        ("int main", "int other", "scale.cpp:2:10: fatal error: helper_timer.h: No such file"),
         ("T* x", "T** x", "scale.cpp:8: x: float\\*\\*; accepted: double"),
         ("int n", "Shape n", "scale.cpp:8: n: Shape; accepted: int"),
         (

@@ -1,12 +1,17 @@
 """Kernels as they lie in a repository: autograd functions, helpers beside them, many launchers."""
 
+import re
+from dataclasses import replace
+
 import pytest
 
+from campaigns.evaluator.contract.origins import origin_of
 from campaigns.problems.import_.bundle import bundled
-from campaigns.problems.import_.draft import ADDED, DraftError, Given
+from campaigns.problems.import_.draft import ADDED, DraftError, Given, Role
 from campaigns.problems.import_.entries import adapted
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.import_.write import written
+from campaigns.steps.propose_problem import propose_problem
 from tests.campaigns.problems.import_.sources import TRITON
 
 FUNCTION = (
@@ -277,7 +282,7 @@ def test_annotations_are_read_as_the_packages_files_read_them(tmp_path):
     own = "class Rounding:\n    last: Rounding\n\n\ndef block_of(n):\n    Rounding()\n"
     put(path.parent, sizes=f"{future}{text.replace('def block_of(n):', own[:-1])}")
     text = proposed(CALL, kernel, path=path).kernels["triton"][1]
-    assert text.startswith(future)
+    assert text.startswith(f"# line 1 of scale.py\n{future}")
     assert text.count(future) == 1
     compile(text, "v0.py", "exec")
 
@@ -288,3 +293,97 @@ def test_a_module_that_is_imported_as_a_whole_is_refused_with_what_to_do(tmp_pat
     kernel = kernel.replace("block_of(", "sizes.block_of(")
     with pytest.raises(DraftError, match=r"ops\.sizes is imported as a whole; accepted"):
         proposed(CALL, kernel, path=path)
+
+
+KERNEL_ABOVE = """#include <cstdio>
+#include <scale.h>
+#include "../sizes.h"
+
+// What the sample shows.
+static void show(float *x) { printf("%f", helper(x[0])); }
+
+void scaled(TYPE ROWS_OF(x, n), TYPE *y, int n) {
+  for (int i = 0; i < n; i++)
+    y[i] = FACTOR * x[i] + LAST;
+}
+
+int main() { show(nullptr); }
+"""
+HEADERS = {
+    "common/scale.h": """/* Whose it is. */
+#ifndef SCALE_H
+#define SCALE_H
+#ifdef WITH_NOTHING
+#define ROWS_OF(x, n) x[n][n]
+#else
+#define ROWS_OF(x, n) const ROW(x)
+#endif
+#define ROW(x) *x
+// Only for samples.
+struct Timer { void start(); };
+inline void Timer::start() {}
+inline float helper(float x) { return x; }
+#endif
+""",
+    "sizes.h": "#define TYPE float\n#define FACTOR 2\n",
+}
+
+
+def in_repository(tmp_path, kernel=KERNEL_ABOVE, file_name="scaled.cpp"):
+    (tmp_path / ".git").mkdir()
+    for name, text in {**HEADERS, f"samples/{file_name}": kernel}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    call = "n = 64; scaled(torch.randn(n))"
+    reference = "def scaled(x):\n    return 2 * x\n"
+    path = tmp_path / "samples" / file_name
+    return Given(file_name, kernel, "r.py", reference, calls=(call,), entry="scaled", path=path)
+
+
+def test_headers_in_other_folders_of_a_repository_and_macros_of_parameters_are_read(tmp_path):
+    draft = propose(in_repository(tmp_path, KERNEL_ABOVE.replace(" + LAST", "")))
+    text = draft.kernels["cpp"][1]
+    assert [(arg.name, arg.dtype, arg.role) for arg in draft.args[:2]] == [
+        ("x", "float32", Role.INPUT),
+        ("y", "float32", Role.OUTPUT),
+    ]
+    assert "const ROW(x)" in text
+    assert not {"main", "helper", "Timer", "Only for samples"} & {*re.findall(r"\w[\w ]*\w", text)}
+    assert (
+        "What is needed of ../common/scale.h, ../sizes.h is put into scaled.cpp." in draft.assumed
+    )
+    assert draft.name == "scaled"
+
+
+def test_errors_name_the_line_of_the_file_that_was_brought(tmp_path):
+    given = in_repository(tmp_path)
+    with pytest.raises(DraftError, match=r"scaled.cpp:10:28: error: .LAST. was not .*: y\[i\] = F"):
+        propose_problem(propose(given))
+    header = tmp_path / "sizes.h"
+    header.write_text(header.read_text().replace("FACTOR 2", "FACTOR 2\nint a = b;"))
+    with pytest.raises(DraftError, match=r"\.\./sizes.h:3:9: error: .b. was not declared"):
+        propose_problem(propose(replace(given, kernel=KERNEL_ABOVE.replace("LAST", "a"))))
+    with pytest.raises(DraftError, match=r"scaled.cpp:8: y: Shape\*; accepted: double"):
+        propose(replace(given, kernel=KERNEL_ABOVE.replace("TYPE *y", "Shape *y")))
+
+
+def test_a_header_that_two_folders_have_is_asked_for(tmp_path):
+    given = in_repository(tmp_path)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "scale.h").write_text("\n")
+    with pytest.raises(DraftError) as told:
+        propose(given)
+    assert str(told.value).startswith(
+        "kernel: scaled.cpp:2: scale.h could be ../common/scale.h or ../other/scale.h; accepted:"
+    )
+
+
+def test_lines_of_python_from_several_files_are_named_as_they_were(tmp_path):
+    kernel, path = in_package(tmp_path, "from .sizes import block_of")
+    text = proposed(CALL, kernel, path=path).kernels["triton"][1]
+    source = (path.parent / "sizes.py").read_text().split("\n")
+    row = text.split("\n").index("def block_of(n):")
+    assert origin_of(text, row + 1, "v0.py") == ("sizes.py", source.index("def block_of(n):") + 1)
+    own = text.split("\n").index("def scaled(x, weight, bias=None, factor=2.0):")
+    name, line = origin_of(text, own + 1, "v0.py")
+    assert (name, kernel.split("\n")[line - 1]) == ("scale.py", text.split("\n")[own])
