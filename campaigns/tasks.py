@@ -210,7 +210,7 @@ def _context(hostname: str) -> WorkerContext:
 
 def _service() -> EvaluatorService:
     if _Process.service is None:
-        _Process.service = EvaluatorService()
+        _Process.service = EvaluatorService(lends=True)
     return _Process.service
 
 

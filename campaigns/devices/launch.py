@@ -7,6 +7,7 @@ is killed takes its service, judges and runners with it.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import select
 import shutil
@@ -24,7 +25,7 @@ from typing import Self
 from django.conf import settings
 
 from campaigns.devices.nvml import visible_cards
-from campaigns.devices.processes import owned_prefix
+from campaigns.devices.processes import host_key, owned_prefix
 from campaigns.evaluator.contract import ContractError, Job, Outcome, Phase, Report
 from campaigns.evaluator.contract.files import dump, load_report
 from campaigns.evaluator.contract.job import KERNELS
@@ -34,6 +35,7 @@ from campaigns.problems.shipped import is_shipped
 ROOT = Path(__file__).resolve().parents[2]
 START_LIMIT_S = 120.0
 CANCEL_LIMIT_S = 15.0
+SOCKET = "service"
 REST_LIMIT_S, REST_POLL_S = 10.0, 0.02
 # What the evaluator may inherit; secrets of the web side (database, keys) stay behind.
 PASSED_ON = (
@@ -55,11 +57,16 @@ Beat = Callable[[str], None]
 class EvaluatorService:
     """A zygote in a subprocess, started on first use and again after it died.
 
-    Use as a context manager, or call `close`. One evaluation at a time.
+    Use as a context manager, or call `close`. One evaluation at a time. lends: whether others of
+    this user may ask the service as well, while they hold a device; borrows: whether to ask one
+    that is lent, which has its libraries imported and a crew in reserve.
     """
 
-    def __init__(self, policy: Policy | None = None) -> None:
+    def __init__(
+        self, policy: Policy | None = None, *, lends: bool = False, borrows: bool = False
+    ) -> None:
         self._policy = policy or sandbox_policy()
+        self._lends, self._borrows = lends, borrows
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: Path | None = None
 
@@ -94,6 +101,8 @@ class EvaluatorService:
         self._process = None
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+            if self._lends and _lent(self._policy) == self._folder / SOCKET:
+                _note_of(self._policy).unlink(missing_ok=True)
         self._folder = None
 
     def evaluate(self, job: Job, beat: Beat | None = None) -> Report:
@@ -135,7 +144,6 @@ class EvaluatorService:
 
         `job.scratch` is made here, and left to the caller to remove.
         """
-        address = self._ready()
         scratch = job.scratch.resolve()
         scratch.mkdir(parents=True)
         job = replace(
@@ -146,14 +154,19 @@ class EvaluatorService:
         )
         job_file = scratch / "job.json"
         job_file.write_text(dump(job))
-        client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        client = self._connected()
         try:
-            client.connect(str(address))
             client.sendall(f"{job.device} {job_file}\n".encode())
         except OSError:
             client.close()
             raise
         return client
+
+    def _connected(self) -> socket.socket:
+        if self._borrows and (lent := _lent(self._policy)):
+            with contextlib.suppress(OSError):
+                return _connect(lent)
+        return _connect(self._ready())
 
     def _evaluate(self, job: Job, beat: Beat | None) -> Report:
         try:
@@ -187,10 +200,36 @@ class EvaluatorService:
         if self._folder is None:
             # Socket paths are short by law of the kernel (108 bytes), data folders need not be.
             self._folder = Path(tempfile.mkdtemp(prefix=owned_prefix("kopt")))
-        address = self._folder / "service"
+        address = self._folder / SOCKET
         if self._process is None:
             self._process = _start(address, self._policy)
+            if self._lends:
+                _note_of(self._policy).write_text(str(address))
         return address
+
+
+def _connect(address: Path) -> socket.socket:
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        client.connect(str(address))
+    except OSError:
+        client.close()
+        raise
+    return client
+
+
+def _note_of(policy: Policy) -> Path:
+    """Where the address of a service that is lent stands: of this boot, checkout and sandbox."""
+    key = hashlib.sha256("\n".join((host_key(), str(ROOT), policy.line())).encode())
+    return Path(settings.DATA_DIR) / f"service-{key.hexdigest()[:16]}"
+
+
+def _lent(policy: Policy) -> Path | None:
+    """The address of a service that somebody lends, or lent until it was killed."""
+    try:
+        return Path(_note_of(policy).read_text())
+    except OSError:
+        return None
 
 
 def sandbox_policy() -> Policy:

@@ -110,7 +110,10 @@ class Command(BaseCommand):
             scratch.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix="evaluate-", dir=scratch) as folder:
                 job = replace(job, scratch=Path(folder) / "scratch")
-                with hold(device, wait_s=PATIENCE_S), EvaluatorService() as service:
+                with (
+                    hold(device, wait_s=PATIENCE_S),
+                    EvaluatorService(borrows=True) as service,
+                ):
                     report = service.evaluate(job, self._phase_printer())
                     if options["sanitize"]:
                         report = replace(report, sanitized=sanitize(job, service))

@@ -90,6 +90,25 @@ def test_it_reports_a_service_that_has_died_before_the_job(
     assert report.reason == "the evaluator service died during the evaluation"
 
 
+@pytest.mark.judged
+def test_it_asks_a_service_that_is_lent_and_starts_its_own_after_that_has_ended(tmp_path):
+    folder = small.write_problem(tmp_path)
+
+    def passes(service: EvaluatorService) -> bool:
+        job = small.job(folder, tmp_path, small.source(), timed=False)
+        return service.evaluate(job).outcome is Outcome.PASSED
+
+    with EvaluatorService(borrows=True) as borrower:
+        with EvaluatorService(lends=True) as lender:
+            assert passes(lender)
+            assert passes(borrower)
+            assert borrower.process_id is None
+            killed = lender.process_id
+        assert killed is not None
+        assert passes(borrower)
+        assert borrower.process_id not in (None, killed)
+
+
 def _take_and_die(server: socket.socket, reads: bool) -> None:
     client, _ = server.accept()
     with client:
