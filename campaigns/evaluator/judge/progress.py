@@ -81,7 +81,8 @@ class Aids:
 class JudgeTask:
     """One job with the sockets to its runners and its reference.
 
-    orders: the lines that follow a job that is a stream.
+    orders: the lines that follow a job that is a stream. quiet: waits until no other crew starts
+    its device.
     """
 
     job: Job
@@ -89,6 +90,7 @@ class JudgeTask:
     progress: JudgeProgress
     aids: Aids
     orders: Iterable[str] = ()
+    quiet: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,6 +269,7 @@ class MeasuringSession:
 
         Raises what `RunnerChannel.blame` makes of a wrong call, and so do the next steps.
         """
+        self._task.quiet()
         timers = {}
         for number, case in enumerate(self._job.cases):
             self._progress.enter(Phase.PREPARE, case.name)

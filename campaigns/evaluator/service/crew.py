@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import random
@@ -16,7 +17,8 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -51,6 +53,8 @@ from campaigns.evaluator.service.jobs import aids_of_judge, warm_up_judge, work_
 CANDIDATE, INCUMBENT = "candidate", "incumbent"
 ARMS = (CANDIDATE, INCUMBENT)
 JUDGE = "judge"
+# How long a judge waits for a crew that starts, and the pause between two looks.
+STARTS_S, PAUSE_S = 10.0, 0.01
 # Those that run foreign code.
 BOXED = (*ARMS, REFERENCE)
 
@@ -75,10 +79,12 @@ class Crew:
     """Judge and runners on `device`, waiting for a job. `phases` reads the judge's progress.
 
     session: names these very processes, which end with their job; no other crew has the same.
+    starting: a file of the zygote's, locked by each member of a crew while it starts its device.
     """
 
-    def __init__(self, device: str, policy: Policy) -> None:
+    def __init__(self, device: str, policy: Policy, starting: int) -> None:
         self.device = device
+        self._starting = starting
         self.session = secrets.token_hex(8)
         plan = policy.plan(device)
         self._plans = {**dict.fromkeys(ARMS, plan), REFERENCE: policy.reference_plan(device)}
@@ -94,9 +100,9 @@ class Crew:
         ours = {name: pair[0] for name, pair in pairs.items()}
         # In memory and in two processes only: a file in the scratch folder could be forged.
         self._report = _memory_file("kopt-report")
-        kept = [told, self._report, *(sock.fileno() for sock in ours.values())]
+        kept = [told, self._report, starting, *(sock.fileno() for sock in ours.values())]
         read_end, orders = os.pipe()
-        body = partial(_judge, plan, device, ours, (told, self._report), read_end)
+        body = partial(_judge, plan, device, ours, (told, self._report), (read_end, starting))
         self._members[JUDGE] = Member(fork(body, log, (*kept, read_end)), orders)
         for fd in (read_end, told, log):
             os.close(fd)
@@ -111,13 +117,15 @@ class Crew:
             self._leases.append(lease_uid())
             uid = self._leases[-1].uid
         read_end, orders = os.pipe()
-        runner_only = (sock.fileno(), read_end)
+        runner_only = (sock.fileno(), read_end, os.dup(self._starting))
         refers = name == REFERENCE
         ends = warden.Ends(notes.record, notes.build_log, runner_only, opens_shared=not refers)
-        body = partial(_refer if refers else _run, (self.device, plan.card), sock, read_end)
+        inherited = read_end, runner_only[-1]
+        body = partial(_refer if refers else _run, (self.device, plan.card), sock, inherited)
         watch = partial(warden.watch, plan, uid, ends, body)
         pid = fork(watch, log, (*runner_only, notes.record, notes.build_log))
-        os.close(read_end)
+        for fd in inherited:
+            os.close(fd)
         self._members[name] = Member(pid, orders)
         self._notes[name] = notes
 
@@ -236,13 +244,41 @@ def start_device(device: str) -> str:
     return ""
 
 
-def _run(place: tuple[str, str], sock: socket.socket, orders: int, box: RunnerBox) -> int:
-    """place: the device and the UUID of its card, as for `take_card`."""
-    device = take_card(*place)
-    trouble = start_device(device)
-    if not trouble and device.startswith("cuda"):
-        # Of a crew in reserve nobody waits for it.
-        warm_driver()
+@contextlib.contextmanager
+def _starting(file: int) -> Iterator[None]:
+    """Within, judges that are about to time wait: a device that is being started has other work."""
+    fcntl.lockf(file, fcntl.LOCK_SH)
+    try:
+        yield
+    finally:
+        fcntl.lockf(file, fcntl.LOCK_UN)
+
+
+def await_started(file: int) -> None:
+    """Wait until no member of any crew starts its device, but not for one that hangs."""
+    deadline = time.monotonic() + STARTS_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.lockf(file, fcntl.LOCK_UN)
+            return
+        time.sleep(PAUSE_S)
+
+
+def _run(
+    place: tuple[str, str], sock: socket.socket, inherited: tuple[int, int], box: RunnerBox
+) -> int:
+    """place: the device and the UUID of its card, as for `take_card`. inherited: the orders, and
+    the file that is locked while the device starts.
+    """
+    orders, starting = inherited
+    with _starting(starting):
+        device = take_card(*place)
+        trouble = start_device(device)
+        if not trouble and device.startswith("cuda"):
+            # Of a crew in reserve nobody waits for it.
+            warm_driver()
+    os.close(starting)
     with os.fdopen(orders) as pipe:
         job = _await(pipe)
     if job is None:
@@ -251,10 +287,15 @@ def _run(place: tuple[str, str], sock: socket.socket, orders: int, box: RunnerBo
     return runner.main(replace(job, device=device), box, sock, said)
 
 
-def _refer(place: tuple[str, str], sock: socket.socket, orders: int, box: RunnerBox) -> int:
-    """The problem's reference. place: as for `_run`."""
-    device = take_card(*place)
-    trouble = start_device(device)
+def _refer(
+    place: tuple[str, str], sock: socket.socket, inherited: tuple[int, int], box: RunnerBox
+) -> int:
+    """The problem's reference. place, inherited: as for `_run`."""
+    orders, starting = inherited
+    with _starting(starting):
+        device = take_card(*place)
+        trouble = start_device(device)
+    os.close(starting)
     with os.fdopen(orders) as pipe:
         job = _await(pipe)
         files = json.loads(pipe.readline() or "{}")
@@ -270,13 +311,17 @@ def _judge(
     place: str,
     channels: dict[str, socket.socket],
     told: tuple[int, int],
-    orders: int,
+    inherited: tuple[int, int],
 ) -> int:
-    """place: the device; memory is handed over under the number that all give it."""
+    """place: the device; memory is handed over under the number that all give it. inherited: as
+    for `_run`.
+    """
+    orders, starting = inherited
     judge_lock.enter(plan)
-    device = take_card(place, plan.card)
-    if not start_device(device) and device.startswith("cuda"):
-        warm_up_judge(device)
+    with _starting(starting):
+        device = take_card(place, plan.card)
+        if not start_device(device) and device.startswith("cuda"):
+            warm_up_judge(device)
     more = os.fdopen(orders)
     job = _await(more)
     if job is None:
@@ -296,7 +341,8 @@ def _judge(
     keep_freed_memory()
     progress = JudgeProgress(pipe, environment={"judge": held})
     job = replace(job, device=device)
-    task = JudgeTask(job, channels, progress, aids_of_judge(), more)
+    quiet = partial(await_started, starting)
+    task = JudgeTask(job, channels, progress, aids_of_judge(), more, quiet)
     report = judge.main(task, work_beside(job))
     # To the file that no runner has open.
     with os.fdopen(out, "w") as file:

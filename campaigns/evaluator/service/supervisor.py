@@ -41,12 +41,13 @@ class Outside:
     """What the supervisor talks to. client: the worker. wish: asks for a crew for the next job.
 
     The crew is asked for while candidates compile, before anything is timed. policy: the layers of
-    the sandbox on this host.
+    the sandbox on this host. starting: see `Crew`.
     """
 
     client: socket.socket
     wish: Callable[[str], None]
     policy: Policy
+    starting: int
 
 
 def supervise(job_file: Path, device: str, outside: Outside, crew: Crew | None) -> Report:
@@ -65,7 +66,7 @@ def supervise(job_file: Path, device: str, outside: Outside, crew: Crew | None) 
     job: Job | None = None
     try:
         if not refusal:
-            crew = crew or Crew(device, outside.policy)
+            crew = crew or Crew(device, outside.policy, outside.starting)
         job = load_job(job_file.read_text())
         refusal = refusal or outside.policy.refusal_of_problem(device, shipped=job.shipped)
         if crew is None or refusal:

@@ -75,6 +75,7 @@ class Zygote:
         self._children: set[int] = set()
         self._reserve: tuple[int, socket.socket] | None = None
         self._wishes, self._wish = os.pipe()
+        self.starting = os.memfd_create("kopt-starting", os.MFD_CLOEXEC)
 
     def serve(self) -> None:
         waited = [self._server.fileno(), sys.stdin.fileno(), self._wishes]
@@ -152,7 +153,7 @@ def _wait_in_reserve(
     """Start a crew and wait for a connection to serve with it."""
     other.close()
     adopt_orphans()
-    crew = Crew(device, zygote.policy)
+    crew = Crew(device, zygote.policy, zygote.starting)
     try:
         control.settimeout(RESERVE_S)
         data, fds, _, _ = socket.recv_fds(control, 16, 1)
@@ -180,7 +181,7 @@ def _serve(client: socket.socket, zygote: Zygote, crew: Crew | None) -> int:
         client.sendall(b"refused: expected DEVICE JOB-FILE\n")
         return 1
     adopt_orphans()
-    outside = Outside(client, zygote.ask_for_reserve, zygote.policy)
+    outside = Outside(client, zygote.ask_for_reserve, zygote.policy, zygote.starting)
     report = dump(supervise(Path(job_file), device, outside, crew)).encode()
     with contextlib.suppress(ConnectionError):  # a worker that has gone reads no report
         client.sendall(b"report %d\n" % len(report) + report)

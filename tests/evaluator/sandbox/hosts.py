@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable
 from dataclasses import replace
@@ -31,5 +32,6 @@ def supervise_one(
     adopt_orphans()
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        report = supervise(job_file, "cpu", Outside(theirs, lambda device: None, policy), None)
+        outside = Outside(theirs, lambda device: None, policy, os.memfd_create("starting"))
+        report = supervise(job_file, "cpu", outside, None)
         report_file.write_text(dump(report))
