@@ -1,0 +1,45 @@
+"""What a verdict costs: the kernels that are timed, and what is said of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from campaigns.benchmarks.trial import (
+    AGAINST,
+    ALONE,
+    PHASES,
+    SPOILT,
+    WRONG,
+    Timed,
+    medians,
+    trials_of,
+)
+from campaigns.devices.discover import this_device
+from campaigns.devices.passport import CPU_PROTOCOL, v0_job
+from campaigns.evaluator.contract import Phase
+from campaigns.evaluator.contract.problem_reader import load_problem
+from campaigns.problems.shipped import problem_folder
+
+
+@pytest.mark.parametrize("backend", SPOILT)
+def test_the_wrong_kernel_is_the_right_one_but_for_one_line(backend, tmp_path):
+    spec = load_problem(problem_folder("softmax"))
+    both = v0_job(this_device("cpu"), spec, backend, tmp_path, CPU_PROTOCOL)
+    jobs = trials_of(both)
+    pairs = zip(
+        both.candidate.text.splitlines(), jobs[WRONG].candidate.text.splitlines(), strict=True
+    )
+    assert sum(one != other for one, other in pairs) == 1
+    assert jobs[ALONE].incumbent is None
+    assert jobs[AGAINST].incumbent == jobs[AGAINST].candidate
+
+
+def test_it_gives_the_medians_of_each_phase_and_what_they_leave():
+    timed = [
+        Timed("cpp", ALONE, {Phase.CHECK: check_s}, 2 * check_s) for check_s in (1.0, 3.0, 2.0)
+    ]
+    (one,) = medians([*timed])
+    assert one.row()["check s"] == 2.0
+    assert one.row()["whole s"] == 4.0
+    assert one.row()["rest s"] == 2.0
+    assert len(one.wall_s) == len(PHASES)
