@@ -23,6 +23,10 @@ BROAD_EXCEPTS = {
     "campaigns/evaluator/judge/correctness/one_pass.py": 1,  # Triton: it costs time only
     "campaigns/evaluator/problem_code/code.py": 1,  # a person's ref.py
     "campaigns/evaluator/problem_code/serve.py": 1,  # the same, in the process of its own
+    "campaigns/evaluator/problem_code/replay.py": 1,  # the same, while its answers are captured
+    # Warming up: what fails does so again where its words are read.
+    "campaigns/evaluator/builds/triton_cache.py": 1,
+    "campaigns/evaluator/service/jobs.py": 1,
     # The queue's edge: our own fault, recorded on the campaign; a worker shows life whatever fails.
     "campaigns/tasks.py": 2,
     "campaigns/evaluator/runner/main.py": 2,  # the candidate, when it loads and when it is called

@@ -31,7 +31,7 @@ def on_this_cpu(service: EvaluatorService, monkeypatch: pytest.MonkeyPatch, sett
     """One evaluator for all tests, short limits and bursts, and ceilings that end nothing."""
     settings.KOPT_DEVICE, settings.KOPT_GATE = "cpu", "OFF"
     for name in ("evaluate", "campaign"):
-        monkeypatch.setattr(f"{COMMANDS}.{name}.EvaluatorService", lambda: nullcontext(service))
+        monkeypatch.setattr(f"{COMMANDS}.{name}.EvaluatorService", lambda **_: nullcontext(service))
     monkeypatch.setattr(f"{COMMANDS}.evaluate.CPU_PROTOCOL", small.QUICK)
     monkeypatch.setattr("campaigns.steps.lifecycle.create_campaign.CPU_PROTOCOL", small.QUICK)
     for name, ceiling in (("bandwidth", cast.BANDWIDTH), ("compute", cast.COMPUTE)):

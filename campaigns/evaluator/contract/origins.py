@@ -50,10 +50,13 @@ def with_origins(log: str, text: str, file: str) -> str:
     return PLACE.sub(own, log)
 
 
-def marked(text: str, file: str, comment: str = "//") -> str:
-    """The same text with a mark at its start, and wherever the lines do not follow each other."""
+def marked(text: str, file: str, comment: str = "//", *, at_start: bool = True) -> str:
+    """The same text with a mark wherever the lines do not follow each other.
+
+    at_start: also above its first line, which whoever reads it may know by another file's name.
+    """
     lines: list[str] = []
-    follows: tuple[str, int] | None = None
+    follows = None if at_start else (file, 1)
     for one, place in zip(text.split("\n"), origins(text, file), strict=True):
         if MARK.fullmatch(one):
             continue

@@ -95,7 +95,8 @@ def adapted(name: str, text: str, first: str, path: Path | None = None) -> str:
     if SOLVE in defined or not defined & {*re.findall(r"\w+", added)}:
         return text
     whole = as_cpp(bundled(path, text) if path else text, name)
-    return marked(needed_for(SOLVE, f"{whole.rstrip()}\n\n{added}", name)[0], name)
+    needed, _ = needed_for(SOLVE, f"{whole.rstrip()}\n\n{added}", name)
+    return marked(needed, name, at_start=False)
 
 
 def called_after(entry: str, text: str, file_name: str) -> str:

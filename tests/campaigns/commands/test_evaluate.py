@@ -115,7 +115,8 @@ def test_it_takes_a_file_in_the_form_in_which_the_first_kernel_was_brought(probl
     (Path(problem) / "v0.cpp").write_text(f"{own}\n{added}")
     for text in (f"{own}int main() {{ return 0; }}\n", own + added, "// time 70\n"):
         call_command(*words(text))
-    assert [job.candidate.text for job in jobs] == [f"{own}\n{added}", own + added, "// time 70\n"]
+    adapted = f"{own}\n// line 5 of kernel.cpp\n{added}"
+    assert [job.candidate.text for job in jobs] == [adapted, own + added, "// time 70\n"]
 
 
 def test_it_tells_what_reading_the_source_shows_and_refuses_nothing(words, capsys):

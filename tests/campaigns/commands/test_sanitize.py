@@ -27,7 +27,7 @@ def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
     def run(*options: str, said: tuple[Sanitized, ...] = ()) -> Service:
         service = Service(said=said) if said else Service()
-        monkeypatch.setattr(f"{COMMAND}.EvaluatorService", lambda: service)
+        monkeypatch.setattr(f"{COMMAND}.EvaluatorService", lambda **_: service)
         monkeypatch.setattr(f"{COMMAND}.this_device", lambda choice: cast.DEVICE)
         call_command("evaluate", str(kernel), "--problem", problem, *options)
         return service

@@ -188,6 +188,7 @@ class Judge:
     during: Callable[[Job], None] = lambda job: None
     looks: list[Job] = field(default_factory=list)
     rests: int = 0
+    borrows: bool = False
     said: tuple[Sanitized, ...] = (Sanitized("AddressSanitizer", True),)
     read: list[Job] = field(default_factory=list)
     code: MachineCode = CODE
