@@ -27,10 +27,10 @@ from campaigns.benchmarks.harness import (
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.passport import v0_job
-from campaigns.evaluator.contract import Job, Outcome, Phase, Protocol, backends
-from campaigns.evaluator.contract.looks import LOOKS
+from campaigns.evaluator.contract import Job, Outcome, Phase, backends
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.shipped import problem_folder
+from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
 
 PROBLEM, TRIES = "softmax", 3
 ALONE, AGAINST, WRONG = "alone", "against an incumbent", "a wrong kernel"
@@ -78,12 +78,13 @@ def measure_trials(options: Namespace, progress: Progress) -> BenchReport:
     """Time each kind of trial on each backend so often."""
     require(options, tries=(1, None))
     device, timed = this_device(options.device), list[Timed]()
+    protocol = CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL
     with held(device) as folder, EvaluatorService() as service:
         spec = load_problem(problem_folder(PROBLEM))
         for name in options.backend or spec.files:
             if device.kind not in backends.get(name).kinds:
                 continue
-            both = v0_job(device, spec, name, folder / "scratch", Protocol(looks=LOOKS))
+            both = v0_job(device, spec, name, folder / "scratch", protocol)
             for number in range(options.tries + 1):
                 for kind, job in trials_of(both).items():
                     one = _timed(service, kind, job)
