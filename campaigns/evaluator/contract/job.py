@@ -78,7 +78,7 @@ class Protocol:
 
     version: int = 1
     blocks: int = 5
-    burst_ms: float = 10.0
+    burst_ms: float = 20.0
     max_slots: int = 4096
     arena_mib: int = 36864
     trials: int = 5
