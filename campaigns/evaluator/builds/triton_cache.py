@@ -44,8 +44,11 @@ def warm_up(target: str) -> None:
         make_backend(GPUTarget("cuda", arch, 32)).hash()
 
 
-def warm_driver() -> None:
-    """The same of a process that launches on a device it has started; what fails does so again."""
+def warm_driver(device: str) -> None:
+    """The same of a process that launches on `device`, which it has started.
+
+    What fails does so again.
+    """
     with contextlib.suppress(Exception):
         warm_up("")
         from triton.runtime import driver

@@ -82,28 +82,28 @@ def may_end(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> 
     seems to lose although all together gain, or to gain although they do not, is measured on: it
     may be protected, or be worth a kernel of its own.
     """
-    if not _are_times(pairs):
+    if (gains := _gains(pairs)) is None:
         return False
-    together, alone = _gains(pairs)
-    if mean_interval(together, level).low > (least := math.log1p(floor)):
+    (together, alone), least = gains, math.log1p(floor)
+    if mean_interval(together, level).low > least:
         return min(alone) > -least
-    return is_absent(pairs, floor)
+    return _is_below(gains, least)
 
 
 def is_absent(pairs: Mapping[str, Sequence[Pair]], floor: float) -> bool:
     """Whether there is no gain that counts, in any case or in all together; see `may_end`."""
-    if not _are_times(pairs):
-        return False
-    (together, alone), least = _gains(pairs), math.log1p(floor)
-    return mean_interval(together, ABSENT).high < least and max(alone) < least
+    return (gains := _gains(pairs)) is not None and _is_below(gains, math.log1p(floor))
 
 
-def _are_times(pairs: Mapping[str, Sequence[Pair]]) -> bool:
-    return all(time > 0 for taken in pairs.values() for pair in taken for time in pair)
-
-
-def _gains(pairs: Mapping[str, Sequence[Pair]]) -> tuple[list[float], list[float]]:
-    """The logarithms of each pair's gain, the mean over the cases; and each case's mean."""
+def _gains(pairs: Mapping[str, Sequence[Pair]]) -> tuple[list[float], list[float]] | None:
+    """Logarithms of gains: by pair the mean over the cases, and by case. None without times."""
+    if any(time <= 0 for taken in pairs.values() for pair in taken for time in pair):
+        return None
     logs = [[math.log(old / new) for old, new in taken] for taken in pairs.values()]
     together = [statistics.fmean(column) for column in zip(*logs, strict=True)]
     return together, [statistics.fmean(values) for values in logs]
+
+
+def _is_below(gains: tuple[list[float], list[float]], least: float) -> bool:
+    together, alone = gains
+    return mean_interval(together, ABSENT).high < least and max(alone) < least

@@ -114,7 +114,8 @@ class ArenaLayout:
         name = context.case.name
         if name not in self._proofs_s:
             # The third time a reference on a GPU may be replayed, as it is in bursts.
-            self._proofs_s[name] = min(context.proof_s() for _ in range(3))
+            tries = 3 if self._device.type == "cuda" else 2
+            self._proofs_s[name] = min(context.proof_s() for _ in range(tries))
         return self._proofs_s[name], calls_to_prove(self.most(context.layout), self._proofs_s[name])
 
     def slots(self, channel: RunnerChannel, layout: Layout, most: int | None = None) -> Slots:
@@ -135,7 +136,7 @@ class ArenaLayout:
         most: the fewer, the faster, as a runner binds its arguments to each.
         """
         fit = self.most(layout)
-        slots = self.slots(channel, layout, fit if most is None else min(fit, most))
+        slots = self.slots(channel, layout, min(fit, most or fit))
         self.tell(channel, case, slots)
         return self.context(case, slots), slots
 

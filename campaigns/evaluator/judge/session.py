@@ -152,13 +152,12 @@ class MeasuringSession:
         growth = measure_growth(
             [lanes[name, first] for name in self._channels], self._job.protocol.burst_ms
         )
-        found: dict[tuple[str, str], Overhead] = {}
-        for key, lane in lanes.items():
-            # On a GPU it does not depend on the case either: caches are emptied whole, and every
-            # fence reads as many positions.
-            same = found.get((key[0], first)) if self._kind == "gpu" else None
-            found[key] = same or measure(lane, growth)
-        self._overheads = found
+        # On a GPU nor does the rest: caches are emptied whole, a fence reads as many positions.
+        arms = self._channels if self._kind == "gpu" else ()
+        same = {name: measure(lanes[name, first], growth) for name in arms}
+        self._overheads = {
+            key: same.get(key[0]) or measure(lane, growth) for key, lane in lanes.items()
+        }
 
     def load(self) -> None:
         """Load every arm behind its closed lock; the candidate's code first runs here."""
@@ -320,8 +319,8 @@ class MeasuringSession:
         self._progress.looks = compare_arms(
             self._job, timers, turn_to, look_around, self._task.aids.may_end
         )
-        compared = len(self._channels) > 1
-        return not (compared and is_absent(pairs_of(timers), self._job.noise_floor))
+        alone = len(self._channels) == 1
+        return alone or not is_absent(pairs_of(timers), self._job.noise_floor)
 
     def close(self, timers: Timers) -> None:
         """After the last sample: check whether the samples can be believed."""

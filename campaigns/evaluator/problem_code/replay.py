@@ -18,6 +18,7 @@ from torch.utils._pytree import tree_leaves
 
 from campaigns.evaluator.reference.memory import as_integers
 from campaigns.evaluator.reference.messages import Sent
+from campaigns.evaluator.reference.reference import is_tensor
 
 # Rows from which on a graph pays, and how many are tried. A graph is captured when its rows have
 # been asked for so often.
@@ -72,8 +73,8 @@ class ReplayedRows:
 
     def _is_alike(self, given: Given) -> bool:
         """Whether a replay on a few rows leaves what a plain run leaves."""
-        few = {n: v[:TRIED] if _is_tensor(v) else v for n, v in given.items()}
-        tensors = [value for value in few.values() if _is_tensor(value)]
+        few = {n: v[:TRIED] if is_tensor(v) else v for n, v in given.items()}
+        tensors = [value for value in few.values() if is_tensor(value)]
         before = [value.clone() for value in tensors]
 
         def restore() -> None:
@@ -105,7 +106,7 @@ class OnDevice(TorchDispatchMode):  # type: ignore[misc]
 def _on_device(mode: OnDevice, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     found = func(*args, **(kwargs or {}))
     leaves = tree_leaves((args, kwargs, found))
-    if func is READS or any(_is_tensor(one) and one.device.type == "cpu" for one in leaves):
+    if func is READS or any(is_tensor(one) and one.device.type == "cpu" for one in leaves):
         raise HostWork(f"{func} has to do with the host's memory")
     return found
 
@@ -126,7 +127,3 @@ def _captured(run: Run, given: Given, rows: int) -> torch.cuda.CUDAGraph:
         finally:
             graph.capture_end()
     return graph
-
-
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, torch.Tensor)

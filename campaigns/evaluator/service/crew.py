@@ -18,7 +18,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -254,6 +254,21 @@ def _starting(file: int) -> Iterator[None]:
         fcntl.lockf(file, fcntl.LOCK_UN)
 
 
+def _started(
+    place: tuple[str, str], file: int, warm_up: Callable[[str], None] = lambda device: None
+) -> tuple[str, str]:
+    """The device as this process has it, and what went wrong with its start.
+
+    warm_up: what a GPU is then prepared by; of a crew in reserve nobody waits for it.
+    """
+    with _starting(file):
+        device = take_card(*place)
+        trouble = start_device(device)
+        if not trouble and device.startswith("cuda"):
+            warm_up(device)
+    return device, trouble
+
+
 def await_started(file: int) -> None:
     """Wait until no member of any crew starts its device, but not for one that hangs."""
     deadline = time.monotonic() + STARTS_S
@@ -272,12 +287,7 @@ def _run(
     the file that is locked while the device starts.
     """
     orders, starting = inherited
-    with _starting(starting):
-        device = take_card(*place)
-        trouble = start_device(device)
-        if not trouble and device.startswith("cuda"):
-            # Of a crew in reserve nobody waits for it.
-            warm_driver()
+    device, trouble = _started(place, starting, warm_driver)
     os.close(starting)
     with os.fdopen(orders) as pipe:
         job = _await(pipe)
@@ -292,9 +302,7 @@ def _refer(
 ) -> int:
     """The problem's reference. place, inherited: as for `_run`."""
     orders, starting = inherited
-    with _starting(starting):
-        device = take_card(*place)
-        trouble = start_device(device)
+    device, trouble = _started(place, starting)
     os.close(starting)
     with os.fdopen(orders) as pipe:
         job = _await(pipe)
@@ -318,10 +326,7 @@ def _judge(
     """
     orders, starting = inherited
     judge_lock.enter(plan)
-    with _starting(starting):
-        device = take_card(place, plan.card)
-        if not start_device(device) and device.startswith("cuda"):
-            warm_up_judge(device)
+    device, _ = _started((place, plan.card), starting, warm_up_judge)
     more = os.fdopen(orders)
     job = _await(more)
     if job is None:
