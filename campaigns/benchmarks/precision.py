@@ -33,7 +33,7 @@ from campaigns.benchmarks.harness import (
 from campaigns.benchmarks.trick import TRICKS
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.launch import EvaluatorService
-from campaigns.devices.passport import CPU_PROTOCOL, GPU_PROTOCOL, v0_job
+from campaigns.devices.passport import v0_job
 from campaigns.evaluator.contract import Case, CaseReport, Job, Outcome, Report, Source, backends
 from campaigns.evaluator.contract.problem import ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
@@ -42,6 +42,7 @@ from campaigns.rules.noise.gain import noise_floor
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
+from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
 
 SESSIONS, SAME, KNOWN, LIMIT_S = 3, 40, 10, 3600.0
 CHAIN = TRICKS / "problems" / "chain"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 
 import torch
@@ -189,14 +189,11 @@ class MeasuringSession:
             self._progress.enter(Phase.CHECK, case.name + forecast)
             forecast = ""
             self._have_each(partial(self._lay_out, case))
-            if self._kind == "gpu" and len(self._channels) > 1:
-                # Compilers take seconds, and those of both arms may run at once.
-                self._have_each(partial(self._begin_call, case))
-                self._have_each(lambda channel: channel.finish(self._arenas.call_s))
+            self._compile(case, set(self._channels))
             self._have_each(partial(self._check_once, case))
         for case in self._job.cases:
             self._progress.enter(Phase.CHECK, case.name)
-            self._have_each(partial(self._check_all, case))
+            self._check_all(case)
             self._sets.drop(case.name)
 
     def _lay_out(self, case: Case, channel: RunnerChannel) -> None:
@@ -205,30 +202,56 @@ class MeasuringSession:
         context, slots = self._arenas.lay(channel, case, layout, BATCH)
         self._checks[channel.name, case.name] = CaseCheck(channel, context, slots)
 
-    def _begin_call(self, case: Case, channel: RunnerChannel) -> None:
-        self._checks[channel.name, case.name].begin()
+    def _compile(self, case: Case, arms: Collection[str]) -> None:
+        """Have these arms make a call that is not looked at, both at once.
+
+        Compilers take seconds; all else is checked one arm after the other.
+        """
+        if self._kind != "gpu" or len(arms) < 2:
+            return
+        begun: set[str] = set()
+
+        def begin(channel: RunnerChannel) -> None:
+            if channel.name in arms and self._checks[channel.name, case.name].begin():
+                begun.add(channel.name)
+
+        def finish(channel: RunnerChannel) -> None:
+            if channel.name in begun:
+                channel.finish(self._arenas.call_s)
+
+        self._have_each(begin)
+        self._have_each(finish)
 
     def _check_once(self, case: Case, channel: RunnerChannel) -> None:
-        checked = self._checks[channel.name, case.name]
-        if not checked.once():
-            self._conclude(checked, case, channel, right=False)
+        if not self._checks[channel.name, case.name].once():
+            self._conclude(case, channel, right=False)
 
-    def _check_all(self, case: Case, channel: RunnerChannel) -> None:
-        checked, extra = self._checks[channel.name, case.name], self._spec.check
-        self._arenas.tell(channel, case, checked.slots)
-        lay = partial(self._arenas.lay_near, channel)
-        right = checked.plain(self._job.protocol.trials)
-        _ = (
-            right
-            and checked.unlike(extra, lay, self._sets.of(checked.context))
-            and checked.hidden(extra, lay)
-        )
-        self._conclude(checked, case, channel, right=right)
+    def _check_all(self, case: Case) -> None:
+        extra, right, hidden = self._spec.check, set[str](), dict[str, Iterator[None]]()
 
-    def _conclude(
-        self, checked: CaseCheck, case: Case, channel: RunnerChannel, *, right: bool
-    ) -> None:
+        def declared(channel: RunnerChannel) -> None:
+            checked = self._checks[channel.name, case.name]
+            self._arenas.tell(channel, case, checked.slots)
+            lay = partial(self._arenas.lay_near, channel)
+            if checked.plain(self._job.protocol.trials):
+                right.add(channel.name)
+                if checked.unlike(extra, lay, self._sets.of(checked.context)):
+                    hidden[channel.name] = checked.hidden(extra, lay)
+
+        def go_on(channel: RunnerChannel) -> None:
+            # Up to the next hidden size, or to the end of them.
+            if channel.name in hidden and next(hidden[channel.name], ...) is ...:
+                del hidden[channel.name]
+
+        self._have_each(declared)
+        while hidden:
+            self._have_each(go_on)
+            self._compile(case, set(hidden))
+        self._have_each(lambda one: self._conclude(case, one, right=one.name in right))
+
+    def _conclude(self, case: Case, channel: RunnerChannel, *, right: bool) -> None:
         """Note what was found. right: whether it is, on the case as declared."""
+        checked = self._checks[channel.name, case.name]
         told = self._progress.notes
         told += [note for note in checked.notes if note not in told]
         report = checked.report()

@@ -7,6 +7,7 @@ comes first here is evaluated in full elsewhere.
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import replace
 
@@ -19,7 +20,6 @@ from campaigns.evaluator.screen.screened_case import ScreenedCase
 from campaigns.evaluator.screen.stream_runner import StreamRunner
 from campaigns.evaluator.wire import Ask
 
-BURSTS = 3
 # A variant this many times slower than the best is not timed on.
 FAR_BEHIND = 1.5
 # One whose single call says so is not given longer bursts, which last as many calls as the best's:
@@ -65,17 +65,17 @@ class ScreenBench:
             case.lay()
             if wrong := case.check():
                 return replace(result, outcome=Outcome.WRONG_RESULT, reason=wrong[:500])
-            most_us = HOPELESS * self._best(case, order)
-            if most_us and (rough_us := case.rough_us()) > most_us + ROUGHLY_US:
+            best_us = self._best(case, order)
+            most_us = HOPELESS * best_us + ROUGHLY_US
+            if best_us and (rough_us := case.rough_us(most_us)) > most_us:
                 return replace(result, times_us={case.case.name: rough_us}, ended_early=True)
         times_us: dict[str, float] = {}
         for case in self._cases:
             name = case.case.name
-            best_us = self._best(case, order)
+            most_us = FAR_BEHIND * self._best(case, order) or math.inf
             case.prepare(again=len(self._cases) > 1)
-            # What disturbs a burst makes it longer, so the least of a few says most.
-            times_us[name] = min(case.burst_us() for _ in range(BURSTS - 1))
-            if best_us and times_us[name] > FAR_BEHIND * best_us:
+            times_us[name] = case.time_us(most_us)
+            if times_us[name] > most_us:
                 return replace(result, times_us=times_us, ended_early=True)
             times_us[name] = min(times_us[name], case.burst_us())
         for name, time_us in times_us.items():

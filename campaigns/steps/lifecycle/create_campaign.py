@@ -45,7 +45,7 @@ TIMED_VENDOR = "NVIDIA"
 CPU_PROTOCOL = contract.Protocol(
     version=2, blocks=5, burst_ms=10.0, max_slots=64, arena_mib=1024, trials=3, looks=LOOKS
 )
-GPU_PROTOCOL = contract.Protocol(version=2, looks=LOOKS)
+GPU_PROTOCOL = contract.Protocol(version=2, burst_ms=10.0, looks=LOOKS)
 LONGEST_TITLE = 200
 LARGEST_SEED = 2**63 - 1
 # A kernel's own name, as the tracer shows it without namespaces and template arguments.

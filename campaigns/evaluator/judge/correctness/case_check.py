@@ -65,6 +65,7 @@ class CaseCheck:
         self._channel = channel
         # Of the case as declared, and of what is laid out now.
         self.context = self._context = context
+        # Of the case as declared, later of the hidden size.
         self.slots = slots
         self._found: list[OutputComparison] = []
         self._message = ""
@@ -89,12 +90,19 @@ class CaseCheck:
             answer_varies=self._answer_varies,
         )
 
-    def begin(self) -> None:
-        """Begin a call of which nothing is read: what compiles when it is called does so now."""
-        one = self.slots.part(0, 1)
-        fill(one, SeparateInputs([self._context.supply.example()]))
+    def begin(self) -> bool:
+        """Begin a call of which nothing is read: what compiles when it is called does so now.
+
+        False where the problem refuses the inputs.
+        """
+        try:
+            example = self._context.supply.example()
+        except BadReference:
+            return False
+        fill(self.slots.part(0, 1), SeparateInputs([example]))
         self._context.wait()
         self._channel.begin(Ask.CALL, 0)
+        return True
 
     def once(self) -> bool:
         """Call once on fresh inputs: most wrong kernels are refuted by that."""
@@ -165,8 +173,12 @@ class CaseCheck:
         """Make these calls, as many at once as there are slots, up to a batch."""
         return all(self._calls(slots, 0, some) for some in _batches(trials, slots.count))
 
-    def hidden(self, check: CheckSpec, lay: Laying) -> bool:
-        """Call on sizes other than the declared ones, which no message names."""
+    def hidden(self, check: CheckSpec, lay: Laying) -> Iterator[None]:
+        """Call on sizes other than the declared ones, which no message names.
+
+        Stops at each size once it is laid out; its calls follow when it goes on, so that `begin`
+        may come in between. Ends at the first wrong call.
+        """
         declared = self._context
         found = sets.hidden_cases(declared.case, check)
         places = [*_shifts(check), *[None] * len(found)][: len(found)]
@@ -178,14 +190,16 @@ class CaseCheck:
             laid = self._lay_first(cases, shifts[direction], lay, required=required)
             if laid is None:
                 continue
-            self._context, slots = laid
+            self._context, self.slots = context, slots = laid
+            self._channel.detail = words
+            yield
             try:
-                example = self._context.supply.example()
+                example = context.supply.example()
                 right = self._call(slots, 0, Trial(example, words, tell=False))
                 if right and direction == sets.WITH_SETS:
                     # Sizes that leave a remainder are often handled apart.
                     ends = tuple(name for name in check.sets if name in sets.FOR_ENDS)
-                    trials = sets_as_trials(self._context, replace(check, sets=ends), example)
+                    trials = sets_as_trials(context, replace(check, sets=ends), example)
                     untold = (replace(t, words=t.words + words, tell=False) for t in trials)
                     right = self._call_all(slots, untold)
             except BadReference as error:
@@ -195,8 +209,7 @@ class CaseCheck:
                 self._note_refusal(error)
                 right = True
             if not right:
-                return False
-        return True
+                return
 
     def _lay_first(
         self, cases: Sequence[Case], shift: Shift | None, lay: Laying, *, required: bool

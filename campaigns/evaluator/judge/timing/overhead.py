@@ -27,7 +27,7 @@ from campaigns.evaluator.wire import Ask
 TRIES = 5
 # How long the device works in bursts that measure the growth, in shares of a burst.
 STAYS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
-ROUNDS = 4
+ROUNDS = 3
 # Seconds of a burst, and those of them in which the device was idle.
 Point = tuple[float, float]
 # Extra time of a burst for waking a kernel's threads: for two, and for each further CPU.
