@@ -37,12 +37,12 @@ def judge(task: JudgeTask) -> JudgeDone:
         session.rehearse()
         return JudgeDone(CORRECT)
 
-    # Integrity: bursts of settled lengths, probed for calls that do each other's work.
-    timers = session.settle()
     # Timing: incumbent and candidate in turn, A B B A, until a look decides.
+    timers = session.settle()
     may_be_faster = session.compare(timers)
     if may_be_faster:
-        # Integrity once more: whether what was sampled can be believed.
+        # Integrity: whether what was sampled can be believed, probed for calls that do each other's
+        # work and for work that is left to the next call.
         session.close(timers)
 
     # Evidence for the verdict: what explains the times.

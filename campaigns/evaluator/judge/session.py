@@ -287,7 +287,7 @@ class MeasuringSession:
         )
 
     def settle(self) -> Timers:
-        """Both arms of every case with bursts of lengths that suit them, probed; by case and arm.
+        """Both arms of every case with bursts of lengths that suit them; by case and arm.
 
         Raises what `RunnerChannel.blame` makes of a wrong call, and so do the next steps.
         """

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 # How often one sample is tried; every try is proven, so a candidate gains nothing by it.
 RETAKES = 4
-# Bursts of random lengths on a GPU, before the samples and once more behind them.
-CUTS = 2
+# Bursts of random lengths on a GPU, behind the samples.
+CUTS = 4
 # What a runner says of a graph is no more than this.
 MOST_NODES = 2**31 - 1
 
@@ -84,14 +84,13 @@ class ArmTimer:
         self.device_us: list[float] = []
 
     def settle(self, call_s: float) -> None:
-        """Prepare and probe bursts of calls that take about this long."""
+        """Prepare bursts of calls that take about this long."""
         arm = self.arm
         self._settle(choose_lengths(call_s, arm.job.protocol.burst_ms, arm.most))
         if arm.why_most and self.lengths.long == arm.most:
             where = f"case {arm.channel.case}: the {arm.channel.name}'s bursts"
             words = f"{where} have at most {arm.most} calls: {arm.why_most}"
             arm.notes.append(words)
-        self._cut()
 
     def as_loop(self, lengths: BurstLengths | None = None) -> None:
         """Launch call by call from now on, as the other arm has to: a graph has an advantage.

@@ -58,7 +58,7 @@ NEAR, RATIO = 1.05, 1.5
 
 
 class MidBurstProbe:
-    """Probes the bursts of one arm: at first, by chance between samples, and at the end.
+    """Probes the bursts of one arm: by chance between samples, and at the end.
 
     overhead: what a burst of no calls took before the runner had loaded anything. Every method
     raises what `RunnerChannel.blame` makes of odd bursts and wrong calls.
@@ -82,10 +82,9 @@ class MidBurstProbe:
         self.calls = 0
 
     def begin(self, calls: int) -> float:
-        """Probe some bursts of `calls` calls; seconds that a call takes at the least."""
+        """Time some bursts of `calls` calls; seconds that a call takes at the least."""
         self.calls = calls
         self._time_bursts()
-        self._require_order()
         return self.least_s(self._together_s()) if self._is_call_by_call else 0.0
 
     def maybe(self) -> None:
@@ -99,7 +98,7 @@ class MidBurstProbe:
             self._probe(())
 
     def end(self, typical_s: float) -> float:
-        """Probe with all unusual inputs; seconds that a call takes at the least.
+        """Probe with all unusual inputs, and for order; seconds that a call takes at the least.
 
         typical_s: of a call, by the samples. Calls alone are compared with it again, since a kernel
         may be honest at first only: no call is shorter alone than its work is.
@@ -107,6 +106,7 @@ class MidBurstProbe:
         trials = self._trials()
         while few := list(islice(trials, self._most_salted)):
             self._probe(few)
+        self._require_order()
         if not self._is_call_by_call or self._is_as_long(typical_s, FEW):
             return 0.0
         self._time_bursts()

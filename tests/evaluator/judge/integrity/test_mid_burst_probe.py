@@ -148,13 +148,18 @@ def test_calls_out_of_order_are_blamed_after_some_probes(monkeypatch):
     monkeypatch.setattr(mid_burst_probe, "run_burst", burst)
     monkeypatch.setattr(ProbedBurst, "glance", lambda self, seconds: ProbeReading(0.9, 7, None))
     context = SimpleNamespace(
-        device=torch.device("cuda"), supply=SimpleNamespace(draw=random.Random(1))
+        device=torch.device("cuda"),
+        supply=SimpleNamespace(draw=random.Random(1)),
+        proven_at_once=1,
     )
     channel = SimpleNamespace(blame=lambda outcome, words: Blamed(words))
     slots = SimpleNamespace(layout=SimpleNamespace(outputs=(OUTPUT,)))
     lane = SimpleNamespace(context=context, channel=channel, slots=slots)
+    probe = MidBurstProbe(lane, None, OVERHEAD)
+    monkeypatch.setattr(probe, "_trials", lambda: iter(()))
+    assert probe.begin(CALLS) == 0
     with pytest.raises(Blamed, match="had not appeared one after the other"):
-        MidBurstProbe(lane, None, OVERHEAD).begin(CALLS)
+        probe.end(1e-4)
     assert taken == [CALLS] * ODD
 
 
