@@ -34,7 +34,16 @@ from campaigns.benchmarks.trick import TRICKS
 from campaigns.devices.discover import Device, this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.passport import v0_job
-from campaigns.evaluator.contract import Case, CaseReport, Job, Outcome, Report, Source, backends
+from campaigns.evaluator.contract import (
+    Case,
+    CaseReport,
+    Job,
+    Outcome,
+    Protocol,
+    Report,
+    Source,
+    backends,
+)
 from campaigns.evaluator.contract.problem import ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.shipped import problem_folder, shipped_folders
@@ -114,13 +123,19 @@ def measure_precision(options: Namespace, progress: Progress) -> BenchReport:
     device, deadline = this_device(options.device), time.monotonic() + options.limit_s
     with held(device) as folder, EvaluatorService() as service:
         scratch = folder / "scratch"
-        kernels = list(_shipped(device, options.problem, options.backend, scratch))
+        burst_ms = options.burst_ms or _protocol(device).burst_ms
+
+        def of_that_length(job: Job) -> Job:
+            return replace(job, protocol=replace(job.protocol, burst_ms=burst_ms))
+
+        shipped = _shipped(device, options.problem, options.backend, scratch)
+        kernels = [of_that_length(job) for job in shipped]
         if not kernels:
             raise BenchmarkError("--problem, --backend: no kernel of them is timed on this device")
         used = dict.fromkeys(job.backend for job in kernels)
         lengths = LENGTHS if device.kind == "gpu" else ()
         chains = [chain_job(device, name, scratch, n, n) for name in used for n in lengths]
-        slower = [chain_job(device, name, scratch, STEPS, SLOWER) for name in used]
+        slower = [of_that_length(chain_job(device, n, scratch, STEPS, SLOWER)) for n in used]
         alone = [replace(job, cases=(case,)) for job in kernels for case in job.cases]
         readings = []
         for job in (*kernels, *chains):
@@ -182,6 +197,7 @@ PRECISION = Benchmark(
         option("--sessions", type=int, default=SESSIONS),
         option("--same", type=int, default=SAME, help="A/A comparisons"),
         option("--known", type=int, default=KNOWN, help="true gains"),
+        option("--burst-ms", type=float, help="as in the protocol; default: that of campaigns"),
         option("--limit-s", type=float, default=LIMIT_S, help="then what was compared is reported"),
     ),
     measure_precision,
@@ -216,8 +232,11 @@ def _shipped(
 
 
 def _v0(device: Device, spec: ProblemSpec, backend: str, scratch: Path) -> Job:
-    protocol = CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL
-    return v0_job(device, spec, backend, scratch, protocol)
+    return v0_job(device, spec, backend, scratch, _protocol(device))
+
+
+def _protocol(device: Device) -> Protocol:
+    return CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL
 
 
 def _evaluated(service: EvaluatorService, job: Job) -> Report:

@@ -18,7 +18,14 @@ from campaigns.rules.verdict.decision import VerdictWord
 
 BACKENDS = ("cpp", "cuda", "triton")
 OPTIONS = Namespace(
-    device="cpu", problem=[str(CHAIN)], backend=["cpp"], sessions=1, same=1, known=1, limit_s=900
+    device="cpu",
+    problem=[str(CHAIN)],
+    backend=["cpp"],
+    sessions=1,
+    same=1,
+    known=1,
+    burst_ms=None,
+    limit_s=900,
 )
 
 
