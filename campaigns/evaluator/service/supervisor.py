@@ -115,9 +115,11 @@ def _run(job: Job, outside: Outside, crew: Crew) -> Report:
         else _wait_for_judge(job, crew.phases, outside)
     )
     status = crew.end_member(JUDGE, 0.0 if stopped else 5.0)
-    grace_s = 0.0 if stopped else LAST_WORDS_S
-    statuses = {name: crew.end_member(name, grace_s) for name in arms_of(job)}
     report = stopped or _judged(job, crew, status)
+    # One that was only wrong waits for its next question.
+    has_no_words = stopped or report.outcome is Outcome.WRONG_RESULT
+    grace_s = 0.0 if has_no_words else LAST_WORDS_S
+    statuses = {name: crew.end_member(name, grace_s) for name in arms_of(job)}
     # Those that are left may still write to what is read now.
     crew.end()
     return with_evidence(report, job, crew, statuses[CANDIDATE])
