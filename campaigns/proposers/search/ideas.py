@@ -252,8 +252,7 @@ def _searched_flags(situation: Situation) -> frozenset[Param]:
     sizes = (
         str(attempt.params.get("points", ""))
         for attempt in situation.history
-        if attempt.strategy == STRATEGY
-        and now in (attempt.round, attempt.params.get("from round"))
+        if attempt.strategy == STRATEGY and now in (attempt.round, attempt.params.get("from round"))
     )
     if not any(size.isdecimal() and int(size) <= most for size in sizes):
         return frozenset()
