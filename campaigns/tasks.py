@@ -107,9 +107,13 @@ class Heartbeat(threading.Thread):
 
 
 class _Process:
-    """What this worker process keeps: its evaluator service, its device and its heartbeat."""
+    """What this worker process keeps: its evaluator service, its device and its heartbeat.
+
+    starting: the thread that starts the service; nobody else touches that meanwhile.
+    """
 
     service: EvaluatorService | None = None
+    starting: threading.Thread | None = None
     device: Device | None = None
     heartbeat: Heartbeat | None = None
 
@@ -209,6 +213,8 @@ def _context(hostname: str) -> WorkerContext:
 
 
 def _service() -> EvaluatorService:
+    if _Process.starting is not None:
+        _Process.starting.join()
     if _Process.service is None:
         _Process.service = EvaluatorService(lends=True)
     return _Process.service
@@ -216,7 +222,10 @@ def _service() -> EvaluatorService:
 
 @worker_ready.connect
 def start_heartbeat(sender: Any, **_: Any) -> None:
-    """Start the heartbeat. Its first turn reconciles, so the work of a killed worker continues."""
+    """Start the heartbeat, and beside it the service of a worker that measures.
+
+    The heartbeat's first turn reconciles, so the work of a killed worker continues.
+    """
     queues = sender.app.amqp.queues.consume_from
     measures = any(name.startswith(PLATFORM_QUEUE) for name in queues)
     if measures:
@@ -225,6 +234,8 @@ def start_heartbeat(sender: Any, **_: Any) -> None:
         except OperationalError:
             # The heartbeat goes on without a database and logs when it is back.
             _Process.device = this_device()
+        _Process.starting = threading.Thread(target=_service().start, daemon=True)
+        _Process.starting.start()
     _Process.heartbeat = Heartbeat(sender.hostname, _Process.device)
     _Process.heartbeat.start()
 
@@ -235,4 +246,4 @@ def end_process(**_: Any) -> None:
     if _Process.heartbeat is not None:
         _Process.heartbeat.stop()
     if _Process.service is not None:
-        _Process.service.close()
+        _service().close()

@@ -86,6 +86,14 @@ class EvaluatorService:
     ) -> None:
         self.close()
 
+    def start(self) -> None:
+        """Start the service now, so that the first job need not wait until torch is imported.
+
+        What goes wrong is left to that job, which tries again and says it.
+        """
+        with contextlib.suppress(OSError):
+            self._ready()
+
     def close(self) -> None:
         """End the service and everything it started, and remove its folder."""
         if self._process is not None:

@@ -19,6 +19,7 @@ from campaigns.models import (
     Round,
     Standing,
     StandingWord,
+    Worker,
 )
 from campaigns.models.kinds import APART, CODE_IS_READ, DECIDING, HELP
 from campaigns.models.transitions import WORKING
@@ -144,6 +145,19 @@ def is_searched(share: Evaluation) -> bool:
 def is_wanted_elsewhere(campaign: Campaign) -> bool:
     """Whether another campaign waits for a device of this platform."""
     return rounds_waiting(campaign.platform_id).exists()
+
+
+# In these a campaign waits for people, not for a device.
+WAITS_FOR_PEOPLE = frozenset({CampaignState.AWAITING, CampaignState.RESTART})
+
+
+def has_device_to_spare(platform: int) -> bool:
+    """Whether more of its devices are served than campaigns are at work, each of which uses one."""
+    at_work = Campaign.objects.filter(
+        platform=platform, state__in=WORKING - WAITS_FOR_PEOPLE, pause_requested=False
+    )
+    cards = Worker.objects.alive().filter(platform=platform).values("card").distinct()
+    return at_work.count() < cards.count()
 
 
 def rounds_waiting(platform: int) -> QuerySet[Evaluation]:

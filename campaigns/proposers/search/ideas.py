@@ -27,7 +27,7 @@ from campaigns.proposers.recipes.base import recipes
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.spaces.find import space_of
 from campaigns.spaces.matmul_model import ranked, tile_knobs
-from campaigns.spaces.render import FLAG_SETS, RISKY_FLAG_SETS, render, with_flags
+from campaigns.spaces.render import FLAG_SETS, FLAGS, RISKY_FLAG_SETS, render, with_flags
 from campaigns.spaces.space import Point, Space
 from campaigns.strategies.registry import DEFAULT
 from campaigns.syntax.tunables import Tunable, find_tunables, with_value
@@ -213,7 +213,11 @@ def may_have(tunable: Tunable, value: int, backend: str) -> bool:
 
 
 def flag_ideas(situation: Situation) -> Iterator[Idea]:
-    """One sweep of safe flags, then one round for those that relax arithmetic."""
+    """One sweep of safe flags, then one round for those that relax arithmetic.
+
+    None of what a search over the knobs of this very source has screened already.
+    """
+    known = _searched_flags(situation)
     for strategy, by_backend, gain in (
         ("flags.optimise", FLAG_SETS, FLAG_GAIN),
         ("flags.relaxed", RISKY_FLAG_SETS, RISKY_FLAG_GAIN),
@@ -222,7 +226,8 @@ def flag_ideas(situation: Situation) -> Iterator[Idea]:
         variants = tuple(
             Variant(extra.label, source, {"flags": " ".join(extra.flags)})
             for extra in sets
-            if (source := with_flags(situation.source, extra))
+            if " ".join(extra.flags) not in known
+            and (source := with_flags(situation.source, extra))
         )
         if not variants:
             continue
@@ -239,6 +244,20 @@ def flag_ideas(situation: Situation) -> Iterator[Idea]:
             candidates=variants,
             category=Category.INSTRUCTIONS,
         )
+
+
+def _searched_flags(situation: Situation) -> frozenset[Param]:
+    """The sets of flags that a search has tried whole, from this incumbent on or as its origin."""
+    now, most = situation.incumbent_round, MOST_POINTS[situation.device_kind]
+    sizes = (
+        str(attempt.params.get("points", ""))
+        for attempt in situation.history
+        if attempt.strategy == STRATEGY and now in (attempt.round, attempt.params.get("from round"))
+    )
+    if not any(size.isdecimal() and int(size) <= most for size in sizes):
+        return frozenset()
+    knobs = space_of(situation.source, situation.backend, situation.limits).knobs
+    return frozenset(value for knob in knobs if knob.name == FLAGS for value in knob.values)
 
 
 def space_ideas(situation: Situation) -> Iterator[Idea]:

@@ -1,6 +1,7 @@
-"""torch measured beside a campaign's incumbent; it gives way to a round that waits.
+"""torch measured beside a campaign's incumbent, on a device that no search needs meanwhile.
 
-max-autotune alone may take minutes, for which no campaign waits. What is ended waits again.
+max-autotune alone may take minutes, for which no campaign waits. So nothing is begun between the
+steps of a search, and a round that comes later ends it; what is ended waits again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from campaigns.models.kinds import TORCH
 from campaigns.models.transitions import move
 from campaigns.problems.torch_source import NoSource
 from campaigns.records.baselines import may_be_measured, source_of, wants_baselines
-from campaigns.records.evaluations import rounds_waiting
+from campaigns.records.evaluations import has_device_to_spare, rounds_waiting
 from campaigns.steps.measuring.claims import give_back, idle_workers
 from campaigns.steps.notify import Next
 from campaigns.steps.worker import WorkerContext
@@ -57,7 +58,8 @@ def _end(evaluation: Evaluation, why: str) -> None:
 
 def remind_of_baselines() -> list[tuple[Campaign, Next]]:
     """The oldest that waits, of each platform with an idle worker; doing it again does no harm."""
-    platforms = set(idle_workers().values_list("platform", flat=True))
+    idle = set(idle_workers().values_list("platform", flat=True))
+    platforms = {platform for platform in idle if has_device_to_spare(platform)}
     rows = Evaluation.objects.filter(kind__in=TORCH, state=EvaluationState.QUEUED)
     found: dict[int, Evaluation] = {}
     for evaluation in rows.select_related("candidate__round__campaign__platform").order_by("pk"):
@@ -66,7 +68,7 @@ def remind_of_baselines() -> list[tuple[Campaign, Next]]:
     return [(one.campaign, Next(measure=(one.pk,))) for one in found.values()]
 
 
-# What another worker is free for is taken within moments; nothing is ended for that.
+# What another worker is idle for is taken within moments; nothing is ended for that.
 WAITS_S = 10.0
 
 
@@ -74,21 +76,26 @@ class RoundWaits(Exception):
     """A round needs the device now; torch can wait."""
 
 
-def gives_way(evaluation: Evaluation, context: WorkerContext, waits_s: float = 0.0) -> bool:
-    """Whether it is torch, and a round that some worker would take has waited for so long."""
-    if not evaluation.traits.is_torch:
-        return False
-    platform, own = context.worker.platform_id, context.worker.pk
-    others = Worker.objects.alive().filter(platform=platform).exclude(pk=own)
-    if not context.serves_all and not others.exists():
-        return False
-    since = timezone.now() - timedelta(seconds=waits_s)
-    return rounds_waiting(platform).filter(created_at__lte=since).exists()
+def gives_way(context: WorkerContext) -> bool:
+    """Whether no device is left for torch, of those that campaigns at work would take."""
+    platform = context.worker.platform_id
+    return _serves_others(context) and not has_device_to_spare(platform)
+
+
+def _serves_others(context: WorkerContext) -> bool:
+    """Whether some worker takes the rounds of other campaigns; a command runs its own alone."""
+    others = Worker.objects.alive().exclude(pk=context.worker.pk)
+    return context.serves_all or others.filter(platform=context.worker.platform_id).exists()
 
 
 def require_no_round(evaluation: Evaluation, context: WorkerContext) -> None:
-    """Called while it is measured. Raises RoundWaits."""
-    if gives_way(evaluation, context, WAITS_S):
+    """Called while it is measured. Raises RoundWaits, at once where no other worker is idle."""
+    if not (evaluation.traits.is_torch and _serves_others(context)):
+        return
+    platform = context.worker.platform_id
+    patience_s = WAITS_S if idle_workers().filter(platform=platform).exists() else 0.0
+    since = timezone.now() - timedelta(seconds=patience_s)
+    if rounds_waiting(platform).filter(created_at__lte=since).exists():
         raise RoundWaits
 
 

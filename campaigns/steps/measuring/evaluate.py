@@ -106,7 +106,7 @@ def _wanted(key: int, context: WorkerContext) -> Evaluation | None:
 
 # Role → whether a worker may take it now; all others only while their campaign is at work.
 MAY_BEGIN: Mapping[EvaluationRole, Callable[[Evaluation, WorkerContext], bool]] = {
-    EvaluationRole.TORCH: lambda e, context: may_be_measured(e) and not gives_way(e, context),
+    EvaluationRole.TORCH: lambda e, context: may_be_measured(e) and not gives_way(context),
     EvaluationRole.REPRODUCTION: lambda e, context: may_reproduce(e, card_of(context.device)),
 }
 

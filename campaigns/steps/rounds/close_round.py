@@ -26,7 +26,7 @@ from campaigns.reports.found import round_rows
 from campaigns.rules.stop.policy import should_stop
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.measuring.baselines import request_baselines
-from campaigns.steps.notify import NOTHING, Next
+from campaigns.steps.notify import AGAIN, NOTHING, Next
 from campaigns.steps.rounds.ladder import Climb, climb
 from campaigns.steps.rounds.learn import try_to_learn
 from knowledge.search.index import upsert
@@ -39,7 +39,6 @@ def close_round(round_: Round) -> Next:
     if accepted:
         campaign.incumbent = round_.chosen
     ending, climbed = _ending(campaign, round_)
-    beside: tuple[int, ...] = ()
     with transaction.atomic():
         # The campaign is claimed first: a pause that came in between leaves the round to later.
         if not move(campaign, ending.pop("state"), incumbent=campaign.incumbent, **ending):
@@ -55,11 +54,11 @@ def close_round(round_: Round) -> Next:
             record(campaign, "ladder", climbed.words, rung=climbed.rung)
         upsert(round_rows(round_))
         if not round_.traits.is_attempt:
-            # The first alone at once: the others take longer, and a free worker finds them.
-            beside = request_baselines(campaign)[:1]
+            # Nobody is notified: a worker finds them once the search leaves a device idle.
+            request_baselines(campaign)
     for follow in AFTER_CLOSING:
         follow(round_)
-    return Next(again=not campaign.is_finished, measure=beside)
+    return NOTHING if campaign.is_finished else AGAIN
 
 
 def _ending(campaign: Campaign, round_: Round) -> tuple[dict[str, Any], Climb | None]:

@@ -18,6 +18,7 @@ from campaigns.proposers.base import (
     proposer_names,
 )
 from campaigns.proposers.search.catalogue import category_of, untried
+from campaigns.proposers.search.ideas import flag_ideas
 from campaigns.rules.stop.ladder import directions
 from knowledge.exchange.importer import SHIPPED
 from knowledge.exchange.readers.files import read_folder
@@ -172,3 +173,22 @@ def test_r48_its_own_ideas_have_the_ids_of_the_catalogue():
     again = untried(replace(start(), history=tried), CATALOGUE)
     assert "cpp.accumulators" not in {way.strategy for way in again}
     assert category_of("cu.tma", CATALOGUE) is Category.MOVEMENT
+
+
+@pytest.mark.parametrize(
+    ("params", "round_", "known"),
+    [
+        ({"from round": 1, "points": "5"}, 3, True),
+        ({"points": "5"}, 1, True),
+        ({"from round": 2, "points": "5"}, 3, False),
+        ({"from round": 1, "points": "49"}, 3, False),
+        ({"from round": 1, "points": "many"}, 3, False),
+    ],
+)
+def test_it_tries_no_flags_again_that_a_whole_search_of_this_source_has_screened(
+    params, round_, known
+):
+    searched = Attempt("tune.space", params, "no change shown", 1.0, round_)
+    found = {idea.strategy for idea in flag_ideas(replace(start(), history=(searched,)))}
+    assert ("flags.optimise" in found) is not known
+    assert "flags.relaxed" in found

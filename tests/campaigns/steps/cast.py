@@ -182,16 +182,21 @@ class Judge:
 
     looks: what it was asked to run under sanitizers, apart from `jobs`; they say `said`. read: jobs
     whose machine code was asked for; that is `code`. rests: how often it was told to use no device.
+    started: whether somebody started it before a job.
     """
 
     jobs: list[Job] = field(default_factory=list)
     during: Callable[[Job], None] = lambda job: None
     looks: list[Job] = field(default_factory=list)
     rests: int = 0
+    started: bool = False
     borrows: bool = False
     said: tuple[Sanitized, ...] = (Sanitized("AddressSanitizer", True),)
     read: list[Job] = field(default_factory=list)
     code: MachineCode = CODE
+
+    def start(self) -> None:
+        self.started = True
 
     def rest(self) -> None:
         self.rests += 1

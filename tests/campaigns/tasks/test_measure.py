@@ -24,7 +24,12 @@ def rung(db, monkeypatch):
     monkeypatch.setattr(tasks, "notify", lambda campaign, following: calls.append(campaign))
     monkeypatch.setattr(tasks, "choose_device", lambda worker: cast.DEVICE)
     monkeypatch.setattr(tasks, "change_device", lambda worker, present: None)
-    for name, value in (("service", cast.Judge()), ("device", None), ("heartbeat", None)):
+    for name, value in (
+        ("service", cast.Judge()),
+        ("starting", None),
+        ("device", None),
+        ("heartbeat", None),
+    ):
         monkeypatch.setattr(tasks._Process, name, value)
     return calls
 
@@ -91,6 +96,7 @@ def test_it_chooses_a_device_at_its_start_even_without_a_database(rung, monkeypa
     amqp = SimpleNamespace(queues=SimpleNamespace(consume_from={"platform.test-cpu": None}))
     tasks.start_heartbeat(SimpleNamespace(hostname="measure@box", app=SimpleNamespace(amqp=amqp)))
     assert started == [SECOND if reachable else cast.DEVICE]
+    assert tasks._service().started
 
 
 def test_a_worker_of_the_flow_chooses_none(rung, monkeypatch):
@@ -99,6 +105,7 @@ def test_a_worker_of_the_flow_chooses_none(rung, monkeypatch):
     amqp = SimpleNamespace(queues=SimpleNamespace(consume_from={"default": None}))
     tasks.start_heartbeat(SimpleNamespace(hostname="flow@box", app=SimpleNamespace(amqp=amqp)))
     assert tasks._Process.heartbeat.device is None
+    assert not tasks._service().started
 
 
 def test_it_builds_without_a_device(rung, monkeypatch):

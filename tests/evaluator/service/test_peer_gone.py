@@ -90,6 +90,18 @@ def test_it_reports_a_service_that_has_died_before_the_job(
     assert report.reason == "the evaluator service died during the evaluation"
 
 
+def test_what_goes_wrong_with_a_start_ahead_is_said_by_the_first_job(tmp_path, monkeypatch):
+    def broken(*told: object) -> None:
+        raise OSError(None, "the evaluator service did not start", "here")
+
+    monkeypatch.setattr("campaigns.devices.launch._start", broken)
+    with EvaluatorService() as service:
+        service.start()
+        report = service.evaluate(small.job(tmp_path, tmp_path, small.source()))
+    assert report.outcome is Outcome.BROKEN_HOST
+    assert report.reason == "the evaluator service did not start: here"
+
+
 @pytest.mark.judged
 def test_it_asks_a_service_that_is_lent_and_starts_its_own_after_that_has_ended(tmp_path):
     folder = small.write_problem(tmp_path)
@@ -100,11 +112,13 @@ def test_it_asks_a_service_that_is_lent_and_starts_its_own_after_that_has_ended(
 
     with EvaluatorService(borrows=True) as borrower:
         with EvaluatorService(lends=True) as lender:
-            assert passes(lender)
+            lender.start()
+            killed = lender.process_id
+            assert killed is not None
             assert passes(borrower)
             assert borrower.process_id is None
-            killed = lender.process_id
-        assert killed is not None
+            assert passes(lender)
+            assert lender.process_id == killed
         assert passes(borrower)
         assert borrower.process_id not in (None, killed)
 

@@ -11,11 +11,19 @@ import pytest
 from django.utils import timezone
 
 from campaigns.evaluator.contract import Job, Outcome, Report
-from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationKind, EvaluationState
+from campaigns.models import (
+    AbortReason,
+    Campaign,
+    CampaignState,
+    Evaluation,
+    EvaluationKind,
+    EvaluationState,
+)
 from campaigns.models.kinds import TORCH
 from campaigns.models.transitions import claim
 from campaigns.records.device_waits import awaited_by
 from campaigns.reports.baselines import baseline_rows
+from campaigns.steps.lifecycle.finish import abort
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.baselines import remind_of_baselines
 from campaigns.steps.measuring.evaluate import evaluate
@@ -63,16 +71,26 @@ def measure_v0(campaign: Campaign, bench: WorkerContext) -> None:
     cast.step_until(campaign, CampaignState.ANALYZE)
 
 
+def awaiting(parent: Path, bench: WorkerContext) -> Campaign:
+    """A campaign with a measured v0 that waits for people, and leaves its device idle."""
+    campaign = cast.make_campaign(parent, baselines=True, proposers="person")
+    measure_v0(campaign, bench)
+    cast.step_until(campaign, CampaignState.AWAITING)
+    return cast.fresh(campaign)
+
+
 def rows_of(campaign: Campaign, number: int) -> dict[str, Evaluation]:
     """By kind, those beside the kernel of this round."""
     rows = Evaluation.objects.filter(kind__in=TORCH, candidate__round__campaign=campaign)
     return {row.kind: row for row in rows.filter(candidate__round__number=number)}
 
 
-def test_it_measures_torch_beside_v0_and_beside_the_best(go, judge):
+def test_it_measures_torch_beside_the_best_when_the_search_has_ended(go, judge):
     campaign = go()
     assert campaign.state == CampaignState.DONE
-    assert rows_of(campaign, 1)["eager"].outcome == Outcome.PASSED
+    asked = [job.backend for job in judge.jobs]
+    assert asked == sorted(asked)
+    assert {row.outcome for row in rows_of(campaign, 1).values()} == {""}
     found = {row.kind: row for row in baseline_rows(campaign)}
     assert list(found) == list(TORCH)
     for kind in ("eager", "compile", "compile-max-autotune"):
@@ -139,15 +157,31 @@ def test_no_campaign_waits_for_it(bench, tmp_path, script):
     waiting = Evaluation.objects.filter(kind__in=TORCH, state=EvaluationState.QUEUED)
     assert waiting.exists()
     assert not awaited_by(campaign).filter(kind__in=TORCH).exists()
+
+
+def test_nothing_is_begun_between_two_steps_of_a_search(bench, tmp_path, script, judge):
+    script(["time 50"])
+    campaign, worker = cast.make_campaign(tmp_path, baselines=True), replace(bench, serves_all=True)
+    measure_v0(campaign, bench)
+    eager = rows_of(campaign, 1)["eager"]
+    assert not Evaluation.objects.filter(state=EvaluationState.RUNNING).exists()
+    assert remind_of_baselines() == []
+    assert evaluate(eager.pk, worker) is None
+    another = cast.make_bench(judge, "another worker", replace(cast.DEVICE, uuid="another"))
+    assert [following.measure for _, following in remind_of_baselines()] == [(eager.pk,)]
+    assert evaluate(eager.pk, another) == campaign
+
+
+def test_it_is_begun_while_a_campaign_waits_for_people(bench, tmp_path):
+    campaign = awaiting(tmp_path, bench)
     (asked, following), *others = remind_of_baselines()
     assert (asked, others) == (campaign, [])
-    assert following.measure == (waiting.first().pk,)
+    assert following.measure == (rows_of(campaign, 1)["eager"].pk,)
+    assert evaluate(following.measure[0], replace(bench, serves_all=True)) == campaign
 
 
-def test_a_paused_campaign_has_its_device_free(bench, tmp_path, script):
-    script(["time 50"])
-    campaign = cast.make_campaign(tmp_path, baselines=True)
-    measure_v0(campaign, bench)
+def test_a_paused_campaign_has_its_device_free(bench, tmp_path):
+    campaign = awaiting(tmp_path, bench)
     (_, following), *_ = remind_of_baselines()
     ask_to_pause(cast.fresh(campaign), "a person asks")
     assert evaluate(following.measure[0], bench) is None
@@ -155,12 +189,9 @@ def test_a_paused_campaign_has_its_device_free(bench, tmp_path, script):
 
 
 @pytest.fixture
-def torch_waits(bench, tmp_path, script) -> Evaluation:
+def torch_waits(bench, tmp_path) -> Evaluation:
     """torch, of a campaign whose first round is measured."""
-    script(["time 50"])
-    campaign = cast.make_campaign(tmp_path, baselines=True)
-    measure_v0(campaign, bench)
-    return rows_of(campaign, 1)["eager"]
+    return rows_of(awaiting(tmp_path, bench), 1)["eager"]
 
 
 def a_round_waits(parent: Path, seconds: float) -> Evaluation:
@@ -180,31 +211,35 @@ def test_it_is_not_begun_while_a_round_waits(torch_waits, tmp_path, bench, judge
     assert evaluate(torch_waits.pk, worker) is None
     assert len(judge.jobs) == judged
     assert evaluate(waiting.pk, worker) == waiting.campaign
+    abort(waiting.campaign, AbortReason.USER, "It is not needed.")
     assert evaluate(torch_waits.pk, worker) == torch_waits.campaign
 
 
 def test_it_is_ended_for_a_round_that_waits_and_then_measured(torch_waits, tmp_path, bench, judge):
     worker = replace(bench, serves_all=True)
-    judge.during = lambda job: a_round_waits(tmp_path / "other", 60)
+    judge.during = lambda job: a_round_waits(tmp_path / "other", 0)
     assert evaluate(torch_waits.pk, worker) is None
     torch_waits.refresh_from_db()
     assert (torch_waits.state, torch_waits.claims) == (EvaluationState.QUEUED, 0)
     judge.during = lambda job: None
     waiting = Evaluation.objects.get(state=EvaluationState.QUEUED, kind=EvaluationKind.BASELINE)
     assert evaluate(waiting.pk, worker) == waiting.campaign
+    abort(waiting.campaign, AbortReason.USER, "It is not needed.")
     assert evaluate(torch_waits.pk, worker) == torch_waits.campaign
     torch_waits.refresh_from_db()
     assert (torch_waits.outcome, torch_waits.claims) == (Outcome.PASSED, 1)
 
 
-@pytest.mark.parametrize("seconds", [0, 60])
-def test_it_goes_on_where_the_round_has_just_come_or_nobody_would_take_it(
-    torch_waits, tmp_path, bench, judge, seconds
-):
+def test_it_goes_on_where_an_idle_worker_takes_the_round(torch_waits, tmp_path, bench, judge):
+    cast.make_bench(judge, "another worker")
+    judge.during = lambda job: a_round_waits(tmp_path / "other", 0)
+    assert evaluate(torch_waits.pk, replace(bench, serves_all=True)) == torch_waits.campaign
+
+
+def test_it_goes_on_where_nobody_would_take_the_round(torch_waits, tmp_path, bench, judge):
     """A command runs one campaign alone; what another one left behind is not for it."""
-    worker = replace(bench, serves_all=seconds == 0)
-    judge.during = lambda job: a_round_waits(tmp_path / "other", seconds)
-    assert evaluate(torch_waits.pk, worker) == torch_waits.campaign
+    judge.during = lambda job: a_round_waits(tmp_path / "other", 60)
+    assert evaluate(torch_waits.pk, bench) == torch_waits.campaign
 
 
 def test_a_command_gives_way_to_a_worker(torch_waits, tmp_path, bench, judge):
