@@ -18,7 +18,7 @@ INTERPRETED = (
 
 
 def judge(task: JudgeTask) -> JudgeDone:
-    """Judge a candidate, beside its incumbent where there is one."""
+    """Judge a candidate and its rivals, beside the incumbent where there is one."""
     job, progress = task.job, task.progress
     session = MeasuringSession(task)
     session.attach()
@@ -27,7 +27,7 @@ def judge(task: JudgeTask) -> JudgeDone:
         session.measure_overheads()
     session.load()
 
-    # Correctness. A first wrong answer of the candidate ends the evaluation.
+    # Correctness. A first wrong answer of a candidate ends its part of the evaluation.
     if not session.can_be_timed:
         progress.notes.append(INTERPRETED)
     session.check()
@@ -39,13 +39,13 @@ def judge(task: JudgeTask) -> JudgeDone:
 
     # Integrity: bursts of settled lengths, probed for calls that do each other's work.
     timers = session.settle()
-    # Timing: incumbent and candidate in turn, A B B A, until a look decides.
-    may_be_faster = session.compare(timers)
-    if may_be_faster:
+    # Timing: incumbent and candidates in turn, A B B A, until a look decides.
+    faster = session.compare(timers)
+    if faster:
         # Integrity once more: whether what was sampled can be believed.
         session.close(timers)
 
     # Evidence for the verdict: what explains the times.
-    timings = session.explain(timers, briefly=not may_be_faster)
+    timings = session.explain(timers, faster)
     session.stop()
     return JudgeDone(CORRECT, timings)
