@@ -164,7 +164,7 @@ class EvaluatorService:
         job_file.write_text(dump(job))
         client = self._connected()
         try:
-            client.sendall(f"{job.device} {job_file}\n".encode())
+            client.sendall(f"{job.device} {len(job.rivals)} {job_file}\n".encode())
         except OSError:
             client.close()
             raise
@@ -185,7 +185,7 @@ class EvaluatorService:
         with begun as client:
             try:
                 with contextlib.suppress(ConnectionError):
-                    report = _follow(client, beat, 1.2 * job.protocol.limits.total_s + 60)
+                    report = _follow(client, beat, 1.2 * job.total_s + 60)
             finally:
                 if report is None:
                     # Hang up, and wait until the evaluation has ended: it may be writing still.

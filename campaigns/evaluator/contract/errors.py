@@ -20,10 +20,16 @@ class EvaluationError(Exception):
 
 
 class CandidateError(EvaluationError):
-    """The candidate failed; `case` is where, when one case is to blame."""
+    """A candidate failed; `case` is where, when one case is to blame.
 
-    def __init__(self, outcome: Outcome, phase: Phase, reason: str, case: str = "") -> None:
+    arm: which of several candidates; "" for all of them.
+    """
+
+    def __init__(
+        self, outcome: Outcome, phase: Phase, reason: str, case: str = "", arm: str = ""
+    ) -> None:
         super().__init__(reason)
+        self.arm = arm
         self.outcome = outcome
         self.phase = phase
         self.case = case

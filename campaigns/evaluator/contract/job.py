@@ -11,6 +11,8 @@ SCHEMA = 1
 # Names the folder of the judge's own loops, in the environment of the service. Without it there are
 # none.
 KERNELS = "JUDGE_KERNELS"
+# The arms of a comparison. Further candidates are "rival 1", "rival 2", …
+CANDIDATE, RIVAL, INCUMBENT = "candidate", "rival", "incumbent"
 
 Param = int | float | str | bool
 
@@ -96,6 +98,8 @@ class Protocol:
 class Job:
     """One evaluation to do.
 
+    rivals: further candidates of the same backend, each compared with the same incumbent.
+
     device: "cpu" or "cuda:<index>". target: what compilers build for ("native", "sm_90a", ...).
     incumbent: the other arm of the A B B A comparison; None measures the candidate alone.
     incumbent_backend: where it is another one than the candidate's; "" is the same.
@@ -120,6 +124,7 @@ class Job:
     scratch: Path
     incumbent: Source | None = None
     incumbent_backend: str = ""
+    rivals: tuple[Source, ...] = ()
     protocol: Protocol = field(default_factory=Protocol)
     timed: bool = True
     sanitize: bool = False
@@ -131,10 +136,25 @@ class Job:
     shipped: bool = False
     schema: int = SCHEMA
 
+    def __post_init__(self) -> None:
+        if self.rivals and self.incumbent is None:
+            raise ContractError("rivals: accepted: none without an incumbent")
+
+    @property
+    def contenders(self) -> dict[str, Source]:
+        """The candidate and its rivals, by the names of their arms."""
+        rivals = {f"{RIVAL} {n}": source for n, source in enumerate(self.rivals, 1)}
+        return {CANDIDATE: self.candidate, **rivals}
+
     @property
     def arms(self) -> dict[str, tuple[str, Source]]:
-        """ "candidate" and, where there is one, "incumbent" → backend and source."""
-        found = {"candidate": (self.backend, self.candidate)}
+        """Arm → backend and source: the contenders and, where there is one, the incumbent."""
+        found = {name: (self.backend, source) for name, source in self.contenders.items()}
         if self.incumbent is not None:
-            found["incumbent"] = (self.incumbent_backend or self.backend, self.incumbent)
+            found[INCUMBENT] = (self.incumbent_backend or self.backend, self.incumbent)
         return found
+
+    @property
+    def total_s(self) -> float:
+        """The most seconds of it all: each contender may take as long as it may alone."""
+        return self.protocol.limits.total_s * (1 + len(self.rivals))

@@ -176,6 +176,8 @@ class Report:
     host_busy: others kept the host busy, so that this outcome says nothing of the candidate.
     looks: those that were taken; measuring ended at the last. Empty where all blocks were measured
     without one.
+    rivals: the report of each rival, as if it had been tried alone: its times are `candidate`, and
+    those of the incumbent are the same in all.
     """
 
     job_id: str
@@ -194,6 +196,7 @@ class Report:
     problem_fault: bool = False
     looks: tuple[Look, ...] = ()
     host_busy: bool = False
+    rivals: tuple[Report, ...] = ()
     schema: int = SCHEMA
 
     @property

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from campaigns.evaluator.contract.problem import ProblemSpec
 
 MIB = 1 << 20
-# The largest share of the free memory for one arm's slots. The judge may hold the inputs of all
+# The largest share of the free memory for one of two arms' slots; more have as much together. The
+# judge may hold the inputs of all
 # slots once more; on a CPU other programs need memory, too.
 ARENA_SHARE = {"cuda": 1 / 4, "cpu": 1 / 6}
 # The share of the last-level cache that a warm burst's slots may take: other data needs the rest.
@@ -81,7 +82,8 @@ class ArenaLayout:
         Raises HostError where there is too little memory.
         """
         protocol, (free, _) = self._job.protocol, self._memory(self._device)
-        usable = min(protocol.arena_mib * MIB, int(free * ARENA_SHARE[self._device.type]))
+        share = ARENA_SHARE[self._device.type] * 2 / max(2, len(channels))
+        usable = min(protocol.arena_mib * MIB, int(free * share))
         largest = max(layout.stride for layout in self.layouts.values())
         if usable < 2 * largest:
             raise HostError(
@@ -104,7 +106,7 @@ class ArenaLayout:
         return int(WARM_SHARE * self._cache_bytes) // layout.stride
 
     def most_proven(self, context: CaseContext) -> tuple[int, str]:
-        """How many calls can be proven in time, the same for both arms; and why not all."""
+        """How many calls can be proven in time, the same for all arms; and why not all."""
         proof_s, fewer = self.proof(context)
         few = fewer < self.most(context.layout)
         return fewer, f"{proof_s:.2g} s of inputs and reference for each" if few else ""

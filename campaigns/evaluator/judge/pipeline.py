@@ -18,7 +18,7 @@ INTERPRETED = (
 
 
 def judge(task: JudgeTask) -> JudgeDone:
-    """Judge a candidate, beside its incumbent where there is one."""
+    """Judge a candidate and its rivals, beside the incumbent where there is one."""
     job, progress = task.job, task.progress
     session = MeasuringSession(task)
     session.attach()
@@ -27,7 +27,7 @@ def judge(task: JudgeTask) -> JudgeDone:
         session.measure_overheads()
     session.load()
 
-    # Correctness. A first wrong answer of the candidate ends the evaluation.
+    # Correctness. A first wrong answer of a candidate ends its part of the evaluation.
     if not session.can_be_timed:
         progress.notes.append(INTERPRETED)
     session.check()
@@ -37,15 +37,15 @@ def judge(task: JudgeTask) -> JudgeDone:
         session.rehearse()
         return JudgeDone(CORRECT)
 
-    # Timing: incumbent and candidate in turn, A B B A, until a look decides.
+    # Timing: incumbent and candidates in turn, A B B A, until a look decides.
     timers = session.settle()
-    may_be_faster = session.compare(timers)
-    if may_be_faster:
+    faster = session.compare(timers)
+    if faster:
         # Integrity: whether what was sampled can be believed, probed for calls that do each other's
         # work and for work that is left to the next call.
         session.close(timers)
 
     # Evidence for the verdict: what explains the times.
-    timings = session.explain(timers, briefly=not may_be_faster)
+    timings = session.explain(timers, faster)
     session.stop()
     return JudgeDone(CORRECT, timings)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import socket
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from campaigns.evaluator.contract import CaseReport, Job, Look, Moment, Phase, Timing
+from campaigns.evaluator.contract import CaseReport, Job, Look, Moment, Phase, Report, Timing
 
 if TYPE_CHECKING:
     import torch
@@ -25,14 +26,18 @@ if TYPE_CHECKING:
 class JudgeProgress:
     """What is known so far; becomes the report, however the evaluation ends.
 
+    checked: by arm and case. left: the reports of candidates that have failed, by arm. notes_of:
+    notes on one arm alone, the others are on all.
     is_crowded: whether others keep the host so busy that even a time limit says little.
     """
 
     pipe: int
     phase: Phase = Phase.START
-    checked: dict[str, CaseReport] = field(default_factory=dict)
+    checked: dict[str, dict[str, CaseReport]] = field(default_factory=lambda: defaultdict(dict))
+    left: dict[str, Report] = field(default_factory=dict)
     wall_s: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    notes_of: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     environment: dict[str, str] = field(default_factory=dict)
     surroundings: list[Moment] = field(default_factory=list)
     looks: list[Look] = field(default_factory=list)

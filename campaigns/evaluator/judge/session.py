@@ -10,15 +10,18 @@ import torch
 
 from campaigns.evaluator.contract import Case, Outcome, Phase, Timer, Timing
 from campaigns.evaluator.contract.errors import CandidateError, HostError
+from campaigns.evaluator.contract.job import CANDIDATE, INCUMBENT
 from campaigns.evaluator.contract.layout import BUILT_ONLY
 from campaigns.evaluator.contract.looks import is_absent
 from campaigns.evaluator.judge.arena_layout import ArenaLayout
+from campaigns.evaluator.judge.arm_report import failure_of
 from campaigns.evaluator.judge.correctness.case_check import BATCH, CaseCheck
 from campaigns.evaluator.judge.correctness.reference_client import served_reference
 from campaigns.evaluator.judge.correctness.trial import SharedSets
-from campaigns.evaluator.judge.integrity.channel import RunnerChannel, TimeBudget
+from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence, TimedWork
 from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
+from campaigns.evaluator.judge.integrity.time_budget import TimeBudget
 from campaigns.evaluator.judge.progress import JudgeTask
 from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
 from campaigns.evaluator.judge.timing.comparison import compare_arms, pairs_of, rehearse
@@ -44,13 +47,15 @@ class MeasuringSession:
         on_gpu = device.type == "cuda"
         if on_gpu:
             torch.cuda.set_device(device)
-        hold = ProcessHold()
+        hold = self._hold = ProcessHold()
         self._reference = served_reference(job, task.channels, hold, progress.notes.append)
         self._watch = aids.watch(device)
         # Before the candidate's first byte, so that the usual time of the judge's work is measured
         # alone.
         quiescence = (
-            DeviceQuiescence(TimedWork(device).stretched, self._watch.neighbours)
+            DeviceQuiescence(
+                TimedWork(device).stretched, self._watch.neighbours, rivals=bool(job.rivals)
+            )
             if on_gpu
             else None
         )
@@ -59,7 +64,11 @@ class MeasuringSession:
         # case.
         self._repeated = random.SystemRandom().choice(job.cases)
         total = TimeBudget(
-            limits.total_s, lambda: self._reference.spent_s, limits.lost_s, self._watch.others_share
+            limits.total_s,
+            lambda: self._reference.spent_s,
+            limits.lost_s * len(job.contenders),
+            self._watch.others_share,
+            contenders=len(job.contenders),
         )
         if not on_gpu:
             progress.is_crowded = total.is_crowded
@@ -68,6 +77,8 @@ class MeasuringSession:
         self._channels = {
             n: RunnerChannel(n, task.channels[n], hold, spins=on_gpu, total=total) for n in names
         }
+        for channel in self._channels.values():
+            channel.leave = self._leave
         self._sets = SharedSets(self._spec.check)
         # By arm and case.
         self._checks: dict[tuple[str, str], CaseCheck] = {}
@@ -83,18 +94,29 @@ class MeasuringSession:
         backend, _ = self._job.arms[arm]
         return self._kind not in self._task.aids.backend(backend).kinds
 
+    def _leave(self, error: CandidateError) -> None:
+        """End a candidate that has failed; raises the error where no other is left to be judged."""
+        contenders = self._channels.keys() - {INCUMBENT}
+        if error.arm not in contenders or len(contenders) == 1:
+            raise error
+        self._progress.left[error.arm] = failure_of(self._job, self._progress, error.arm, error)
+        self._channels.pop(error.arm).has_left = True
+        self._hold.expel(error.arm)
+
     def _have_each(self, do: Callable[[RunnerChannel], object]) -> None:
-        """Do something with every arm; a fault of the candidate counts first.
+        """Do something with every arm; a candidate that fails leaves, and its fault counts first.
 
         So the result does not depend on the order: of a kernel compared with itself, both arms
         fail.
         """
         failed = None
-        for channel in self._channels.values():
+        for channel in list(self._channels.values()):
             try:
-                do(channel)
+                with channel.turn():
+                    if not channel.has_left:
+                        do(channel)
             except HostError as error:
-                if channel.name == "candidate":
+                if channel.name != INCUMBENT:
                     raise
                 failed = error
         if failed is not None:
@@ -116,28 +138,34 @@ class MeasuringSession:
         Until the compilers have ended, inputs and answers of the checks are made. Raises
         CandidateError where a source cannot be judged on this device.
         """
-        layouts, channels = self._arenas.layouts, self._channels.values()
-        find, device = self._task.aids.backend, self._job.device
-        refused = [
-            find(backend).refuses(layouts.values(), source.text, device)
-            for backend, source in self._job.arms.values()
-        ]
+        layouts, find, device = self._arenas.layouts, self._task.aids.backend, self._job.device
+        refused = {
+            name: find(backend).refuses(layouts.values(), source.text, device)
+            for name, (backend, source) in self._job.arms.items()
+        }
         used = {arg.dtype for each in layouts.values() for arg in each.tensors}
         if short := used & set(BUILT_ONLY):
-            refused.append(f"{min(short)} is judged on no device yet")
+            refused[INCUMBENT] = f"{min(short)} is judged on no device yet"
         self._progress.enter(Phase.BUILD)
-        for channel in channels:
-            # Both at once: a compiler takes seconds, and only the clock needs a quiet host.
+
+        def begin(channel: RunnerChannel) -> None:
+            # All at once: a compiler takes seconds, and only the clock needs a quiet host.
             channel.phase = Phase.BUILD
             channel.interpreted = self._is_interpreted(channel.name)
             channel.begin(Ask.BUILD, layouts[self._job.cases[0].name])
-        for case in () if any(refused) else self._job.cases:
-            slots = self._arenas.slots(next(iter(channels)), layouts[case.name], 1)
+
+        self._have_each(begin)
+        channels = list(self._channels.values())
+        for case in () if any(refused.values()) else self._job.cases:
+            slots = self._arenas.slots(channels[0], layouts[case.name], 1)
             context = self._arenas.context(case, slots)
             self._sets.prepare(context, lambda: all(one.has_answered() for one in channels))
         self._have_each(lambda channel: channel.finish(self._limits.build_s))
-        for why in filter(None, refused):
-            raise CandidateError(Outcome.NOT_JUDGED, Phase.BUILD, why)
+        for name, why in refused.items():
+            # What the incumbent cannot be judged in, nothing can be compared with.
+            arm = "" if name == INCUMBENT else name
+            if why and (not arm or arm in self._channels):
+                self._leave(CandidateError(Outcome.NOT_JUDGED, Phase.BUILD, why, arm=arm))
 
     def measure_overheads(self) -> None:
         """Measure what bursts take besides calls, before a runner has loaded anything."""
@@ -203,7 +231,7 @@ class MeasuringSession:
         self._checks[channel.name, case.name] = CaseCheck(channel, context, slots)
 
     def _compile(self, case: Case, arms: Collection[str]) -> None:
-        """Have these arms make a call that is not looked at, both at once.
+        """Have these arms make a call that is not looked at, all at once.
 
         Compilers take seconds; all else is checked one arm after the other.
         """
@@ -244,22 +272,22 @@ class MeasuringSession:
                 del hidden[channel.name]
 
         self._have_each(declared)
-        while hidden:
+        while hidden.keys() & self._channels.keys():
             self._have_each(go_on)
             self._compile(case, set(hidden))
         self._have_each(lambda one: self._conclude(case, one, right=one.name in right))
 
     def _conclude(self, case: Case, channel: RunnerChannel, *, right: bool) -> None:
         """Note what was found. right: whether it is, on the case as declared."""
-        checked = self._checks[channel.name, case.name]
+        checked, arm = self._checks[channel.name, case.name], channel.name
         told = self._progress.notes
         told += [note for note in checked.notes if note not in told]
         report = checked.report()
         reason = f"case {case.name}: {report.message}"
-        if channel.name == "candidate":
-            self._progress.checked[case.name] = report
+        if arm != INCUMBENT:
+            self._progress.checked[arm][case.name] = report
             if not report.correct:
-                raise CandidateError(Outcome.WRONG_RESULT, Phase.CHECK, reason, case.name)
+                raise CandidateError(Outcome.WRONG_RESULT, Phase.CHECK, reason, case.name, arm)
         elif not right:
             raise HostError(f"the incumbent is wrong now: {reason}")
         elif not report.correct:
@@ -269,7 +297,10 @@ class MeasuringSession:
         """Make bursts that are proven but not timed."""
         for case in self._job.cases:
             self._progress.enter(Phase.BURST, case.name)
-            rehearse(self._arm(self._channels["candidate"], case))
+            for channel in list(self._channels.values()):
+                with channel.turn():
+                    if channel.role == CANDIDATE:
+                        rehearse(self._arm(channel, case))
 
     def _arm(self, channel: RunnerChannel, case: Case) -> Arm:
         layout = self._arenas.layouts[case.name]
@@ -283,11 +314,16 @@ class MeasuringSession:
             warm=self._arenas.most_warm(layout),
             overhead=self._overheads[channel.name, case.name],
             check=self._spec.check,
-            notes=self._progress.notes,
+            notes=self._notes_of(channel),
         )
 
+    def _notes_of(self, channel: RunnerChannel) -> list[str]:
+        """Those on an arm; of the incumbent everyone is told."""
+        is_own = channel.role == CANDIDATE
+        return self._progress.notes_of[channel.name] if is_own else self._progress.notes
+
     def settle(self) -> Timers:
-        """Both arms of every case with bursts of lengths that suit them; by case and arm.
+        """The arms of every case with bursts of lengths that suit them; by case and arm.
 
         Raises what `RunnerChannel.blame` makes of a wrong call, and so do the next steps.
         """
@@ -296,9 +332,11 @@ class MeasuringSession:
         for number, case in enumerate(self._job.cases):
             self._progress.enter(Phase.PREPARE, case.name)
             timers[case.name] = self._settled(case)
-            for channel in self._channels.values():
-                channel.ask(Ask.KEEP, number, self._limits.prepare_s)
+            self._have_each(partial(self._keep, number))
         return timers
+
+    def _keep(self, number: int, channel: RunnerChannel) -> None:
+        channel.ask(Ask.KEEP, number, self._limits.prepare_s)
 
     def _settled(self, case: Case) -> dict[str, ArmTimer]:
         arms: dict[str, ArmTimer] = {}
@@ -307,31 +345,38 @@ class MeasuringSession:
             arms[channel.name] = ArmTimer(self._arm(channel, case))
 
         self._have_each(begin)
-        agreed = agree({name: arm.call_s for name, arm in arms.items()})
+        agreed = agree({name: arms[name].call_s for name in self._channels})
         self._have_each(lambda channel: arms[channel.name].settle(agreed[channel.name]))
-        loops = [arm.lengths for arm in arms.values() if arm.timer is Timer.LOOP]
+        left = {name: arms[name] for name in self._channels}
+        loops = [arm.lengths for arm in left.values() if arm.timer is Timer.LOOP]
         if loops:
-            # A graph on the other side would only be another way to launch kernels.
+            # A graph on another side would only be another way to launch kernels.
             lengths = max(loops, key=lambda found: found.long)
-            for arm in arms.values():
+
+            def launch(channel: RunnerChannel) -> None:
+                arm = left[channel.name]
                 if arm.timer is Timer.GRAPH or arm.lengths != lengths:
                     arm.as_loop(lengths)
-        return arms
+
+            self._have_each(launch)
+        return left
 
     def _turn_to(self, timers: Timers, case: Case) -> None:
-        """Have both runners work on a case that they have kept."""
+        """Have the runners work on a case that they have kept."""
         self._progress.enter(Phase.BURST, case.name)
-        for arm in timers[case.name].values():
-            channel = arm.arm.channel
+
+        def turn(channel: RunnerChannel) -> None:
             if channel.case != case.name:
                 channel.case = case.name
-                arm.resume()
+                timers[case.name][channel.name].resume()
                 channel.ask(Ask.TURN, self._job.cases.index(case), self._limits.prepare_s)
 
-    def compare(self, timers: Timers) -> bool:
-        """A B B A over both arms of every case; a sample is the slope of two bursts.
+        self._have_each(turn)
 
-        Whether the candidate may be faster, or has nothing to be faster than.
+    def compare(self, timers: Timers) -> Collection[str]:
+        """A B B A over the arms of every case; a sample is the slope of two bursts.
+
+        The candidates that may be faster, or have nothing to be faster than.
         """
 
         def look_around(case: Case, block: int) -> None:
@@ -342,30 +387,36 @@ class MeasuringSession:
         self._progress.looks = compare_arms(
             self._job, timers, turn_to, look_around, self._task.aids.may_end
         )
-        alone = len(self._channels) == 1
-        return alone or not is_absent(pairs_of(timers), self._job.noise_floor)
+        if INCUMBENT not in self._channels:
+            return tuple(self._channels)
+        floor = self._job.noise_floor
+        return [arm for arm, pairs in pairs_of(timers).items() if not is_absent(pairs, floor)]
 
     def close(self, timers: Timers) -> None:
         """After the last sample: check whether the samples can be believed."""
         for case in self._job.cases:
             self._turn_to(timers, case)
-            for arm in timers[case.name].values():
-                arm.close()
+            self._have_each(partial(self._close, timers[case.name]))
 
-    def explain(self, timers: Timers, *, briefly: bool) -> dict[str, Mapping[str, Timing]]:
+    def _close(self, arms: Mapping[str, ArmTimer], channel: RunnerChannel) -> None:
+        arms[channel.name].close()
+
+    def explain(self, timers: Timers, faster: Collection[str]) -> dict[str, Mapping[str, Timing]]:
         """The measured times by case and arm, and what explains them.
 
-        briefly: without what only a gain has to be explained by.
+        faster: the candidates that may be; the others go without what only a gain has to be
+        explained by.
         """
         found = {}
         for case in self._job.cases:
             self._turn_to(timers, case)
-            repeated = case is self._repeated
             found[case.name] = self._task.aids.explain(
-                timers[case.name], self._spec.weights, repeated=repeated, briefly=briefly
+                timers[case.name],
+                self._spec.weights,
+                repeated=case is self._repeated,
+                faster=faster,
             )
         return found
 
     def stop(self) -> None:
-        for channel in self._channels.values():
-            channel.ask(Ask.STOP, None, self._limits.call_s)
+        self._have_each(lambda channel: channel.ask(Ask.STOP, None, self._limits.call_s))

@@ -7,8 +7,9 @@ import torch
 from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.judge.arena_layout import ArenaLayout
 from campaigns.evaluator.judge.correctness.reference_client import served_reference
-from campaigns.evaluator.judge.integrity.channel import RunnerChannel, TimeBudget
+from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
+from campaigns.evaluator.judge.integrity.time_budget import TimeBudget
 from campaigns.evaluator.judge.progress import JudgeTask
 from campaigns.evaluator.service.host_watch import describe
 from campaigns.evaluator.wire import Ask

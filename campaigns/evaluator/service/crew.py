@@ -27,7 +27,7 @@ from typing import TextIO
 from campaigns.evaluator.builds.triton_cache import warm_driver
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.contract.files import dump, load_job
-from campaigns.evaluator.contract.job import KERNELS
+from campaigns.evaluator.contract.job import CANDIDATE, INCUMBENT, KERNELS, RIVAL
 from campaigns.evaluator.contract.problem_reader import problem_files
 from campaigns.evaluator.judge import main as judge
 from campaigns.evaluator.judge.progress import JudgeProgress, JudgeTask
@@ -50,13 +50,9 @@ from campaigns.evaluator.sandbox.processes import (
 )
 from campaigns.evaluator.service.jobs import aids_of_judge, warm_up_judge, work_beside
 
-CANDIDATE, INCUMBENT = "candidate", "incumbent"
-ARMS = (CANDIDATE, INCUMBENT)
 JUDGE = "judge"
 # How long a judge waits for a crew that starts, and the pause between two looks.
 STARTS_S, PAUSE_S = 10.0, 0.01
-# Those that run foreign code.
-BOXED = (*ARMS, REFERENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,23 +74,25 @@ class ArmFiles:
 class Crew:
     """Judge and runners on `device`, waiting for a job. `phases` reads the judge's progress.
 
-    session: names these very processes, which end with their job; no other crew has the same.
+    rivals: how many runners there are for further candidates. session: names these very processes,
+    which end with their job; no other crew has the same.
     starting: a file of the zygote's, locked by each member of a crew while it starts its device.
     """
 
-    def __init__(self, device: str, policy: Policy, starting: int) -> None:
-        self.device = device
+    def __init__(self, device: str, policy: Policy, starting: int, rivals: int = 0) -> None:
+        self.device, self.rivals = device, rivals
         self._starting = starting
         self.session = secrets.token_hex(8)
         plan = policy.plan(device)
-        self._plans = {**dict.fromkeys(ARMS, plan), REFERENCE: policy.reference_plan(device)}
+        arms = [CANDIDATE, INCUMBENT, *(f"{RIVAL} {n}" for n in range(1, rivals + 1))]
+        self._plans = {**dict.fromkeys(arms, plan), REFERENCE: policy.reference_plan(device)}
         self._members: dict[str, Member] = {}
         self._notes: dict[str, ArmFiles] = {}
         self._leases: list[Lease] = []
         self._ended: list[int] = []
         log = _memory_file("kopt-crew-log")
-        pairs = {n: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for n in BOXED}
-        for name in in_any_order(BOXED):
+        pairs = {n: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for n in self._plans}
+        for name in in_any_order(self._plans):
             self._add_boxed(name, pairs[name][1], log)
         self.phases, told = os.pipe()
         ours = {name: pair[0] for name, pair in pairs.items()}
@@ -152,7 +150,7 @@ class Crew:
                 self._write(name, json.dumps(problem_files(job.problem)).encode() + b"\n")
             if not (job.stream and name == JUDGE):
                 self._close_orders(name)
-        for name in set(ARMS) - set(arms_of(job)):
+        for name in self._members.keys() - {*job.arms, JUDGE, REFERENCE}:
             self.end_member(name, 0.0)
 
     def _write(self, name: str, data: bytes) -> None:
@@ -184,7 +182,7 @@ class Crew:
         pid = self._members.pop(name).pid
         self._ended.append(pid)
         status = wait_status(pid, grace_s)
-        if name in BOXED:
+        if name != JUDGE:
             if status is None:
                 os.kill(pid, signal.SIGTERM)
                 wait_status(pid, warden.END_S)
@@ -202,17 +200,19 @@ class Crew:
             lease.end()
 
 
-def arms_of(job: Job) -> tuple[str, ...]:
-    return tuple(job.arms)
-
-
 def orders_of(job: Job) -> dict[str, Job]:
     """What each member is told. A runner learns of its own source, and not which arm it is.
 
     A kernel that knew that it is the incumbent could hold itself back, to let another seem faster.
     """
     blind = replace(
-        job, problem=Path(), scratch=Path(), cases=(), incumbent=None, incumbent_backend=""
+        job,
+        problem=Path(),
+        scratch=Path(),
+        cases=(),
+        incumbent=None,
+        incumbent_backend="",
+        rivals=(),
     )
     told = {
         arm: replace(blind, backend=backend, candidate=source)
@@ -338,7 +338,7 @@ def _judge(
     written = (job.scratch, job.builds, Path(os.environ.get(KERNELS, "")))
     kept = [path for path in written if path.is_absolute() and path.is_dir()]
     held = judge_lock.close(plan, [job.problem], kept)
-    for name in set(ARMS) - set(arms_of(job)):
+    for name in channels.keys() - {*job.arms, REFERENCE}:
         channels.pop(name).close()
     pipe, out = told
     # Judge and runners are forks of one process: what one draws the others must not.

@@ -12,13 +12,14 @@ from dataclasses import replace
 from campaigns.evaluator.contract import Job, MachineCode, Outcome, Phase, Report, Sanitized
 from campaigns.evaluator.contract.errors import one_line, printable
 from campaigns.evaluator.contract.files import load_machine_code, load_sanitized
+from campaigns.evaluator.contract.job import CANDIDATE, INCUMBENT
 from campaigns.evaluator.contract.origins import with_origins
 from campaigns.evaluator.contract.programs import headline
 from campaigns.evaluator.reference.messages import NAME as REFERENCE
 from campaigns.evaluator.sandbox.layers import Layer, describe
 from campaigns.evaluator.sandbox.processes import describe_status
 from campaigns.evaluator.sandbox.warden import Record
-from campaigns.evaluator.service.crew import CANDIDATE, INCUMBENT, Crew, arms_of
+from campaigns.evaluator.service.crew import Crew
 from campaigns.evaluator.service.notices import short_call_caveats
 
 # How many refused calls the reason of a crash names; the report has them all.
@@ -28,24 +29,28 @@ SEE_LOG = "see the log"
 DENIED = re.compile(r"errno|denied|permitted|no such file", re.IGNORECASE)
 
 
-def with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> Report:
-    """Add logs and records, and to a bare reason what only they or the exit status can tell."""
+def with_evidence(report: Report, job: Job, crew: Crew, ended: tuple[str, int | None]) -> Report:
+    """Add logs and records, and to a bare reason what only they or the exit status can tell.
+
+    ended: the arm that the report is of, and how its process ended.
+    """
+    arm, status = ended
     if job.sanitize and report.outcome is Outcome.PASSED:
         said = tuple(map(_readable, load_sanitized(crew.build_log(CANDIDATE))))
-        return replace(report, sanitized=said, environment=_placed(report, crew))
+        return replace(report, sanitized=said, environment=_placed(report, crew, arm))
     if job.read_code and report.outcome is Outcome.PASSED:
         code = load_machine_code(crew.build_log(CANDIDATE))
-        return replace(report, machine_code=_plain(code), environment=_placed(report, crew))
+        return replace(report, machine_code=_plain(code), environment=_placed(report, crew, arm))
     # It was compiled under a name of ours; people know it by theirs.
-    name = one_line(job.candidate.name)
-    build_log = with_origins(crew.build_log(CANDIDATE), job.candidate.text, name)
+    source = job.contenders[arm]
+    build_log = with_origins(crew.build_log(arm), source.text, one_line(source.name))
     build_log = printable(build_log)
-    record = crew.record(CANDIDATE)
+    record = crew.record(arm)
     log = printable(record.log)
     reason = report.reason
     if report.outcome is Outcome.BUILD_FAILED:
         reason = headline(log if report.phase is Phase.LOAD else build_log)
-    elif died_early := _died_early(report, crew):
+    elif died_early := _died_early(report, crew, arm):
         log = printable(died_early.log)
         return replace(
             report,
@@ -63,7 +68,7 @@ def with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> R
         reason = f"{reason}: {headline(log)}"
     elif report.outcome is Outcome.BROKEN_HOST:
         other = REFERENCE if report.problem_fault else INCUMBENT
-        if other in (REFERENCE, *arms_of(job)):
+        if other in (REFERENCE, *job.arms):
             log += printable(crew.record(other).log)
         if SEE_LOG in reason:
             reason = reason.replace(SEE_LOG, _last_words(crew.record(other), log))
@@ -75,16 +80,16 @@ def with_evidence(report: Report, job: Job, crew: Crew, status: int | None) -> R
         notes=(*report.notes, *caveats),
         build_log=build_log,
         runner_log=log,
-        environment=_placed(report, crew),
+        environment=_placed(report, crew, arm),
     )
 
 
-def _died_early(report: Report, crew: Crew) -> Record | None:
+def _died_early(report: Report, crew: Crew, arm: str) -> Record | None:
     """What is known of a process that died before any foreign code was there to be blamed."""
     crashed = report.outcome is Outcome.CRASHED
     if not crashed and not (report.problem_fault and SEE_LOG in report.reason):
         return None
-    record = crew.record(CANDIDATE if crashed else REFERENCE)
+    record = crew.record(arm if crashed else REFERENCE)
     return None if record.locked else record
 
 
@@ -118,8 +123,8 @@ def _plain(code: MachineCode) -> MachineCode:
     return replace(code, functions=functions, note=one_line(code.note))
 
 
-def _placed(report: Report, crew: Crew) -> dict[str, str]:
-    found = _sandbox(crew.record(CANDIDATE))
+def _placed(report: Report, crew: Crew, arm: str) -> dict[str, str]:
+    found = _sandbox(crew.record(arm))
     if tried := crew.record(REFERENCE).refused:
         found["refused to ref.py"] = _counted(tried)
     return {**report.environment, **found, "session": crew.session}

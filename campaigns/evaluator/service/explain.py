@@ -7,10 +7,11 @@ answer is proven. No sample changes by it.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from campaigns.evaluator import tracer_answers
 from campaigns.evaluator.contract import Timer, Timing, backends
+from campaigns.evaluator.contract.job import INCUMBENT
 from campaigns.evaluator.judge.timing.arm_timer import ArmTimer, positive
 from campaigns.evaluator.judge.timing.schedule import SHORT_SHARE, BurstLengths
 from campaigns.evaluator.service.repeat_bursts import with_repeats
@@ -20,17 +21,27 @@ EXPLAINING = 3
 
 
 def explained(
-    arms: Mapping[str, ArmTimer], weights: tuple[str, ...], *, repeated: bool, briefly: bool
+    arms: Mapping[str, ArmTimer],
+    weights: tuple[str, ...],
+    *,
+    repeated: bool,
+    faster: Collection[str],
 ) -> dict[str, Timing]:
     """The measured times of one case by arm, and what explains them.
 
     Called after all cases are timed: once a tracer is attached to a process, all its launches take
-    longer. weights: inputs that act as such. repeated: whether to measure both arms on inputs that
-    they have seen. Of a lone arm nothing is timed beside its samples, nor where `briefly`.
+    longer. weights: inputs that act as such. repeated: whether to measure arms on inputs that they
+    have seen. Of a lone arm nothing is timed beside its samples, nor of one that is not `faster`.
     """
-    compared = len(arms) > 1 and not briefly
-    timings = {name: _timing(timer, compared=compared) for name, timer in arms.items()}
-    return with_repeats(arms, timings, weights) if compared and repeated else timings
+    whole = {INCUMBENT, *faster} if faster and len(arms) > 1 else set[str]()
+    timings = {}
+    for name, timer in arms.items():
+        with timer.arm.channel.turn():
+            if not timer.has_left:
+                timings[name] = _timing(timer, compared=name in whole)
+    if repeated and whole:
+        timings |= with_repeats({n: arms[n] for n in timings if n in whole}, timings, weights)
+    return timings
 
 
 def _timing(timer: ArmTimer, *, compared: bool) -> Timing:

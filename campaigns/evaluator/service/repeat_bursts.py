@@ -19,6 +19,7 @@ from dataclasses import replace
 from enum import Enum
 
 from campaigns.evaluator.contract import Repeats, Timer, Timing
+from campaigns.evaluator.contract.job import INCUMBENT
 from campaigns.evaluator.contract.layout import Layout, TensorArg
 from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, SeparateInputs
 from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
@@ -142,20 +143,26 @@ def moved(layout: Layout, slots: int) -> Layout:
 def with_repeats(
     timers: Mapping[str, ArmTimer], timings: Mapping[str, Timing], weights: tuple[str, ...]
 ) -> dict[str, Timing]:
-    """Both arms' timings, with what calls take on inputs that they have seen.
+    """The arms' timings, with what calls take on inputs that they have seen.
 
     weights: see `RepeatBursts`. Raises what `RunnerChannel.blame` makes of a wrong call.
     """
     arms = {name: RepeatBursts(timer.arm, weights, timings[name]) for name, timer in timers.items()}
 
-    def is_odd(step: SlotContents) -> bool:
-        return arms["candidate"].ratio(step) > ODD * arms["incumbent"].ratio(step)
+    def left() -> dict[str, RepeatBursts]:
+        return {name: arm for name, arm in arms.items() if not timers[name].has_left}
 
-    # Both arms in turn, longer where the candidate seems faster on seen inputs.
+    def is_odd(step: SlotContents) -> bool:
+        usual = ODD * arms[INCUMBENT].ratio(step)
+        return any(arm.ratio(step) > usual for name, arm in left().items() if name != INCUMBENT)
+
+    # The arms in turn, longer where a candidate seems faster on seen inputs.
     for n in range(MOST):
         if n == ROUNDS and not any(map(is_odd, REPEATED)):
             break
-        # The order alternates, so that a drift favours neither arm.
-        for arm in list(arms.values())[:: 1 if n % 2 else -1]:
-            arm.round()
-    return {name: replace(timing, repeats=arms[name].found) for name, timing in timings.items()}
+        # The order alternates, so that a drift favours no arm.
+        for name, arm in list(left().items())[:: 1 if n % 2 else -1]:
+            with timers[name].arm.channel.turn():
+                if not timers[name].has_left:
+                    arm.round()
+    return {name: replace(timings[name], repeats=arm.found) for name, arm in left().items()}

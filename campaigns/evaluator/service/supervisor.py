@@ -22,7 +22,7 @@ from campaigns.evaluator.contract.files import load_job, load_report
 from campaigns.evaluator.sandbox.layers import Layer
 from campaigns.evaluator.sandbox.policy import Policy
 from campaigns.evaluator.sandbox.processes import describe_status
-from campaigns.evaluator.service.crew import CANDIDATE, JUDGE, Crew, arms_of
+from campaigns.evaluator.service.crew import JUDGE, Crew
 from campaigns.evaluator.service.evidence import with_evidence
 
 LOG_LIMIT = 64 * 1024
@@ -41,38 +41,41 @@ class Outside:
     """What the supervisor talks to. client: the worker. wish: asks for a crew for the next job.
 
     The crew is asked for while candidates compile, before anything is timed. policy: the layers of
-    the sandbox on this host. starting: see `Crew`.
+    the sandbox on this host. starting, rivals: see `Crew`; of the job.
     """
 
     client: socket.socket
     wish: Callable[[str], None]
     policy: Policy
     starting: int
+    rivals: int
 
 
 def supervise(job_file: Path, device: str, outside: Outside, crew: Crew | None) -> Report:
     """Run the job; whatever happens, there is a report.
 
-    device: what the job is for. crew: one that waits already; ended when it is for another device.
+    device: what the job is for. crew: one that waits already; ended when it is for another device,
+    or for more or fewer candidates.
     A crew is started before the job is read: its runners are copies of this process, and of a job
     with two sources each of them may know its own.
     """
     started = time.monotonic()
-    origin = "started for this job" if crew is None else "from the reserve"
     refusal = outside.policy.refusal(device)
-    if crew is not None and (crew.device != device or refusal):
+    wanted = device, outside.rivals
+    if crew is not None and ((crew.device, crew.rivals) != wanted or refusal):
         crew.end()
         crew = None
+    origin = "started for this job" if crew is None else "from the reserve"
     job: Job | None = None
     try:
         if not refusal:
-            crew = crew or Crew(device, outside.policy, outside.starting)
+            crew = crew or Crew(device, outside.policy, outside.starting, outside.rivals)
         job = load_job(job_file.read_text())
         refusal = refusal or outside.policy.refusal_of_problem(device, shipped=job.shipped)
         if crew is None or refusal:
             report = Report(job.job_id, Outcome.BROKEN_HOST, Phase.START, refusal)
         else:
-            report = _blame_full_disk(_run(job, outside, crew), job.scratch)
+            report = _run(job, outside, crew)
     except OSError as error:
         job = job or load_job(job_file.read_text())
         reason = f"{error.strerror}: {error.filename or job.scratch}"
@@ -80,11 +83,17 @@ def supervise(job_file: Path, device: str, outside: Outside, crew: Crew | None) 
     finally:
         if crew is not None:
             crew.end()
-    return replace(
-        report,
-        wall_s={**report.wall_s, "total": time.monotonic() - started},
-        environment={**report.environment, "crew": origin, "compiler": _compiler(job)},
-    )
+    more = {"crew": origin, "compiler": _compiler(job)}
+
+    def finished(one: Report) -> Report:
+        return replace(
+            _blame_full_disk(one, job.scratch),
+            wall_s={**one.wall_s, "total": time.monotonic() - started},
+            environment={**one.environment, **more},
+            rivals=tuple(map(finished, one.rivals)),
+        )
+
+    return finished(report)
 
 
 def _compiler(job: Job) -> str:
@@ -116,13 +125,16 @@ def _run(job: Job, outside: Outside, crew: Crew) -> Report:
     )
     status = crew.end_member(JUDGE, 0.0 if stopped else 5.0)
     report = stopped or _judged(job, crew, status)
+    every = report, *report.rivals
     # One that was only wrong waits for its next question.
-    has_no_words = stopped or report.outcome is Outcome.WRONG_RESULT
-    grace_s = 0.0 if has_no_words else LAST_WORDS_S
-    statuses = {name: crew.end_member(name, grace_s) for name in arms_of(job)}
+    have_no_words = stopped or all(one.outcome is Outcome.WRONG_RESULT for one in every)
+    grace_s = 0.0 if have_no_words else LAST_WORDS_S
+    statuses = {name: crew.end_member(name, grace_s) for name in job.arms}
     # Those that are left may still write to what is read now.
     crew.end()
-    return with_evidence(report, job, crew, statuses[CANDIDATE])
+    reports = zip(job.contenders, every, strict=False)
+    first, *rivals = [with_evidence(one, job, crew, (n, statuses[n])) for n, one in reports]
+    return replace(first, rivals=tuple(rivals))
 
 
 def _judged(job: Job, crew: Crew, status: int | None) -> Report:
@@ -142,7 +154,7 @@ def _wait_for_judge(job: Job, pipe: int, outside: Outside) -> Report | None:
     end, it is the judge that hangs (in the problem's code, or in the driver), so the host is to
     blame.
     """
-    total_s = job.protocol.limits.total_s
+    total_s = job.total_s
     deadline = time.monotonic() + total_s + max(LEAST_GRACE_S, JUDGE_GRACE * total_s)
     client, phase = outside.client, Phase.START.value
     while True:

@@ -1,8 +1,8 @@
 """The zygote: a process that has imported torch, never touched CUDA, and forks every evaluation.
 
 Started as `python -m campaigns.evaluator.service.zygote SOCKET POLICY` (sandbox/policy.py). Each
-connection is one evaluation: the client sends `DEVICE JOB-FILE`, a forked supervisor answers with
-lines `phase NAME` and at last with `report BYTES` and the report. A fork has torch within
+connection is one evaluation: the client sends `DEVICE RIVALS JOB-FILE`, a forked supervisor answers
+with lines `phase NAME` and at last with `report BYTES` and the report. A fork has torch within
 milliseconds; a fresh interpreter needs seconds. On a GPU one crew waits in reserve with its device
 started, forked while the job before it was compiling; any line on standard input ends that one. The
 service ends when its standard input closes, so it never outlives its starter.
@@ -176,12 +176,14 @@ def _hand_over(client: socket.socket, control: socket.socket) -> bool:
 
 
 def _serve(client: socket.socket, zygote: Zygote, crew: Crew | None) -> int:
-    device, _, job_file = client.makefile("r").readline(LINE_LIMIT).strip().partition(" ")
-    if not job_file:
-        client.sendall(b"refused: expected DEVICE JOB-FILE\n")
+    told = client.makefile("r").readline(LINE_LIMIT).strip().split(" ", 2)
+    if len(told) < 3 or not told[1].isdigit():
+        client.sendall(b"refused: expected DEVICE RIVALS JOB-FILE\n")
         return 1
+    device, rivals, job_file = told
     adopt_orphans()
-    outside = Outside(client, zygote.ask_for_reserve, zygote.policy, zygote.starting)
+    wish, policy = zygote.ask_for_reserve, zygote.policy
+    outside = Outside(client, wish, policy, zygote.starting, int(rivals))
     report = dump(supervise(Path(job_file), device, outside, crew)).encode()
     with contextlib.suppress(ConnectionError):  # a worker that has gone reads no report
         client.sendall(b"report %d\n" % len(report) + report)

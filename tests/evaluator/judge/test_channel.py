@@ -15,7 +15,10 @@ from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
 from campaigns.evaluator.contract.errors import CandidateError, HostBusy, HostError
 from campaigns.evaluator.judge.integrity import channel as channel_module
-from campaigns.evaluator.judge.integrity.channel import BurstGate, RunnerChannel, TimeBudget
+from campaigns.evaluator.judge.integrity import time_budget
+from campaigns.evaluator.judge.integrity.channel import BurstGate, RunnerChannel
+from campaigns.evaluator.judge.integrity.process_hold import StopRefused
+from campaigns.evaluator.judge.integrity.time_budget import TimeBudget
 from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 
@@ -106,7 +109,7 @@ def test_it_blames_a_host_that_gives_the_judge_no_cpu(
 ):
     # This process may have waited before; that is not counted.
     waited = [7.0]
-    monkeypatch.setattr(channel_module, "waited_for_cpu_s", lambda: waited[0])
+    monkeypatch.setattr(time_budget, "waited_for_cpu_s", lambda: waited[0])
     total, now = TimeBudget(lost_s=20.0, others=lambda: others), time.monotonic()
     waited[0] += starved_s
     monkeypatch.setattr(channel_module.time, "monotonic", lambda: now + passed_s)
@@ -251,3 +254,40 @@ def test_it_counts_the_time_that_stopping_takes(ends, monkeypatch):
         channel.freeze()
     assert error.value.outcome is Outcome.TIMED_OUT
     assert total.spent_by() == "candidate"
+
+
+def test_where_another_candidate_is_at_fault_that_one_leaves_and_this_arm_goes_on(ends):
+    class Woken(Awake):
+        def __init__(self) -> None:
+            super().__init__()
+            self.left: list[str] = []
+
+        def freeze(self) -> None:
+            if not self.left:
+                raise StopRefused("it ran on", 7)
+
+        def whose(self, pid: int) -> str:
+            return "rival 2"
+
+    hold = Woken()
+    channel = RunnerChannel("rival 1", ends[1], hold, spins=False)
+    channel.leave = lambda error: hold.left.append(error.arm)
+    with channel.turn():
+        channel.freeze()
+        channel.forgive(CandidateError(Outcome.CHEATED, Phase.BURST, "woke", arm="rival 2"))
+    assert hold.left == ["rival 2"]
+    with channel.turn():
+        raise channel.blame(Outcome.CRASHED, "died")
+    assert hold.left == ["rival 2", "rival 1"]
+    with pytest.raises(HostError), channel.turn():
+        raise channel.blame(Outcome.CHEATED, "it ran on", "incumbent")
+
+
+def test_each_of_several_candidates_has_its_own_limit_in_total(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(channel_module.time, "monotonic", lambda: now[0])
+    total = TimeBudget(10.0, contenders=3)
+    for name, took_s in (("candidate", 9.0), ("rival 1", 11.0), ("incumbent", 3.0)):
+        with total.waiting_for(name):
+            now[0] += took_s
+    assert [total.left_s(name) for name in ("candidate", "rival 1", "rival 2")] == [1.0, -1.0, 7.0]

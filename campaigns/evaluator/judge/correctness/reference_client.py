@@ -185,6 +185,6 @@ def served_reference(
     job: Job, channels: Mapping[str, socket.socket], hold: ProcessHold, tell: Callable[[str], None]
 ) -> Reference:
     """The reference of a job's problem, in the process behind its channel. Raises BadReference."""
-    sock, limit_s = channels[NAME], job.protocol.limits.total_s
+    sock, limit_s = channels[NAME], job.total_s
     code = ServedCode(sock, job.problem.name, torch.device(job.device), hold, limit_s)
     return Reference(code, tell)

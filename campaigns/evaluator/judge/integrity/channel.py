@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import mmap
 import os
 import secrets
@@ -11,17 +10,18 @@ import select
 import socket
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from campaigns.evaluator import wire
 from campaigns.evaluator.contract import Outcome, Phase
-from campaigns.evaluator.contract.errors import CandidateError, HostBusy, HostError
+from campaigns.evaluator.contract.errors import CandidateError, HostError
+from campaigns.evaluator.contract.job import CANDIDATE, INCUMBENT, RIVAL
 from campaigns.evaluator.judge.integrity.process_hold import (
     ProcessHold,
     StopRefused,
     with_children,
 )
+from campaigns.evaluator.judge.integrity.time_budget import REFERENCE, TimeBudget
 from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
 SPINS_BETWEEN_LOOKS = 20_000
@@ -47,14 +47,6 @@ UNORDERED = (
 )
 # Believed where candidates are interpreted: it accepts none, and what it spares is a rejection.
 NOT_JUDGED = Outcome.NOT_JUDGED, "it was not run to its end"
-
-# A host is too busy where the judge has waited for a CPU in this share of all its time, and others
-# kept this share of the CPUs busy. A candidate alone could make it wait, by threads that spin.
-STARVED_SHARE, OTHERS_SHARE = 0.4, 0.25
-TOO_BUSY = "the host is too busy to measure on"
-
-# The name under which the time of the problem's own code is counted.
-REFERENCE = "ref.py"
 
 
 class BurstGate:
@@ -82,69 +74,15 @@ class BurstGate:
         return self.IDLE
 
 
-class TimeBudget:
-    """The time that an evaluation may take, and how long the judge has waited for each arm.
-
-    reference_s: how long the problem's `ref.py` has taken, which is no arm's fault. lost_s: how
-    long may bring nothing. others: the share of the CPUs that others have kept busy so far.
-    """
-
-    def __init__(
-        self,
-        limit_s: float = math.inf,
-        reference_s: Callable[[], float] = lambda: 0.0,
-        lost_s: float = math.inf,
-        others: Callable[[], float] = lambda: 0.0,
-    ) -> None:
-        self.limit_s = limit_s
-        self._began, self._starved_s = time.monotonic(), waited_for_cpu_s()
-        self.deadline = self._began + limit_s
-        self._lost_s, self._others = lost_s, others
-        self._waited_s: dict[str, float] = {}
-        self._again_s = 0.0
-        self._reference_s, self._before_s = reference_s, reference_s()
-
-    @contextlib.contextmanager
-    def waiting_for(self, name: str) -> Iterator[None]:
-        since = time.monotonic()
-        try:
-            yield
-        finally:
-            passed_s = time.monotonic() - since
-            self._waited_s[name] = self._waited_s.get(name, 0.0) + passed_s
-
-    def again(self, seconds: float) -> None:
-        """Count time that brought nothing. Raises HostError once it is too much."""
-        self._again_s += seconds
-        if self._again_s > self._lost_s:
-            # A candidate's own threads could bring it here; only others' load is waited for.
-            error = HostBusy if self.is_crowded() else HostError
-            raise error(f"{TOO_BUSY}: {self._again_s:.0f} s went into bursts made again")
-
-    def require_cpu(self) -> None:
-        """Raise HostBusy where others have kept the judge from working."""
-        starved_s = waited_for_cpu_s() - self._starved_s
-        passed_s = time.monotonic() - self._began
-        if starved_s <= max(self._lost_s, STARVED_SHARE * passed_s):
-            return
-        if self.is_crowded():
-            raise HostBusy(
-                f"{TOO_BUSY}: of {passed_s:.0f} s the judge waited {starved_s:.0f} s for a CPU, "
-                f"and others used {self._others():.0%} of them"
-            )
-
-    def is_crowded(self) -> bool:
-        """Whether others have kept so many CPUs busy that even a time limit says little."""
-        return self._others() >= OTHERS_SHARE
-
-    def spent_by(self) -> str:
-        """The arm, or `REFERENCE`, that took most of the time."""
-        spent_s = {**self._waited_s, REFERENCE: self._reference_s() - self._before_s}
-        return max(spent_s, key=spent_s.__getitem__)
+def _end(error: CandidateError) -> None:
+    raise error
 
 
 class RunnerChannel:
-    """One runner. A candidate that fails raises CandidateError, an incumbent HostError."""
+    """One runner. A candidate that fails raises CandidateError, an incumbent HostError.
+
+    leave: has a candidate leave a comparison of several; raises the error where none would be left.
+    """
 
     def __init__(
         self,
@@ -157,6 +95,10 @@ class RunnerChannel:
     ) -> None:
         wire.name_senders(sock)
         self.name = name
+        # What an arm is called where people read of it alone.
+        self.role = INCUMBENT if name == INCUMBENT else CANDIDATE
+        self.leave: Callable[[CandidateError], None] = _end
+        self.has_left = False
         self._total = total or TimeBudget()
         self.phase = Phase.START
         self.case = ""
@@ -176,6 +118,20 @@ class RunnerChannel:
         self._family: set[int] = set()
         self._hold = hold
 
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """Within, a candidate that fails leaves, and the others go on."""
+        try:
+            yield
+        except CandidateError as error:
+            self.leave(error)
+
+    def accuse(self, error: Exception) -> None:
+        """Raise it, unless another candidate is at fault: that one leaves, and this arm goes on."""
+        if not isinstance(error, CandidateError) or error.arm in ("", self.name):
+            raise error
+        self.leave(error)
+
     def ask(self, ask: Ask, body: Any, limit_s: float, fds: list[int] | None = None) -> Reply:
         """Ask one question and wait for its answer, at most `limit_s` seconds."""
         self.begin(ask, body, fds)
@@ -189,8 +145,7 @@ class RunnerChannel:
 
     def finish(self, limit_s: float) -> Reply:
         """Wait for the answer, at most `limit_s` seconds from now."""
-        left_s = self._total.deadline - time.monotonic()
-        self._sock.settimeout(max(1e-3, min(limit_s, left_s)))
+        self._sock.settimeout(max(1e-3, min(limit_s, self._total.left_s(self.name))))
         try:
             with self._total.waiting_for(self.name):
                 received = wire.receive_reply(self._sock, self._sequence)
@@ -227,21 +182,25 @@ class RunnerChannel:
         self._stop(self._hold.rest_helpers)
 
     def freeze(self) -> None:
-        """Stop every runner of both arms; each stays stopped until it is asked again."""
+        """Stop the runners of all arms; each stays stopped until it is asked again."""
         self._stop(self._hold.freeze)
 
     def _stop(self, stop: Callable[[], None]) -> None:
+        refused: StopRefused | None = None
         try:
             with self._total.waiting_for(self.name):
                 stop()
-            if time.monotonic() >= self._total.deadline:
-                # A candidate that makes each stop slow would otherwise use up the judge's time
-                # unnoticed.
-                raise self._late(self._total.limit_s)
-            self._total.require_cpu()
         except StopRefused as error:
-            name = self._hold.whose(error.pid)
-            raise self.blame(Outcome.CHEATED, str(error), name) from None
+            refused = error
+        if refused is not None:
+            name = self._hold.whose(refused.pid)
+            self.accuse(self.blame(Outcome.CHEATED, str(refused), name))
+            self._stop(stop)
+        if self._total.left_s(self.name) <= 0:
+            # A candidate that makes each stop slow would otherwise use up the judge's time
+            # unnoticed.
+            raise self._late(self._total.limit_s)
+        self._total.require_cpu()
 
     def restless(self) -> Exception | None:
         """The error to raise where a stopped process has run; None where none has."""
@@ -257,13 +216,14 @@ class RunnerChannel:
         self._total.again(seconds)
 
     def forgive(self, restless: Exception) -> None:
-        """Allow a burst to be made again; raises `restless` when that has happened too often."""
+        """Allow a burst to be made again; accuses whom it was when it has happened too often."""
         self._forgiven += 1
         if self._forgiven > MOST_FORGIVEN + SHARE_FORGIVEN * self._bursts:
-            raise restless
+            self.accuse(restless)
+            self._forgiven = 0
 
     def thaw(self) -> None:
-        """Let this runner continue; the other arm's stays as it is."""
+        """Let this runner continue; those of other arms stay as they are."""
         self._hold.thaw(self._runner)
 
     def kill(self) -> None:
@@ -305,7 +265,7 @@ class RunnerChannel:
         if self.gate is None:
             self.finish(limit_s)
             return
-        deadline = min(time.monotonic() + limit_s, self._total.deadline)
+        deadline = time.monotonic() + min(limit_s, self._total.left_s(self.name))
         with self._total.waiting_for(self.name):
             while not (word := self.gate.answer()) and time.monotonic() <= deadline:
                 self._look_alive()
@@ -344,9 +304,10 @@ class RunnerChannel:
             raise self._dead() from None
 
     def _late(self, limit_s: float) -> Exception:
-        if time.monotonic() >= self._total.deadline:
+        if self._total.left_s(self.name) <= 0:
             words = f"not finished within {self._total.limit_s:g} s, the limit in total"
-            name = self._total.spent_by()
+            is_over = time.monotonic() >= self._total.deadline
+            name = self._total.spent_by() if is_over else self.name
             if name == REFERENCE:
                 # A slow reference would otherwise make a kernel of a microsecond seem late.
                 return HostError(f"{REFERENCE} took most of the time: {words}; use smaller cases")
@@ -362,17 +323,9 @@ class RunnerChannel:
 
         name: the arm at fault, where that is not this one. What cannot be judged here is no fault.
         """
-        where = f"case {self.case}{self.detail}: " if self.case else ""
-        if (name or self.name) != "candidate" and outcome is not Outcome.NOT_JUDGED:
-            return HostError(f"the {name or self.name} failed: {where}{reason}")
-        return CandidateError(outcome, self.phase, f"{where}{reason}", self.case)
-
-
-def waited_for_cpu_s() -> float:
-    """Seconds so far in which this thread was ready to run and had no CPU; 0 where not told.
-
-    https://docs.kernel.org/scheduler/sched-stats.html
-    """
-    with contextlib.suppress(OSError):
-        return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
-    return 0.0
+        where, name = f"case {self.case}{self.detail}: " if self.case else "", name or self.name
+        contends = name.startswith((CANDIDATE, RIVAL))
+        if not contends and outcome is not Outcome.NOT_JUDGED:
+            return HostError(f"the {name} failed: {where}{reason}")
+        arm = name if contends else ""
+        return CandidateError(outcome, self.phase, f"{where}{reason}", self.case, arm)

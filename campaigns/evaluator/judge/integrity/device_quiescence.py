@@ -79,13 +79,18 @@ class DeviceQuiescence:
     """Checks before every burst that the device does nothing.
 
     stretched: see `TimedWork.stretched`. neighbours: how many other services' processes compute on
-    the device now; None where that is unknown.
+    the device now; None where that is unknown. rivals: whether several candidates share the device,
+    so that work that one has left there may seem another's.
     """
 
     def __init__(
-        self, stretched: Callable[[], float], neighbours: Callable[[], float | None]
+        self,
+        stretched: Callable[[], float],
+        neighbours: Callable[[], float | None],
+        *,
+        rivals: bool = False,
     ) -> None:
-        self._stretched, self._neighbours = stretched, neighbours
+        self._stretched, self._neighbours, self._rivals = stretched, neighbours, rivals
         # Before the last bursts of each arm: did the device work, and did other services have
         # processes there?
         self._checks: dict[str, deque[tuple[bool, bool]]] = defaultdict(lambda: deque(maxlen=LAST))
@@ -103,7 +108,7 @@ class DeviceQuiescence:
         if odd < ODD:
             return
         # Another service's work may end at the same time, and would look like the runner's.
-        if any(crowded for _, crowded in checks):
+        if self._rivals or any(crowded for _, crowded in checks):
             raise HostError(SOMEBODY)
         suspect.kill()
         deadline = time.monotonic() + QUIET_S

@@ -15,11 +15,14 @@ import signal
 import time
 
 from campaigns.evaluator.contract.errors import HostError
+from campaigns.evaluator.contract.job import CANDIDATE
 
 # Stopped, traced, ended; D runs none of its own code and takes its signals before it does again.
 AT_REST, STOPPED = frozenset("TtZXD"), frozenset("Tt")
 LIMIT_S = 5.0
 ROUNDS = 100
+# Between two looks at an arm that is being ended.
+PAUSE_S = 0.005
 # A process that was sent SIGSTOP runs none of its own code. One that still used so much processor
 # time, or slept this often, has woken itself or makes system calls that do not end; one that did
 # neither had no core to stop on. The signal is repeated every AGAIN_S.
@@ -59,6 +62,10 @@ class ProcessHold:
         self._ours: set[int] = {self._me}
         self._runners: dict[str, int] = {}
         self._helpers: set[int] = set()
+        # The child of the supervisor that all processes of an arm are below, or the runner itself.
+        self._tops: dict[str, int] = {}
+        # What each process was below when all were stopped.
+        self._owners: dict[int, int] = {}
         # The threads of each process when all were stopped, without those that were continued
         # since.
         self._stood: dict[int, Standing] = {}
@@ -71,8 +78,10 @@ class ProcessHold:
         self._runners[name] = pid = runner
         if helps:
             self._helpers.add(runner)
+        self._tops[name] = pid
         while (pid := parent_of(pid)) not in (self._supervisor, 0):
             self._ours.add(pid)
+            self._tops[name] = pid
 
     def freeze(self) -> None:
         """Stop them all and wait until none runs. Raises StopRefused, HostError."""
@@ -81,9 +90,11 @@ class ProcessHold:
             raise HostError("the judge has lost its supervisor")
         deadline = time.monotonic() + LIMIT_S
         stopped: set[int] = set()
-        self._frozen, self._awake = True, set()
+        self._frozen, self._awake, self._owners = True, set(), {}
         for _ in range(ROUNDS):
-            fresh = below(self._supervisor) - self._ours - below(self._me) - stopped
+            tops = _tops_below(self._supervisor)
+            fresh = tops.keys() - self._ours - below(self._me) - stopped
+            self._owners.update((pid, tops[pid]) for pid in fresh)
             if not fresh:
                 self._stood = {pid: _standing(pid) for pid in stopped}
                 return
@@ -100,9 +111,20 @@ class ProcessHold:
         return next((pid for pid, stood in self._stood.items() if _standing(pid) != stood), 0)
 
     def whose(self, pid: int) -> str:
-        """The name of the arm that a process belongs to; an orphan can only be the candidate's."""
-        found = (n for n, runner in self._runners.items() if pid in with_children(runner))
-        return next(found, "candidate")
+        """The name of the arm that a process belonged to when all were stopped, orphans too."""
+        owner = self._owners.get(pid)
+        return next((name for name, top in self._tops.items() if top == owner), CANDIDATE)
+
+    def expel(self, name: str) -> None:
+        """End an arm, and wait until nothing of it is left that could run. Raises HostError."""
+        top, deadline = self._tops.pop(name, 0), time.monotonic() + LIMIT_S
+        while left := (with_children(top) - self._ours if top else set()):
+            for pid in left:
+                _signal(pid, signal.SIGKILL)
+            if time.monotonic() > deadline:
+                raise HostError(f"process {min(left)} of a runner does not end")
+            time.sleep(PAUSE_S)
+        self._stood = {pid: s for pid, s in self._stood.items() if self._owners.get(pid) != top}
 
     def thaw(self, runner: int, family: set[int] | None = None) -> None:
         """Continue one runner and the processes that it started; orphans stay stopped."""
@@ -134,7 +156,12 @@ class ProcessHold:
 
 def below(pid: int) -> set[int]:
     """All processes started by `pid` or by those; the process itself is not among them."""
-    found: set[int] = set()
+    return set(_tops_below(pid))
+
+
+def _tops_below(pid: int) -> dict[int, int]:
+    """The same, each with the child of `pid` that it is below, or that it is."""
+    found: dict[int, int] = {}
     left = [pid]
     while left:
         parent, children = left.pop(), set[int]()
@@ -144,8 +171,8 @@ def below(pid: int) -> set[int]:
                 with contextlib.suppress(OSError):
                     told = _whole(f"/proc/{parent}/task/{thread}/children")
                     children.update(map(int, told.split()))
-        left += children - found
-        found |= children
+        left += children - found.keys()
+        found |= {child: found.get(parent, child) for child in children - found.keys()}
     return found
 
 

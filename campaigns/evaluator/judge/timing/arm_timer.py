@@ -88,7 +88,7 @@ class ArmTimer:
         arm = self.arm
         self._settle(choose_lengths(call_s, arm.job.protocol.burst_ms, arm.most))
         if arm.why_most and self.lengths.long == arm.most:
-            where = f"case {arm.channel.case}: the {arm.channel.name}'s bursts"
+            where = f"case {arm.channel.case}: the {arm.channel.role}'s bursts"
             words = f"{where} have at most {arm.most} calls: {arm.why_most}"
             arm.notes.append(words)
 
@@ -102,13 +102,21 @@ class ArmTimer:
         self.lengths = lengths or self.lengths
         self.prepare_lengths()
 
+    @property
+    def has_left(self) -> bool:
+        """Whether it has failed, and the others went on."""
+        return self.arm.channel.has_left
+
     def take(self, *, traced: bool) -> None:
-        """Measure one sample."""
-        self._probe.maybe()
-        self.samples_us.append(self._sample_us())
-        if traced:
-            device_us, _ = self.profile()
-            self.device_us.append(device_us or 0.0)
+        """Measure one sample of an arm that has not left."""
+        with self.arm.channel.turn():
+            if self.has_left:
+                return
+            self._probe.maybe()
+            self.samples_us.append(self._sample_us())
+            if traced:
+                device_us, _ = self.profile()
+                self.device_us.append(device_us or 0.0)
 
     def close(self) -> None:
         """After the last sample: check whether the samples can be believed."""
@@ -119,7 +127,7 @@ class ArmTimer:
             channel = self.arm.channel
             bursts = "1 burst" if self._retaken == 1 else f"{self._retaken} bursts"
             self.arm.notes.append(
-                f"case {channel.case}: {bursts} of the {channel.name} made again: "
+                f"case {channel.case}: {bursts} of the {channel.role} made again: "
                 "short ones took longer than their calls and overhead (a busy host?)"
             )
 

@@ -152,7 +152,8 @@ def _calm(
             return seconds
         channel.forgive(restless)
         channel.again(time.monotonic() - since)
-    raise restless or RuntimeError("no attempts")
+    channel.accuse(restless or RuntimeError("no attempts"))
+    return _calm(lane, calls, options, clock, probed)
 
 
 def _clocked(

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Mapping
 
 from campaigns.evaluator.contract import Case, Job, Look, Phase, Timer
+from campaigns.evaluator.contract.job import INCUMBENT
+from campaigns.evaluator.contract.looks import looks_at
 from campaigns.evaluator.judge.timing.arm_timer import Arm, ArmTimer
 from campaigns.evaluator.judge.timing.burst import run_burst
 from campaigns.evaluator.judge.timing.mid_burst_probe import MidBurstProbe
@@ -13,7 +15,6 @@ from campaigns.evaluator.judge.timing.proof import WARM, set_up
 from campaigns.evaluator.judge.timing.schedule import turns
 from campaigns.evaluator.wire import Ask
 
-INCUMBENT, CANDIDATE = "incumbent", "candidate"
 Arms = Mapping[str, ArmTimer]
 # By case (incumbent, candidate) times in µs.
 Pairs = Mapping[str, list[tuple[float, float]]]
@@ -32,10 +33,11 @@ def compare_arms(
 ) -> list[Look]:
     """Measure block after block: one A B B A of every case, then a look at all of them.
 
-    timers: both arms, or the only one, by case. turn_to: has both runners work on a case. note:
+    timers: all arms, or the only one, by case. turn_to: has the runners work on a case. note:
     called after so many blocks of a case, before and between which nothing is timed. may_end: of
-    these pairs, at a look of this level, above this noise floor. Gives the looks that were taken,
-    of which the last may have ended it before all blocks are measured.
+    these pairs, at a look of this level, above this noise floor; of several candidates each has to
+    allow it. Gives the looks that were taken, of which the last may have ended it before all blocks
+    are measured.
     """
     # Where one arm is a plain loop, device time decides, so both arms need it.
     traced = {
@@ -43,30 +45,39 @@ def compare_arms(
     }
     compared = all(len(arms) > 1 for arms in timers.values())
     protocol, looks = job.protocol, list[Look]()
+    # As many as begin: one that fails later leaves the others' errors as they are.
+    planned = looks_at(protocol, max(1, len(pairs_of(timers)))) if compared else ()
     for block in range(1, 1 + (protocol.blocks if compared else protocol.blocks_alone)):
         for case in job.cases:
             arms = timers[case.name]
             turn_to(case)
             if block == 1:
                 note(case, 0)
-            for name in turns(1, list(arms)):
+            for name in turns(block, list(arms)):
                 arms[name].take(traced=traced[case.name])
             note(case, block)
-        look = next((one for one in protocol.looks if one.blocks == block), None)
-        if not compared or look is None:
+        look = next((one for one in planned if one.blocks == block), None)
+        if look is None:
             continue
         looks.append(look)
         # Of a loop two clocks have to show a gain; so it has all blocks.
-        if not any(traced.values()) and may_end(pairs_of(timers), look.level, job.noise_floor):
+        if not any(traced.values()) and all(
+            may_end(pairs, look.level, job.noise_floor) for pairs in pairs_of(timers).values()
+        ):
             break
     return looks
 
 
-def pairs_of(timers: Mapping[str, Arms]) -> Pairs:
-    """The samples of both arms, as they were taken in turn."""
+def pairs_of(timers: Mapping[str, Arms]) -> Mapping[str, Pairs]:
+    """By candidate that is left its samples with the incumbent's, as they were taken in turn."""
+    first = next(iter(timers.values()))
+    left = [name for name, arm in first.items() if name != INCUMBENT and not arm.has_left]
     return {
-        name: list(zip(arms[INCUMBENT].samples_us, arms[CANDIDATE].samples_us, strict=True))
-        for name, arms in timers.items()
+        name: {
+            case: list(zip(arms[INCUMBENT].samples_us, arms[name].samples_us, strict=True))
+            for case, arms in timers.items()
+        }
+        for name in left
     }
 
 

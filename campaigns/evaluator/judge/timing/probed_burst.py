@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.contract.job import CANDIDATE
 from campaigns.evaluator.contract.layout import ITEM_BYTES, TensorArg
 from campaigns.evaluator.judge.correctness.case_context import let_settle
 from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, SeparateInputs, fill
@@ -162,7 +163,7 @@ class ProbedBurst:
         """
         prepared, context = self._prepared, self._prepared.context
         channel = prepared.channel
-        for slot, trial in self.proven.items() if channel.name == "candidate" else ():
+        for slot, trial in self.proven.items() if channel.role == CANDIDATE else ():
             want = trial.want or context.expect(prepared.truth, slot, torch.float64)
             found = look_at(context, prepared.slots, slot, trial, want)
             if found is None or found.ok:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import ceil
+
+from campaigns.evaluator.contract.job import INCUMBENT
 
 # A short burst has one in so many calls of the long one; their difference gives the time.
 SHORT_SHARE = 8
@@ -50,12 +52,11 @@ def choose_lengths(call_s: float, burst_ms: float, most: int) -> BurstLengths:
 def agree(calls_s: Mapping[str, float]) -> Mapping[str, float]:
     """By arm the call time for which its lengths are chosen; calls_s: as calibrated.
 
-    Overhead grows with a burst's length, so similar arms get equal lengths.
+    Overhead grows with a burst's length, so arms similar to the incumbent get equal lengths.
     """
-    least_s = min(calls_s.values())
-    if max(calls_s.values()) > ALIKE * least_s:
-        return calls_s
-    return dict.fromkeys(calls_s, least_s)
+    to_s = calls_s.get(INCUMBENT, min(calls_s.values()))
+    alike = [one_s for one_s in calls_s.values() if max(one_s, to_s) <= ALIKE * min(one_s, to_s)]
+    return {name: min(alike) if one_s in alike else one_s for name, one_s in calls_s.items()}
 
 
 def lengthen(
@@ -94,8 +95,12 @@ def calibrate(burst: Callable[[int], float], most: int) -> float:
         calls, before = more, now
 
 
-def turns(blocks: int, arms: list[str]) -> Iterator[str]:
-    """A B B A, `blocks` times; a lone arm takes as many turns as it would have had."""
-    first, last = arms[0], arms[-1]
-    for _ in range(blocks):
-        yield from (first, last, last, first) if first != last else (first, first)
+def turns(block: int, arms: list[str]) -> list[str]:
+    """A B B A; a lone arm takes as many turns as it would have had.
+
+    Of more arms A B C C B A, so that a drift favours none; and each block begins with another one,
+    since the two at either end follow themselves.
+    """
+    at = block % len(arms) if len(arms) > 2 else 0
+    order = arms[at:] + arms[:at]
+    return order + order[::-1]

@@ -175,6 +175,57 @@ def test_it_sees_who_goes_on_without_being_let():
     assert done.stdout == "nobody nobody candidate", done.stderr
 
 
+# An orphan belongs to the arm whose warden has taken it in; an arm that is ended leaves nothing.
+EXPELLED = """
+import os, signal, time
+from campaigns.evaluator.judge.integrity.process_hold import ProcessHold, below
+from campaigns.evaluator.sandbox.processes import adopt_orphans, end_descendants
+
+def arm():
+    read, write = os.pipe()
+    if warden := os.fork():
+        return warden, int(os.read(read, 64))
+    adopt_orphans()
+    if not (runner := os.fork()):
+        if not os.fork() and os.fork():
+            os._exit(0)
+        time.sleep(60)
+        os._exit(0)
+    os.write(write, b"%d" % runner)
+    os.waitpid(runner, 0)
+    end_descendants()
+    time.sleep(60)
+    os._exit(0)
+
+arms = {name: arm() for name in ("candidate", "rival 1")}
+time.sleep(0.5)
+if not (judge := os.fork()):
+    hold = ProcessHold()
+    for name, (_, runner) in arms.items():
+        hold.know(name, runner)
+    hold.freeze()
+    told = []
+    for name, (warden, _) in arms.items():
+        told.append({hold.whose(pid) for pid in below(warden)} == {name})
+    warden, _ = arms["rival 1"]
+    told.append(len(below(warden)))
+    hold.expel("rival 1")
+    told += [len(below(warden)), hold.moved()]
+    os.write(1, f"{told}".encode())
+    os._exit(0)
+os.waitpid(judge, 0)
+os.killpg(0, signal.SIGKILL)
+"""
+
+
+def test_it_ends_an_arm_with_all_that_it_has_started():
+    done = subprocess.run(
+        [sys.executable, "-c", EXPELLED], capture_output=True, text=True, start_new_session=True
+    )
+    # The runner, its child that has ended, and the orphan of that one.
+    assert done.stdout == "[True, True, 3, 0, 0]", done.stderr
+
+
 def test_it_stops_nobody_once_its_supervisor_has_gone(monkeypatch):
     hold = ProcessHold()
     monkeypatch.setattr(os, "getppid", lambda: 1)

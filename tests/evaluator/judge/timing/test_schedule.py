@@ -58,8 +58,13 @@ def test_it_lengthens_bursts_that_are_over_too_soon():
 
 
 def test_it_alternates_a_b_b_a():
-    assert "".join(turns(2, ["A", "B"])) == "ABBAABBA"
-    assert "".join(turns(2, ["A"])) == "AAAA"
+    assert ["".join(turns(block, ["A", "B"])) for block in (1, 2)] == ["ABBA", "ABBA"]
+    assert "".join(turns(1, ["A"])) == "AA"
+
+
+def test_of_more_arms_each_is_at_either_end_in_its_turn():
+    blocks = ["".join(turns(block, ["A", "B", "C"])) for block in (1, 2, 3)]
+    assert blocks == ["BCAACB", "CABBAC", "ABCCBA"]
 
 
 def test_it_finds_the_time_of_a_call_behind_an_overhead():
@@ -83,3 +88,8 @@ def test_arms_that_take_about_as_long_get_bursts_of_one_length():
     apart = {"candidate": 2.0e-5, "incumbent": 4.0e-5}
     assert agree(apart) == apart
     assert agree({"candidate": 2.0e-5}) == {"candidate": 2.0e-5}
+
+
+def test_it_gives_those_like_the_incumbent_bursts_of_one_length():
+    apart = {"incumbent": 2.0e-5, "candidate": 2.2e-5, "rival 1": 1.8e-5, "rival 2": 0.9e-5}
+    assert agree(apart) == apart | dict.fromkeys(("incumbent", "candidate"), 1.8e-5)
