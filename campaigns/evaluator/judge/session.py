@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 import torch
@@ -15,7 +15,7 @@ from campaigns.evaluator.contract.layout import BUILT_ONLY
 from campaigns.evaluator.contract.looks import is_absent
 from campaigns.evaluator.judge.arena_layout import ArenaLayout
 from campaigns.evaluator.judge.arm_report import failure_of
-from campaigns.evaluator.judge.correctness.case_check import BATCH, CaseCheck
+from campaigns.evaluator.judge.arms_check import ArmsCheck
 from campaigns.evaluator.judge.correctness.reference_client import served_reference
 from campaigns.evaluator.judge.correctness.trial import SharedSets
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
@@ -81,7 +81,6 @@ class MeasuringSession:
             channel.leave = self._leave
         self._sets = SharedSets(self._spec.check)
         # By arm and case.
-        self._checks: dict[tuple[str, str], CaseCheck] = {}
         self._overheads: dict[tuple[str, str], Overhead] = {}
         progress.environment.update(self._watch.environment)
 
@@ -213,85 +212,15 @@ class MeasuringSession:
         timed = self._job.protocol if self._job.timed and self.can_be_timed else None
         words = self._task.aids.forecast(proofs, len(self._channels), timed, self._spec.refresh)
         forecast = f" ({words})" if words else ""
+        checks = ArmsCheck(self._task, self._arenas, self._sets, self._channels, self._have_each)
         for case in self._job.cases:
             self._progress.enter(Phase.CHECK, case.name + forecast)
             forecast = ""
-            self._have_each(partial(self._lay_out, case))
-            self._compile(case, set(self._channels))
-            self._have_each(partial(self._check_once, case))
+            checks.once(case)
         for case in self._job.cases:
             self._progress.enter(Phase.CHECK, case.name)
-            self._check_all(case)
+            checks.every_call(case)
             self._sets.drop(case.name)
-
-    def _lay_out(self, case: Case, channel: RunnerChannel) -> None:
-        channel.phase = Phase.CHECK
-        layout = self._arenas.layouts[case.name]
-        context, slots = self._arenas.lay(channel, case, layout, BATCH)
-        self._checks[channel.name, case.name] = CaseCheck(channel, context, slots)
-
-    def _compile(self, case: Case, arms: Collection[str]) -> None:
-        """Have these arms make a call that is not looked at, all at once.
-
-        Compilers take seconds; all else is checked one arm after the other.
-        """
-        if self._kind != "gpu" or len(arms) < 2:
-            return
-        begun: set[str] = set()
-
-        def begin(channel: RunnerChannel) -> None:
-            if channel.name in arms and self._checks[channel.name, case.name].begin():
-                begun.add(channel.name)
-
-        def finish(channel: RunnerChannel) -> None:
-            if channel.name in begun:
-                channel.finish(self._arenas.call_s)
-
-        self._have_each(begin)
-        self._have_each(finish)
-
-    def _check_once(self, case: Case, channel: RunnerChannel) -> None:
-        if not self._checks[channel.name, case.name].once():
-            self._conclude(case, channel, right=False)
-
-    def _check_all(self, case: Case) -> None:
-        extra, right, hidden = self._spec.check, set[str](), dict[str, Iterator[None]]()
-
-        def declared(channel: RunnerChannel) -> None:
-            checked = self._checks[channel.name, case.name]
-            self._arenas.tell(channel, case, checked.slots)
-            lay = partial(self._arenas.lay_near, channel)
-            if checked.plain(self._job.protocol.trials):
-                right.add(channel.name)
-                if checked.unlike(extra, lay, self._sets.of(checked.context)):
-                    hidden[channel.name] = checked.hidden(extra, lay)
-
-        def go_on(channel: RunnerChannel) -> None:
-            # Up to the next hidden size, or to the end of them.
-            if channel.name in hidden and next(hidden[channel.name], ...) is ...:
-                del hidden[channel.name]
-
-        self._have_each(declared)
-        while hidden.keys() & self._channels.keys():
-            self._have_each(go_on)
-            self._compile(case, set(hidden))
-        self._have_each(lambda one: self._conclude(case, one, right=one.name in right))
-
-    def _conclude(self, case: Case, channel: RunnerChannel, *, right: bool) -> None:
-        """Note what was found. right: whether it is, on the case as declared."""
-        checked, arm = self._checks[channel.name, case.name], channel.name
-        told = self._progress.notes
-        told += [note for note in checked.notes if note not in told]
-        report = checked.report()
-        reason = f"case {case.name}: {report.message}"
-        if arm != INCUMBENT:
-            self._progress.checked[arm][case.name] = report
-            if not report.correct:
-                raise CandidateError(Outcome.WRONG_RESULT, Phase.CHECK, reason, case.name, arm)
-        elif not right:
-            raise HostError(f"the incumbent is wrong now: {reason}")
-        elif not report.correct:
-            told.append(f"the incumbent is wrong beyond its case: {reason}")
 
     def rehearse(self) -> None:
         """Make bursts that are proven but not timed."""

@@ -237,7 +237,7 @@ class SharedSets:
     """
 
     def __init__(self, check: CheckSpec) -> None:
-        self._check = check
+        self.check = check
         self._made: dict[str, list[Trial]] = {}
         self._rest: dict[str, Iterator[Trial]] = {}
         self._bytes = 0
@@ -259,11 +259,11 @@ class SharedSets:
         """Those of one case. Raises BadReference where the reference refuses a declared one."""
         name = context.case.name
         if not self._keeps(context):
-            yield from sets_as_trials(context, self._check, context.supply.example())
+            yield from sets_as_trials(context, self.check, context.supply.example())
             return
         made = self._made[name]
         if name not in self._rest:
-            self._rest[name] = sets_as_trials(context, self._check, context.supply.example())
+            self._rest[name] = sets_as_trials(context, self.check, context.supply.example())
         yield from list(made)
         for trial in self._rest[name]:
             made.append(trial)
@@ -278,7 +278,7 @@ class SharedSets:
         """Whether those of this case are kept; room for them is set aside when first asked."""
         if context.case.name in self._made:
             return True
-        needed = SIZE * context.layout.stride * len(self._check.sets)
+        needed = SIZE * context.layout.stride * len(self.check.sets)
         if self._bytes + needed > KEPT_BYTES[context.device.type]:
             return False
         self._bytes += needed
