@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from campaigns.evaluator.contract import ContractError, MachineCode, Report
+from campaigns.evaluator.contract import ContractError, MachineCode, Outcome, Report
 from campaigns.models import (
     Campaign,
     CampaignState,
@@ -17,6 +17,7 @@ from campaigns.models import (
     EvaluationKind,
     EvaluationState,
     Round,
+    RoundState,
     Standing,
     StandingWord,
     Worker,
@@ -103,6 +104,69 @@ def deciding_report(candidate: Candidate) -> Report | None:
     report, again = deciding_evaluation(candidate).facts, second_session(candidate)
     found = again.facts if again else None
     return merged(report, found) if report and found else report
+
+
+# How many other candidates shared the trial, in a report's environment.
+BESIDE = "candidates beside it"
+# Among others a crash or a limit may be their doing: they share memory and CPUs of the host, and on
+# a GPU its memory and its time.
+DOUBTFUL = (Outcome.CRASHED, Outcome.TIMED_OUT)
+MOST_BROKEN = 3
+# Kinds of platforms.
+TRIED_TOGETHER = ("cpu",)
+
+
+def untried(round_: Round) -> list[Candidate]:
+    """The finalists of a round's search that still need a trial, in their order."""
+    found = []
+    for candidate in round_.candidates.filter(ordinal__gt=1).order_by("ordinal"):
+        tries = list(_trials(round_).filter(candidate=candidate, void="").order_by("attempt"))
+        broken = [one for one in tries if one.outcome == Outcome.BROKEN_HOST]
+        last = tries[-1] if tries else None
+        if len(broken) < MOST_BROKEN and (last is None or last in broken or _is_doubtful(last)):
+            found.append(candidate)
+    return found
+
+
+def _is_doubtful(trial: Evaluation) -> bool:
+    return trial.outcome in DOUBTFUL and BESIDE in trial.report.get("environment", {})
+
+
+def rivals_of(evaluation: Evaluation) -> list[Candidate]:
+    """The finalists that share the trial of an evaluation.
+
+    None once a trial of the round was broken off: then each is tried by itself, so that one that
+    disturbs the others does so no more. And none on a GPU, where several at once were never tried.
+    """
+    round_ = evaluation.candidate.round
+    if round_.campaign.platform.kind not in TRIED_TOGETHER:
+        return []
+    if evaluation.kind != EvaluationKind.DECIDE or not round_.traits.is_screened:
+        return []
+    before = _trials(round_).filter(pk__lt=evaluation.pk, void="")
+    if not hasattr(round_, "sweep") or before.filter(outcome=Outcome.BROKEN_HOST).exists():
+        return []
+    left = untried(round_)
+    told = before.filter(candidate__in=left).exists()
+    return [] if told else [one for one in left if one.pk != evaluation.candidate_id]
+
+
+def _trials(round_: Round) -> QuerySet[Evaluation]:
+    return Evaluation.objects.filter(candidate__round=round_, kind=EvaluationKind.DECIDE)
+
+
+def outcomes_of_trials(round_: Round) -> dict[int, str]:
+    """Of the candidates of a round that were tried in full, by ordinal; the last attempt counts."""
+    done = _trials(round_).filter(state=EvaluationState.DONE).order_by("attempt")
+    return dict(done.values_list("candidate__ordinal", "outcome"))
+
+
+def tried_candidates(round_: Round) -> list[Candidate]:
+    """Those that a verdict may be about: the finalists of a search that were tried, or one."""
+    if round_.state != RoundState.SCREENED or not hasattr(round_, "sweep"):
+        return [judged_candidate(round_)]
+    done = _trials(round_).filter(state=EvaluationState.DONE)
+    return list(round_.candidates.filter(pk__in=done.values("candidate")).order_by("ordinal"))
 
 
 @dataclass(frozen=True, slots=True)

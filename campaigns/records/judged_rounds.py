@@ -9,7 +9,7 @@ from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Candidate, Evaluation, Round, RoundState
 from campaigns.records.campaigns import baseline_floor, intake_of, target_of
 from campaigns.records.cases import cases_of, classes_by_case, taken_by
-from campaigns.records.evaluations import deciding_evaluation, judged_candidate, second_session
+from campaigns.records.evaluations import deciding_evaluation, second_session
 from campaigns.records.findings import examined
 from campaigns.records.noise import NoiseFloor, floor_for
 from campaigns.records.rounds import declared_of
@@ -31,13 +31,12 @@ class JudgedRound:
     floor: NoiseFloor
 
 
-def load_judged_round(round_: Round) -> JudgedRound:
-    """Read what decides about a round whose evaluations are all done.
+def load_judged_round(round_: Round, candidate: Candidate) -> JudgedRound:
+    """Read what decides about a candidate of a round whose evaluations are all done.
 
     Raises ValueError for a second session without a report.
     """
     campaign = round_.campaign
-    candidate = judged_candidate(round_)
     evaluations = [deciding_evaluation(candidate)]
     if round_.state == RoundState.CLAIMED and (again := second_session(candidate)):
         evaluations.append(again)

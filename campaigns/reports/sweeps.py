@@ -15,6 +15,7 @@ from campaigns.charts.sweep_course import Finalist
 from campaigns.charts.swept import SweptPoint
 from campaigns.evaluator.contract import Outcome, Param
 from campaigns.models import EvaluationState
+from campaigns.records.evaluations import outcomes_of_trials
 from campaigns.records.sweeps import ScreenedPoint, SweepRecord, reasons_of
 from campaigns.reports.progress import spoken
 from campaigns.reports.sheet import heartbeat_of
@@ -276,16 +277,22 @@ def sweep_version(record: SweepRecord, now: datetime) -> str:
 
 
 def _finalists(record: SweepRecord) -> list[Finalist]:
-    """Those before the chosen one did not pass their trial; those behind it were not needed."""
+    """Beside the chosen one, those that failed in their trial or were not the best of it."""
     chosen = record.round.chosen.ordinal if record.round.chosen else 0
+    tried = outcomes_of_trials(record.round) if record.finalists else {}
     verdict = getattr(record.round, "verdict", None)
     found = []
     for point in record.finalists:
         ordinal, word = point.candidate or 0, VerdictWord.RUNNING
-        if verdict:
-            word = VerdictWord(verdict.word) if ordinal == chosen else VerdictWord.REJECTED
-        if not verdict or ordinal <= chosen:
-            told = f"{word.words} by the trial" if verdict else "for the trial"
+        told = "for the trial"
+        if verdict and ordinal == chosen:
+            word = VerdictWord(verdict.word)
+            told = f"{word.words} by the trial"
+        elif verdict:
+            passed = tried.get(ordinal) == Outcome.PASSED
+            word = VerdictWord.NO_CHANGE if passed else VerdictWord.REJECTED
+            told = "not the best of its trial" if passed else f"{word.words} by the trial"
+        if not verdict or ordinal in tried:
             told = f"candidate {ordinal}, {told}"
             found.append(Finalist(point.number, "#candidates", GLYPHS[word], told))
     return found

@@ -185,6 +185,23 @@ class Judgement:
         return self.second is None and claims(self.decision)
 
 
+def best_of(judgements: Sequence[Judgement]) -> int:
+    """Which of several candidates that were tried beside one incumbent a round is judged by.
+
+    The fastest whose gain passes every gate; else the fastest that was timed; else the last one
+    that failed by itself. A gain is no surer for being the best: see `looks_at` of
+    `campaigns.evaluator.contract.looks`, and the second session, which has that candidate alone.
+    """
+
+    def rank(n: int) -> tuple[bool, bool, float, bool, int]:
+        decision = judgements[n].decision
+        gain = decision.gain
+        shown = gain.gain if gain else 0.0
+        return claims(decision), gain is not None, shown, not decision.void, n
+
+    return max(range(len(judgements)), key=rank)
+
+
 def decide(reports: Sequence[Report], standard: Standard) -> Judgement:
     """Judge a candidate by its sessions, the first one first.
 

@@ -29,7 +29,7 @@ from campaigns.models.transitions import WORKING
 from campaigns.records.baselines import may_be_measured
 from campaigns.records.cases import cases_of
 from campaigns.records.device_waits import is_put_off
-from campaigns.records.evaluations import may_reproduce
+from campaigns.records.evaluations import may_reproduce, rivals_of
 from campaigns.records.noise import floor_ahead, met_load
 from campaigns.rules.noise.device_gate import QUIET, DeviceCheck, DeviceState
 from campaigns.rules.noise.drift import on_crowded_host
@@ -80,7 +80,7 @@ def evaluate(key: int, context: WorkerContext) -> Campaign | None:
             report = _run(evaluation, context)
             if report is None:
                 return None
-            return _finish(evaluation, _without_host_noise(_placed(report, context.device, found)))
+            return _finish(evaluation, _completed(report, context.device, found))
     except DeviceBusy as busy:
         wait_for_device(evaluation, context.worker, Cause.HELD, str(busy))
         raise
@@ -207,12 +207,19 @@ def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
         cases=tuple(Case(name=row.name, params=row.params) for row in rows),
         candidate=evaluation.candidate.source,
         incumbent=evaluation.against.source if evaluation.against else None,
+        rivals=tuple(rival.source for rival in rivals_of(evaluation)),
         scratch=folder / "scratch",
         protocol=protocol,
         own_kernels=tuple(campaign.own_kernels or ()),
         noise_floor=floor_ahead(evaluation),
     )
     return torch_job(job, evaluation) if traits.is_torch else job
+
+
+def _completed(report: Report, device: Device, found: DeviceCheck) -> Report:
+    """Add where each candidate was measured, and see whether its times are some."""
+    own = _without_host_noise(_placed(report, device, found))
+    return replace(own, rivals=tuple(_completed(one, device, found) for one in report.rivals))
 
 
 def _placed(report: Report, device: Device, found: DeviceCheck) -> Report:
@@ -283,7 +290,7 @@ def sanitize(job: Job, service: Measurer, beat: Beat | None = None) -> tuple[San
 
     Where they could not be run at all, that is the one thing said. What `beat` raises is passed on.
     """
-    asked = replace(job, incumbent=None, timed=False, sanitize=True)
+    asked = replace(job, incumbent=None, rivals=(), timed=False, sanitize=True)
     report = service.evaluate(asked, beat)
     return report.sanitized or (Sanitized("sanitizers", False, note=report.reason),)
 
@@ -301,6 +308,7 @@ def read_code(job: Job, service: Measurer, beat: Beat | None = None) -> MachineC
         replace(
             job,
             incumbent=None,
+            rivals=(),
             timed=False,
             read_code=True,
             device="cpu" if job.backend == "triton" else job.device,

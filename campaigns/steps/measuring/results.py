@@ -11,7 +11,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,10 @@ from django.utils import timezone
 from campaigns.devices.processes import is_gone, worker_of
 from campaigns.evaluator.contract import ContractError, Outcome, Phase, Report
 from campaigns.evaluator.contract.files import dump, load_report
-from campaigns.models import Campaign, Evaluation, EvaluationState
+from campaigns.models import Campaign, Candidate, Evaluation, EvaluationState
 from campaigns.models.event import record
-from campaigns.models.transitions import claim
+from campaigns.models.transitions import claim, move
+from campaigns.records.evaluations import BESIDE, rivals_of
 from campaigns.records.noise import (
     as_host_failure,
     drift_under,
@@ -72,6 +73,8 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
     given_up = Q(state=EvaluationState.QUEUED, holder="", claims=evaluation.claims)
     mine = Evaluation.objects.filter(held | given_up, pk=evaluation.pk)
     renew_connection()
+    beside = list(zip(rivals_of(evaluation), report.rivals, strict=False))
+    report = _beside(len(beside), report)
     drifted = drift_under(evaluation, report)
     if drifted and not may_repeat(evaluation):
         report, drifted = as_host_failure(report, drifted), ()
@@ -91,6 +94,8 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
             same = Evaluation.objects.filter(candidate=evaluation.candidate, kind=evaluation.kind)
             if same.filter(outcome__in=failed, void="").count() < MOST_ATTEMPTS:
                 evaluation.queue_again()
+        for candidate, own in beside:
+            _record_rival(evaluation, candidate, _beside(len(beside), own))
         round_ = evaluation.candidate.round
         who = f"round {round_.number}, {evaluation.candidate.label}"
         if evaluation.traits.is_torch:
@@ -98,6 +103,34 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
         message = f"{who}: {report.outcome.value}"
         record(campaign, "evaluated", message, round=round_, evaluation=evaluation.pk)
     return campaign
+
+
+def _beside(others: int, report: Report) -> Report:
+    """One candidate's own report, with how many others shared its trial."""
+    more = {BESIDE: str(others)} if others else {}
+    return replace(report, rivals=(), environment={**report.environment, **more})
+
+
+def _record_rival(trial: Evaluation, candidate: Candidate, report: Report) -> None:
+    """Store what a trial has found of another candidate, as an evaluation of its own.
+
+    Its time is that of the trial, and counted there. Inside the caller's transaction.
+    """
+    drifted, now = drift_under(trial, report), timezone.now()
+    kind, round_ = trial.kind, candidate.round
+    own = Evaluation.objects.create(
+        candidate=candidate,
+        against=trial.against,
+        kind=kind,
+        attempt=1 + candidate.evaluations.filter(kind=kind).count(),
+        worker=trial.worker,
+        started_at=now,
+    )
+    why = [asdict(one) | {"what": one.what.value} for one in drifted]
+    void = {"void": sentence_of(drifted) if drifted else "", "void_reasons": why}
+    move(own, EvaluationState.DONE, **ended_with(report), **void)
+    message = f"round {round_.number}, {candidate.label}: {report.outcome.value}"
+    record(round_.campaign, "evaluated", message, round=round_, evaluation=own.pk)
 
 
 def repeat_void(evaluation: Evaluation, sentence: str) -> None:

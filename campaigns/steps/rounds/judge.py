@@ -25,11 +25,11 @@ from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
 from campaigns.records.campaigns import noise_between
 from campaigns.records.cases import case_rows, class_rows
-from campaigns.records.evaluations import Session
+from campaigns.records.evaluations import Session, tried_candidates
 from campaigns.records.judged_rounds import JudgedRound, load_judged_round
 from campaigns.rules.stop.ladder import may_repair
 from campaigns.rules.verdict.case_limits import Level
-from campaigns.rules.verdict.decide import Judgement, decide
+from campaigns.rules.verdict.decide import Judgement, best_of, decide
 from campaigns.rules.verdict.decision import Decision, Reason, VerdictWord
 from campaigns.rules.verdict.one_session import compare
 from campaigns.steps.measuring.standings import gain_columns, remeasure, settle
@@ -41,17 +41,20 @@ from campaigns.steps.rounds.screen import hand_on
 def judge(round_: Round) -> Next:
     """Write the one verdict of a round; on the baseline also the campaign's noise floor.
 
-    A round with an unfinished evaluation is not judged: that evaluation is requested instead. What
-    would be accepted is measured again first, and then judged by both sessions. What failed in a
-    way that another change may mend is repaired first, while that is allowed (R17).
+    A round with an unfinished evaluation is not judged: that evaluation is requested instead. Of
+    several candidates that were tried together the best one is judged. What would be accepted is
+    measured again first, and then judged by both sessions. What failed in a way that another change
+    may mend is repaired first, while that is allowed (R17).
     """
     evaluations = Evaluation.objects.filter(candidate__round=round_)
     states = evaluations.exclude(state=EvaluationState.DONE).values_list("pk", "state")
     if states:
         queued = (key for key, state in states if state == EvaluationState.QUEUED)
         return Next(measure=tuple(sorted(queued)))
-    judged = load_judged_round(round_)
-    judgement = decide(judged.reports, judged.standard)
+    tried = [load_judged_round(round_, one) for one in tried_candidates(round_)]
+    judgements = [decide(one.reports, one.standard) for one in tried]
+    best = best_of(judgements)
+    judged, judgement = tried[best], judgements[best]
     if _waits_for_host(round_, judged, judgement.decision):
         return AGAIN
     if judgement.is_claim:
@@ -60,6 +63,8 @@ def judge(round_: Round) -> Next:
     if more and not round_.campaign.stop_requested and (following := hand_on(round_)):
         return following
     if _is_mendable(round_, judgement.decision):
+        # What is mended is the candidate that is judged.
+        claim(Round.objects.filter(pk=round_.pk, state=round_.state), chosen=judged.candidate)
         return AGAIN if move(round_.campaign, CampaignState.REPAIR) else NOTHING
     return _close(round_, judged, judgement)
 

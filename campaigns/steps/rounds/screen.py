@@ -6,7 +6,7 @@ import math
 import statistics
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, Q, QuerySet
 
 from campaigns.evaluator.contract import CaseReport, Outcome
 from campaigns.models import (
@@ -22,6 +22,7 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
 from campaigns.records.cases import cases_of
+from campaigns.records.evaluations import untried
 from campaigns.records.target.device_limits import campaign_space
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.case_limits import Level, level_words
@@ -85,7 +86,7 @@ FINALISTS, NEAR, MOST = 3, 1.01, 6
 
 
 def take_finalists(round_: Round, sweep: Sweep) -> Next:
-    """Store the best points as candidates, and queue the first one's deciding evaluation.
+    """Store the best points as candidates, and queue their trial, as an evaluation of the first.
 
     When nothing but the source as it is passed, that is measured: the verdict then says no change.
     """
@@ -112,15 +113,18 @@ def take_finalists(round_: Round, sweep: Sweep) -> Next:
 
 
 def hand_on(round_: Round) -> Next | None:
-    """Queue the trial of the next finalist; None where there is none left."""
-    if round_.state != RoundState.SCREENED or round_.chosen is None:
+    """Queue another trial for the finalists that still need one; None where there is none."""
+    if round_.state != RoundState.SCREENED or not sweep_of(round_):
         return None
-    untried = round_.candidates.exclude(evaluations__kind=EvaluationKind.DECIDE)
-    following = untried.filter(ordinal__gt=round_.chosen.ordinal).first()
-    if following is None or not sweep_of(round_):
+    left = untried(round_)
+    if not left:
         return None
+    following = left[0]
     with transaction.atomic():
-        mine = Round.objects.filter(pk=round_.pk, state=round_.state, chosen=round_.chosen)
+        waiting = Evaluation.objects.filter(candidate__round=round_).exclude(
+            state=EvaluationState.DONE
+        )
+        mine = Round.objects.filter(~Q(Exists(waiting)), pk=round_.pk, state=round_.state)
         if not claim(mine, chosen=following):
             return NOTHING
         _decide(round_, following)
@@ -147,6 +151,8 @@ def fastest(sweep: Sweep) -> QuerySet[SweepPoint]:
 
 
 def _decide(round_: Round, candidate: Candidate) -> None:
+    kind = EvaluationKind.DECIDE
+    attempt = 1 + candidate.evaluations.filter(kind=kind).count()
     Evaluation.objects.create(
-        candidate=candidate, against=round_.against, kind=EvaluationKind.DECIDE
+        candidate=candidate, against=round_.against, kind=kind, attempt=attempt
     )

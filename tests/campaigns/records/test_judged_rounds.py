@@ -21,7 +21,6 @@ def load(monkeypatch):
         )
         floor = SimpleNamespace(value=0.01, words="")
         for name, answer in (
-            ("judged_candidate", object()),
             ("deciding_evaluation", first),
             ("second_session", again),
             ("floor_for", floor),
@@ -31,7 +30,7 @@ def load(monkeypatch):
         ):
             monkeypatch.setattr(judged_rounds, name, lambda *_, answer=answer: answer)
         round_ = SimpleNamespace(campaign=None, state=RoundState.CLAIMED, kind=RoundKind.ATTEMPT)
-        return judged_rounds.load_judged_round(round_).reports
+        return judged_rounds.load_judged_round(round_, object()).reports
 
     return loaded
 

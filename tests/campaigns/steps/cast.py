@@ -230,7 +230,13 @@ class Moody(Judge):
 
 
 def report_on(job: Job) -> Report:
-    """What the fake judge finds: the kernel's text says it."""
+    """What the fake judge finds: the kernel's text says it, and that of each rival."""
+    alone = replace(job, rivals=())
+    rivals = tuple(report_on(replace(alone, candidate=rival)) for rival in job.rivals)
+    return replace(_found(alone), rivals=rivals)
+
+
+def _found(job: Job) -> Report:
     failure = re.search(r"(crash|wrong|build|host|hang|unsure)", job.candidate.text)
     if failure:
         outcome = {

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import random
 from dataclasses import replace
 
 import pytest
 
-from campaigns.evaluator.contract import Outcome, Report
+from campaigns.evaluator.contract import Outcome, Protocol, Report
+from campaigns.evaluator.contract.looks import looks_at
 from campaigns.rules.noise.gain import Gain, interval, pooled
 from campaigns.rules.target.roofline import Work, physical_floor
-from campaigns.rules.verdict.decide import agree, claims, decide_again, decide_elsewhere, merged
+from campaigns.rules.verdict.decide import (
+    agree,
+    best_of,
+    claims,
+    decide,
+    decide_again,
+    decide_elsewhere,
+    merged,
+)
 from campaigns.rules.verdict.decision import Gate, Reason, VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import GATE_NAMES, decide_session
@@ -206,3 +217,39 @@ def test_it_pools_one_session_into_its_own_interval() -> None:
     pairs = {"a": [(10.0 * s, 5.0 / s) for s in STRAY]}
     alone, told = interval(pairs, 3), pooled([pairs], 3)
     assert (told.gain, told.low, told.high) == (alone.gain, alone.low, alone.high)
+
+
+def test_of_several_the_fastest_that_passes_every_gate_is_judged() -> None:
+    crashed = report(outcome=Outcome.CRASHED)
+    broken = report(outcome=Outcome.BROKEN_HOST)
+    tried = (session(1.2), crashed, session(1.5), session(1.0), broken)
+    judged = [decide([one], AGAINST) for one in tried]
+    assert best_of(judged) == 2
+    assert best_of(judged[3:]) == 0
+    assert best_of([judged[1], judged[4]]) == 0
+
+
+def test_of_four_that_are_like_the_incumbent_hardly_ever_one_is_accepted() -> None:
+    """The best of each trial goes to its second session alone; the noise floor is none."""
+    rng, tries, accepted, claimed = random.Random(11), 300, 0, 0
+    standard = replace(AGAINST, noise=0.0)
+    (look,) = looks_at(Protocol(), 4)
+
+    def drawn() -> list[float]:
+        return [10 * math.exp(rng.gauss(0, 0.02)) for _ in range(2 * look.blocks)]
+
+    def trial(contenders: int) -> list[Report]:
+        old = timing(drawn())
+        tried = (report(case(timing(drawn()), old)) for _ in range(contenders))
+        return [replace(one, looks=(look,) if contenders > 1 else ()) for one in tried]
+
+    for _ in range(tries):
+        reports = trial(4)
+        judged = [decide([one], standard) for one in reports]
+        best = best_of(judged)
+        if judged[best].is_claim:
+            claimed += 1
+            both = decide([reports[best], *trial(1)], standard)
+            accepted += both.decision.verdict is VerdictWord.ACCEPTED
+    assert claimed <= 0.05 * tries
+    assert accepted <= 0.05 * tries

@@ -1,4 +1,4 @@
-"""A round that is a search: points become rows, the best ones go to trial, one after the other."""
+"""A round that is a search: points become rows, and the best ones go to one trial together."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from campaigns.devices.sweep.loop import SweepBroken, SweepWork
 from campaigns.evaluator.contract import Job, Outcome, Report, Source
 from campaigns.evaluator.contract.stream import BuildFacts, BuildResult, ScreenResult
 from campaigns.models import Campaign, Evaluation, EvaluationKind, Sweep, SweepPoint
+from campaigns.records.evaluations import BESIDE
 from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
 from campaigns.steps.lifecycle import run_here as lifecycle
 from campaigns.steps.lifecycle.run_here import run_here
@@ -38,14 +39,23 @@ def tile(source: Source) -> int:
 
 
 class KnobJudge(cast.Judge):
-    """Finds in a trial what `TRIED` says of the knob's value."""
+    """Finds in a trial what `TRIED` says of the knob's value. breaks: trials that a host breaks."""
+
+    breaks = 0
 
     def evaluate(self, job: Job, beat: Callable[[str], None] | None = None) -> Report:
         def told(source: Source) -> Source:
             return replace(source, text=TRIED.get(tile(source), "time 300"))
 
         old = told(job.incumbent) if job.incumbent else None
-        return super().evaluate(replace(job, candidate=told(job.candidate), incumbent=old), beat)
+        rivals = tuple(map(told, job.rivals))
+        if rivals and self.breaks:
+            self.breaks -= 1
+            return replace(
+                super().evaluate(job, beat), outcome=Outcome.BROKEN_HOST, cases=(), rivals=()
+            )
+        seen = replace(job, candidate=told(job.candidate), incumbent=old, rivals=rivals)
+        return super().evaluate(seen, beat)
 
 
 def screen(
@@ -69,9 +79,13 @@ def sweep_run(db: None, tmp_path: Path) -> Callable[..., Campaign]:
     """Run a campaign whose kernel has one knob, with a fake screen."""
 
     def go(
-        how: Callable[..., None] = screen, rounds: int = 2, v0: str = V0, **looks: Any
+        how: Callable[..., None] = screen,
+        rounds: int = 2,
+        v0: str = V0,
+        judge: KnobJudge | None = None,
+        **looks: Any,
     ) -> Campaign:
-        bench = replace(cast.make_bench(KnobJudge()), sweep=how, **looks)
+        bench = replace(cast.make_bench(judge or KnobJudge()), sweep=how, **looks)
         folder = Path(mkdtemp(dir=tmp_path))
         campaign = cast.make_campaign(folder, v0, max_rounds=rounds)
         return run_here(campaign.pk, bench, lambda message: None)
@@ -79,19 +93,71 @@ def sweep_run(db: None, tmp_path: Path) -> Callable[..., Campaign]:
     return go
 
 
-def test_the_best_points_go_to_trial_and_one_that_fails_hands_on(sweep_run) -> None:
-    campaign = sweep_run()
+def decided(campaign: Campaign) -> list[tuple[int, str, str]]:
+    """What was tried in full in the search's round: value, outcome, and beside how many others."""
+    of_round = Evaluation.objects.filter(candidate__round__campaign=campaign)
+    trials = of_round.filter(candidate__round__number=2, kind=EvaluationKind.DECIDE)
+    return [
+        (tile(e.candidate.source), e.outcome, e.report["environment"].get(BESIDE, ""))
+        for e in trials
+    ]
+
+
+def test_the_best_points_go_to_one_trial_and_the_best_of_those_is_judged(sweep_run) -> None:
+    judge = KnobJudge()
+    campaign = sweep_run(judge=judge)
     round_ = campaign.rounds.get(number=2)
     assert round_.hypothesis["strategy"] == "tune.space"
     assert [c.label for c in round_.candidates.all()[:3]] == ["as it is", "TILE 16", "TILE 32"]
-    decided = Evaluation.objects.filter(candidate__round=round_, kind=EvaluationKind.DECIDE)
-    assert [(tile(e.candidate.source), e.outcome) for e in decided] == [
-        (16, "wrong_result"),
-        (32, "passed"),
+    assert decided(campaign) == [
+        (16, "wrong_result", "2"),
+        (32, "passed", "2"),
+        (128, "passed", "2"),
     ]
+    assert [len(job.rivals) for job in judge.jobs if job.rivals] == [2]
+    # The second session has the best one alone.
+    again = Evaluation.objects.get(candidate=round_.chosen, kind=EvaluationKind.REMEASURE)
+    assert again.report["rivals"] == []
     assert round_.verdict.word == "accepted"
     assert round_.chosen.params["TILE"] == 32
     assert tile(campaign.incumbent.source) == 32
+
+
+def test_one_that_was_behind_another_on_the_screen_may_be_the_best(sweep_run, monkeypatch) -> None:
+    monkeypatch.setitem(TRIED, 128, "time 40")
+    campaign = sweep_run()
+    round_ = campaign.rounds.get(number=2)
+    assert round_.chosen.params["TILE"] == 128
+    assert round_.verdict.evaluation.candidate == round_.chosen
+    assert round_.verdict.gain == pytest.approx(1.5, rel=0.02)
+
+
+def test_a_trial_that_a_host_breaks_off_is_made_again_with_each_alone(sweep_run) -> None:
+    judge = KnobJudge()
+    judge.breaks = 1
+    campaign = sweep_run(judge=judge)
+    assert decided(campaign) == [
+        (16, "broken_host", ""),
+        (16, "wrong_result", ""),
+        (32, "passed", ""),
+    ]
+    assert tile(campaign.incumbent.source) == 32
+
+
+def test_one_that_crashes_beside_others_is_tried_alone_before_that_counts(
+    sweep_run, monkeypatch
+) -> None:
+    monkeypatch.setitem(TRIED, 16, "crash")
+    for value in (32, 128):
+        monkeypatch.setitem(TRIED, value, "time 100")
+    campaign = sweep_run()
+    assert decided(campaign) == [
+        (16, "crashed", "2"),
+        (32, "passed", "2"),
+        (128, "passed", "2"),
+        (16, "crashed", ""),
+    ]
+    assert campaign.rounds.get(number=2).verdict.word == "no_change"
 
 
 def test_what_is_behind_the_source_as_it_is_goes_to_no_trial(sweep_run, monkeypatch) -> None:
