@@ -76,14 +76,15 @@ def _time_us(call: Callable[[], object], device: str) -> float:
         from triton.testing import do_bench
 
         return float(do_bench(call, return_mode="median")) * 1e3
-    spent_s: list[float] = []
+    took_s: list[float] = []
     for limit_s in (WARM_S, TIMED_S):
-        spent_s = []
-        while sum(spent_s) < limit_s:
+        took_s, left_s = [], limit_s
+        while left_s > 0:
             begun = time.perf_counter()
             call()
-            spent_s.append(time.perf_counter() - begun)
-    return median(spent_s) * 1e6
+            took_s.append(time.perf_counter() - begun)
+            left_s -= took_s[-1]
+    return median(took_s) * 1e6
 
 
 def _module(path: Path, name: str) -> Any:
