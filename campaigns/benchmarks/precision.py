@@ -39,7 +39,6 @@ from campaigns.evaluator.contract import (
     CaseReport,
     Job,
     Outcome,
-    Protocol,
     Report,
     Source,
     backends,
@@ -51,7 +50,7 @@ from campaigns.rules.noise.gain import noise_floor
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
-from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
+from campaigns.steps.lifecycle.create_campaign import protocol_for
 
 SESSIONS, SAME, KNOWN, LIMIT_S = 3, 40, 10, 3600.0
 CHAIN = TRICKS / "problems" / "chain"
@@ -123,7 +122,7 @@ def measure_precision(options: Namespace, progress: Progress) -> BenchReport:
     device, deadline = this_device(options.device), time.monotonic() + options.limit_s
     with held(device) as folder, EvaluatorService() as service:
         scratch = folder / "scratch"
-        burst_ms = options.burst_ms or _protocol(device).burst_ms
+        burst_ms = options.burst_ms or protocol_for(device.kind).burst_ms
 
         def of_that_length(job: Job) -> Job:
             return replace(job, protocol=replace(job.protocol, burst_ms=burst_ms))
@@ -232,11 +231,7 @@ def _shipped(
 
 
 def _v0(device: Device, spec: ProblemSpec, backend: str, scratch: Path) -> Job:
-    return v0_job(device, spec, backend, scratch, _protocol(device))
-
-
-def _protocol(device: Device) -> Protocol:
-    return CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL
+    return v0_job(device, spec, backend, scratch, protocol_for(device.kind))
 
 
 def _evaluated(service: EvaluatorService, job: Job) -> Report:

@@ -30,7 +30,7 @@ from campaigns.devices.passport import v0_job
 from campaigns.evaluator.contract import Job, Outcome, Phase, backends
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.shipped import problem_folder
-from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
+from campaigns.steps.lifecycle.create_campaign import protocol_for
 
 PROBLEM, TRIES = "softmax", 3
 ALONE, AGAINST, WRONG = "alone", "against an incumbent", "a wrong kernel"
@@ -78,7 +78,7 @@ def measure_trials(options: Namespace, progress: Progress) -> BenchReport:
     """Time each kind of trial on each backend so often."""
     require(options, tries=(1, None))
     device, timed = this_device(options.device), list[Timed]()
-    protocol = CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL
+    protocol = protocol_for(device.kind)
     with held(device) as folder, EvaluatorService() as service:
         spec = load_problem(problem_folder(PROBLEM))
         for name in options.backend or spec.files:

@@ -40,7 +40,7 @@ from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.wording import share
-from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
+from campaigns.steps.lifecycle.create_campaign import protocol_for
 from campaigns.steps.measuring.claims import ClaimHeartbeat, begin, renew_connection
 from campaigns.steps.problems import find_problem, floors_here
 from campaigns.steps.worker import WorkerContext
@@ -233,7 +233,7 @@ def prove_change(asked: Proof, trial: ChangeTrial, context: WorkerContext) -> Pr
             candidate=candidate,
             incumbent=incumbent,
             scratch=trial.folder / "proof",
-            protocol=CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL,
+            protocol=protocol_for(device.kind),
         )
         report = context.service.evaluate(job, lambda phase: trial.beat(PROVING))
         kinds = dict.fromkeys(FindingKind, Stance.FLAGGED)

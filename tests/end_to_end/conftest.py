@@ -32,7 +32,6 @@ def on_this_cpu(service: EvaluatorService, monkeypatch: pytest.MonkeyPatch, sett
     settings.KOPT_DEVICE, settings.KOPT_GATE = "cpu", "OFF"
     for name in ("evaluate", "campaign"):
         monkeypatch.setattr(f"{COMMANDS}.{name}.EvaluatorService", lambda **_: nullcontext(service))
-    monkeypatch.setattr(f"{COMMANDS}.evaluate.CPU_PROTOCOL", small.QUICK)
     monkeypatch.setattr("campaigns.steps.lifecycle.create_campaign.CPU_PROTOCOL", small.QUICK)
     for name, ceiling in (("bandwidth", cast.BANDWIDTH), ("compute", cast.COMPUTE)):
         found = [replace(ceiling, value=1e18)]

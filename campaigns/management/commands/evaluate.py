@@ -30,7 +30,7 @@ from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.verdict.report_words import code_words, function_words, notes_of
 from campaigns.rules.verdict.sanitizers import found_words, passed
-from campaigns.steps.lifecycle.create_campaign import CPU_PROTOCOL, GPU_PROTOCOL
+from campaigns.steps.lifecycle.create_campaign import protocol_for
 from campaigns.steps.measuring.evaluate import read_code, sanitize
 from campaigns.steps.problems import Floors, find_problem, floors_here
 from campaigns.syntax.findings.find import findings_of
@@ -199,7 +199,7 @@ class Command(BaseCommand):
             incumbent=self._source(against, spec, other, flags) if against else None,
             incumbent_backend=other,
             scratch=Path(settings.DATA_DIR),
-            protocol=CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL,
+            protocol=protocol_for(device.kind),
             timed=not options["no_timing"],
         )
 

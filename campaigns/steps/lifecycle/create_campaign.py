@@ -215,14 +215,20 @@ def _cases(wanted: tuple[str, ...], problem: Problem, platform: Platform) -> lis
     return [name for name in meant if name in wanted] if wanted else meant
 
 
+def protocol_for(kind: str) -> contract.Protocol:
+    """The rules of campaigns on this kind of device, "cpu" or "gpu"."""
+    return CPU_PROTOCOL if kind == "cpu" else GPU_PROTOCOL
+
+
 def _protocol(wish: Wish, platform: Platform) -> Protocol:
     if wish.require_sanitizers and wish.backend not in SANITIZED:
         raise CampaignRefused(
             f"require_sanitizers: no sanitizer runs on backend {wish.backend}; accepted for: "
             f"{', '.join(SANITIZED)}"
         )
-    rules = CPU_PROTOCOL if platform.kind == "cpu" else GPU_PROTOCOL
-    values = asdict(replace(rules, require_sanitizers=wish.require_sanitizers))
+    values = asdict(
+        replace(protocol_for(platform.kind), require_sanitizers=wish.require_sanitizers)
+    )
     if not wish.require_sanitizers:
         # Named only where it is requested, so that equal rules stay one protocol.
         del values["require_sanitizers"]
