@@ -151,6 +151,11 @@ def rivals_of(evaluation: Evaluation) -> list[Candidate]:
     return [] if told else [one for one in left if one.pk != evaluation.candidate_id]
 
 
+def next_attempt(candidate: Candidate, kind: str) -> int:
+    """The number of the next measurement of this kind, from 1."""
+    return 1 + candidate.evaluations.filter(kind=kind).count()
+
+
 def _trials(round_: Round) -> QuerySet[Evaluation]:
     return Evaluation.objects.filter(candidate__round=round_, kind=EvaluationKind.DECIDE)
 

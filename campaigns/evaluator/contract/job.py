@@ -99,7 +99,6 @@ class Job:
     """One evaluation to do.
 
     rivals: further candidates of the same backend, each compared with the same incumbent.
-
     device: "cpu" or "cuda:<index>". target: what compilers build for ("native", "sm_90a", ...).
     incumbent: the other arm of the A B B A comparison; None measures the candidate alone.
     incumbent_backend: where it is another one than the candidate's; "" is the same.

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 # The largest share of the free memory for one of two arms' slots; more have as much together. The
-# judge may hold the inputs of all
-# slots once more; on a CPU other programs need memory, too.
+# judge may hold the inputs of all slots once more; on a CPU other programs need memory, too.
 ARENA_SHARE = {"cuda": 1 / 4, "cpu": 1 / 6}
 # The share of the last-level cache that a warm burst's slots may take: other data needs the rest.
 WARM_SHARE = 0.25

@@ -26,7 +26,7 @@ from campaigns.evaluator.contract.files import dump, load_report
 from campaigns.models import Campaign, Candidate, Evaluation, EvaluationState
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
-from campaigns.records.evaluations import BESIDE, rivals_of
+from campaigns.records.evaluations import BESIDE, next_attempt, rivals_of
 from campaigns.records.noise import (
     as_host_failure,
     drift_under,
@@ -35,6 +35,7 @@ from campaigns.records.noise import (
     sentence_of,
     void_since_resumed,
 )
+from campaigns.rules.noise.drift import Disturbance
 from campaigns.steps.measuring.claims import give_back, is_vanished, renew_connection
 from campaigns.steps.measuring.waits import ask_to_pause, end_wait
 from campaigns.steps.notify import AGAIN, Next
@@ -82,14 +83,12 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
     failed = (Outcome.BROKEN_HOST, *([Outcome.CHEATED] if evaluation.traits.is_torch else ()))
     broken, ending = report.outcome in failed, ended_with(report)
     with transaction.atomic():
-        why = [asdict(one) | {"what": one.what.value} for one in drifted]
-        sentence = sentence_of(drifted) if drifted else ""
-        void = {"void": sentence, "void_reasons": why}
+        void = _void_columns(drifted)
         if not claim(mine, state=EvaluationState.DONE, **ending, **void):
             log.warning("%s: taken over by another worker; result dropped", evaluation)
             return None
         if drifted:
-            repeat_void(evaluation, sentence)
+            repeat_void(evaluation, void["void"])
         elif broken and retry and not evaluation.traits.is_help:
             same = Evaluation.objects.filter(candidate=evaluation.candidate, kind=evaluation.kind)
             if same.filter(outcome__in=failed, void="").count() < MOST_ATTEMPTS:
@@ -103,6 +102,12 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
         message = f"{who}: {report.outcome.value}"
         record(campaign, "evaluated", message, round=round_, evaluation=evaluation.pk)
     return campaign
+
+
+def _void_columns(drifted: tuple[Disturbance, ...]) -> dict[str, Any]:
+    """What a row says of that which did not stay the same; nothing for nothing."""
+    why = [asdict(one) | {"what": one.what.value} for one in drifted]
+    return {"void": sentence_of(drifted) if drifted else "", "void_reasons": why}
 
 
 def _beside(others: int, report: Report) -> Report:
@@ -122,13 +127,11 @@ def _record_rival(trial: Evaluation, candidate: Candidate, report: Report) -> No
         candidate=candidate,
         against=trial.against,
         kind=kind,
-        attempt=1 + candidate.evaluations.filter(kind=kind).count(),
+        attempt=next_attempt(candidate, kind),
         worker=trial.worker,
         started_at=now,
     )
-    why = [asdict(one) | {"what": one.what.value} for one in drifted]
-    void = {"void": sentence_of(drifted) if drifted else "", "void_reasons": why}
-    move(own, EvaluationState.DONE, **ended_with(report), **void)
+    move(own, EvaluationState.DONE, **ended_with(report), **_void_columns(drifted))
     message = f"round {round_.number}, {candidate.label}: {report.outcome.value}"
     record(round_.campaign, "evaluated", message, round=round_, evaluation=own.pk)
 

@@ -22,7 +22,7 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
 from campaigns.records.cases import cases_of
-from campaigns.records.evaluations import untried
+from campaigns.records.evaluations import next_attempt, untried
 from campaigns.records.target.device_limits import campaign_space
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.case_limits import Level, level_words
@@ -152,7 +152,7 @@ def fastest(sweep: Sweep) -> QuerySet[SweepPoint]:
 
 def _decide(round_: Round, candidate: Candidate) -> None:
     kind = EvaluationKind.DECIDE
-    attempt = 1 + candidate.evaluations.filter(kind=kind).count()
+    attempt = next_attempt(candidate, kind)
     Evaluation.objects.create(
         candidate=candidate, against=round_.against, kind=kind, attempt=attempt
     )

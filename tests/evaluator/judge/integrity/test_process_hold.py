@@ -50,10 +50,14 @@ os.killpg(0, signal.SIGKILL)
 """
 
 
+def ran(script: str) -> subprocess.CompletedProcess[str]:
+    """It ends its process group, which therefore is one of its own."""
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, capture_output=True, text=True, start_new_session=True)
+
+
 def test_it_stops_all_lets_one_go_on_and_ends_it():
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, start_new_session=True
-    )
+    done = ran(SCRIPT)
     assert done.stdout == "TTTSSTZT", done.stderr
 
 
@@ -219,9 +223,7 @@ os.killpg(0, signal.SIGKILL)
 
 
 def test_it_ends_an_arm_with_all_that_it_has_started():
-    done = subprocess.run(
-        [sys.executable, "-c", EXPELLED], capture_output=True, text=True, start_new_session=True
-    )
+    done = ran(EXPELLED)
     # The runner, its child that has ended, and the orphan of that one.
     assert done.stdout == "[True, True, 3, 0, 0]", done.stderr
 
