@@ -112,8 +112,6 @@ BESIDE = "candidates beside it"
 # a GPU its memory and its time.
 DOUBTFUL = (Outcome.CRASHED, Outcome.TIMED_OUT)
 MOST_BROKEN = 3
-# Kinds of platforms.
-TRIED_TOGETHER = ("cpu",)
 
 
 def untried(round_: Round) -> list[Candidate]:
@@ -136,11 +134,9 @@ def rivals_of(evaluation: Evaluation) -> list[Candidate]:
     """The finalists that share the trial of an evaluation.
 
     None once a trial of the round was broken off: then each is tried by itself, so that one that
-    disturbs the others does so no more. And none on a GPU, where several at once were never tried.
+    disturbs the others does so no more.
     """
     round_ = evaluation.candidate.round
-    if round_.campaign.platform.kind not in TRIED_TOGETHER:
-        return []
     if evaluation.kind != EvaluationKind.DECIDE or not round_.traits.is_screened:
         return []
     before = _trials(round_).filter(pk__lt=evaluation.pk, void="")
