@@ -84,7 +84,8 @@ def measure_trials(options: Namespace, progress: Progress) -> BenchReport:
         for name in options.backend or spec.files:
             if device.kind not in backends.get(name).kinds:
                 continue
-            both = v0_job(device, spec, name, folder / "scratch", protocol)
+            # As the first session of a round, which is all that most of them have.
+            both = replace(v0_job(device, spec, name, folder / "scratch", protocol), repeats=False)
             for number in range(options.tries + 1):
                 for kind, job in trials_of(both).items():
                     one = _timed(service, kind, job)

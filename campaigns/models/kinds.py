@@ -46,7 +46,8 @@ class EvaluationTraits:
     the largest; None: on none of these. ends_early: whether it may end at a look of the protocol.
     The baseline's noise becomes the floor of all rounds and the report's gain is the campaign's, so
     these may not. blocks: how many instead of the protocol's. reads_code: whether its candidate may
-    be the incumbent next, whose machine code is read.
+    be the incumbent next, whose machine code is read. repeats: whether its candidate is measured on
+    inputs that it has seen: nothing is accepted before it was, and most end before that.
     """
 
     words: str
@@ -57,6 +58,7 @@ class EvaluationTraits:
     blocks: int | None = None
     reads_code: bool = False
     sanitizes: bool = False
+    repeats: bool = False
     needs_device: bool = True
 
     @property
@@ -101,7 +103,7 @@ EVALUATION_KINDS: Mapping[str, EvaluationTraits] = {
     ),
     EvaluationKind.DECIDE: EvaluationTraits("decision", weight=1, ends_early=True),
     EvaluationKind.REMEASURE: EvaluationTraits(
-        "second session", ends_early=True, reads_code=True, sanitizes=True
+        "second session", ends_early=True, reads_code=True, sanitizes=True, repeats=True
     ),
     EvaluationKind.REPORT: EvaluationTraits("last comparison with v0", EvaluationRole.FINAL),
     EvaluationKind.REPRODUCE: EvaluationTraits(

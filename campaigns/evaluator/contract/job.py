@@ -107,6 +107,7 @@ class Job:
     it and read its machine code instead (campaigns/evaluator/machine_code); nothing is run.
     stream: what is done with the variants that follow it, a `Stream`; the candidate is then what
     they are variants of, and nothing else is done.
+    repeats: whether a candidate that may be faster is measured on inputs that it has seen (R20).
     own_kernels: names that count as a candidate's own kernels though its text does not show them.
     noise_floor: the least gain (a fraction) that counts; it may end a comparison, and decides none.
     builds: of a stream, the folder of what is built. shipped: whether the problem's code came with
@@ -128,6 +129,7 @@ class Job:
     timed: bool = True
     sanitize: bool = False
     read_code: bool = False
+    repeats: bool = True
     own_kernels: tuple[str, ...] = ()
     noise_floor: float = 0.01
     stream: str = ""

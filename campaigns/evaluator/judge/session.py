@@ -62,7 +62,7 @@ class MeasuringSession:
         self._arenas = ArenaLayout(task, self._spec, self._reference, quiescence)
         # One random case of each evaluation: it takes a while, and a cache does not depend on the
         # case.
-        self._repeated = random.SystemRandom().choice(job.cases)
+        self._repeated = random.SystemRandom().choice(job.cases) if job.repeats else None
         total = TimeBudget(
             limits.total_s,
             lambda: self._reference.spent_s,

@@ -27,8 +27,8 @@ from campaigns.evaluator.judge.timing.burst import run_burst
 from campaigns.evaluator.judge.timing.proof import SPARE, WARM, BurstOptions, Lane, set_up
 from campaigns.evaluator.wire import Ask
 
-# Rounds of all patterns; MOST where the candidate seems faster than the incumbent on seen inputs by
-# the ratio ODD, so that an interval can show whether that was chance.
+# Rounds of all patterns; up to MOST while the candidate seems faster than the incumbent on seen
+# inputs by the ratio ODD, so that an interval can show whether that was chance.
 ROUNDS, MOST, ODD = 3, 8, 1.05
 # A burst has just enough calls that waking the runner is small beside them: a cache of the last
 # call alone is seen best where a burst is one call.
@@ -158,7 +158,7 @@ def with_repeats(
 
     # The arms in turn, longer where a candidate seems faster on seen inputs.
     for n in range(MOST):
-        if n == ROUNDS and not any(map(is_odd, REPEATED)):
+        if n >= ROUNDS and not any(map(is_odd, REPEATED)):
             break
         # The order alternates, so that a drift favours no arm.
         for name, arm in list(left().items())[:: 1 if n % 2 else -1]:

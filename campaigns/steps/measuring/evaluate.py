@@ -212,6 +212,7 @@ def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
         protocol=protocol,
         own_kernels=tuple(campaign.own_kernels or ()),
         noise_floor=floor_ahead(evaluation),
+        repeats=traits.repeats,
     )
     return torch_job(job, evaluation) if traits.is_torch else job
 
