@@ -8,7 +8,6 @@ are compared on variants of the first space.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -233,10 +232,9 @@ def _screen(
     job, place = searched.job, builds.parent
     kind = "cpu" if job.device == "cpu" else "gpu"
     screening = replace(job, protocol=screening_protocol(job.protocol, kind, stop.most_s))
-    builders = max(1, (os.cpu_count() or 2) - (kind == "gpu"))
     work = SearchWork(log.base, log.space, strategy, stop, log.note)
     log.begun = time.monotonic()
-    SweepLoop(service, screening, BuildCache(builds, screening), place, builders).run(work)
+    SweepLoop(service, screening, BuildCache(builds, screening), place).run(work)
     log.took_s = time.monotonic() - log.begun
 
 

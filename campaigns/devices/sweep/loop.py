@@ -158,17 +158,19 @@ class SweepLoop:
         job: Job,
         cache: BuildCache,
         folder: Path,
-        builders: int = max(1, (os.cpu_count() or 2) - 1),
+        builders: int = 0,
     ) -> None:
         """job: its candidate is what the variants are variants of; streams are made of it.
 
-        folder: for scratch folders. builders: compilers at once.
+        folder: for scratch folders. builders: compilers at once; 0 for one a core, less that of a
+        screen that works beside them.
         """
         self._service = service
         self._job = job
         self._cache = cache
-        self._folder, self._most_builders = folder, builders
         self._on_cpu = job.device == "cpu"
+        usable = (os.cpu_count() or 2) - (not self._on_cpu)
+        self._folder, self._most_builders = folder, builders or max(1, usable)
         self._sources: dict[int, Source] = {}
         self._to_build: deque[int] = deque()
         self._ready: deque[int] = deque()
