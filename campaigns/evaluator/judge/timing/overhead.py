@@ -27,7 +27,10 @@ from campaigns.evaluator.wire import Ask
 TRIES = 5
 # How long the device works in bursts that measure the growth, in shares of a burst.
 STAYS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
-ROUNDS = 3
+ROUNDS = 4
+# More than this for twice the length is no overhead but a disturbance. Taking off too little makes
+# a kernel seem slower than it is, too much would make it faster.
+MOST_DOUBLING_S = 2e-5
 # Seconds of a burst, and those of them in which the device was idle.
 Point = tuple[float, float]
 # Extra time of a burst for waking a kernel's threads: for two, and for each further CPU.
@@ -54,7 +57,8 @@ class Growth:
         """
         lengths, overheads = [list(column) for column in zip(*points, strict=True)]
         doubling_s = float(numpy.polyfit(numpy.log2(lengths), overheads, 1)[0])
-        return cls(max(0.0, doubling_s), min(lengths), max(lengths))
+        doubling_s = min(max(0.0, doubling_s), MOST_DOUBLING_S)
+        return cls(doubling_s, min(lengths), max(lengths))
 
     def at(self, seconds: float) -> float:
         """Seconds of overhead more than that of the shortest burst."""
@@ -109,11 +113,10 @@ def measure_growth(lanes: Sequence[Lane], burst_ms: float) -> Growth:
     # Alternating, so that a change of the host affects all of them.
     stays_ms = [share * burst_ms for share in STAYS]
     rounds = [[[stay(lane, ms) for ms in stays_ms] for lane in lanes] for _ in range(ROUNDS)]
-    # The first round runs with cold code and tables.
+    # The first round runs with cold code and tables. Whatever disturbs a burst makes its overhead
+    # larger, and a median of so few would still show it.
     by_length = zip(*chain.from_iterable(rounds[1:]), strict=True)
-    median, points = statistics.median, []
-    for seen in by_length:
-        points.append((median(took for took, _ in seen), median(idle for _, idle in seen)))
+    points = [min(seen, key=lambda point: point[1]) for seen in by_length]
     return Growth.fitted(points)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.evaluator.judge.timing.overhead import Growth
+from campaigns.evaluator.judge.timing.overhead import MOST_DOUBLING_S, Growth
 
 # Known from bursts of 2 to 16 ms: whenever one is twice as long, 10 µs more.
 KNOWN = Growth(doubling_s=1e-5, shortest_s=0.002, longest_s=0.016)
@@ -42,6 +42,11 @@ def test_one_odd_burst_length_does_not_become_a_leap():
     seen = [(0.002, 6.0e-4), (0.004, 7.0e-4), (0.008, 6.2e-4), (0.016, 6.3e-4)]
     growth = Growth.fitted(seen)
     assert growth.at(0.004) < 2e-5
+
+
+def test_a_disturbance_is_not_taken_for_growth():
+    seen = [(0.002, 6.0e-4), (0.004, 6.1e-4), (0.008, 9.2e-4), (0.016, 12.3e-4)]
+    assert Growth.fitted(seen).doubling_s == MOST_DOUBLING_S
 
 
 lengths = st.lists(st.floats(1e-4, 0.1), min_size=2, max_size=6, unique_by=lambda s: round(s, 5))
