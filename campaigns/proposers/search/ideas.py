@@ -46,6 +46,8 @@ HOPED = 1.15
 # By kind of device: a CPU screens some twenty variants a minute, a GPU hundreds.
 MOST_POINTS = {"cpu": 48, "gpu": 400}
 MOST_S = {"cpu": 100.0, "gpu": 110.0}
+# A space of so many points is screened whole anywhere.
+WHOLE = 300
 # Of so many points a model of matrix products ranks, the search begins with so many.
 MODELLED, MODEL_SEEDS = 20_000, 12
 # What a device of this kind cannot time cannot be searched.
@@ -248,9 +250,10 @@ def flag_ideas(situation: Situation) -> Iterator[Idea]:
 
 def _searched_flags(situation: Situation) -> frozenset[Param]:
     """The sets of flags that a search has tried whole, from this incumbent on or as its origin."""
-    now, most = situation.incumbent_round, MOST_POINTS[situation.device_kind]
+    now, most = situation.incumbent_round, max(WHOLE, MOST_POINTS[situation.device_kind])
+    # A point that a search elsewhere found best has no size, and names the flags among its knobs.
     sizes = (
-        str(attempt.params.get("points", ""))
+        str(attempt.params.get("points", 0 if FLAGS in attempt.params else ""))
         for attempt in situation.history
         if attempt.strategy == STRATEGY and now in (attempt.round, attempt.params.get("from round"))
     )

@@ -30,6 +30,7 @@ from campaigns.proposers.base import (
 from campaigns.proposers.dispatch.generate import dispatcher, given_integers
 from campaigns.proposers.dispatch.parts import CannotSplit, DispatchPlan, Part
 from campaigns.proposers.learned import advice_for, spent_for
+from campaigns.proposers.search.ideas import WHOLE
 from campaigns.proposers.situation import situation_of
 from campaigns.records.cases import NO_SPLIT, classes_by_case, runs_of
 from campaigns.records.submissions import open_proposers
@@ -64,8 +65,8 @@ def propose(campaign: Campaign) -> Draft | None:
     return replace(draft, sweep=_opened(campaign, draft)) if draft and draft.sweep else draft
 
 
-# A space of so many points is screened whole, and so is one for which so many seconds are enough.
-WHOLE, WHOLE_S = 300, 30.0
+# A space for which so many seconds are enough is screened whole, too.
+WHOLE_S = 30.0
 # Of the library grid where a model ranks it, else at most this part of the budget.
 GRID, SHARE = 24, 4
 # The best of each of the last searches.

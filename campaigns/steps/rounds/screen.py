@@ -81,8 +81,9 @@ def _ratio(case: CaseReport) -> float:
     return statistics.median(max(a, 1e-9) / max(b, 1e-9) for a, b in pairs)
 
 
-# The best three, and any whose time is within this share of one of theirs, as noise would have it.
-FINALISTS, NEAR, MOST = 3, 1.01, 6
+# So many of the best go to trial: the screen times those more often, and each of them adds its own
+# bursts to the trial of all. None that is slower than the source as it is by more than noise.
+FINALISTS, NOISE = 3, 1.01
 
 
 def take_finalists(round_: Round, sweep: Sweep) -> Next:
@@ -138,10 +139,8 @@ def finalists_of(sweep: Sweep) -> list[SweepPoint]:
     passed = fastest(sweep).filter(number__gt=1)
     as_it_is = sweep.points.filter(number=1).first()
     if as_it_is is not None and as_it_is.time_us is not None:
-        passed = passed.filter(time_us__lte=NEAR * as_it_is.time_us)
-    ranked = list(passed[:MOST])
-    last_us = max((point.time_us or 0 for point in ranked[:FINALISTS]), default=0)
-    return [point for point in ranked if (point.time_us or 0) <= NEAR * last_us]
+        passed = passed.filter(time_us__lte=NOISE * as_it_is.time_us)
+    return list(passed[:FINALISTS])
 
 
 def fastest(sweep: Sweep) -> QuerySet[SweepPoint]:

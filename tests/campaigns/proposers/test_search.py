@@ -181,7 +181,8 @@ def test_r48_its_own_ideas_have_the_ids_of_the_catalogue():
         ({"from round": 1, "points": "5"}, 3, True),
         ({"points": "5"}, 1, True),
         ({"from round": 2, "points": "5"}, 3, False),
-        ({"from round": 1, "points": "49"}, 3, False),
+        ({"from round": 1, "points": "300"}, 3, True),
+        ({"from round": 1, "points": "301"}, 3, False),
         ({"from round": 1, "points": "many"}, 3, False),
     ],
 )
