@@ -46,8 +46,7 @@ class EvaluationTraits:
     the largest; None: on none of these. ends_early: whether it may end at a look of the protocol.
     The baseline's noise becomes the floor of all rounds and the report's gain is the campaign's, so
     these may not. blocks: how many instead of the protocol's. reads_code: whether its candidate may
-    be the incumbent next, whose machine code is read. repeats: whether its candidate is measured on
-    inputs that it has seen: nothing is accepted before it was, and most end before that.
+    be the incumbent next, whose machine code is read. repeats: whether to try inputs seen before.
     """
 
     words: str

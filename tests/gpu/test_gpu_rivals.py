@@ -18,6 +18,7 @@ from campaigns.rules.verdict.gates import decisive_samples
 
 pytestmark = pytest.mark.gpu
 
+Tried = Callable[..., list[Report]]
 SOFTMAX = Path(__file__).parents[2] / "campaigns" / "problems" / "softmax"
 PROTOCOL = Protocol(blocks=4, trials=2, limits=Limits(call_s=5))
 CASE = Case("4096x4096", {"N": 4096, "D": 4096})
@@ -25,8 +26,7 @@ CASE = Case("4096x4096", {"N": 4096, "D": 4096})
 MORE_WORK = {
     "triton": (
         "    tl.store(y_ptr + row * D + columns, y, mask=inside)",
-        "    for _ in range(4):\n"
-        "        tl.store(y_ptr + row * D + columns, y, mask=inside)\n"
+        "    for _ in range(4):\n        tl.store(y_ptr + row * D + columns, y, mask=inside)\n"
         "        tl.debug_barrier()",
     ),
     "cuda": ("y[j] /= total;", "y[j] /= total; __threadfence();"),
@@ -50,12 +50,11 @@ LAZY = {
 
 
 @pytest.fixture
-def tried(service: EvaluatorService, tmp_path: Path) -> Callable[..., list[Report]]:
+def tried(service: EvaluatorService, tmp_path: Path) -> Tried:
     """A slower incumbent against the shipped kernel, and beside it what is named."""
 
     def run(backend: str, *rivals: str) -> list[Report]:
-        device = this_device("cuda:0")
-        spec = load_problem(SOFTMAX)
+        device, spec = this_device("cuda:0"), load_problem(SOFTMAX)
         job = v0_job(device, spec, backend, tmp_path / "scratch", PROTOCOL)
         text = job.candidate.text
         changed = {
@@ -89,16 +88,13 @@ def gain(report: Report) -> float:
 
 
 @pytest.mark.parametrize("backend", ["triton", "cuda"])
-def test_each_has_the_gain_that_it_has_alone(
-    tried: Callable[..., list[Report]], backend: str
-) -> None:
+def test_each_has_the_gain_that_it_has_alone(tried: Tried, backend: str) -> None:
     [alone] = tried(backend)
     first, same, slow = tried(backend, "right", "slow")
     for report in (alone, first, same, slow):
         assert report.outcome is Outcome.PASSED, report.reason + report.runner_log
-    print(f"\n{backend}: alone {gain(alone):.4f}, beside {gain(first):.4f}, {gain(same):.4f}")
-    print(f"{backend}: the incumbent against itself {gain(slow):.4f}")
-    print(f"{backend}: seconds alone {alone.wall_s}, three {first.wall_s}")
+    print(f"\n{backend}: alone {gain(alone):.4f}, {alone.wall_s}, beside others {first.wall_s}")
+    print([f"{gain(one):.4f}" for one in (first, same, slow)])
     assert gain(first) == pytest.approx(gain(alone), rel=0.02)
     assert gain(same) == pytest.approx(gain(alone), rel=0.02)
     assert gain(slow) == pytest.approx(1, rel=0.02)
@@ -106,7 +102,7 @@ def test_each_has_the_gain_that_it_has_alone(
 
 @pytest.mark.parametrize("backend", ["triton", "cuda"])
 def test_one_that_is_wrong_or_lazy_leaves_the_others_as_they_are(
-    tried: Callable[..., list[Report]], backend: str
+    tried: Tried, backend: str
 ) -> None:
     first, wrong, lazy, right = tried(backend, "wrong", "lazy", "right")
     assert wrong.outcome is Outcome.WRONG_RESULT, wrong.reason

@@ -162,8 +162,7 @@ class SweepLoop:
     ) -> None:
         """job: its candidate is what the variants are variants of; streams are made of it.
 
-        folder: for scratch folders. builders: compilers at once; 0 for one a core, less that of a
-        screen that works beside them.
+        folder: for scratch folders. builders: compilers at once; 0: one a core, but the screen's.
         """
         self._service = service
         self._job = job

@@ -27,8 +27,7 @@ from campaigns.evaluator.judge.timing.burst import run_burst
 from campaigns.evaluator.judge.timing.proof import SPARE, WARM, BurstOptions, Lane, set_up
 from campaigns.evaluator.wire import Ask
 
-# Rounds of all patterns; up to MOST while the candidate seems faster than the incumbent on seen
-# inputs by the ratio ODD, so that an interval can show whether that was chance.
+# Rounds of all patterns; up to MOST while the candidate seems faster on seen inputs by ODD.
 ROUNDS, MOST, ODD = 3, 8, 1.05
 # A burst has just enough calls that waking the runner is small beside them: a cache of the last
 # call alone is seen best where a burst is one call.

@@ -81,8 +81,7 @@ def _ratio(case: CaseReport) -> float:
     return statistics.median(max(a, 1e-9) / max(b, 1e-9) for a, b in pairs)
 
 
-# So many of the best go to trial: the screen times those more often, and each of them adds its own
-# bursts to the trial of all. None that is slower than the source as it is by more than noise.
+# So many of the best go to trial, none of them slower than the source as it is by more than noise.
 FINALISTS, NOISE = 3, 1.01
 
 

@@ -28,8 +28,7 @@ TRIES = 5
 # How long the device works in bursts that measure the growth, in shares of a burst.
 STAYS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 ROUNDS = 4
-# More than this for twice the length is no overhead but a disturbance. Taking off too little makes
-# a kernel seem slower than it is, too much would make it faster.
+# More than this for twice the length is a disturbance; to take it off would make a kernel fast.
 MOST_DOUBLING_S = 2e-5
 # Seconds of a burst, and those of them in which the device was idle.
 Point = tuple[float, float]
@@ -113,8 +112,7 @@ def measure_growth(lanes: Sequence[Lane], burst_ms: float) -> Growth:
     # Alternating, so that a change of the host affects all of them.
     stays_ms = [share * burst_ms for share in STAYS]
     rounds = [[[stay(lane, ms) for ms in stays_ms] for lane in lanes] for _ in range(ROUNDS)]
-    # The first round runs with cold code and tables. Whatever disturbs a burst makes its overhead
-    # larger, and a median of so few would still show it.
+    # The first round runs with cold code. A median of so few would show what disturbed one of them.
     by_length = zip(*chain.from_iterable(rounds[1:]), strict=True)
     points = [min(seen, key=lambda point: point[1]) for seen in by_length]
     return Growth.fitted(points)
