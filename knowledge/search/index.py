@@ -18,6 +18,7 @@ from django.urls import reverse
 
 from knowledge.models import Document, Kind, Revision, SearchRow, SearchWord, Spec, SpecState
 from knowledge.search.tokens import LONGEST_WORD, facet_word, index_words, place_words
+from knowledge.specs.facts import Rank
 
 AT_ONCE = 500
 LONGEST_TITLE, LONGEST_KEY = 300, 80
@@ -202,7 +203,8 @@ def all_documents() -> Iterator[Entry]:
 
 
 def _spec(spec: Spec) -> Entry:
-    platform = spec.platform
+    """Of equal matches preferred values of a whole device come first, as its sheet has them."""
+    platform, steps = spec.platform, len(spec.qualifiers) + (spec.rank != Rank.PREFERRED)
     return Entry(
         kind=Kind.SPEC,
         key=str(spec.pk),
@@ -214,6 +216,7 @@ def _spec(spec: Spec) -> Entry:
             "arch": platform.target,
             "dtype": spec.qualifiers.get("dtype", ""),
         },
+        weight=-steps - spec.pk / 1e9,
         also=f"{platform.vendor} {platform.arch} {spec.evidence}",
     )
 

@@ -168,8 +168,8 @@ class SweepLoop:
         self._job = job
         self._cache = cache
         self._on_cpu = job.device == "cpu"
-        usable = (os.cpu_count() or 2) - (not self._on_cpu)
-        self._folder, self._most_builders = folder, builders or max(1, usable)
+        self._folder = folder
+        self._most_builders = builders or max(1, (os.cpu_count() or 2) - (not self._on_cpu))
         self._sources: dict[int, Source] = {}
         self._to_build: deque[int] = deque()
         self._ready: deque[int] = deque()

@@ -26,8 +26,7 @@ FAR_BEHIND = 1.5
 # it is so many times slower than the best, and by more than a single call is wrong by.
 HOPELESS = 2.0
 ROUGHLY_US = 50.0
-# What may be among the best is timed more often: they are the ones that have to be told apart.
-NEAR, MORE = 1.1, 6
+NEAR, MORE = 1.1, 6  # what may be among the best is timed more often
 ALIVE_S = 5.0
 
 
@@ -79,9 +78,8 @@ class ScreenBench:
             times_us[name] = case.time_us(most_us)
             if times_us[name] > most_us:
                 return replace(result, times_us=times_us, ended_early=True)
-            likely = times_us[name] <= NEAR * self._best(case, order)
-            more = (case.burst_us() for _ in range(MORE if likely else 1))
-            times_us[name] = min(times_us[name], *more)
+            more = MORE if times_us[name] <= NEAR * self._best(case, order) else 1
+            times_us[name] = min(times_us[name], *(case.burst_us() for _ in range(more)))
         for name, time_us in times_us.items():
             self._best_us[name] = min(time_us, self._best_us.get(name, time_us))
         return replace(result, times_us=times_us)

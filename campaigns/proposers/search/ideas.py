@@ -43,11 +43,9 @@ MOST_PROMISED = 2.0
 STRATEGY = "tune.space"
 # How much a search over all knobs is hoped to bring; recipes that suit a source promise more.
 HOPED = 1.15
-# By kind of device: a CPU screens some twenty variants a minute, a GPU hundreds.
-MOST_POINTS = {"cpu": 48, "gpu": 400}
+# By kind of device; a space of so many points is screened WHOLE on any.
+MOST_POINTS, WHOLE = {"cpu": 48, "gpu": 400}, 300
 MOST_S = {"cpu": 100.0, "gpu": 110.0}
-# A space of so many points is screened whole anywhere.
-WHOLE = 300
 # Of so many points a model of matrix products ranks, the search begins with so many.
 MODELLED, MODEL_SEEDS = 20_000, 12
 # What a device of this kind cannot time cannot be searched.
@@ -253,9 +251,9 @@ def _searched_flags(situation: Situation) -> frozenset[Param]:
     now, most = situation.incumbent_round, max(WHOLE, MOST_POINTS[situation.device_kind])
     # A point that a search elsewhere found best has no size, and names the flags among its knobs.
     sizes = (
-        str(attempt.params.get("points", 0 if FLAGS in attempt.params else ""))
-        for attempt in situation.history
-        if attempt.strategy == STRATEGY and now in (attempt.round, attempt.params.get("from round"))
+        str(each.params.get("points", 0 if FLAGS in each.params else ""))
+        for each in situation.history
+        if each.strategy == STRATEGY and now in (each.round, each.params.get("from round"))
     )
     if not any(size.isdecimal() and int(size) <= most for size in sizes):
         return frozenset()

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from knowledge.curation.review import set_rank
 from knowledge.exchange.importer import import_wiki
 from knowledge.experience.attempts.record import NewExperience, record_attempts
 from knowledge.experience.lessons.weigh import index_lessons
@@ -16,11 +17,13 @@ from knowledge.models import (
     Platform,
     SearchRow,
     SearchWord,
+    Spec,
     Strategy,
 )
 from knowledge.search import candidates, engine, find, index
 from knowledge.search.find import ask, search
 from knowledge.search.index import Entry, rebuild, remove, upsert
+from knowledge.specs.facts import Rank
 from tests.knowledge.conftest import BANDWIDTH, X1
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
@@ -154,6 +157,27 @@ def test_law_1_a_value_whose_line_changed_is_marked(wiki, page_text):
     (wiki / X1).write_text(page_text(BANDWIDTH.replace("4.8", "4.9")))
     import_wiki(wiki)
     assert marks()["memory_bandwidth of X 1: 4.8 TB/s"] == "citation no longer holds"
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("bandwidth h200", "memory_bandwidth of NVIDIA H200 SXM: 4.8 TB/s"),
+        ("write bandwidth h200", "write_bandwidth of NVIDIA H200 SXM: 4.685 TB/s"),
+    ],
+)
+def test_the_value_of_a_whole_device_comes_before_points_of_a_sweep(shipped, text, first):
+    assert found(text).kinds["spec"].rows[0].title == first
+
+
+def test_the_preferred_value_comes_first(shipped, second_curator):
+    def first():
+        return found("peak fp32 h100 sxm5").kinds["spec"].rows[0].title.rpartition(": ")[2]
+
+    assert first() == "66.9 TFLOPS"
+    other = Spec.objects.get(platform__slug="h100-sxm5-80gb", metric="peak_fp32", shown="60 TFLOPS")
+    set_rank(other, Rank.PREFERRED, second_curator, "by the sheet")
+    assert first() == "60 TFLOPS"
 
 
 def test_masked_attempts_are_shown_and_marked(learned):

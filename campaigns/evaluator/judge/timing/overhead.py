@@ -56,8 +56,7 @@ class Growth:
         """
         lengths, overheads = [list(column) for column in zip(*points, strict=True)]
         doubling_s = float(numpy.polyfit(numpy.log2(lengths), overheads, 1)[0])
-        doubling_s = min(max(0.0, doubling_s), MOST_DOUBLING_S)
-        return cls(doubling_s, min(lengths), max(lengths))
+        return cls(min(max(0.0, doubling_s), MOST_DOUBLING_S), min(lengths), max(lengths))
 
     def at(self, seconds: float) -> float:
         """Seconds of overhead more than that of the shortest burst."""
