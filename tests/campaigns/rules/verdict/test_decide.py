@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from campaigns.evaluator.contract import Outcome, Protocol, Report
+from campaigns.evaluator.contract import Outcome, Protocol, Repeats, Report
 from campaigns.evaluator.contract.looks import looks_at
 from campaigns.rules.noise.gain import Gain, interval, pooled
 from campaigns.rules.target.roofline import Work, physical_floor
@@ -211,6 +211,17 @@ def test_it_puts_the_samples_of_both_sessions_together() -> None:
     assert len(timed.samples_us) == 20
     assert timed.samples_us[0] == pytest.approx(5, rel=0.01)
     assert timed.samples_us[-1] == pytest.approx(10, rel=0.01)
+
+
+def test_r20_the_verdict_on_both_knows_what_the_second_alone_was_asked() -> None:
+    seen = Repeats(1, (10.0,), (10.0,), (10.0,), (10.0,))
+    again = session(2.0)
+    [case] = again.cases
+    assert case.candidate is not None
+    told = replace(again, cases=(replace(case, candidate=replace(case.candidate, repeats=seen)),))
+    timed = merged(session(2.0), told).cases[0].candidate
+    assert timed is not None
+    assert timed.repeats == seen
 
 
 def test_it_pools_one_session_into_its_own_interval() -> None:

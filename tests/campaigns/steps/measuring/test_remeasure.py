@@ -102,6 +102,13 @@ def test_it_measures_the_second_session_like_the_first(
     assert first.job_id != again.job_id
 
 
+def test_r20_nothing_is_accepted_before_it_was_measured_on_inputs_that_it_has_seen(
+    claimed: Round, bench: WorkerContext, judge: cast.Moody
+) -> None:
+    evaluate(second(claimed).pk, bench)
+    assert [job.repeats for job in judge.jobs[-2:]] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("mood", "word", "reason"),
     [
