@@ -25,8 +25,10 @@ from campaigns.rules.noise.passport import Conditions, Length, conditions_of, fa
 from knowledge.exchange.importer import MEASURED, write_measured_document
 from knowledge.models import Revision
 
-CPU_PROTOCOL = Protocol(blocks=5, burst_ms=10, max_slots=64, arena_mib=1024, trials=1)
-GPU_PROTOCOL = Protocol(blocks=5, trials=1)
+PROTOCOLS = {
+    "cpu": Protocol(blocks=5, burst_ms=10, max_slots=64, arena_mib=1024, trials=1),
+    "gpu": Protocol(blocks=5, trials=1),
+}
 # Vector addition takes as long as its vectors are long, and hardly depends on the compiler.
 PROBLEM = "vector_add"
 BACKEND = {"cpu": "cpp", "gpu": "triton"}
@@ -67,10 +69,9 @@ def take(
 
     Raises PassportFails.
     """
-    protocol = CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL
     spec = load_problem(problem_folder(PROBLEM))
     job = replace(
-        v0_job(device, spec, BACKEND[device.kind], scratch, protocol),
+        v0_job(device, spec, BACKEND[device.kind], scratch, PROTOCOLS[device.kind]),
         cases=tuple(Case(f"{PROBLEM} {size}", {"N": size}) for size in SIZES[device.kind]),
     )
     sessions = []

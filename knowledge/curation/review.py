@@ -280,6 +280,5 @@ def _write_rank(spec: Spec, rank: Rank, by: Any, why: str) -> None:
     if not rows:
         raise Conflict(who_was_first(spec))
     spec.rank = rank
-    if spec.state != SpecState.RETIRED:
-        index_specs([spec])
+    index_specs([spec])
     record(spec, Action.RANKED, by, why, before=before, after=rank)

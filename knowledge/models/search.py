@@ -27,7 +27,7 @@ class SearchRow(models.Model):
 
     key: its own key within its kind, as text. facets: name → value, each also in `words` as
     `name=value`. title, body: what is shown and ranked. words: every distinct word, lower case,
-    with a space between each two. weight: how much evidence it has, for equal matches.
+    with a space between each two. weight: of equal matches the largest comes first.
     """
 
     kind = models.CharField(max_length=12, choices=Kind.choices)

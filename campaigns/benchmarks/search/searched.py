@@ -13,7 +13,7 @@ from pathlib import Path
 
 from campaigns.benchmarks.harness import BenchmarkError, own_database, versions
 from campaigns.devices.discover import Device, ensure_platform
-from campaigns.devices.passport import CPU_PROTOCOL, GPU_PROTOCOL
+from campaigns.devices.passport import PROTOCOLS
 from campaigns.devices.sweep.search_work import FAILURES, TriedPoint
 from campaigns.evaluator.contract import Case, Job, Outcome, Param, Source
 from campaigns.evaluator.contract.problem_reader import load_problem
@@ -129,7 +129,7 @@ def searched_space(name: str, device: Device, facts: ChipFacts, place: Path) -> 
         cases=tuple(found),
         candidate=base,
         scratch=place / "scratch",
-        protocol=CPU_PROTOCOL if device.kind == "cpu" else GPU_PROTOCOL,
+        protocol=PROTOCOLS[device.kind],
     )
     seeds = (space.defaults, *library_grid(space, task)[:GRID])
     return SearchedSpace(name, job, space, part_of(space, f"{problem}:{backend}"), seeds)

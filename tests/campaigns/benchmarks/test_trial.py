@@ -15,7 +15,7 @@ from campaigns.benchmarks.trial import (
     trials_of,
 )
 from campaigns.devices.discover import this_device
-from campaigns.devices.passport import CPU_PROTOCOL, v0_job
+from campaigns.devices.passport import PROTOCOLS, v0_job
 from campaigns.evaluator.contract import Phase
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.shipped import problem_folder
@@ -24,7 +24,7 @@ from campaigns.problems.shipped import problem_folder
 @pytest.mark.parametrize("backend", SPOILT)
 def test_the_wrong_kernel_is_the_right_one_but_for_one_line(backend, tmp_path):
     spec = load_problem(problem_folder("softmax"))
-    both = v0_job(this_device("cpu"), spec, backend, tmp_path, CPU_PROTOCOL)
+    both = v0_job(this_device("cpu"), spec, backend, tmp_path, PROTOCOLS["cpu"])
     jobs = trials_of(both)
     pairs = zip(
         both.candidate.text.splitlines(), jobs[WRONG].candidate.text.splitlines(), strict=True

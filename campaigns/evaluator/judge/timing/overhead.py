@@ -28,7 +28,7 @@ TRIES = 5
 # How long the device works in bursts that measure the growth, in shares of a burst.
 STAYS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 ROUNDS = 4
-# More than this for twice the length is a disturbance; to take it off would make a kernel fast.
+# More than this for twice the length is a disturbance; taken off, a kernel would seem faster.
 MOST_DOUBLING_S = 2e-5
 # Seconds of a burst, and those of them in which the device was idle.
 Point = tuple[float, float]
