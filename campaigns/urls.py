@@ -15,7 +15,7 @@ from campaigns.views.imported import (
 )
 from campaigns.views.new_campaign import new_campaign
 from campaigns.views.problem import import_problem, new_problem, problem, problem_by_name
-from campaigns.views.round import compare, round_, round_diff, round_source, rounds
+from campaigns.views.round import compare, round_, round_diff, round_source, round_tab, rounds
 from campaigns.views.submit import again, hand_in, repair, round_result, submission
 from campaigns.views.sweep import sweep, sweep_panel
 from campaigns.views.workers import ask_passport, workers
@@ -65,4 +65,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(ROUND + "source", round_source, name="round_source"),
     path(ROUND + "sweep/", sweep, name="sweep"),
     path(ROUND + "sweep/panel", sweep_panel, name="sweep_panel"),
+    path(ROUND + "<slug:tab>/", round_tab, name="round_tab"),
 ]

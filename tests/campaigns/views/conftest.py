@@ -3,12 +3,28 @@
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.models import Campaign, Evaluation
 from campaigns.models.transitions import claim
+from campaigns.views.round_tabs import TABS
 from tests.around import built_around
 from tests.campaigns.sample import build_sample
+
+
+def round_address(campaign, number, tab="overview"):
+    """The address of a tab of a round."""
+    if tab == "overview":
+        return reverse("round", args=[campaign.pk, number])
+    return reverse("round_tab", args=[campaign.pk, number, tab])
+
+
+def whole_round(client, campaign, number):
+    """What all tabs of a round say."""
+    answers = [client.get(round_address(campaign, number, tab)) for tab in TABS]
+    assert {answer.status_code for answer in answers} == {200}
+    return "".join(answer.content.decode() for answer in answers)
 
 
 @pytest.fixture

@@ -46,7 +46,9 @@ def uncommitted(db, tmp_path, monkeypatch):
 
 def test_it_shows_branch_hash_and_message_of_a_round(page, sample, commits):
     for commit in commits:
-        shown = panel(body_of(page, "round", sample.pk, commit.round.number), "commit")
+        shown = panel(
+            body_of(page, "round_tab", sample.pk, commit.round.number, "reproduce"), "commit"
+        )
         assert commit.branch in shown
         assert f'data-sha="{commit.sha}"' in shown
         assert f">{commit.short}</code>" in shown
@@ -58,7 +60,8 @@ def test_it_shows_no_commit_of_a_round_that_was_not_accepted(page, sample, commi
     accepted = {commit.round.number for commit in commits}
     others = [r.number for r in sample.rounds.all() if r.number not in accepted]
     assert others
-    assert not any(panel(body_of(page, "round", sample.pk, n), "commit") for n in others)
+    bodies = [body_of(page, "round_tab", sample.pk, n, "reproduce") for n in others]
+    assert not any(panel(body, "commit") for body in bodies)
 
 
 def test_it_lists_the_chain_of_a_campaign(page, sample, commits):
@@ -102,6 +105,6 @@ def test_it_says_why_a_round_is_not_committed(page, uncommitted):
     for shown in [*(panel(body, "lineage") for body in bodies)]:
         assert "Not committed: round 1, 2." in shown
         assert "git: no such &lt;program&gt;" in shown
-    shown = panel(body_of(page, "round", key, 2), "commit")
+    shown = panel(body_of(page, "round_tab", key, 2, "reproduce"), "commit")
     assert "Not committed." in shown
     assert "git: no such &lt;program&gt;" in shown
