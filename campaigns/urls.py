@@ -2,10 +2,17 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from campaigns.views.campaign import campaign, report, report_file, reproducer, trail
+from campaigns.views.campaign import (
+    campaign,
+    campaign_tab,
+    report,
+    report_file,
+    reproducer,
+    trail,
+)
 from campaigns.views.campaigns import campaigns
 from campaigns.views.controls import STEPS, answer, control, placeholder
-from campaigns.views.home import health, home, theme
+from campaigns.views.home import events, health, home, theme
 from campaigns.views.imported import (
     imported,
     imported_archive,
@@ -28,6 +35,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", home, name="home"),
     path("healthz", health, name="health"),
     path("theme", theme, name="theme"),
+    path("events/", events, name="events"),
     path("workers/", workers, name="workers"),
     path("workers/<int:worker_id>/passport", ask_passport, name="ask_passport"),
     path("p/<int:problem_id>/", problem, name="problem"),
@@ -53,6 +61,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(CAMPAIGN + "rounds/", rounds, name="rounds"),
     path(CAMPAIGN + "compare/<int:first>..<int:second>", compare, name="compare"),
     path(CAMPAIGN + "report/", report, name="report"),
+    path(CAMPAIGN + "<slug:tab>/", campaign_tab, name="campaign_tab"),
     path("c/<int:campaign_id>/report.html", report_file, name="report_file"),
     path("c/<int:campaign_id>/trail.zip", trail, name="trail"),
     path(ROUND, round_, name="round"),

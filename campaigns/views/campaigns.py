@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
-from typing import Any
-
 from django.core.paginator import Page, Paginator
 from django.db.models import Max, Q
 from django.http import HttpRequest, HttpResponse
@@ -13,12 +9,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from campaigns.models import Campaign, CampaignState, Round
+from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import WORKING
-from campaigns.records.campaigns import target_of
-from campaigns.reports.rows import rows_of
+from campaigns.reports.listing import campaign_lines
 from campaigns.reports.tables import campaigns_table
-from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.views.lookup import csv, wants_csv, wants_fragment
 
 PER_PAGE = 50
@@ -55,12 +49,12 @@ def campaigns(request: HttpRequest) -> HttpResponse:
     sort = request.GET.get("sort", "newest")
     found = found.order_by(SORTS.get(sort, "-pk"))
     if wants_csv(request):
-        lines = ((line["campaign"], line["best"], line["rounds"]) for line in _lines(list(found)))
+        lines = ((line.campaign, line.best, line.rounds) for line in campaign_lines(list(found)))
         return csv(campaigns_table(lines), "campaigns")
     page: Page[Campaign] = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
-        "lines": _lines(list(page)),
+        "lines": campaign_lines(list(page)),
         "asked": asked,
         "sort": sort,
         "sorts": list(SORTS),
@@ -70,31 +64,6 @@ def campaigns(request: HttpRequest) -> HttpResponse:
     }
     part = "campaigns/partials/campaign_table.html"
     return render(request, part if wants_fragment(request) else "campaigns/list.html", context)
-
-
-def _lines(page: Sequence[Campaign]) -> list[dict[str, Any]]:
-    """Each campaign with its incumbent's row, and its verdicts: word and count; two queries."""
-    words: dict[int, Counter[str]] = defaultdict(Counter)
-    rounds = Round.objects.filter(campaign__in=page)
-    for campaign_id, word in rounds.values_list("campaign_id", "verdict__word"):
-        words[campaign_id][word or VerdictWord.RUNNING] += 1
-    # What the incumbents' times rest on.
-    rests_on = rounds.filter(Q(number=1) | Q(verdict__word=VerdictWord.ACCEPTED))
-    kept: dict[int, list[Round]] = defaultdict(list)
-    for row in rests_on.select_related("verdict", "against__round", "chosen").order_by("number"):
-        kept[row.campaign_id].append(row)
-    lines = []
-    for campaign in page:
-        best, key = None, campaign.pk
-        if campaign.incumbent:
-            rows = rows_of(campaign, kept[key], target_of(campaign))
-            found = (row for row in rows if row.round.pk == campaign.incumbent.round_id)
-            best = next(found, None)
-        tallies = [(word, word.words, words[key][word]) for word in VerdictWord]
-        # As against the budget: those with a verdict.
-        judged = words[key].total() - words[key][VerdictWord.RUNNING]
-        lines.append({"campaign": campaign, "best": best, "tallies": tallies, "rounds": judged})
-    return lines
 
 
 def _facets() -> dict[str, list[tuple[str, str]]]:

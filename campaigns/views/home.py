@@ -1,10 +1,12 @@
-"""What needs me, what runs, what changed; and what belongs to the site, not to a campaign."""
+"""What needs me, what runs, what is mine and what is done; and what belongs to the site."""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
+from django.core.paginator import Paginator
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
@@ -14,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, Event, Verdict
+from campaigns.reports.listing import campaign_lines
 from campaigns.reports.live import overview_version
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.theme import COOKIE, Theme
@@ -23,7 +26,9 @@ from knowledge.curation.people import may_review
 from knowledge.experience.lessons.listing import to_decide
 from knowledge.models import Flag, Spec, SpecState
 
-REVIEWS, RUNNING, CHANGES = 20, 10, 12
+REVIEWS, RUNNING, FINISHED, RECENT, EVENTS = 5, 10, 10, 5, 50
+# A person who comes back later than this begins another visit.
+VISIT, VISITS = timedelta(minutes=30), "visits"
 # What happens inside a round is for the campaign's own page; its verdict is news to everyone.
 DETAILS = ("evaluated", "round_opened", "round_closed", "screened", "target_set")
 
@@ -41,6 +46,22 @@ def home(request: HttpRequest) -> HttpResponse:
     if wants_fragment(request):
         return render(request, "campaigns/partials/running.html", context)
     person: Any = request.user
+    since = _last_visit(request, now)
+    campaigns = Campaign.objects.for_list()
+    finished = campaigns.filter(finished_at__isnull=False).order_by("-finished_at")
+    fresh = list(finished.filter(finished_at__gt=since)[:FINISHED]) if since else []
+    more = {
+        **_needed(person),
+        "since": since if fresh else None,
+        "finished": campaign_lines(fresh or list(finished[:RECENT])),
+        "own": campaign_lines(list(campaigns.filter(created_by=person)[:RECENT])),
+        "is_empty": not Campaign.objects.exists(),
+    }
+    return render(request, "campaigns/home.html", {**context, **more})
+
+
+def _needed(person: Any) -> dict[str, Any]:
+    """What waits for this person: rounds that need a look, values and lessons to decide."""
     decisions: set[int] = set()
     if may_review(person):
         proposed = Spec.objects.filter(state=SpecState.PROPOSED).exclude(proposed_by=person)
@@ -49,16 +70,29 @@ def home(request: HttpRequest) -> HttpResponse:
         decisions = {*proposed.values_list("pk", flat=True), *flagged}
     values, learned = len(decisions), to_decide(person)
     waiting = Verdict.objects.filter(word=Word.NEEDS_REVIEW).select_related("round__campaign")
-    changes = Event.objects.exclude(kind__in=DETAILS).select_related("campaign", "round")
-    more = {
+    return {
         "reviews": waiting.order_by("pk")[:REVIEWS],
         "values": values,
         "learned": learned,
         "waiting": waiting.count() + values + learned,
-        "changes": changes.order_by("-pk")[:CHANGES],
-        "is_empty": not Campaign.objects.exists(),
     }
-    return render(request, "campaigns/home.html", {**context, **more})
+
+
+def _last_visit(request: HttpRequest, now: datetime) -> datetime | None:
+    """When the person was here before this visit; None on the first. The session keeps both."""
+    before, last = request.session.get(VISITS) or (None, None)
+    if last is None or now - datetime.fromisoformat(last) > VISIT:
+        before = last
+    request.session[VISITS] = before, now.isoformat()
+    return datetime.fromisoformat(before) if before else None
+
+
+@require_safe
+def events(request: HttpRequest) -> HttpResponse:
+    """What happened in all campaigns, the newest first; `?page=` counts from 1."""
+    changes = Event.objects.exclude(kind__in=DETAILS).select_related("campaign", "round")
+    page = Paginator(changes.order_by("-pk"), EVENTS).get_page(request.GET.get("page"))
+    return render(request, "campaigns/events.html", {"page": page})
 
 
 @login_not_required

@@ -163,6 +163,7 @@ def rounds(request: HttpRequest, campaign_id: int) -> HttpResponse:
     context = {
         "sheet": sheet,
         "campaign": sheet.campaign,
+        "tab": "rounds",
         "rows": page.object_list,
         "page": page,
         "wanted": wanted,

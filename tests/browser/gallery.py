@@ -23,6 +23,8 @@ PAGES = {
     "campaigns": "/c/",
     "campaign": "/c/{own}/",
     "running": "/c/{live}/",
+    "target": "/c/{own}/target/",
+    "activity": "/c/{own}/activity/",
     "rounds": "/c/{own}/rounds/",
     "round": "/c/{own}/r/2/",
     "cases": "/c/{own}/r/2/cases/",

@@ -17,7 +17,7 @@ from campaigns.models import Evaluation, EvaluationKind
 from tests.campaigns.finished import finished
 from tests.campaigns.sample import HOSTILE
 from tests.campaigns.steps import cast
-from tests.campaigns.views.conftest import whole_round
+from tests.campaigns.views.conftest import whole_campaign, whole_round
 
 COPIED = (CopiedOutput(f"out{HOSTILE}", 33_600_000),)
 
@@ -61,7 +61,7 @@ def test_a_page_has_a_row_for_each(page, beside, name):
 
 
 def test_the_page_says_what_was_asked_for(page, beside):
-    body = page.get(reverse("campaign", args=[beside.pk])).content.decode()
+    body = whole_campaign(page, beside)
     assert "<dd>torch eager, torch.compile, torch.compile, max-autotune" in body
 
 

@@ -13,7 +13,7 @@ from campaigns.reports.report import render_report
 from campaigns.rules.verdict.finding_kinds import FindingKind
 from tests.campaigns.finished import finished
 from tests.campaigns.steps import cast
-from tests.campaigns.views.conftest import whole_round
+from tests.campaigns.views.conftest import whole_campaign, whole_round
 from tests.kept_wiki import put_wiki
 
 FORKS = "// time 50\n// second line\nvoid f() { fork(); } // <script>alert(1)</script>"
@@ -80,7 +80,7 @@ def test_it_says_that_an_older_source_was_not_examined(page, campaign, monkeypat
 
 
 def test_it_shows_the_policy_on_the_campaign(page, campaign):
-    body = body_of(page, "campaign", campaign.pk)
+    body = whole_campaign(page, campaign)
     (refused,) = re.findall(r'<dd data-stance="refused">(.*?)</dd>', body)
     assert re.sub(r"<[^>]+>", "", refused) == "process, patching, lazy output"
     assert ">thread</span>" in re.findall(r'<dd data-stance="allowed">(.*?)</dd>', body)[0]

@@ -3,6 +3,7 @@
 from django.contrib.auth.models import Permission, User
 
 from knowledge.models import Platform, Spec, SpecState
+from tests.campaigns.sample import build_sample
 
 HTMX = {"HX-Request": "true"}
 
@@ -17,11 +18,29 @@ def test_it_teaches_when_there_is_nothing(page):
 def test_it_lists_what_waits_for_a_person(page, sample):
     body = page.get("/").content.decode()
     assert f"/c/{sample.pk}/r/9/" in body
-    assert "disagree beyond the launch overhead" in body
+    assert "device time disagrees" in body
 
 
-def test_it_leaves_out_the_steps_inside_a_round(page, sample):
-    body = page.get("/").content.decode()
+def test_it_tells_what_finished_since_the_last_visit(page, sample):
+    first = page.get("/")
+    assert "Finished last" in first.content.decode()
+    assert first.context["finished"][0].total.gain > 2
+    assert 'class="spark"' in first.content.decode()
+    session = page.session
+    session["visits"] = None, "2026-11-20T00:00:00+00:00"
+    session.save()
+    for _ in range(2):
+        assert "Finished since your last visit" in page.get("/").content.decode()
+
+
+def test_it_lists_ones_own(page, engineer):
+    assert not page.get("/").context["own"]
+    made = build_sample(rounds=1, running=True, owner=engineer)
+    assert [line.campaign for line in page.get("/").context["own"]] == [made]
+
+
+def test_events_leave_out_the_steps_inside_a_round(page, sample):
+    body = page.get("/events/").content.decode()
     assert "round 3: Accepted: 1.0" in body
     assert "rolled back to the incumbent" not in body
 
@@ -42,7 +61,7 @@ def test_it_gives_the_whole_page_when_history_is_restored(page, running):
 
 
 def test_it_asks_a_fixed_number_of_queries(page, running, sample, django_assert_max_num_queries):
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(22):
         page.get("/")
 
 

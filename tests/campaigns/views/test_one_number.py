@@ -32,6 +32,7 @@ from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.one_session import compare
 from campaigns.rules.wording import duration
 from campaigns.urls import urlpatterns
+from campaigns.views.campaign import TABS as CAMPAIGN_TABS
 from campaigns.views.round_tabs import OVERVIEW, TABS
 from tests.around import built_around
 from tests.campaigns import sample
@@ -206,6 +207,8 @@ def _addresses(campaign):
         elif wanted == {"campaign_id", "number", "tab"}:
             tabs = [tab for tab in TABS if tab != OVERVIEW]
             yield from (round_address(campaign, n, tab) for n in numbers for tab in tabs)
+        elif wanted == {"campaign_id", "tab"}:
+            yield from (reverse(pattern.name, args=[campaign.pk, tab]) for tab in CAMPAIGN_TABS)
         elif wanted == {"campaign_id", "first", "second"}:
             yield from (reverse(pattern.name, args=[campaign.pk, *pair]) for pair in pairs)
         elif wanted <= {"campaign_id"}:

@@ -14,7 +14,7 @@ from campaigns.evaluator.contract import CaseReport, Timer, Timing
 from campaigns.records.cases import dispatch_of, measured_case
 from campaigns.views.round_tabs import TABS
 from tests.campaigns.sample import HOSTILE
-from tests.campaigns.views.conftest import round_address, whole_round
+from tests.campaigns.views.conftest import round_address, whole_campaign, whole_round
 
 NAMES = ("round", "round_diff", "round_source")
 # Queries of each tab, with those of the session.
@@ -229,7 +229,7 @@ def test_r19_it_says_which_class_runs_which_kernel(page, sample):
 
 
 def test_r19_the_campaign_says_so_of_its_incumbent(page, sample):
-    body = page.get(reverse("campaign", args=[sample.pk])).content.decode()
+    body = whole_campaign(page, sample)
     number = sample.incumbent.round.number
     assert "Kernel of each class" in body
     assert set(re.findall(r'data-runs="(\d+)"', body)) == {str(number)}

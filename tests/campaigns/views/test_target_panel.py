@@ -16,9 +16,12 @@ from campaigns.templatetags.campaign_parts import gate_citation
 from knowledge.specs.cited import Cited
 from tests.campaigns.sample import build_sample
 from tests.campaigns.steps import cast
+from tests.campaigns.views.conftest import whole_campaign
 
 
 def body(page, campaign, name="campaign"):
+    if name == "campaign":
+        return whole_campaign(page, campaign)
     return page.get(reverse(name, args=[campaign.pk])).content.decode()
 
 
