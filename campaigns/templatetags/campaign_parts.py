@@ -54,6 +54,7 @@ PLACES = {
     "x": "experience",
     "search": "experience",
     "workers": "workers",
+    "jobs": "workers",
 }
 
 

@@ -5,21 +5,17 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.contrib.auth.decorators import login_not_required
 from django.core.paginator import Paginator
-from django.db import DatabaseError, connection
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, Event, Verdict
 from campaigns.reports.listing import campaign_lines
 from campaigns.reports.live import overview_version
 from campaigns.reports.sheet import campaign_sheet
-from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.views.lookup import wants_fragment
 from knowledge.curation.people import may_review
@@ -93,34 +89,3 @@ def events(request: HttpRequest) -> HttpResponse:
     changes = Event.objects.exclude(kind__in=DETAILS).select_related("campaign", "round")
     page = Paginator(changes.order_by("-pk"), EVENTS).get_page(request.GET.get("page"))
     return render(request, "campaigns/events.html", {"page": page})
-
-
-@login_not_required
-@require_safe
-def health(request: HttpRequest) -> JsonResponse:
-    """Answer 200, or 503 when the database does not answer."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except DatabaseError:
-        return JsonResponse({"database": "unreachable"}, status=503)
-    return JsonResponse({"database": "ok"})
-
-
-YEAR_S = 365 * 24 * 3600
-
-
-@login_not_required
-@require_POST
-def theme(request: HttpRequest) -> HttpResponse:
-    """Store the choice and go back to where it was made."""
-    back = request.POST.get("next", "/")
-    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure()):
-        back = "/"
-    response = HttpResponseRedirect(back)
-    chosen = Theme.read(request.POST.get("theme", ""))
-    response.set_cookie(
-        COOKIE, chosen.value, max_age=YEAR_S, samesite="Lax", httponly=True,
-        secure=request.is_secure(),
-    )  # fmt: skip
-    return response

@@ -43,7 +43,9 @@ from tests.campaigns.views.test_baselines import NoCompiler
 # Pages of something else than a campaign, or with nothing in them but a source or an answer.
 APART = {
     *(
+        "audit",
         "health",
+        "jobs",
         "theme",
         "workers",
         "ask_passport",

@@ -1,0 +1,87 @@
+"""What belongs to the team and to the site: jobs, the audit, health and the theme."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from campaigns.models import EvaluationState
+from campaigns.reports.audit import KINDS, address_of, audit_rows
+from campaigns.reports.jobs import queued_jobs, running_jobs
+from campaigns.reports.theme import COOKIE, Theme
+from campaigns.repositories.models import RepositoryRound
+from campaigns.views.lookup import wants_fragment
+from knowledge.curation.people import is_lead
+
+PER_PAGE = 50
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def jobs(request: HttpRequest) -> HttpResponse:
+    """What runs where, and what waits for what; for htmx the tables alone."""
+    rows = RepositoryRound.objects.exclude(state=EvaluationState.DONE)
+    context = {
+        "running": running_jobs(timezone.now(), float(settings.KOPT_LEASE_S)),
+        "queued": queued_jobs(),
+        "repositories": rows.select_related("repository__platform", "worker").order_by("pk"),
+    }
+    part = "campaigns/partials/jobs.html"
+    return render(request, part if wants_fragment(request) else "campaigns/jobs.html", context)
+
+
+@require_safe
+def audit(request: HttpRequest) -> HttpResponse:
+    """Who did what, the newest first, for leads; `?who= &kind= &page=`."""
+    if not is_lead(request.user):
+        raise PermissionDenied("the audit needs the role lead")
+    asked = {key: request.GET.get(key, "").replace("\0", "") for key in ("who", "kind")}
+    rows = audit_rows(**asked)
+    page: Any = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    page.object_list = [{**row, "url": address_of(row)} for row in page]
+    people = User.objects.order_by("username").values_list("username", flat=True)
+    context = {"page": page, "asked": asked, "kinds": KINDS, "people": people}
+    return render(request, "campaigns/audit.html", context)
+
+
+@login_not_required
+@require_safe
+def health(request: HttpRequest) -> JsonResponse:
+    """Answer 200, or 503 when the database does not answer."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return JsonResponse({"database": "unreachable"}, status=503)
+    return JsonResponse({"database": "ok"})
+
+
+YEAR_S = 365 * 24 * 3600
+
+
+@login_not_required
+@require_POST
+def theme(request: HttpRequest) -> HttpResponse:
+    """Store the choice and go back to where it was made."""
+    back = request.POST.get("next", "/")
+    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure()):
+        back = "/"
+    response = HttpResponseRedirect(back)
+    chosen = Theme.read(request.POST.get("theme", ""))
+    response.set_cookie(
+        COOKIE, chosen.value, max_age=YEAR_S, samesite="Lax", httponly=True,
+        secure=request.is_secure(),
+    )  # fmt: skip
+    return response
