@@ -12,20 +12,49 @@ from django.core.paginator import Paginator
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from campaigns.models import EvaluationState
+from campaigns.models import Campaign, EvaluationState, Problem
 from campaigns.reports.audit import KINDS, address_of, audit_rows
 from campaigns.reports.jobs import queued_jobs, running_jobs
 from campaigns.reports.theme import COOKIE, Theme
 from campaigns.repositories.models import RepositoryRound
 from campaigns.views.lookup import wants_fragment
 from knowledge.curation.people import is_lead
+from knowledge.models import Platform
 
 PER_PAGE = 50
+# Of each kind of place that the palette offers.
+MOST_PLACES = 6
+# Words → the name of the address; those that a person types the first letters of.
+PLACES = {
+    "Home": "home",
+    "Campaigns": "campaigns",
+    "New campaign": "new_campaign",
+    "Bring a kernel": "new_problem",
+    "Jobs": "jobs",
+    "Workers": "workers",
+    "Events": "events",
+    "Repositories": "repositories",
+    "Wiki": "knowledge:home",
+    "Values": "knowledge:specs",
+    "Compare platforms": "knowledge:compare",
+    "Propose a value": "knowledge:propose",
+    "Experience": "experience:home",
+    "Strategies": "experience:strategies",
+    "Your tokens": "tokens",
+    "HTTP API": "api_docs",
+}
+# What bears a name of its own: kind → its rows, and the field of the name.
+NAMED: dict[str, tuple[Any, str]] = {
+    "Campaigns": (Campaign, "title"),
+    "Platforms": (Platform, "name"),
+    "Problems": (Problem, "title"),
+}
 
 
 @require_safe
@@ -40,6 +69,31 @@ def jobs(request: HttpRequest) -> HttpResponse:
     }
     part = "campaigns/partials/jobs.html"
     return render(request, part if wants_fragment(request) else "campaigns/jobs.html", context)
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def palette(request: HttpRequest) -> HttpResponse:
+    """`?q=` some letters: pages, campaigns, platforms and problems that have them in their name."""
+    asked = request.GET.get("q", "").replace("\0", "").strip()
+    places = [(words, reverse(name)) for words, name in PLACES.items() if _fits(asked, words)]
+    groups = {"Pages": places[:MOST_PLACES]}
+    for kind, (model, field) in NAMED.items() if asked else ():
+        rows = model.objects.filter(**{f"{field}__icontains": asked}).order_by("-pk")[:MOST_PLACES]
+        groups[kind] = [(getattr(row, field), row.get_absolute_url()) for row in rows]
+    context = {"groups": {kind: rows for kind, rows in groups.items() if rows}, "asked": asked}
+    part = "campaigns/partials/palette.html"
+    return render(request, part if wants_fragment(request) else "campaigns/palette.html", context)
+
+
+def _fits(asked: str, words: str) -> bool:
+    return all(part in words.lower() for part in asked.lower().split())
+
+
+@require_safe
+def shortcuts(request: HttpRequest) -> HttpResponse:
+    """The keys that pages take."""
+    return render(request, "campaigns/shortcuts.html")
 
 
 @require_safe

@@ -3,11 +3,13 @@
 import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.models import Evaluation, Worker
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
+from campaigns.views import site
 from knowledge.models import Spec, SpecChange
 from tests.campaigns.sample import HOSTILE
 
@@ -75,3 +77,21 @@ def test_the_audit_lists_what_people_did_with_links(lead, sample):
 
 def test_the_audit_is_for_leads(page, viewer):
     assert {client.get("/audit/").status_code for client in (page, viewer)} == {403}
+
+
+def test_the_palette_offers_what_has_the_letters(page, sample):
+    body = page.get("/palette", {"q": "softm"}, headers=HTMX).content.decode()
+    assert "<html" not in body
+    assert f'href="/c/{sample.pk}/">{sample.title}</a>' in body
+    assert 'href="/search/?q=softm"' in body
+    assert 'href="/w/p/h200-sxm/"' in page.get("/palette", {"q": "h200"}).content.decode()
+    assert (
+        'href="/c/new">New campaign</a>' in page.get("/palette", {"q": "new camp"}).content.decode()
+    )
+    hostile = page.get("/palette", {"q": HOSTILE + "\0"}).content.decode()
+    assert HOSTILE not in hostile
+
+
+def test_every_place_of_the_palette_is_a_page(page, db):
+    assert {page.get(reverse(name)).status_code for name in site.PLACES.values()} <= {200, 403}
+    assert page.get("/shortcuts/").status_code == 200
