@@ -23,7 +23,7 @@ from campaigns.views.imported import (
 from campaigns.views.new_campaign import new_campaign
 from campaigns.views.problem import import_problem, new_problem, problem, problem_by_name
 from campaigns.views.round import compare, round_, round_diff, round_source, round_tab, rounds
-from campaigns.views.site import audit, health, jobs, palette, shortcuts, theme
+from campaigns.views.site import audit, health, jobs, palette, shortcuts, team, theme
 from campaigns.views.submit import again, hand_in, repair, round_result, submission
 from campaigns.views.sweep import sweep, sweep_panel
 from campaigns.views.workers import ask_passport, workers
@@ -41,6 +41,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("palette", palette, name="palette"),
     path("shortcuts/", shortcuts, name="shortcuts"),
     path("audit/", audit, name="audit"),
+    path("team/", team, name="team"),
     path("workers/", workers, name="workers"),
     path("workers/<int:worker_id>/passport", ask_passport, name="ask_passport"),
     path("p/<int:problem_id>/", problem, name="problem"),

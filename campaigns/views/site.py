@@ -21,13 +21,15 @@ from django.views.decorators.vary import vary_on_headers
 from campaigns.models import Campaign, EvaluationState, Problem
 from campaigns.reports.audit import KINDS, address_of, audit_rows
 from campaigns.reports.jobs import queued_jobs, running_jobs
+from campaigns.reports.listing import campaign_lines
+from campaigns.reports.team import COUNTED, people, weekly_table, weeks
 from campaigns.reports.theme import COOKIE, Theme
 from campaigns.repositories.models import RepositoryRound
-from campaigns.views.lookup import wants_fragment
+from campaigns.views.lookup import csv, wants_csv, wants_fragment
 from knowledge.curation.people import is_lead
 from knowledge.models import Platform
 
-PER_PAGE = 50
+PER_PAGE, RUNNING = 50, 20
 # Of each kind of place that the palette offers.
 MOST_PLACES = 6
 # Words → the name of the address; those that a person types the first letters of.
@@ -39,6 +41,7 @@ PLACES = {
     "Jobs": "jobs",
     "Workers": "workers",
     "Events": "events",
+    "Team": "team",
     "Repositories": "repositories",
     "Wiki": "knowledge:home",
     "Values": "knowledge:specs",
@@ -94,6 +97,23 @@ def _fits(asked: str, words: str) -> bool:
 def shortcuts(request: HttpRequest) -> HttpResponse:
     """The keys that pages take."""
     return render(request, "campaigns/shortcuts.html")
+
+
+@require_safe
+def team(request: HttpRequest) -> HttpResponse:
+    """What the team did by week, its running campaigns, and its people; `?format=csv` the weeks."""
+    now = timezone.now()
+    if wants_csv(request):
+        return csv(weekly_table(now).rename_axis("week").reset_index(), "team")
+    running = Campaign.objects.unfinished().for_list()[:RUNNING]
+    context = {
+        "weeks": weeks(now),
+        "counted": COUNTED,
+        "lines": campaign_lines(list(running)),
+        "people": people(),
+        "may_audit": is_lead(request.user),
+    }
+    return render(request, "campaigns/team.html", context)
 
 
 @require_safe

@@ -1,5 +1,9 @@
 """The pages of the team: jobs and the audit."""
 
+import io
+from datetime import timedelta
+
+import pandas
 import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
@@ -95,3 +99,22 @@ def test_the_palette_offers_what_has_the_letters(page, sample):
 def test_every_place_of_the_palette_is_a_page(page, db):
     assert {page.get(reverse(name)).status_code for name in site.PLACES.values()} <= {200, 403}
     assert page.get("/shortcuts/").status_code == 200
+
+
+def test_the_team_page_counts_by_week(page, sample, monkeypatch):
+    day = sample.created_at + timedelta(days=1)
+    monkeypatch.setattr("django.utils.timezone.now", lambda: day)
+    answer = page.get("/team/")
+    newest, *older = answer.context["weeks"]
+    assert {word: count for word, _, count in newest.verdicts if count} == {
+        "accepted": 5,
+        "no_change": 1,
+        "rejected": 2,
+        "invalid": 1,
+        "needs_review": 1,
+    }
+    assert len(older) == 7
+    assert [row["person"].username for row in answer.context["people"]] == ["alice"]
+    table = pandas.read_csv(io.StringIO(page.get("/team/?format=csv").content.decode()))
+    assert table["accepted"].sum() == 5
+    assert page.get("/team/", {"format": "csv"}).status_code == 200
