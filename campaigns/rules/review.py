@@ -99,6 +99,14 @@ class ReviewStanding:
         several = "s" if self.needed > 1 else ""
         return f"{self.state.words}, {self.approvals} of {self.needed} approval{several}"
 
+    @property
+    def asks(self) -> str:
+        """What the people who look at it are asked for."""
+        if not self.needed:
+            return "an answer: the judge could not accept it"
+        left = self.needed - self.approvals
+        return f"approval by {left} more" if self.approvals else f"approval by {left}"
+
 
 # The first of these that anybody says counts, whoever else approves.
 AGAINST = (

@@ -14,7 +14,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.models import Campaign, DecisionWord, Event, ReviewDecision, Round, Submitter
-from campaigns.models.decision import LONGEST_REASON
 from campaigns.models.event import record
 from campaigns.proposers.handed_in import SubmissionRefused
 from campaigns.records.decisions import (
@@ -30,7 +29,13 @@ from campaigns.steps.lifecycle.restart import hide_rounds, show_rounds
 from campaigns.steps.measuring.waits import ask_to_pause
 from campaigns.steps.notify import AGAIN, NOTHING, Next, notify
 from campaigns.steps.rounds.submit import measure_again
-from knowledge.curation.errors import Conflict, CurationError, Forbidden, require_storable
+from knowledge.curation.errors import (
+    LONGEST_REASON,
+    Conflict,
+    CurationError,
+    Forbidden,
+    require_storable,
+)
 from knowledge.models import EntryStanding, Experience, NoticeKind, Notification
 
 DECIDED, RERUN = "decided", "rerun"

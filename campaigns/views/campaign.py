@@ -42,6 +42,7 @@ from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
 from campaigns.views.lookup import ZIP, campaign_at, csv, download, wants_csv, wants_fragment
+from campaigns.views.review import review_of_result
 from knowledge.curation.people import may_review
 from knowledge.experience.recommend.others import others_learned
 
@@ -93,6 +94,7 @@ def campaign_page(
         if wants_baselines(found)
         else "nothing",
     }
+    context |= review_of_result(request, found)
     if found.state == CampaignState.DRAFT:
         context |= {
             "checklist": checklist(found),

@@ -48,6 +48,7 @@ from campaigns.views.lookup import (
     wants_csv,
     wants_fragment,
 )
+from campaigns.views.review import review_of
 from campaigns.views.sweep import panel_of
 from knowledge.experience.recommend.others import RoundLearned, round_learned
 
@@ -123,6 +124,7 @@ def round_page(
         **panel_of(campaign, found, sweep_of(found)),
         **_neighbours(campaign, number),
         **_diff(request, found, candidate, "incumbent"),
+        **review_of(request, found),
     }
     shown: Diff | None = context["diff"]
     if shown and len(shown.rows) > SHOWN_LINES and context["view"] == "unified":
@@ -150,6 +152,7 @@ def round_diff(request: HttpRequest, campaign_id: int, number: int) -> HttpRespo
     against = request.GET.get("against", "incumbent")
     shown = _diff(request, found, candidate_of(found), against)
     context = {"campaign": campaign, "round": found, "against": against, "rivals": RIVALS, **shown}
+    context |= review_of(request, found)
     return render(request, "campaigns/diff.html", {**context, **_neighbours(campaign, number)})
 
 

@@ -63,6 +63,16 @@ class Thread:
         """Each comment, answers behind what they answer."""
         return [one for each in self.said for one in (each, *each.replies)]
 
+    @property
+    def general(self) -> list[Said]:
+        """What is said of the subject itself."""
+        return self.at(self.kind, "")
+
+    @property
+    def placed(self) -> list[Said]:
+        """What is said of its parts."""
+        return [each for each in self.said if each.comment.kind != self.kind]
+
     def at(self, kind: str, anchor: str) -> list[Said]:
         """What is said of one part: a case by its name, a line such as "L12"."""
         return [

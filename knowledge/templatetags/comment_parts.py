@@ -27,6 +27,12 @@ def said_at(thread: Thread | None, kind: str, anchor: str) -> list[Said]:
 
 
 @register.filter
+def addnum(text: str, number: int) -> str:
+    """A text with a number behind it, as the anchor of a line: "L12"."""
+    return f"{text}{number}"
+
+
+@register.filter
 def remark(text: str) -> SafeString:
     """Write plain text with its line breaks; `@name` stands out."""
     return format_html_join(mark_safe("<br>"), "{}", ((_line(one),) for one in text.split("\n")))
