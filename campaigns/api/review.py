@@ -27,7 +27,7 @@ KINDS = [kind.value for kind in WaitingKind]
 MINE = {"": False, "0": False, "1": True}
 
 
-class DecisionSerializer(fields.ModelSerializer):
+class ReviewDecisionSerializer(fields.ModelSerializer):
     """round: its number; null for the campaign's result. undoes: the decision it takes back."""
 
     campaign = fields.IntegerField(source="campaign_id")
@@ -66,7 +66,7 @@ class ReviewedSerializer(fields.Serializer):
     choices = fields.ListField(child=fields.ChoiceField(WORDS))
     refusal = fields.SerializerMethodField()
     seen = fields.IntegerField()
-    decisions = DecisionSerializer(source="log", many=True)
+    decisions = ReviewDecisionSerializer(source="log", many=True)
 
     def get_refusal(self, row: Reviewed) -> str:
         return row.refusal(self.context["request"].user)
@@ -134,7 +134,7 @@ class Deciding(ApiView, GenericAPIView):
         made = decide(
             about, body["word"], body.get("reason", ""), self.request.user, body.get("seen")
         )
-        return Response(DecisionSerializer(made).data, 201)
+        return Response(ReviewDecisionSerializer(made).data, 201)
 
     def shown(self, found: Reviewed | None) -> Response:
         """Where it stands; 404 where there is nothing to decide yet."""
@@ -160,7 +160,7 @@ class RoundDecisions(Deciding):
     def get(self, request: Request, pk: int, number: int) -> Response:
         return self.shown(reviewed_round(self.round_at(pk, number)))
 
-    @extend_schema(request=NewDecisionSerializer, responses={201: DecisionSerializer})
+    @extend_schema(request=NewDecisionSerializer, responses={201: ReviewDecisionSerializer})
     def post(self, request: Request, pk: int, number: int) -> Response:
         return self.said(self.round_at(pk, number))
 
@@ -172,7 +172,7 @@ class ResultDecisions(Deciding):
     def get(self, request: Request, pk: int) -> Response:
         return self.shown(reviewed_result(get_object_or_404(Campaign, pk=pk)))
 
-    @extend_schema(request=NewDecisionSerializer, responses={201: DecisionSerializer})
+    @extend_schema(request=NewDecisionSerializer, responses={201: ReviewDecisionSerializer})
     def post(self, request: Request, pk: int) -> Response:
         return self.said(get_object_or_404(Campaign, pk=pk))
 
@@ -180,9 +180,9 @@ class ResultDecisions(Deciding):
 class UndoDecision(Deciding):
     """POST takes an own decision of the last seconds back; 409 where it is too late."""
 
-    @extend_schema(request=None, responses=DecisionSerializer)
+    @extend_schema(request=None, responses=ReviewDecisionSerializer)
     def post(self, request: Request, pk: int, key: int) -> Response:
         rows = ReviewDecision.objects.select_related("round", "campaign", "by")
         found = get_object_or_404(rows, campaign=pk, pk=key)
         undo(found, request.user)
-        return Response(DecisionSerializer(rows.get(undoes=found)).data)
+        return Response(ReviewDecisionSerializer(rows.get(undoes=found)).data)

@@ -15,6 +15,7 @@ from campaigns.models import (
     Campaign,
     Candidate,
     DecisionWord,
+    Event,
     Placeholder,
     ReviewDecision,
     Round,
@@ -108,7 +109,7 @@ class Reviewed:
 
 
 def reviewed_round(round_: Round) -> Reviewed | None:
-    """The same for a round; None for a baseline, and before there is a verdict. Three queries."""
+    """The same for a round; None for a baseline, and before there is a verdict. Two queries."""
     verdict = getattr(round_, "verdict", None)
     if verdict is None or round_.number == 1:
         return None
@@ -119,7 +120,7 @@ def reviewed_round(round_: Round) -> Reviewed | None:
     needed = review.needed_for_round(
         verdict.word, verdict.gain, waived=bool(waived), policy=review_policy()
     )
-    authors = author_of(round_.submission and round_.submission.by_id, round_, campaign)
+    authors = author_of(round_, campaign)
     log = _log(campaign, round_)
     return Reviewed(
         campaign, round_, verdict.word, verdict.gain, authors, tuple(waived), needed, log
@@ -142,22 +143,30 @@ def reviewed_result(campaign: Campaign) -> Reviewed | None:
     ]
     gain = stored_result(campaign).gain
     waived = tuple(dict.fromkeys(words for some, _ in found for words in some))
-    owners = {campaign.created_by_id}
-    if best.round.submission is not None:
-        owners.add(best.round.submission.by_id)
-    authors = frozenset(key for key in owners if key is not None)
+    authors = owners_of_result(campaign, best)
     needed = review.needed_for_result(gain, needs, policy)
     return Reviewed(campaign, None, None, gain, authors, waived, needed, _log(campaign, None))
 
 
-def author_of(by: int | None, round_: Round, campaign: Campaign) -> frozenset[int]:
+def author_of(round_: Round, campaign: Campaign) -> frozenset[int]:
     """Whose a round is: of who handed it in, else of who started the campaign."""
-    owner = by if round_.submission_id is not None else campaign.created_by_id
-    return frozenset() if owner is None else frozenset({owner})
+    handed = round_.submission
+    return _known(campaign.created_by_id if handed is None else handed.by_id)
+
+
+def owners_of_result(campaign: Campaign, best: Candidate) -> frozenset[int]:
+    """Of who started the campaign, and of who handed its best kernel in."""
+    handed = best.round.submission
+    return _known(campaign.created_by_id, handed.by_id if handed else None)
+
+
+def _known(*keys: int | None) -> frozenset[int]:
+    return frozenset(key for key in keys if key is not None)
 
 
 def _log(campaign: Campaign, round_: Round | None) -> tuple[ReviewDecision, ...]:
-    return tuple(campaign.decisions.filter(round=round_).select_related("by").order_by("pk"))
+    rows = ReviewDecision.objects.filter(campaign=campaign, round=round_)
+    return tuple(rows.select_related("by").order_by("pk"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +181,14 @@ class Waivers:
 
     @classmethod
     def of(cls, campaigns: Collection[int] | None = None) -> Waivers:
-        """Of these campaigns, or of all; two queries."""
-        rows = [Placeholder.objects.all(), StandingAnswer.objects.all()]
+        """Of these campaigns, or of all; one query."""
+        rows = Event.objects.filter(kind__in=(Placeholder.KIND, StandingAnswer.KIND))
         if campaigns is not None:
-            rows = [each.filter(campaign__in=campaigns) for each in rows]
-        relied = rows[1].filter(data__answer=Answer.RELIED_ON.value)
+            rows = rows.filter(campaign__in=campaigns)
+        found = list(rows.order_by().values_list("kind", "campaign_id", "round_id", "data__answer"))
         return cls(
-            frozenset(rows[0].values_list("campaign_id", flat=True)),
-            frozenset(key for key in relied.values_list("round_id", flat=True) if key),
+            frozenset(campaign for kind, campaign, _, _ in found if kind == Placeholder.KIND),
+            frozenset(key for _, _, key, answer in found if key and answer == Answer.RELIED_ON),
         )
 
 

@@ -17,6 +17,7 @@ from campaigns.records.decisions import (
     MAY_DECIDE,
     Waivers,
     laxer,
+    owners_of_result,
     review_policy,
     said_by_subject,
 )
@@ -112,10 +113,8 @@ def _ours() -> Iterable[Waiting]:
         needed = review.needed_for_result(gain, needs[campaign.pk], policy)
         words = said.get((campaign.pk, None), {})
         stands = review.standing(needed, [*words.values()])
-        if campaign.finished_at and stands.waits:
-            handed = campaign.incumbent.round.submission if campaign.incumbent else None
-            owners = {campaign.created_by_id, handed.by_id if handed else None} - {None}
-            people = frozenset(owners) | frozenset(words)
+        if campaign.finished_at and campaign.incumbent and stands.waits:
+            people = owners_of_result(campaign, campaign.incumbent) | frozenset(words)
             yield Waiting(
                 campaign.finished_at, WaitingKind.RESULT, campaign.pk, people, stands.asks
             )
@@ -129,14 +128,14 @@ def _judged() -> Iterable[_Judged]:
                "round__submission__by", "round__campaign__created_by")  # fmt: skip
     for key, campaign, word, gain, at, handed, by, creator in rows.order_by().values_list(*columns):
         owner = by if handed else creator
-        authors = frozenset() if owner is None else frozenset({owner})
+        authors: frozenset[int] = frozenset() if owner is None else frozenset({owner})
         yield _Judged(key, campaign, word, gain, at, authors)
 
 
 def _waived_rounds() -> Any:
-    """A test of whether a gate was let go for a judged round; three queries, or four."""
+    """A test of whether a gate was let go for a judged round; two queries, or three."""
     waivers = Waivers.of()
-    rows = Campaign.objects.exclude(findings_policy=None).only("backend", "findings_policy")
+    rows = Campaign.objects.filter(findings_policy__isnull=False).only("backend", "findings_policy")
     light = {row.pk: kinds for row in rows if (kinds := laxer(row))}
     let_go: set[int] = set()
     if light:

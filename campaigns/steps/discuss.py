@@ -20,9 +20,9 @@ LINE = re.compile(r"L[1-9][0-9]{0,6}")
 def subject_of(kind: str, key: str, anchor: str) -> CommentSubject | None:
     """A campaign by its key, or "12/3": its round 3, a case of it, a line of its diff."""
     if kind == SubjectKind.CAMPAIGN:
-        fits = key.isascii() and key.isdigit() and len(key) < 10 and not anchor
-        campaign = Campaign.objects.filter(pk=int(key)).first() if fits else None
-        return campaign and _commented(campaign, None, "")
+        is_key = key.isascii() and key.isdigit() and len(key) < 10 and not anchor
+        campaign = Campaign.objects.filter(pk=int(key)).first() if is_key else None
+        return _commented(campaign, None, "") if campaign else None
     match = KEY.fullmatch(key)
     rows = Round.objects.select_related("campaign", "submission")
     where = {"campaign": int(match[1]), "number": int(match[2])} if match else {"pk": None}
@@ -46,13 +46,12 @@ def _commented(campaign: Campaign, round_: Round | None, anchor: str) -> Comment
 
     if round_ is None:
         owner = campaign.created_by_id
-        authors = frozenset() if owner is None else frozenset({owner})
+        authors: frozenset[int] = frozenset() if owner is None else frozenset({owner})
         url = reverse("campaign", args=[campaign.pk])
         return CommentSubject(f"campaign {campaign.pk}", url, authors, note)
-    owner = round_.submission.by_id if round_.submission else None
     url = reverse("round", args=[campaign.pk, round_.number])
     name = f"round {round_.number} of campaign {campaign.pk}"
-    return CommentSubject(name, url, author_of(owner, round_, campaign), note)
+    return CommentSubject(name, url, author_of(round_, campaign), note)
 
 
 PARTS = (SubjectKind.ROUND, SubjectKind.CASE, SubjectKind.DIFF, SubjectKind.CAMPAIGN)

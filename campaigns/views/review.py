@@ -159,11 +159,11 @@ def _alone(
     status: int = 422,
 ) -> HttpResponse:
     """The bar on a page of its own, with what was typed and why it was refused."""
-    is_round = isinstance(about, Round)
-    found = reviewed_round(about) if is_round else reviewed_result(about)
+    round_ = about if isinstance(about, Round) else None
+    campaign = about.campaign if isinstance(about, Round) else about
+    found = reviewed_round(round_) if round_ else reviewed_result(campaign)
     context = _bar(request, found) | {"typed": said["reason"], "refused": error}
-    context |= {"campaign": about.campaign if is_round else about}
-    context["round"] = about if is_round else None
+    context |= {"campaign": campaign, "round": round_}
     context["queue"] = request.POST.get("queue", request.GET.get("queue", ""))
     return render(request, "campaigns/review/decide.html", context, status=status)
 

@@ -75,8 +75,7 @@ def round_page(
     """said: a repair that was refused, as it was typed, with the error."""
     campaign, number = found.campaign, found.number
     candidate = candidate_of(found)
-    verdict = getattr(found, "verdict", None)
-    target = target_of(campaign)
+    verdict, target = getattr(found, "verdict", None), target_of(campaign)
     row = some_rows(campaign, [number], target)[number]
     evaluations = _evaluations(found)
     measured = verdict.evaluation if verdict else next(iter(evaluations), None)

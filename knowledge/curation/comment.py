@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden, require_storable
 from knowledge.models import Comment, Lesson, NoticeKind, Notification, Spec, SubjectKind
-from knowledge.models.comment import LONGEST_COMMENT
+from knowledge.models.comment import LONGEST_ANCHOR, LONGEST_COMMENT, LONGEST_KEY
 
 # A name as Django accepts one, without the full stop that ends a sentence.
 MENTION = re.compile(r"(?<![\w@.+-])@([\w.+-]{0,149}\w)")
@@ -50,8 +50,8 @@ def subject_at(kind: str, key: str, anchor: str = "") -> CommentSubject:
     """What a comment would be about. CurationError names the field that leads nowhere."""
     if kind not in _FINDERS:
         raise CurationError("kind", f"{kind!r:.40}; accepted: {', '.join(sorted(_FINDERS))}")
-    for name, text in (("key", key), ("anchor", anchor)):
-        require_storable(name, text, Comment._meta.get_field(name).max_length or 0)
+    for name, text, most in (("key", key, LONGEST_KEY), ("anchor", anchor, LONGEST_ANCHOR)):
+        require_storable(name, text, most)
     found = _FINDERS[kind](kind, key, anchor)
     if found is None:
         place = f"{key!r:.80} {anchor}".strip()

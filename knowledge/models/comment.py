@@ -11,6 +11,7 @@ from django.db import models
 from knowledge.models.guarded import ALWAYS, Guarded
 
 LONGEST_COMMENT = 4000  # characters
+LONGEST_KEY, LONGEST_ANCHOR = 80, 200
 LONGEST_NOTICE = 300
 
 
@@ -37,8 +38,8 @@ class Comment(Guarded):
     SEALED = ALWAYS
 
     kind = models.CharField(max_length=12, choices=SubjectKind.choices)
-    key = models.CharField(max_length=80)
-    anchor = models.CharField(max_length=200, blank=True)
+    key = models.CharField(max_length=LONGEST_KEY)
+    anchor = models.CharField(max_length=LONGEST_ANCHOR, blank=True)
     parent = models.ForeignKey(
         "self", models.PROTECT, null=True, blank=True, related_name="replies"
     )

@@ -157,7 +157,7 @@ def test_it_says_when_only_the_flags_changed(page, sample):
 
 
 def test_it_asks_a_fixed_number_of_queries(page, sample, django_assert_num_queries):
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(26):
         open_round(page, sample, 3)
 
 
