@@ -4,7 +4,9 @@
 (() => {
   const root = document.documentElement;
   const one = (...selectors) => selectors.map((each) => document.querySelector(each)).find(Boolean);
-  const rows = () => [...document.querySelectorAll("[data-review] .rowlink, .code tr:is(.add, .del) .add-value a")];
+  // The rows of the queue, or the changed lines of a page that is a diff alone.
+  const lines = one("#to-diff") ? "" : ", .code tr.add .add-value a";
+  const rows = () => [...document.querySelectorAll(`[data-review] .rowlink${lines}`)];
 
   // To the next or previous row; on a page without any, to the next or previous round.
   const step = (by) => {
