@@ -23,7 +23,7 @@ class CampaignsConfig(AppConfig):
     def ready(self) -> None:
         from campaigns.records.target.target_drift import uses_in_campaigns
         from campaigns.reports.found import all_rounds
-        from campaigns.steps.discuss import register_subjects
+        from campaigns.steps.review.discuss import register_subjects
         from knowledge.lookup.usage import register
         from knowledge.search.index import register as register_source
 

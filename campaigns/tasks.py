@@ -31,7 +31,7 @@ from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.results import store_saved
 from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.steps.notify import AGAIN, notify, notify_worker
-from campaigns.steps.review import carry_out_reruns
+from campaigns.steps.review.decide import carry_out_reruns
 from campaigns.steps.worker import (
     WorkerContext,
     change_device,

@@ -15,8 +15,8 @@ from rest_framework.response import Response
 from campaigns.api.campaigns import checked
 from campaigns.models import Campaign, DecisionWord, ReviewDecision, Round
 from campaigns.records.decisions import Reviewed, reviewed_result, reviewed_round
-from campaigns.reports.queue import review_queue, rows_of_queue
-from campaigns.steps.review import decide, undo
+from campaigns.records.review_queue import review_queue, rows_of_queue
+from campaigns.steps.review.decide import decide, undo
 from knowledge.api.lists import ListView, Rows, Selected
 from knowledge.api.view import ApiView
 from knowledge.lookup.listing import FilterError

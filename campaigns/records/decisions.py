@@ -24,8 +24,8 @@ from campaigns.models import (
 from campaigns.models.decision import newest_of_each
 from campaigns.records.campaigns import stored_result
 from campaigns.records.findings import policy_of
-from campaigns.rules import review
-from campaigns.rules.review import ReviewPolicy, ReviewStanding
+from campaigns.rules.review import standing as review
+from campaigns.rules.review.standing import ReviewPolicy, ReviewStanding
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.verdict.finding_kinds import FindingKind, Stance, default_policy
 

@@ -14,11 +14,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from campaigns.models import Campaign, DecisionWord, ReviewDecision, Round
 from campaigns.records.decisions import MAY_RERUN, Reviewed, reviewed_result, reviewed_round
+from campaigns.records.review_queue import review_queue, rows_of_queue
 from campaigns.records.submissions import no_round_left, not_now
-from campaigns.reports.queue import review_queue, rows_of_queue
-from campaigns.rules.review import RERUN
-from campaigns.steps.review import decide as take_decision
-from campaigns.steps.review import undo as take_back
+from campaigns.rules.review.standing import RERUN
+from campaigns.steps.review.decide import decide as take_decision
+from campaigns.steps.review.decide import undo as take_back
 from campaigns.views.lookup import campaign_at, number_in, round_at
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.lookup.threads import thread_of

@@ -47,7 +47,7 @@ class NewCommentSerializer(fields.Serializer):
     text = fields.CharField(help_text="plain text; `@name` tells a person")
 
 
-class Comments(ListView):
+class CommentList(ListView):
     """What is said on one subject.
 
     GET lists it, `?kind=&key=` both needed; a round's list has its cases and its diff as well.

@@ -16,11 +16,18 @@ from knowledge.views.propose import number
 
 @require_POST
 def comment(request: HttpRequest) -> HttpResponse:
-    """Store `text` on `kind`, `key` and `anchor`, as an answer to `parent` where that is given."""
+    """Store `text` on `kind`, `key` and `anchor`, as an answer to `parent` where that is given.
+
+    A refusal keeps what was typed and names the field.
+    """
     sent = {name: request.POST.get(name, "") for name in ("kind", "key", "anchor", "text")}
     parent = request.POST.get("parent", "")
     place = CommentPlace(
-        sent["kind"], sent["key"], sent["anchor"], (number(parent, 9) or 0) if parent else None
+        kind=sent["kind"],
+        key=sent["key"],
+        anchor=sent["anchor"],
+        # What is no number is the key of no comment, and is refused as that.
+        parent=(number(parent, 9) or 0) if parent else None,
     )
     try:
         made = add_comment(place, sent["text"], request.user)

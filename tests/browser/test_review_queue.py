@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 from campaigns.models import ReviewDecision
 from knowledge.models import Comment
 from tests.browser.conftest import ROLES
+from tests.browser.look import look_at_all
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -66,6 +67,12 @@ def test_a_reviewer_decides_by_keys_alone(enter, finished):
     made = ReviewDecision.objects.last()
     assert (made.word, made.reason) == ("returned", "say why the block is larger")
     assert Comment.objects.get().text == "a join ark: does it spill?"
+    pages = {
+        "queue": "/review/",
+        "decide": f"/c/{finished.pk}/r/2/decide",
+        "line": f"/c/{finished.pk}/r/3/diff?comment=4",
+    }
+    assert look_at_all(seen, pages) == []
 
 
 def test_a_reviewer_without_scripts_approves_returns_and_takes_it_back(enter, finished):

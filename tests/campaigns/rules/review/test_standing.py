@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.rules.review import (
+from campaigns.rules.review.standing import (
     APPROVED,
     INVALID,
     RERUN,

@@ -15,7 +15,7 @@ from django.utils import timezone
 from campaigns.models import Campaign, CampaignState, Event, ReviewDecision, Round
 from campaigns.records.decisions import reviewed_result, reviewed_round
 from campaigns.steps.lifecycle.control import stop
-from campaigns.steps.review import carry_out_reruns, decide, undo
+from campaigns.steps.review.decide import carry_out_reruns, decide, undo
 from campaigns.steps.rounds.submit import submit
 from campaigns.steps.worker import WorkerContext
 from knowledge.curation.errors import Conflict, CurationError, Forbidden

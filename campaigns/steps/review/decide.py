@@ -23,7 +23,7 @@ from campaigns.records.decisions import (
     reviewed_round,
 )
 from campaigns.records.submissions import no_round_left, not_now
-from campaigns.rules.review import choices
+from campaigns.rules.review.standing import choices
 from campaigns.steps.lifecycle.control import resume
 from campaigns.steps.lifecycle.restart import hide_rounds, show_rounds
 from campaigns.steps.measuring.waits import ask_to_pause

@@ -23,8 +23,8 @@ from campaigns.records.decisions import (
 )
 from campaigns.records.rounds import proposed_by
 from campaigns.records.verdicts import gain_of
-from campaigns.rules import review
 from campaigns.rules.noise.gain import Gain
+from campaigns.rules.review import standing as review
 from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.curation.people import may_review
 from knowledge.lookup.waiting import (
