@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from django.db.models import Max, Q
@@ -62,41 +61,44 @@ class WaitingRow:
 Rows = Mapping[tuple[WaitingKind, int], WaitingRow]
 
 
-def waiting_in_wiki() -> list[Waiting]:
-    """Proposals, flags, lessons and disagreements; four queries."""
+def waiting_values() -> list[Waiting]:
+    """Every proposal and every flagged value, each once; two queries.
+
+    One whose citation drifted waits for that answer, since the first of all that waits on it.
+    """
     asked = Q(changes__action__in=[Action.PROPOSED, Action.RESTORED])
     proposals = Spec.objects.filter(state=SpecState.PROPOSED).order_by()
-    since = Coalesce(Max("changes__at", filter=asked), "created_at")
-    specs = {
-        key: (at, frozenset({owner} - {None}))
-        for key, owner, at in proposals.annotate(since=since).values_list(
-            "pk", "proposed_by", "since"
-        )
+    dated = proposals.annotate(since=Coalesce(Max("changes__at", filter=asked), "created_at"))
+    found = {
+        key: Waiting(at, WaitingKind.SPEC, key, _known(owner))
+        for key, owner, at in dated.values_list("pk", "proposed_by", "since")
     }
-    drifted: dict[int, tuple[datetime, frozenset[Any]]] = {}
     flags = Flag.objects.open().exclude(spec__state=SpecState.RETIRED)
     for key, kind, raiser, at in flags.values_list("spec", "kind", "raised_by", "raised_at"):
-        rows = drifted if kind in DRIFT else specs
-        before, people = rows.get(key, (at, frozenset()))
-        rows[key] = (min(at, before), people | frozenset({raiser} - {None}))
-    found = [
-        Waiting(at, kind, key, people)
-        for kind, rows in ((WaitingKind.SPEC, specs), (WaitingKind.DRIFT, drifted))
-        for key, (at, people) in rows.items()
-        # A value whose citation drifted waits once: the flag is answered first.
-        if kind is WaitingKind.DRIFT or key not in drifted
-    ]
+        before = found.get(key, Waiting(at, WaitingKind.SPEC, key, frozenset()))
+        drifts = kind in DRIFT or before.kind is WaitingKind.DRIFT
+        found[key] = Waiting(
+            min(at, before.since),
+            WaitingKind.DRIFT if drifts else WaitingKind.SPEC,
+            key,
+            before.not_for | _known(raiser),
+        )
+    return list(found.values())
+
+
+def waiting_in_wiki() -> list[Waiting]:
+    """Values, lessons and disagreements; four queries."""
     lessons = proposed_lessons().values_list("pk", "created_at", "proposed_by")
-    found += (
-        Waiting(at, WaitingKind.LESSON, key, frozenset({owner} - {None}))
-        for key, at, owner in lessons
-    )
     sides = open_disagreements().values_list("pk", "found_at", "lesson__proposed_by")
-    found += (
-        Waiting(at, WaitingKind.DISAGREEMENT, key, frozenset({owner} - {None}))
-        for key, at, owner in sides
-    )
-    return found
+    return [
+        *waiting_values(),
+        *(Waiting(at, WaitingKind.LESSON, key, _known(owner)) for key, at, owner in lessons),
+        *(Waiting(at, WaitingKind.DISAGREEMENT, key, _known(owner)) for key, at, owner in sides),
+    ]
+
+
+def _known(person: int | None) -> frozenset[int]:
+    return frozenset() if person is None else frozenset({person})
 
 
 def rows_in_wiki(waiting: Iterable[Waiting]) -> Rows:
