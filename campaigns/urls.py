@@ -22,6 +22,7 @@ from campaigns.views.imported import (
 )
 from campaigns.views.new_campaign import new_campaign
 from campaigns.views.problem import import_problem, new_problem, problem, problem_by_name
+from campaigns.views.review import count, decide_result, decide_round, following, queue, undo
 from campaigns.views.round import compare, round_, round_diff, round_source, round_tab, rounds
 from campaigns.views.site import audit, health, jobs, palette, shortcuts, team, theme
 from campaigns.views.submit import again, hand_in, repair, round_result, submission
@@ -42,6 +43,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("shortcuts/", shortcuts, name="shortcuts"),
     path("audit/", audit, name="audit"),
     path("team/", team, name="team"),
+    path("review/", queue, name="review"),
+    path("review/count", count, name="review_count"),
+    path("review/next", following, name="review_next"),
     path("workers/", workers, name="workers"),
     path("workers/<int:worker_id>/passport", ask_passport, name="ask_passport"),
     path("p/<int:problem_id>/", problem, name="problem"),
@@ -71,6 +75,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("c/<int:campaign_id>/report.html", report_file, name="report_file"),
     path("c/<int:campaign_id>/trail.zip", trail, name="trail"),
     path(ROUND, round_, name="round"),
+    path(CAMPAIGN + "decide", decide_result, name="decide_result"),
+    path(CAMPAIGN + "decisions/<int:key>/undo", undo, name="undo_decision"),
+    path(ROUND + "decide", decide_round, name="decide_round"),
     path(ROUND + "answer", answer, name="answer_standing"),
     path(ROUND + "diff", round_diff, name="round_diff"),
     path(ROUND + "again", again, name="round_again"),

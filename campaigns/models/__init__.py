@@ -1,6 +1,7 @@
 """The records of what we do, one noun a file."""
 
 from campaigns.models.campaign import AbortReason, Campaign, Phase, PitfallKind, Protocol
+from campaigns.models.decision import DecisionWord, ReviewDecision
 from campaigns.models.evaluation import Evaluation, Evidence, Repair
 from campaigns.models.event import Event, Placeholder, Restart, RestartAnswer, Review, Unmasking
 from campaigns.models.imported import ImportedCampaign, ImportedRound
@@ -28,6 +29,7 @@ __all__ = [
     "Case",
     "Cause",
     "Commit",
+    "DecisionWord",
     "DeviceWait",
     "Evaluation",
     "EvaluationKind",
@@ -48,6 +50,7 @@ __all__ = [
     "Restart",
     "RestartAnswer",
     "Review",
+    "ReviewDecision",
     "Round",
     "RoundKind",
     "RoundState",

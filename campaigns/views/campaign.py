@@ -44,6 +44,7 @@ from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
 from campaigns.views.lookup import ZIP, campaign_at, csv, download, wants_csv, wants_fragment
+from campaigns.views.review import review_of_result
 from knowledge.curation.people import may_review
 from knowledge.experience.recommend.others import others_learned
 
@@ -83,6 +84,7 @@ def campaign_page(
     now = timezone.now()
     version = campaign_version(found, heartbeat_of(found, now))
     context = _context(request, campaign_sheet(found, now), version)
+    context |= review_of_result(request, found)
     if found.state == CampaignState.DRAFT:
         context |= {
             "checklist": checklist(found),

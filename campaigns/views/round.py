@@ -30,6 +30,7 @@ from campaigns.views.lookup import (
     wants_csv,
     wants_fragment,
 )
+from campaigns.views.review import review_of
 from campaigns.views.round_tabs import OVERVIEW, TABS, neighbours, tab_context
 
 SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000
@@ -55,7 +56,8 @@ def round_tab(request: HttpRequest, campaign_id: int, number: int, tab: str) -> 
     if tab not in TABS or tab == OVERVIEW:
         raise Http404(f"a round has no tab {tab!r}; accepted: {', '.join([*TABS][1:])}")
     found = round_at(campaign_at(campaign_id), number)
-    return render(request, f"campaigns/round/{tab}.html", tab_context(found, tab))
+    context = {**tab_context(found, tab), **review_of(request, found)}
+    return render(request, f"campaigns/round/{tab}.html", context)
 
 
 def round_page(
@@ -64,6 +66,7 @@ def round_page(
     """said: a repair that was refused, as it was typed, with the error."""
     context = {**tab_context(found, OVERVIEW), "said": said}
     context |= _diff(request, found, context["candidate"], "incumbent")
+    context |= review_of(request, found)
     shown: Diff | None = context["diff"]
     if shown and len(shown.rows) > SHOWN_LINES and context["view"] == "unified":
         context |= {"diff_rows": shown.rows[:SHOWN_LINES], "cut": len(shown.rows) - SHOWN_LINES}
@@ -78,6 +81,7 @@ def round_diff(request: HttpRequest, campaign_id: int, number: int) -> HttpRespo
     against = request.GET.get("against", "incumbent")
     shown = _diff(request, found, candidate_of(found), against)
     context = {"campaign": campaign, "round": found, "against": against, "rivals": RIVALS}
+    context |= review_of(request, found)
     return render(request, "campaigns/diff.html", {**context, **shown, **neighbours(found)})
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -40,7 +40,7 @@ from knowledge.experience.lessons.new import LONGEST, known_values, lesson_value
 from knowledge.forms.decide import ApproveForm, DecisionForm, ReasonForm, add_refusal
 from knowledge.forms.lesson import UUID_IN_TEXT, LessonForm
 from knowledge.models import IN_USE, ConflictState, Experience, Lesson, LessonState
-from knowledge.views.actions import refusing
+from knowledge.views.actions import onward, refusing
 from knowledge.views.propose import number
 from knowledge.views.tables import csv_answer
 
@@ -139,7 +139,7 @@ def lesson(request: HttpRequest, key: UUID) -> HttpResponse:
 
 @require_POST
 @refusing(lesson_at)
-def lesson_step(request: HttpRequest, key: UUID, step: str) -> HttpResponse:
+def lesson_step(request: HttpRequest, key: UUID, step: str) -> HttpResponseBase:
     """Take one step of curation; rights come before anything that was written."""
     if step not in STEPS:
         raise Http404(f"no step '{step}'; accepted: {', '.join(STEPS)}")
@@ -157,7 +157,7 @@ def lesson_step(request: HttpRequest, key: UUID, step: str) -> HttpResponse:
         else:
             last = found.changes.first()
             messages.success(request, f"Lesson {last.done if last else 'changed'}.")
-            return redirect(found)
+            return onward(request, found)
     return lesson_page(request, lesson_at(key), bound=form, status=422)
 
 
