@@ -12,15 +12,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from campaigns.models import Campaign, Event, Verdict
+from campaigns.models import Campaign, Event
+from campaigns.records.review_queue import review_queue, rows_of_queue
 from campaigns.reports.listing import campaign_lines
 from campaigns.reports.live import overview_version
 from campaigns.reports.sheet import campaign_sheet
-from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.views.lookup import wants_fragment
-from knowledge.curation.people import may_review
-from knowledge.experience.lessons.listing import to_decide
-from knowledge.models import Flag, Spec, SpecState
 
 REVIEWS, RUNNING, FINISHED, RECENT, EVENTS = 5, 10, 10, 5, 50
 # A person who comes back later than this begins another visit.
@@ -42,36 +39,20 @@ def home(request: HttpRequest) -> HttpResponse:
     if wants_fragment(request):
         return render(request, "campaigns/partials/running.html", context)
     person: Any = request.user
+    waiting = review_queue(person).mine
     since = _last_visit(request, now)
     campaigns = Campaign.objects.for_list()
     finished = campaigns.filter(finished_at__isnull=False).order_by("-finished_at")
     fresh = list(finished.filter(finished_at__gt=since)[:FINISHED]) if since else []
     more = {
-        **_needed(person),
+        "needed": rows_of_queue(waiting[:REVIEWS]),
+        "waiting": len(waiting),
         "since": since if fresh else None,
         "finished": campaign_lines(fresh or list(finished[:RECENT])),
         "own": campaign_lines(list(campaigns.filter(created_by=person)[:RECENT])),
         "is_empty": not Campaign.objects.exists(),
     }
     return render(request, "campaigns/home.html", {**context, **more})
-
-
-def _needed(person: Any) -> dict[str, Any]:
-    """What waits for this person: rounds that need a look, values and lessons to decide."""
-    decisions: set[int] = set()
-    if may_review(person):
-        proposed = Spec.objects.filter(state=SpecState.PROPOSED).exclude(proposed_by=person)
-        flags = Flag.objects.open().exclude(spec__state=SpecState.RETIRED)
-        flagged = flags.exclude(raised_by=person).values_list("spec", flat=True)
-        decisions = {*proposed.values_list("pk", flat=True), *flagged}
-    values, learned = len(decisions), to_decide(person)
-    waiting = Verdict.objects.filter(word=Word.NEEDS_REVIEW).select_related("round__campaign")
-    return {
-        "reviews": waiting.order_by("pk")[:REVIEWS],
-        "values": values,
-        "learned": learned,
-        "waiting": waiting.count() + values + learned,
-    }
 
 
 def _last_visit(request: HttpRequest, now: datetime) -> datetime | None:

@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FOLDER = Path(os.environ.get("SCREENS", settings.BASE_DIR / "docs" / "screens"))
 PAGES = {
     "home": "/",
+    "review": "/review/",
     "campaigns": "/c/",
     "campaign": "/c/{own}/",
     "running": "/c/{live}/",

@@ -192,10 +192,13 @@ def test_a_line_of_the_diff_and_a_case_have_their_own(reviewer, sample):
     say(reviewer, sample, kind="diff", anchor="L31", text="why divide?", next=diff)
     say(reviewer, sample, kind="case", anchor="1024x1024", text="small here")
     assert b"why divide?" in reviewer.get(diff).content
-    body = reviewer.get(f"/c/{sample.pk}/r/6/?comment=4096x4096").content.decode()
+    cases = f"/c/{sample.pk}/r/6/cases/"
+    body = reviewer.get(f"{cases}?comment=4096x4096").content.decode()
     assert "small here" in body
     assert 'id="say-4096x4096"' in body
+    body = reviewer.get(f"/c/{sample.pk}/r/6/").content.decode()
     assert "?ctx=10000#comment-" in body
+    assert f'href="{cases}#comment-' in body
 
 
 def test_an_answer_and_a_retraction_keep_who_and_when(reviewer, page, sample):
