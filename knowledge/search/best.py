@@ -62,13 +62,21 @@ class Asked:
 
 def best_of(hits: Iterable[SearchHit], asked: Asked) -> list[SearchHit]:
     """The best answers, at most five, the best first; of one value of a product only one."""
-    worth = {hit: worth_of(hit, asked) for hit in hits if hit.kind in ANSWERS and not hit.mark}
+    worth = {hit: worth_of(hit, asked) for hit in hits if is_answer(hit)}
     order = sorted(worth, key=lambda hit: -worth[hit])
     found: dict[tuple[str, ...], SearchHit] = {}
     for hit in order:
         if worth[hit] and worth[hit] >= LEAST_SHARE * worth[order[0]]:
             found.setdefault(_question(hit, asked), hit)
     return list(found.values())[:MOST_BEST]
+
+
+def is_answer(hit: SearchHit) -> bool:
+    """Whether it can be an answer: it counts, and is no single attempt, round or open question.
+
+    What worked and what did not stands beside each other, and in no other order.
+    """
+    return hit.kind in ANSWERS and not hit.mark and not hit.outcome
 
 
 def _question(hit: SearchHit, asked: Asked) -> tuple[str, ...]:
@@ -88,7 +96,8 @@ def worth_of(hit: SearchHit, asked: Asked) -> float:
     held = sum(term.tells * _held(term, places, hit.kind) for term in asked.terms) / total
     title = words_of(hit.title.rpartition(": ")[0] if hit.kind == Kind.SPEC else hit.title)
     forms = {form for term in asked.terms for form in term.forms}
-    whole = max(_share(title, forms), _share(places["subject"], forms))
+    names = title, places["subject"], hit.facts.get("file_name", ())
+    whole = max(_share(name, forms) for name in names)
     bonus = WHOLE_TITLE * whole + NEIGHBOURS * _beside(asked.terms, places)
     bonus += MORE_LINES * min(1.0, math.log2(hit.facts.get("like_it", 1)) / 4)
     worth = held * (1 + bonus)

@@ -145,7 +145,9 @@ def scope_of(query: SearchQuery, group: RowGroup) -> list[str]:
         held = holds_any([*words, f"{facet.name}=any"] if group.unstated_holds else words)
         if group.text_holds and facet.said:
             said = [word for word in words_of(facet.said) if word != facet.name]
-            held = any_of((held, all_of(map(holds, said))))
+            # A page on attention is one on flash attention too.
+            together = any_of if facet.name == "op" else all_of
+            held = any_of((held, together(map(holds, said))))
         parts.append(held)
     return parts
 

@@ -13,7 +13,7 @@ from django.db.models import Q
 from knowledge.experience.terms import Bottleneck
 from knowledge.lookup.listing import FilterError
 from knowledge.models import Kind, Platform, SearchRow, SearchWord
-from knowledge.search.best import Asked, best_of
+from knowledge.search.best import Asked, best_of, worth_of
 from knowledge.search.candidates import (
     GROUPS,
     AskedWords,
@@ -160,8 +160,10 @@ def search(query: SearchQuery, per_kind: int = 10) -> SearchResults:
         excluded = excluded_by(query, asked) if query.scope else ()
     sections = _sections(groups, asked.terms, per_kind)
     unknown = [term.word for term in asked.needed if not term.forms][:MOST_NEAR_WORDS]
+    held = Asked(query, asked.terms)
+    best = tuple(best_of(chain(*sections.values()), held))
+    sections = {name: _cut(hits, per_kind, held) for name, hits in sections.items()}
     worked, did_not = (sections.pop(each, KindHits()) for each in (WORKED_SECTION, DID_NOT_SECTION))
-    best = tuple(best_of(chain(*sections.values()), Asked(query, asked.terms)))
     found = SearchResults(
         query,
         KindHits(best, len(best)),
@@ -290,8 +292,16 @@ def _sections(
     for name, found in parts.items():
         whole = sum(not each.missing for each in found)
         more = bool(whole) and not capped.isdisjoint(each.row.kind for each in found)
-        made[name] = KindHits(tuple(hits[name][:per_kind]), whole or len(found), more, not whole)
+        made[name] = KindHits(tuple(hits[name]), whole or len(found), more, not whole)
     return made
+
+
+def _cut(hits: KindHits, per_kind: int, asked: Asked) -> KindHits:
+    """As many as are shown; documents in the order of what they are worth on their lines."""
+    rows = hits.rows
+    if rows and rows[0].kind == Kind.DOCUMENT:
+        rows = tuple(sorted(rows, key=lambda hit: (bool(hit.missing), -worth_of(hit, asked))))
+    return replace(hits, rows=rows[:per_kind])
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from django.db.models import OuterRef, Subquery
@@ -114,7 +115,7 @@ def hits_of(
                 line=line,
                 facts=known,
                 places={
-                    "title": words_of(row.title),
+                    "title": [*words_of(row.title), *known.get("file_name", ())],
                     "summary": words_of(own),
                     "line": known.get("line_words", ()),
                     "subject": known.get("subject") or words_of(own.partition("\n")[0]),
@@ -209,6 +210,7 @@ def _documents(keys: list[str], terms: Sequence[RankTerm]) -> dict[str, dict[str
         line = best_line(row.newest or "", terms)
         mark = "withdrawn" if row.withdrawn_at else ""
         own: dict[str, Any] = {"mark": mark, "text": "", "url": row.get_absolute_url()}
+        own["file_name"] = words_of(PurePosixPath(row.path).stem)
         if line is not None:
             own |= {"text": line.text, "line": line.number, "tells": line.tells}
             own |= {"line_words": line.words, "like_it": line.like_it, "subject": line.subject}
