@@ -279,7 +279,7 @@ def _sections(
         parts.setdefault(name, []).append(each)
     for found in parts.values():
         found.sort(key=lambda row: row.place)
-    most = {Kind.DOCUMENT: max(LOOKED_AT, CLOSER * per_kind)}
+    most: dict[str, int] = {Kind.DOCUMENT: max(LOOKED_AT, CLOSER * per_kind)}
     close = {name: rows[: most.get(name, CLOSER * per_kind)] for name, rows in parts.items()}
     rows = SearchRow.objects.in_bulk([each.row.pk for found in close.values() for each in found])
     texts = {pk: row.body for pk, row in rows.items()}

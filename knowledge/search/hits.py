@@ -59,7 +59,7 @@ class SearchHit:
     @property
     def noun(self) -> str:
         """What it is, in a word: "value", "document"."""
-        return NOUNS.get(self.kind, self.kind)
+        return NOUNS.get(Kind(self.kind), self.kind)
 
     @property
     def outcome(self) -> str:
