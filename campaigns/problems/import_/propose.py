@@ -43,15 +43,16 @@ from campaigns.problems.import_.draft import (
 )
 from campaigns.problems.import_.entries import called_after, plain_names, wrapped
 from campaigns.problems.import_.example_calls import (
+    call_needed,
     called_name,
     find_calls,
     named_numbers,
     read_call,
+    reference_needed,
     returned_values,
 )
 from campaigns.problems.import_.kernel_bench import is_pair, with_inputs_of_its_own
 from campaigns.problems.import_.own_setup import GIVEN, own_setup, with_own_setup
-from campaigns.problems.import_.proposed_calls import call_needed, reference_needed
 from campaigns.problems.import_.read_sources import (
     PythonEntry,
     parsed,

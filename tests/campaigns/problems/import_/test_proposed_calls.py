@@ -2,8 +2,7 @@
 
 import pytest
 
-from campaigns.problems.import_.example_calls import read_call
-from campaigns.problems.import_.proposed_calls import proposed_call
+from campaigns.problems.import_.example_calls import proposed_call, read_call
 from campaigns.problems.import_.written import TensorValue
 
 ANNOTATED = """
