@@ -19,13 +19,13 @@ from tests.campaigns.views.conftest import round_address, whole_campaign, whole_
 NAMES = ("round", "round_diff", "round_source")
 # Queries of each tab, with those of the session.
 COUNTS = {
-    "overview": 17,
-    "cases": 9,
-    "profile": 7,
-    "code": 8,
-    "surroundings": 9,
-    "log": 10,
-    "reproduce": 9,
+    "overview": 24,
+    "cases": 14,
+    "profile": 12,
+    "code": 13,
+    "surroundings": 14,
+    "log": 15,
+    "reproduce": 12,
 }
 
 

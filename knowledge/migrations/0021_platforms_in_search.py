@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("knowledge", "0019_intervals_of_one_attempt"),
+        ("knowledge", "0020_comments"),
     ]
 
     operations = [
