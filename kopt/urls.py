@@ -8,6 +8,7 @@ from knowledge.api.urls import docs_page, no_such_address
 from knowledge.curation.logins import own_name, throttled
 from knowledge.experience_urls import search
 from knowledge.urls import comment, retract_comment, revoke_token, tokens
+from knowledge.views import me
 from kopt.refusals import bad_request, server_error
 
 handler400 = bad_request
@@ -16,8 +17,13 @@ handler500 = server_error
 urlpatterns = [
     path("login/", throttled(LoginView.as_view(template_name="login.html")), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
+    path("me/", me.me, name="me"),
     path("tokens/", tokens, name="tokens"),
     path("tokens/<slug:key>/revoke", revoke_token, name="revoke_token"),
+    path("me/notifications/<int:key>", me.notification, name="notification"),
+    path("me/notifications/read", me.read_all, name="read_all"),
+    path("me/keys", me.keys, name="keys"),
+    path("me/sessions/end", me.log_out_elsewhere, name="log_out_elsewhere"),
     path("comments/", comment, name="comment"),
     path("comments/<int:pk>/retract", retract_comment, name="retract_comment"),
     # Before the admin's own addresses: every door that takes a password counts the wrong ones.

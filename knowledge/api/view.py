@@ -73,6 +73,10 @@ def claim(request: Request) -> KeptAnswer | None:
     raise Answered(Response(json.loads(kept.content), kept.status, headers={"Idempotent": "1"}))
 
 
+# How exactly the last use of a token is kept.
+USED_STEP = timedelta(minutes=1)
+
+
 class BearerToken(TokenAuthentication):
     """`Authorization: Bearer <token>`; 401 for one that is unknown, expired or malformed."""
 
@@ -80,6 +84,9 @@ class BearerToken(TokenAuthentication):
         if not token.isalnum():  # neither text of other encodings nor NUL reaches the database
             raise AuthenticationFailed("no such token")
         found: tuple[Any, Token] = super().authenticate_credentials(token)
+        now, (_, own) = timezone.now(), found
+        if own.used_at is None or now - own.used_at > USED_STEP:
+            Token.objects.filter(pk=own.pk).update(used_at=now)
         return found
 
 

@@ -64,5 +64,6 @@ def token_record(token: Token) -> dict[str, Any]:
         "scopes": token.scopes,
         "created": token.created.isoformat(timespec="seconds"),
         "expiry": token.expiry.isoformat(timespec="seconds"),
+        "used": token.used_at.isoformat(timespec="seconds") if token.used_at else None,
         "expired": token.is_expired,
     }

@@ -23,10 +23,11 @@ class Scope(models.TextChoices):
 class Token(AbstractAuthToken):
     """Only a digest of the token is stored. Each token reads; scopes: what it may do beside that.
 
-    name: what its person calls it.
+    name: what its person calls it. used_at: the last use, to the minute.
     """
 
     name = models.CharField(max_length=80)
+    used_at = models.DateTimeField(null=True, blank=True)
     scopes = models.JSONField(default=list)
 
     class Meta:

@@ -1,0 +1,90 @@
+"""A person's own page: what they are told, keys, sessions; tokens have a page of their own."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.sessions.models import Session
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from knowledge.curation.tokens import tokens_of
+from knowledge.models import Notification
+
+PER_PAGE = 20
+# Whether single keys act, for people whose screen reader or speech input uses them (WCAG 2.1.4).
+KEYS_OFF, OFF = "keys_off", "1"
+YEAR_S = 365 * 24 * 3600
+# More sessions than this are not looked through for those of one person.
+MOST_SESSIONS = 5000
+
+
+@never_cache
+@require_safe
+def me(request: HttpRequest) -> HttpResponse:
+    """What the person is told, the newest first; `?page=` counts from 1."""
+    rows = Notification.objects.filter(person=request.user.pk)
+    context = {
+        "page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
+        "unread": rows.filter(read_at=None).count(),
+        "tokens": tokens_of(request.user).count(),
+        "keys_off": request.COOKIES.get(KEYS_OFF) == OFF,
+        "sessions": [
+            (s.session_key == request.session.session_key, _ends(s)) for s in _own(request)
+        ],
+        "roles": [group.name for group in request.user.groups.all()],
+    }
+    return render(request, "knowledge/me.html", context)
+
+
+@require_safe
+def notification(request: HttpRequest, key: int) -> HttpResponse:
+    """Open what it is about; it is read then."""
+    found = get_object_or_404(Notification, pk=key, person=request.user.pk)
+    Notification.objects.filter(pk=key, read_at=None).update(read_at=timezone.now())
+    # Ours alone is stored there, so it leads nowhere else.
+    return redirect(found.url)
+
+
+@require_POST
+def read_all(request: HttpRequest) -> HttpResponse:
+    """Call everything read."""
+    rows = Notification.objects.filter(person=request.user.pk, read_at=None)
+    rows.update(read_at=timezone.now())
+    return redirect("me")
+
+
+@require_POST
+def keys(request: HttpRequest) -> HttpResponse:
+    """Turn single keys off, or on again."""
+    response = redirect("me")
+    wanted = OFF if request.POST.get("keys") == "off" else "0"
+    response.set_cookie(KEYS_OFF, wanted, YEAR_S, samesite="Lax", secure=request.is_secure())
+    return response
+
+
+@require_POST
+def log_out_elsewhere(request: HttpRequest) -> HttpResponse:
+    """End every other session of the person."""
+    others = [s for s in _own(request) if s.session_key != request.session.session_key]
+    Session.objects.filter(pk__in=[session.pk for session in others]).delete()
+    messages.success(request, f"Logged out elsewhere: {len(others)} sessions.")
+    return redirect("me")
+
+
+def _own(request: HttpRequest) -> list[Session]:
+    """The person's sessions that still hold, the newest first."""
+    rows = Session.objects.filter(expire_date__gt=timezone.now()).order_by("-expire_date")
+    mine: Any = str(request.user.pk)
+    return [s for s in rows[:MOST_SESSIONS] if s.get_decoded().get("_auth_user_id") == mine]
+
+
+def _ends(session: Session) -> datetime:
+    found: datetime = session.expire_date
+    return found
