@@ -5,6 +5,13 @@ from django.urls import URLPattern, URLResolver, include, path
 from campaigns.views.campaign import campaign, report, report_file, reproducer, trail
 from campaigns.views.campaigns import campaigns
 from campaigns.views.controls import STEPS, answer, control, placeholder
+from campaigns.views.figures import (
+    figure,
+    figure_file,
+    figures,
+    problem_figure,
+    problem_figure_file,
+)
 from campaigns.views.home import health, home, theme
 from campaigns.views.imported import (
     imported,
@@ -33,6 +40,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<int:problem_id>/", problem, name="problem"),
     path("p/new", new_problem, name="new_problem"),
     path("p/import", import_problem, name="import_problem"),
+    path("p/<int:problem_id>/figures/<slug:name>/", problem_figure, name="problem_figure"),
+    path(
+        "p/<int:problem_id>/figures/<slug:name>.<slug:ending>",
+        problem_figure_file,
+        name="problem_figure_file",
+    ),
     path("p/<slug:name>/", problem_by_name, name="problem_by_name"),
     path("repositories/", include("campaigns.repositories.pages")),
     path("c/", campaigns, name="campaigns"),
@@ -52,6 +65,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(CAMPAIGN + "submissions/<int:key>/", submission, name="submission"),
     path(CAMPAIGN + "rounds/", rounds, name="rounds"),
     path(CAMPAIGN + "compare/<int:first>..<int:second>", compare, name="compare"),
+    path(CAMPAIGN + "figures/", figures, name="figures"),
+    path(CAMPAIGN + "figures/<slug:name>/", figure, name="figure"),
+    path(CAMPAIGN + "figures/<slug:name>.<slug:ending>", figure_file, name="figure_file"),
     path(CAMPAIGN + "report/", report, name="report"),
     path("c/<int:campaign_id>/report.html", report_file, name="report_file"),
     path("c/<int:campaign_id>/trail.zip", trail, name="trail"),

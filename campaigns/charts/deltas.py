@@ -62,6 +62,7 @@ class DeltaChart(Chart):
     """
 
     kind: ClassVar[str] = "deltas"
+    template: ClassVar[str] = "campaigns/charts/deltas.svg"
     title: ClassVar[str] = "Change per round"
     zero: float
     noise: tuple[float, float]

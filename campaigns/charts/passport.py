@@ -40,6 +40,7 @@ class PassportChart:
     """
 
     kind: ClassVar[str] = "passport"
+    template: ClassVar[str] = "campaigns/charts/passport.svg"
     title: ClassVar[str] = "A kernel against itself"
     frame: Frame
     x: Scale
@@ -48,6 +49,12 @@ class PassportChart:
     lines: tuple[LengthRow, ...]
     covered: int
     sessions: int
+
+    @property
+    def all(self) -> int:
+        return len(self.lines)
+
+    drawn = all
 
 
 def build(lengths: Sequence[Length]) -> PassportChart | NoChart:

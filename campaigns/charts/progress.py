@@ -72,6 +72,7 @@ class ProgressChart(Chart):
     """
 
     kind: ClassVar[str] = "progress"
+    template: ClassVar[str] = "campaigns/charts/progress.svg"
     title: ClassVar[str] = "Progress"
     y: Scale
     y_ticks: tuple[Tick, ...]

@@ -103,6 +103,7 @@ class RooflineChart(Chart):
     """
 
     kind: ClassVar[str] = "roofline"
+    template: ClassVar[str] = "campaigns/charts/roofline.svg"
     title: str
     y: Scale
     unit: str

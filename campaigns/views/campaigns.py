@@ -15,8 +15,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, CampaignState, Round
 from campaigns.models.transitions import WORKING
-from campaigns.records.campaigns import target_of
-from campaigns.reports.rows import rows_of
+from campaigns.reports.rows import best_rows
 from campaigns.reports.tables import campaigns_table
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.views.lookup import csv, wants_csv, wants_fragment
@@ -78,22 +77,16 @@ def _lines(page: Sequence[Campaign]) -> list[dict[str, Any]]:
     rounds = Round.objects.filter(campaign__in=page)
     for campaign_id, word in rounds.values_list("campaign_id", "verdict__word"):
         words[campaign_id][word or VerdictWord.RUNNING] += 1
-    # What the incumbents' times rest on.
-    rests_on = rounds.filter(Q(number=1) | Q(verdict__word=VerdictWord.ACCEPTED))
-    kept: dict[int, list[Round]] = defaultdict(list)
-    for row in rests_on.select_related("verdict", "against__round", "chosen").order_by("number"):
-        kept[row.campaign_id].append(row)
+    best = best_rows(page)
     lines = []
     for campaign in page:
-        best, key = None, campaign.pk
-        if campaign.incumbent:
-            rows = rows_of(campaign, kept[key], target_of(campaign))
-            found = (row for row in rows if row.round.pk == campaign.incumbent.round_id)
-            best = next(found, None)
+        key = campaign.pk
         tallies = [(word, word.words, words[key][word]) for word in VerdictWord]
         # As against the budget: those with a verdict.
         judged = words[key].total() - words[key][VerdictWord.RUNNING]
-        lines.append({"campaign": campaign, "best": best, "tallies": tallies, "rounds": judged})
+        lines.append(
+            {"campaign": campaign, "best": best.get(key), "tallies": tallies, "rounds": judged}
+        )
     return lines
 
 
