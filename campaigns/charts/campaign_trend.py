@@ -15,9 +15,9 @@ from campaigns.rules.wording import digits, duration, share
 from knowledge.charts.frame import Cell, Frame, TableRow, TableTwin, cut, full
 from knowledge.charts.scale import Scale, ScaleKind, Tick, ticks_linear
 
-WIDTH, BAND, HEAD = 720, 210, 52
+WIDTH, BAND, HEAD = 720, 224, 64
 LEFT, RIGHT, TIME_END, SHARE_FROM = 78.0, 700.0, 352.0, 434.0
-MOST_GROUPS, NAME = 5, 52
+MOST_GROUPS, NAME = 5, 44
 COLUMNS = ("Campaign", "Finished", "Platform, backend, cases", "Best, µs", "Share of the roof, %")
 DAY = timedelta(days=1)
 
@@ -68,7 +68,7 @@ def build(groups: Sequence[TrendGroup]) -> TrendChart | NoChart:
     labels: list[Label] = []
     for at, group in enumerate(shown):
         top = BAND * at + HEAD
-        labels.append(Label(4, top - 34, cut(group.name, NAME), css="tick head"))
+        labels.append(Label(4, top - 44, cut(group.name, NAME), css="tick head"))
         for panel in (_times(group, top), _shares(group, top)):
             drawn = panel.draw(group, first, span)
             lines += drawn[0]
@@ -117,14 +117,14 @@ class _Panel:
         lines.append(
             Line("frame", f"M{frame.left:g} {frame.top:g}V{frame.bottom:g}H{frame.right:g}")
         )
-        labels = [Label(frame.left - 60, frame.top - 10, self.title, css="axis-title")]
+        labels = [Label(frame.left - 60, frame.top - 16, self.title, css="axis-title")]
         for tick in ticks_linear(self.y, 4):
             lines.append(Line("grid", f"M{frame.left:g} {tick.position:g}H{frame.right:g}"))
             labels.append(_tick(frame.left - 8, tick.position + 4, tick))
         for part, anchor in ((0.0, "start"), (1.0, "end")):
             text = _moment(first + span * part, span)
             at = x.position(part)
-            labels.append(Label(at, frame.bottom + 20, text, anchor=anchor, css="tick"))
+            labels.append(Label(at, frame.bottom + 29, text, anchor=anchor, css="tick"))
         # In the words of the placer a campaign is a mark with a number.
         return lines, spots, [*labels, *Placer(frame, marks).numbers(marks, above=True)]
 
@@ -147,7 +147,7 @@ def _shares(group: TrendGroup, top: float) -> _Panel:
 
 
 def _frame(left: float, right: float, top: float) -> Frame:
-    return Frame(WIDTH, BAND, left, right, top, top + BAND - HEAD - 34)
+    return Frame(WIDTH, BAND, left, right, top, top + BAND - HEAD - 42)
 
 
 def _tick(x: float, y: float, tick: Tick) -> Label:

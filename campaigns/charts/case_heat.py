@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,17 +15,8 @@ LEFT, WIDEST = 132.0, 84.0
 # Of a name with so many characters at the most; a narrow cell still holds "+131".
 NAME = 14
 MOST_COLUMNS, MOST_CASES = 12, 24
-# Up to so much slower or faster is one step of colour; the first is about the noise floor.
-STEPS = (0.01, 0.1, 0.5)
-KEY = (
-    ("heat-less-3", "more than 50 % slower"),
-    ("heat-less-2", "more than 10 %"),
-    ("heat-less-1", "more than 1 %"),
-    ("heat-even", "no change shown, or less than 1 %"),
-    ("heat-more-1", "faster by more than 1 %"),
-    ("heat-more-2", "more than 10 %"),
-    ("heat-more-3", "more than 50 %"),
-)
+# From so much on there is a colour, about the noise floor; the strongest is never for less than:
+LEAST_STEP, LEAST_MOST = 0.01, 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +68,16 @@ class CaseHeat:
     kind: ClassVar[str] = "heatmap"
     title: ClassVar[str] = "Gain by case and round"
     template: ClassVar[str] = "campaigns/charts/heatmap.svg"
-    key: ClassVar[tuple[tuple[str, str], ...]] = KEY
     frame: Frame
     cell_width: float
     cell_height: float
     columns: tuple[tuple[int, float, str], ...]
     rows: tuple[CaseRow, ...]
     table: TableTwin
+    key: tuple[tuple[str, str], ...]
     baseline: str
-    worst: tuple[str, float] | None
-    best: tuple[str, float] | None
+    worst: tuple[str, HeatGain] | None
+    best: tuple[str, HeatGain] | None
     last: int
     cases: int
     drawn: int
@@ -113,20 +105,22 @@ def build(rounds: Sequence[HeatRound], baseline: str) -> CaseHeat | NoChart:
     width = min(WIDEST, (WIDTH - LEFT - 4) / len(drawn))
     places = [(one, round(LEFT + width * at, 2)) for at, one in enumerate(drawn)]
     bottom = TOP + ROW * len(shown)
-    ends = [(case, finals[case]) for case in cases if case in finals]
+    steps = _steps(known)
+    ends = [(case, last.gains[case]) for case in cases if case in last.gains]
     return CaseHeat(
         frame=Frame(WIDTH, bottom + BELOW, LEFT, LEFT + width * len(drawn), TOP, bottom),
         cell_width=round(width - 2, 2),
         cell_height=ROW - 2,
         columns=tuple((one.number, round(x + width / 2 - 1, 2), one.href) for one, x in places),
         rows=tuple(
-            CaseRow(case, cut(case, NAME), TOP + ROW * at, _cells(case, places))
+            CaseRow(case, cut(case, NAME), TOP + ROW * at, _cells(case, places, steps))
             for at, case in enumerate(shown)
         ),
         table=TableTwin(
             ("Round", *(f"{case}, %" for case in cases)),
             tuple(_row(one, cases) for one in drawn),
         ),
+        key=tuple(_key(steps)),
         baseline=baseline,
         worst=ends[0] if ends else None,
         best=ends[-1] if ends else None,
@@ -137,23 +131,42 @@ def build(rounds: Sequence[HeatRound], baseline: str) -> CaseHeat | NoChart:
     )
 
 
-def _cells(case: str, places: Sequence[tuple[HeatRound, float]]) -> tuple[CaseCell, ...]:
+def _steps(rounds: Sequence[HeatRound]) -> tuple[float, ...]:
+    """From which change on each step of colour is: a third of the largest each, by ratio."""
+    sizes = (abs(math.log(max(1 + g.value, 1e-9))) for one in rounds for g in one.gains.values())
+    most = max(math.log1p(LEAST_MOST), *sizes)
+    return LEAST_STEP, math.expm1(most / 3), math.expm1(2 * most / 3)
+
+
+def _key(steps: Sequence[float]) -> Iterator[tuple[str, str]]:
+    """Class and words of every colour, from slower to faster."""
+    words = [f"{100 * step:.0f} %" for step in steps]
+    yield from ((f"heat-less-{n}", f"slower by {words[n - 1]} or more") for n in (3, 2, 1))
+    yield "heat-even", f"no change shown, or less than {words[0]}"
+    yield from ((f"heat-more-{n}", f"faster by {words[n - 1]} or more") for n in (1, 2, 3))
+
+
+def _cells(
+    case: str, places: Sequence[tuple[HeatRound, float]], steps: Sequence[float]
+) -> tuple[CaseCell, ...]:
     found = []
     for one, x in places:
         gain = one.gains.get(case)
         css, text, value, told = "heat-none", "–", "", "no proven time"
         if gain:
-            css, text, value, told = _css(gain), _percent(gain.value), full(gain.value), gain.words
+            css, text = _css(gain, steps), _percent(gain.value)
+            value, told = full(gain.value), gain.words
         title = f"{case}, round {one.number}: {told}"
         found.append(CaseCell(one.number, x, css, text, value, one.href, title))
     return tuple(found)
 
 
-def _css(gain: HeatGain) -> str:
+def _css(gain: HeatGain, steps: Sequence[float]) -> str:
     """The class of its colour: heat-even, heat-less-1 to 3, heat-more-1 to 3."""
     # By ratio, so that twice as fast and half as fast are as strong.
     ratio = max(1 + gain.value, 1e-9)
-    step = sum(max(ratio, 1 / ratio) - 1 >= least for least in STEPS) if gain.is_shown else 0
+    size = max(ratio, 1 / ratio) - 1
+    step = sum(size >= least for least in steps) if gain.is_shown else 0
     return f"heat-{'more' if gain.value > 0 else 'less'}-{step}" if step else "heat-even"
 
 

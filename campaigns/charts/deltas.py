@@ -12,7 +12,7 @@ from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.charts.frame import Frame, Segment
 from knowledge.charts.scale import Scale, ScaleKind, ticks_linear
 
-WIDTH, LEFT, RIGHT, TOP, ROW, BELOW = 720, 74, 590, 32, 36, 62
+WIDTH, LEFT, RIGHT, TOP, ROW, BELOW = 720, 74, 520, 32, 36, 62
 # A change beyond this would squeeze all others together, so the axis is cut and says so.
 CUT_FROM = 0.25
 MOST_MARKS = 30

@@ -13,7 +13,7 @@ from campaigns.rules.wording import digits, duration
 from knowledge.charts.frame import Cell, Frame, TableRow, TableTwin, cut, full
 
 WIDTH, LEFT, TOP, ROW, BELOW = 720, 104.0, 40, 32, 10
-THICK, VALUE = 16.0, 74.0  # of a bar; and of the number behind it
+THICK, VALUE = 16.0, 88.0  # of a bar; and of the number behind it
 MOST_ROUNDS, MOST_PARTS = 20, 4
 # Every part that stands for itself besides a kernel by its name.
 OTHERS = "everything else"

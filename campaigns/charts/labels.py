@@ -19,8 +19,8 @@ from knowledge.charts.frame import Frame
 MERGE_DISTANCE = 12
 # A label names so many rounds, of more the first and the last; the table below has them all.
 MOST_NUMBERS, FIRST_NUMBERS = 6, 3
-# Half of a glyph's width, with some air.
-GLYPH = 8.0
+# Half of a glyph's width with some air, and where a number stands clear of it above and below.
+GLYPH, UPRIGHT = 8.0, (-18.0, 30.0)
 # Ems, of a wide bold typeface: a page is drawn in whatever the reader's system has.
 SLIM, WIDE_LETTERS = "iljtfrI.,:;'|!()[]/ ", "mwMW%@…—→"
 BOLD, REGULAR = ("number", "value"), 0.92
@@ -124,7 +124,7 @@ class Placer:
         self.room = frame.left, top, frame.right + 4, frame.bottom
         places = [(mark.x, mark.y) for mark in marks]
         self._taken = {
-            letters: [_square(x, y, GLYPH * letters.glyph) for x, y in places]
+            letters: [square(x, y, GLYPH * letters.glyph) for x, y in places]
             for letters in (WIDE, NARROW)
         }
 
@@ -164,13 +164,14 @@ class Placer:
         for group in groups:
             x, y, text = group[0].x, group[0].y, _numbers(group)
             beside = [Label(x + 13, y + 4, text), Label(x - 13, y + 4, text, anchor="end")]
-            upright = [Label(x, y + by, text, anchor="middle") for by in (-13.0, 22.0)]
+            upright = [Label(x, y + by, text, anchor="middle") for by in UPRIGHT]
             if label := self.place([*upright, *beside] if above else [*beside, *upright]):
                 found.append(label)
         return tuple(sorted(found, key=lambda label: (label.x, label.y)))
 
 
-def _square(x: float, y: float, half: float) -> Area:
+def square(x: float, y: float, half: float) -> Area:
+    """The rectangle around a point."""
     left, top, right, bottom = x - half, y - half, x + half, y + half
     return Area.of((left, top), (right, top), (right, bottom), (left, bottom))
 

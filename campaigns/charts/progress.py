@@ -93,7 +93,8 @@ def build(points: Sequence[ProgressPoint], target: TargetLine | None) -> Progres
     if not any(point.time_us for point in drawn):
         return NoChart(ProgressChart.kind, ProgressChart.title, "No round has been timed yet.")
     last = max(FEWEST_ROUNDS, *(point.number for point in drawn))
-    x = Scale(ScaleKind.LINEAR, 0.5, last + 0.5, FRAME.left, FRAME.right)
+    # Of many rounds the first one still stands clear of the axis.
+    x = Scale(ScaleKind.LINEAR, 0.5 - 0.02 * last, last + 0.5, FRAME.left, FRAME.right)
     y = _y_scale(drawn, target)
     marks = tuple(
         point.mark(

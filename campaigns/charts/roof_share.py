@@ -48,9 +48,8 @@ def build(
         return NoChart(ShareChart.kind, ShareChart.title, sentence)
     drawn = fewer(points, MOST_MARKS)
     is_round = x_title == "round"
-    ends = (0.5, max(FEWEST, *(p.at for p in drawn)) + 0.5)
-    if not is_round:
-        ends = (0.0, max(p.at for p in drawn) * 1.05 or 1.0)
+    last = max(FEWEST if is_round else 0.01, *(p.at for p in drawn))
+    ends = (0.5 * is_round - 0.02 * last, last * 1.02 + 0.5 * is_round)
     x = Scale(ScaleKind.LINEAR, *ends, FRAME.left, FRAME.right)
     y = Scale(ScaleKind.LINEAR, 0, MOST * 100, FRAME.bottom, FRAME.top)
 

@@ -72,7 +72,7 @@ def build(savings: Sequence[Saving]) -> WaterfallChart | NoChart:
     rows = [("v0 (round 1)", 0.0, savings[0].before_us, "")]
     if folded:
         ends = folded[-1].after_us, folded[0].before_us
-        rows.append((f"{len(folded)} rounds to {folded[-1].number}", *ends, ""))
+        rows.append((f"rounds {folded[0].number}–{folded[-1].number}", *ends, ""))
     rows += [(f"round {one.number}", one.after_us, one.before_us, one.href) for one in shown]
     last = savings[-1]
     rows.append(("the best", 0.0, last.after_us, last.href))

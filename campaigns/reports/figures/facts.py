@@ -78,7 +78,7 @@ def _over_v0(row: RoundRow, first: Mapping[str, float]) -> dict[str, HeatGain]:
 def _over_incumbent(row: RoundRow) -> dict[str, HeatGain]:
     return {
         result.case: HeatGain(
-            gain.gain, gain.against(f"round {row.against}"), not gain.low <= 0 <= gain.high
+            gain.gain, f"{gain.brief} against round {row.against}", not gain.low <= 0 <= gain.high
         )
         for result in row.results
         if (gain := result.gain)

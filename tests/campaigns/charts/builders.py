@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from django.template.loader import render_to_string
 
 from campaigns.charts.deltas import DeltaPoint
-from campaigns.charts.labels import NARROW, WIDE, Area, Label, Letters, touch
+from campaigns.charts.labels import NARROW, WIDE, Area, Label, Letters, square, touch
 from campaigns.charts.marks import GLYPHS, Mark
 from campaigns.charts.progress import ProgressPoint
 from campaigns.charts.roofline import Roof, RoofPoint
@@ -117,6 +117,17 @@ def texts_of(svg: ElementTree.Element, letters: Letters) -> dict[str, Area]:
     return found
 
 
+def glyphs_of(svg: ElementTree.Element, letters: Letters) -> list[Area]:
+    """The room of every mark."""
+    half, found = 6.5 * letters.glyph, []
+    for link in svg.iter(f"{SVG}a"):
+        if "mark" in link.get("class", "").split():
+            place = link.find(f"{SVG}g").get("transform")
+            x, y = map(float, re.findall(r"-?[\d.]+", place))
+            found.append(square(x, y, half))
+    return found
+
+
 def faults_of(html: str) -> list[str]:
     """Which texts of its drawings touch each other or leave their drawing, in either size."""
     found = []
@@ -127,6 +138,11 @@ def faults_of(html: str) -> list[str]:
             areas = texts_of(svg, letters)
             pairs = combinations(areas.items(), 2)
             found += [f"{a} touches {b}" for (a, one), (b, other) in pairs if touch(one, other)]
+            found += [
+                f"{name} lies on a mark"
+                for name, area in areas.items()
+                if any(touch(area, glyph) for glyph in glyphs_of(svg, letters))
+            ]
             found += [
                 f"{name} leaves it"
                 for name, area in areas.items()
