@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from campaigns.views.campaign import campaign, report, report_file, reproducer, trail
 from campaigns.views.campaigns import campaigns
+from campaigns.views.compare import compare, compare_campaigns_page, compare_many
 from campaigns.views.controls import STEPS, answer, control, placeholder
 from campaigns.views.figures import (
     figure,
@@ -22,7 +23,7 @@ from campaigns.views.imported import (
 )
 from campaigns.views.new_campaign import new_campaign
 from campaigns.views.problem import import_problem, new_problem, problem, problem_by_name
-from campaigns.views.round import compare, round_, round_diff, round_source, rounds
+from campaigns.views.round import round_, round_diff, round_source, rounds
 from campaigns.views.submit import again, hand_in, repair, round_result, submission
 from campaigns.views.sweep import sweep, sweep_panel
 from campaigns.views.workers import ask_passport, workers
@@ -49,6 +50,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:name>/", problem_by_name, name="problem_by_name"),
     path("repositories/", include("campaigns.repositories.pages")),
     path("c/", campaigns, name="campaigns"),
+    path("c/compare", compare_campaigns_page, name="compare_campaigns"),
     path("c/new", new_campaign, name="new_campaign"),
     path("c/imported/", imported, name="imported"),
     path(IMPORTED, imported_campaign, name="imported_campaign"),
@@ -65,6 +67,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(CAMPAIGN + "submissions/<int:key>/", submission, name="submission"),
     path(CAMPAIGN + "rounds/", rounds, name="rounds"),
     path(CAMPAIGN + "compare/<int:first>..<int:second>", compare, name="compare"),
+    path(CAMPAIGN + "compare", compare_many, name="compare_many"),
     path(CAMPAIGN + "figures/", figures, name="figures"),
     path(CAMPAIGN + "figures/<slug:name>/", figure, name="figure"),
     path(CAMPAIGN + "figures/<slug:name>.<slug:ending>", figure_file, name="figure_file"),

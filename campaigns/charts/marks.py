@@ -99,6 +99,7 @@ class Chart:
     """
 
     kind: ClassVar[str]
+    template: ClassVar[str]
     columns: tuple[str, ...]
     frame: Frame
     x: Scale

@@ -1,5 +1,5 @@
 """One round: the page a reviewer reads from top to bottom, its diff, and its source; and the list
-of all rounds, and two of them side by side."""
+of all rounds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
@@ -29,13 +28,12 @@ from campaigns.records.sweeps import sweep_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.verdicts import classes_of, sanitizer_result
 from campaigns.reports.case_table import busy_words, case_rows, seen_table
-from campaigns.reports.comparison import compare_rounds
 from campaigns.reports.diff import Diff, diff, highlighted
 from campaigns.reports.lineage import lineage_of, reproduce_commands
 from campaigns.reports.rows import meanings, sessions_of, some_rows
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.splits import splits_of
-from campaigns.reports.tables import comparison_table, rounds_table
+from campaigns.reports.tables import rounds_table
 from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.rules.verdict.report_words import notes_of
 from campaigns.views.lookup import (
@@ -290,19 +288,3 @@ def rounds(request: HttpRequest, campaign_id: int) -> HttpResponse:
     }
     part = "campaigns/partials/rounds_page.html"
     return render(request, part if wants_fragment(request) else "campaigns/rounds.html", context)
-
-
-@require_safe
-def compare(request: HttpRequest, campaign_id: int, first: int, second: int) -> HttpResponse:
-    """`?only=all` shows the equal rows too; `?format=csv` is the table of cases."""
-    campaign = campaign_at(campaign_id)
-    found = compare_rounds(campaign, round_at(campaign, first), round_at(campaign, second))
-    if wants_csv(request):
-        return csv(comparison_table(found), f"campaign-{campaign.pk}-rounds-{first}-{second}")
-    context = {
-        "campaign": campaign,
-        "comparison": found,
-        "only": "all" if request.GET.get("only") == "all" else "diff",
-        "swapped": reverse("compare", args=[campaign.pk, second, first]),
-    }
-    return render(request, "campaigns/compare.html", context)

@@ -44,7 +44,8 @@ def drawing_of(chart: AnyChart, theme: str, site: str) -> str:
     finding = escape(" ".join(strip_tags(caption).split()), quote=False)
     size = f'width="{chart.frame.width:g}" height="{chart.frame.height:g}"'
     head = head.replace("<svg ", f'<svg xmlns="http://www.w3.org/2000/svg" {size} ', 1)
-    told = f'<title id="figure-title">{escape(chart.title, quote=False)}</title>'
+    title: str = chart.title  # type: ignore[union-attr]
+    told = f'<title id="figure-title">{escape(title, quote=False)}</title>'
     told += f'<desc id="figure-caption">{finding}</desc>'
     ground = '<rect width="100%" height="100%" fill="{}"/>'.format(_tokens(theme)["--page"])
     inside = _HREF.sub(f'href="{site.rstrip("/")}', inside)
