@@ -6,13 +6,7 @@ from campaigns.views.campaign import campaign, report, report_file, reproducer, 
 from campaigns.views.campaigns import campaigns
 from campaigns.views.compare import compare, compare_campaigns_page, compare_many
 from campaigns.views.controls import STEPS, answer, control, placeholder
-from campaigns.views.figures import (
-    figure,
-    figure_file,
-    figures,
-    problem_figure,
-    problem_figure_file,
-)
+from campaigns.views.figures import figure, figure_file, figures
 from campaigns.views.home import health, home, theme
 from campaigns.views.imported import (
     imported,
@@ -32,6 +26,15 @@ CAMPAIGN = "c/<int:campaign_id>/"
 ROUND = CAMPAIGN + "r/<int:number>/"
 IMPORTED = "c/imported/<int:key>/"
 
+# What has figures, and where their addresses begin.
+FIGURES = {
+    "campaign": CAMPAIGN,
+    "sweep": ROUND + "sweep/",
+    "problem": "p/<int:problem_id>/",
+    "import": IMPORTED,
+    "worker": "workers/<int:worker_id>/",
+}
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home, name="home"),
     path("healthz", health, name="health"),
@@ -41,12 +44,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<int:problem_id>/", problem, name="problem"),
     path("p/new", new_problem, name="new_problem"),
     path("p/import", import_problem, name="import_problem"),
-    path("p/<int:problem_id>/figures/<slug:name>/", problem_figure, name="problem_figure"),
-    path(
-        "p/<int:problem_id>/figures/<slug:name>.<slug:ending>",
-        problem_figure_file,
-        name="problem_figure_file",
-    ),
     path("p/<slug:name>/", problem_by_name, name="problem_by_name"),
     path("repositories/", include("campaigns.repositories.pages")),
     path("c/", campaigns, name="campaigns"),
@@ -69,8 +66,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(CAMPAIGN + "compare/<int:first>..<int:second>", compare, name="compare"),
     path(CAMPAIGN + "compare", compare_many, name="compare_many"),
     path(CAMPAIGN + "figures/", figures, name="figures"),
-    path(CAMPAIGN + "figures/<slug:name>/", figure, name="figure"),
-    path(CAMPAIGN + "figures/<slug:name>.<slug:ending>", figure_file, name="figure_file"),
     path(CAMPAIGN + "report/", report, name="report"),
     path("c/<int:campaign_id>/report.html", report_file, name="report_file"),
     path("c/<int:campaign_id>/trail.zip", trail, name="trail"),
@@ -84,4 +79,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(ROUND + "source", round_source, name="round_source"),
     path(ROUND + "sweep/", sweep, name="sweep"),
     path(ROUND + "sweep/panel", sweep_panel, name="sweep_panel"),
+    *(
+        path(f"{base}figures/<slug:name>{end}", view, {"of": of}, name=f"{of}_{view.__name__}")
+        for of, base in FIGURES.items()
+        for end, view in (("/", figure), (".<slug:ending>", figure_file))
+    ),
 ]

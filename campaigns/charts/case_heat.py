@@ -10,7 +10,7 @@ from typing import ClassVar
 from campaigns.charts.marks import NoChart, Point, fewer
 from knowledge.charts.frame import Cell, Frame, TableRow, TableTwin, cut, full
 
-WIDTH, TOP, ROW, BELOW = 720, 46, 30, 10
+WIDTH, TOP, ROW, BELOW = 720, 50, 34, 10
 LEFT, WIDEST = 132.0, 84.0
 # Of a name with so many characters at the most; a narrow cell still holds "+131".
 NAME = 14

@@ -41,6 +41,7 @@ class CourseChart:
     """
 
     kind: ClassVar[str] = "course"
+    template: ClassVar[str] = "campaigns/charts/sweep_course.html"
     title: ClassVar[str] = "Best so far"
     frame: Frame
     x: Scale

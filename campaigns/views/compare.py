@@ -70,7 +70,7 @@ def _numbers(request: HttpRequest, name: str, noun: str) -> list[int] | HttpResp
     if len(numbers) == len(given) and FEWEST <= len(numbers) <= MOST:
         return numbers
     strange = next((text for text in given if number_in(text) is None), None)
-    told = f"{len(given)} {noun} were chosen" if strange is None else repr(strange[:80])
+    told = f"{len(given)} chosen" if strange is None else repr(strange[:80])
     refusal = {
         "title": f"Choose {FEWEST} to {MOST} {noun}",
         "message": f"{name}: {told}; accepted: {FEWEST} to {MOST} numbers of {noun}.",

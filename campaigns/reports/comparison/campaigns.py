@@ -22,10 +22,11 @@ from campaigns.reports.comparison.sections import (
     rows_between,
 )
 from campaigns.reports.diff import diff
+from campaigns.reports.progress import spoken
 from campaigns.reports.rows import RoundRow, best_rows
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.chained import chained, inverse
-from campaigns.rules.wording import digits, duration, share
+from campaigns.rules.wording import duration, share
 
 SAME = "a campaign compared with itself"
 OVER_V0 = "not measured against each other; chained from the gains of both over the same v0"
@@ -129,8 +130,8 @@ def _result(campaign: Campaign, row: RoundRow | None) -> dict[str, str]:
         "gain over its v0": total.brief if total else "",
         "share of the roof": share(row.share) if row and row.share is not None else "",
         "rounds": str(campaign.rounds.count()),
-        "wall time": f"{digits(spent.wall_h)} h",
-        "device time": f"{digits(spent.device_h)} h",
+        "wall time": spoken(spent.wall_h * 3600),
+        "device time": spoken(spent.device_h * 3600),
         "why it ended": campaign.stop_sentence,
     }
 

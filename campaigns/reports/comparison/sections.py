@@ -105,6 +105,11 @@ class Comparison:
         return all(column == self.first for column in self.columns)
 
     @property
+    def gains_by_case(self) -> bool:
+        """Whether any case has a gain of its own."""
+        return any(gain for row in self.cases for gain in row.gains)
+
+    @property
     def hidden(self) -> int:
         """How many rows "only differences" leaves out, of those shown here."""
         return sum(section.equal for section in self.sections)

@@ -8,6 +8,7 @@ see fonts/LICENSE), so that it looks the same on a host that has no font at all.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -27,6 +28,10 @@ FONT = "DejaVu Sans"
 ZOOM = 2.0
 _TOKEN = re.compile(r"(--[\w-]+): ([^;]+);")
 _PAIR = re.compile(r"light-dark\(([^,()]+), ([^,()]+)\)")
+_DRAWING = re.compile(r'<svg class="plot.*?</svg>', re.DOTALL)
+_SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+_NAMED = re.compile(r'aria-label="Times by ([^":]*)')
+GAP, HEAD = 24, 26
 _HREF = re.compile(r'href="(?=/)')
 
 
@@ -37,19 +42,42 @@ def drawing_of(chart: AnyChart, theme: str, site: str) -> str:
     """
     if isinstance(chart, NoChart):
         raise LookupError(chart.sentence)
-    body = render_to_string(chart.template, {"chart": chart, "chart_id": "figure"})
-    opened = body[body.index("<svg ") : body.rindex("</svg>")]
-    head, _, inside = opened.partition(">")
-    caption = render_to_string("campaigns/charts/caption.html", {"chart": chart})
+    context = {"chart": chart, "chart_id": "figure"}
+    drawings = _DRAWING.findall(render_to_string(chart.template, context))
+    head, _, inside = (drawings[0] if len(drawings) == 1 else _beside(drawings)).partition(">")
+    caption = render_to_string(f"campaigns/charts/captions/{chart.kind}.html", {"chart": chart})
     finding = escape(" ".join(strip_tags(caption).split()), quote=False)
-    size = f'width="{chart.frame.width:g}" height="{chart.frame.height:g}"'
+    size = 'width="{:g}" height="{:g}"'.format(*_size(head))
     head = head.replace("<svg ", f'<svg xmlns="http://www.w3.org/2000/svg" {size} ', 1)
     title: str = chart.title  # type: ignore[union-attr]
     told = f'<title id="figure-title">{escape(title, quote=False)}</title>'
     told += f'<desc id="figure-caption">{finding}</desc>'
     ground = '<rect width="100%" height="100%" fill="{}"/>'.format(_tokens(theme)["--page"])
     inside = _HREF.sub(f'href="{site.rstrip("/")}', inside)
-    return f"{head}>{told}<style>{style(theme)}</style>{ground}{inside}</svg>\n"
+    return f"{head}>{told}<style>{style(theme)}</style>{ground}{inside}\n"
+
+
+def _beside(drawings: Sequence[str]) -> str:
+    """Several small drawings in two columns, each under its name, as one."""
+    width, height = _size(drawings[0])
+    parts = []
+    for at, drawing in enumerate(drawings):
+        x, y = (at % 2) * (width + GAP), (at // 2) * (height + HEAD)
+        name = _NAMED.search(drawing)
+        parts.append(
+            f'<text class="tick head" x="{x:g}" y="{y + 16:g}">{name[1] if name else ""}</text>'
+        )
+        place = f'<svg x="{x:g}" y="{y + HEAD:g}" width="{width:g}" height="{height:g}" '
+        parts.append(drawing.replace("<svg ", place, 1))
+    rows = (len(drawings) + 1) // 2
+    box = f"0 0 {2 * width + GAP:g} {rows * (height + HEAD):g}"
+    return f'<svg class="plot small" viewBox="{box}">{"".join(parts)}</svg>'
+
+
+def _size(head: str) -> tuple[float, float]:
+    found = _SIZE.search(head)
+    assert found, f"no size in {head[:80]!r}"
+    return float(found[1]), float(found[2])
 
 
 @cache

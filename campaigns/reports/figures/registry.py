@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 
 from campaigns.charts import case_heat, kernel_parts, phase_times, roof_share, waterfall
+from campaigns.charts.case_heat import CaseHeat
+from campaigns.charts.claimed import ClaimedChart
 from campaigns.charts.drawing import Drawing
 from campaigns.charts.marks import Chart, NoChart
+from campaigns.charts.passport import PassportChart
+from campaigns.charts.sweep_course import CourseChart
+from campaigns.charts.sweep_strips import StripsChart
 from campaigns.records.time_spent import spent_by_phase
 from campaigns.reports.figures import facts
 from campaigns.reports.pictures import deltas_of, progress_of, roofline_of
@@ -19,7 +24,9 @@ from campaigns.reports.sheet import BASELINE, CampaignSheet
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-AnyChart = Chart | Drawing | case_heat.CaseHeat | NoChart
+AnyChart = (
+    Chart | Drawing | CaseHeat | PassportChart | ClaimedChart | CourseChart | StripsChart | NoChart
+)
 # What the address may ask: parameter → its values, the usual one first. Those of a case are the
 # campaign's own.
 OPTIONS: Mapping[str, tuple[str, ...]] = {

@@ -156,9 +156,9 @@ def test_only_rows_that_are_equal_in_all_of_these_are_hidden(page, sample):
 @pytest.mark.parametrize(
     ("numbers", "words"),
     [
-        ((), "0 rounds were chosen"),
-        ((3,), "1 rounds were chosen"),
-        ((1, 2, 3, 4, 5, 6, 7), "7 rounds were chosen"),
+        ((), "0 chosen"),
+        ((3,), "1 chosen"),
+        ((1, 2, 3, 4, 5, 6, 7), "7 chosen"),
         ((3, "\0x"), "accepted: 2 to 6"),
         ((3, "9" * 400), "accepted: 2 to 6"),
     ],

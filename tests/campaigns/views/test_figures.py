@@ -7,7 +7,8 @@ import pandas
 import pytest
 from django.urls import reverse
 
-from campaigns.reports.figures.registry import FIGURES
+from campaigns.charts.marks import NoChart
+from campaigns.reports.figures.registry import FIGURES, FigureKind
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -34,10 +35,8 @@ def test_each_has_a_page_of_its_own_with_a_finding_and_a_table(page, sample, nam
     assert "owned" not in body.replace("&#x27;owned&#x27;", "")
 
 
-@pytest.mark.parametrize("name", FIGURES)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_its_drawing_stands_alone(page, sample, name, theme):
-    answer = page.get(at(sample, name, "svg"), {"theme": theme})
+def stands_alone(answer):
+    """It needs no style, script or page of ours; what it links to is told in full."""
     assert answer.headers["Content-Type"] == "image/svg+xml; charset=utf-8"
     text = answer.content.decode()
     root = ElementTree.fromstring(text)
@@ -47,7 +46,12 @@ def test_its_drawing_stands_alone(page, sample, name, theme):
     } == set()
     assert root.find(f"{SVG}desc").text
     links = [a.get("href") for a in root.iter(f"{SVG}a")]
-    assert all(link.startswith("http://testserver/") for link in links)
+    return all(link.startswith("http://testserver/") for link in links)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_its_drawing_stands_alone(page, sample, name):
+    assert stands_alone(page.get(at(sample, name, "svg"), {"theme": "dark"}))
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -83,3 +87,27 @@ def test_it_names_what_exists(page, sample, path, query, status, words):
     answer = page.get(at(sample) + path, query)
     assert answer.status_code == status
     assert words in answer.content.decode()
+
+
+def test_the_trend_of_a_problem_has_its_finished_campaigns(page, sample):
+    base = f"{sample.problem.get_absolute_url()}figures/trend"
+    body = page.get(f"{base}/").content.decode()
+    assert f"Campaign {sample.pk} has the best time on NVIDIA H200 SXM" in body
+    assert stands_alone(page.get(f"{base}.svg"))
+    table = pandas.read_csv(io.StringIO(page.get(f"{base}.csv").content.decode()))
+    assert [*table["Campaign"]] == [f"campaign {sample.pk}"]
+    assert page.get(f"{sample.problem.get_absolute_url()}figures/roofline/").status_code == 404
+
+
+def test_a_figure_that_cannot_be_drawn_says_why_and_has_no_file(page, sample, monkeypatch):
+    nothing = NoChart("parts", "Kernel time by part", "No device time is recorded.")
+    monkeypatch.setitem(FIGURES, "parts", FigureKind("parts", lambda asked: nothing))
+    assert "No device time is recorded." in page.get(at(sample, "parts")).content.decode()
+    for ending in ("svg", "png", "csv"):
+        answer = page.get(at(sample, "parts", ending))
+        assert (answer.status_code, b"No device time is recorded." in answer.content) == (404, True)
+
+
+def test_the_gallery_costs_few_queries(page, sample, django_assert_max_num_queries):
+    with django_assert_max_num_queries(25):
+        page.get(at(sample))
