@@ -49,7 +49,7 @@ class CaseCell:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseRow:
+class HeatRow:
     """One case. name: in full; text: as much of it as fits."""
 
     name: str
@@ -72,7 +72,7 @@ class CaseHeat:
     cell_width: float
     cell_height: float
     columns: tuple[tuple[int, float, str], ...]
-    rows: tuple[CaseRow, ...]
+    rows: tuple[HeatRow, ...]
     table: TableTwin
     key: tuple[tuple[str, str], ...]
     baseline: str
@@ -113,7 +113,7 @@ def build(rounds: Sequence[HeatRound], baseline: str) -> CaseHeat | NoChart:
         cell_height=ROW - 2,
         columns=tuple((one.number, round(x + width / 2 - 1, 2), one.href) for one, x in places),
         rows=tuple(
-            CaseRow(case, cut(case, NAME), TOP + ROW * at, _cells(case, places, steps))
+            HeatRow(case, cut(case, NAME), TOP + ROW * at, _cells(case, places, steps))
             for at, case in enumerate(shown)
         ),
         table=TableTwin(

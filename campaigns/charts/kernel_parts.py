@@ -9,7 +9,7 @@ from typing import ClassVar
 from campaigns.charts.drawing import Bar, Drawing, Line, row_labels
 from campaigns.charts.labels import NARROW, WIDE, Label
 from campaigns.charts.marks import NoChart, Point, fewer
-from campaigns.rules.wording import digits, duration
+from campaigns.rules.wording import digits
 from knowledge.charts.frame import Cell, Frame, TableRow, TableTwin, cut, full
 
 WIDTH, LEFT, TOP, ROW, BELOW = 720, 104.0, 40, 32, 10
@@ -35,7 +35,6 @@ class PartsChart(Drawing):
     case: str = ""
     last: int = 0
     most: str = ""
-    most_us: float = 0.0
     most_share: float = 0.0
 
 
@@ -59,7 +58,7 @@ def build(rounds: Sequence[PartsRound], case: str) -> PartsChart | NoChart:
         y = TOP + ROW * (at + 0.5)
         for name, left, value in zip(names, lefts, row, strict=True):
             width = round(value * scale, 2)
-            title = f"round {one.number}, {name}: {duration(value)}"
+            title = f"round {one.number}, {name}: {digits(value)}, µs a call"
             bars.append(Bar(left, y - THICK / 2, max(width, 0.5), THICK, "part", title, one.href))
             labels.append(Label(left + width + 5, y + 4, digits(value), css="value"))
     middles = [TOP + ROW * (at + 0.5) for at in range(len(drawn))]
@@ -77,7 +76,6 @@ def build(rounds: Sequence[PartsRound], case: str) -> PartsChart | NoChart:
         case=case,
         last=last.number,
         most=name,
-        most_us=time_us,
         most_share=time_us / (sum(last.parts.values()) or 1.0),
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from campaigns.charts.drawing import Axis, Bar, Drawing, Line, column_of, row_labels
 from campaigns.charts.marks import NoChart
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.wording import digits, duration, signed
+from campaigns.rules.wording import digits, signed
 from knowledge.charts.frame import Cell, Frame, TableRow, TableTwin, full
 from knowledge.charts.scale import Scale, ScaleKind, ticks_linear
 
@@ -106,7 +106,9 @@ def _bar(row: tuple[str, float, float, str], y: float, x: Scale) -> Bar:
     # One that got slower by the time it was kept lies the other way round, and is drawn as a loss.
     left, right = sorted((x.position(low), x.position(high)))
     css = "whole" if low == 0 else "saved" if high >= low else "lost"
-    title = f"{name}: {duration(high)}" if low == 0 else f"{name}: {_value(row)}"
+    title = f"{name}: {digits(high)}, µs"
+    if low:
+        title = f"{name}: {_value(row)} ({digits(high)} → {digits(low)}), µs"
     return Bar(left, y - THICK / 2, max(1.0, round(right - left, 2)), THICK, css, title, href)
 
 
@@ -120,7 +122,7 @@ def _whiskers(shown: Sequence[Saving], middles: Sequence[float], x: Scale) -> tu
 
 def _value(row: tuple[str, float, float, str]) -> str:
     _, low, high, _ = row
-    return f"{digits(high)} µs" if low == 0 else f"{signed(low - high)} µs"
+    return digits(high) if low == 0 else signed(low - high)
 
 
 def _row(one: Saving) -> TableRow:

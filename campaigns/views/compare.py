@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
@@ -17,7 +17,7 @@ from campaigns.reports.comparison.rounds import compare_rounds
 from campaigns.reports.comparison.sections import (
     FEWEST,
     MOST,
-    Comparison,
+    SideBySide,
     facts_of,
     table_rows,
 )
@@ -34,15 +34,19 @@ def compare(request: HttpRequest, campaign_id: int, first: int, second: int) -> 
 
 @require_safe
 def compare_many(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """`?r=` two to six rounds, the first of them the baseline; the rest as for two."""
+    """`?r=` two to six rounds, the first the baseline; without any, the list to tick them."""
     campaign = campaign_at(campaign_id)
+    if "r" not in request.GET:
+        return redirect("rounds", campaign_id)
     numbers = _numbers(request, "r", "rounds")
     return numbers if isinstance(numbers, HttpResponse) else _rounds(request, campaign, numbers)
 
 
 @require_safe
 def compare_campaigns_page(request: HttpRequest) -> HttpResponse:
-    """`?c=` two to six campaigns, each by its best round."""
+    """`?c=` two to six campaigns, each by its best round; without any, the list to tick them."""
+    if "c" not in request.GET:
+        return redirect("campaigns")
     keys = _numbers(request, "c", "campaigns")
     if isinstance(keys, HttpResponse):
         return keys
@@ -81,7 +85,7 @@ def _numbers(request: HttpRequest, name: str, noun: str) -> list[int] | HttpResp
 
 def _answer(
     request: HttpRequest,
-    found: Comparison,
+    found: SideBySide,
     name: str,
     swapped: str,
     campaign: Campaign | None = None,

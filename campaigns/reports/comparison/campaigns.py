@@ -14,10 +14,10 @@ from campaigns.records.evaluations import legs_of, report_of
 from campaigns.records.time_spent import time_spent
 from campaigns.reports.comparison.sections import (
     UNPAIRED,
-    CaseRow,
     Column,
-    Comparison,
+    ComparedCase,
     Section,
+    SideBySide,
     Versus,
     rows_between,
 )
@@ -33,7 +33,7 @@ OVER_V0 = "not measured against each other; chained from the gains of both over 
 ALIKE = ("platform", "problem version", "cases", "protocol", "backend", "v0")
 
 
-def compare_campaigns(campaigns: Sequence[Campaign]) -> Comparison:
+def compare_campaigns(campaigns: Sequence[Campaign]) -> SideBySide:
     """Compare the bests of two to six campaigns, whatever their problems are."""
     best = best_rows(campaigns)
     rows = [best.get(campaign.pk) for campaign in campaigns]
@@ -46,7 +46,7 @@ def compare_campaigns(campaigns: Sequence[Campaign]) -> Comparison:
     )
     cases = dict.fromkeys(case for row in rows if row for case in row.times)
     sources = [row.round.chosen if row else None for row in rows]
-    return Comparison(
+    return SideBySide(
         noun="campaigns",
         columns=tuple(columns),
         others=others,
@@ -56,7 +56,7 @@ def compare_campaigns(campaigns: Sequence[Campaign]) -> Comparison:
             Section("Surroundings of the best round", rows_between([*map(_environment, rows)])),
         ),
         cases=tuple(
-            CaseRow(
+            ComparedCase(
                 case,
                 tuple(row.times.get(case) if row else None for row in rows),
                 (None,) * len(others),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from campaigns.reports.comparison.sections import Comparison, Versus
+from campaigns.reports.comparison.sections import SideBySide, Versus
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.wording import digits
 from knowledge.exchange.writers.markdown import joined, link, plain, table
 
 
-def markdown_of(found: Comparison, site: str) -> str:
+def markdown_of(found: SideBySide, site: str) -> str:
     """The whole text. site: what its links begin with."""
     parts = [_sentence(found, one) for one in found.others]
     if found.differs:
@@ -24,12 +24,12 @@ def markdown_of(found: Comparison, site: str) -> str:
     return joined([*parts, "\n".join(dict.fromkeys(links))])
 
 
-def _sentence(found: Comparison, one: Versus) -> str:
+def _sentence(found: SideBySide, one: Versus) -> str:
     gain = f"**{plain(one.gain.against(found.first.name))}**, " if one.gain else ""
     return f"{plain(one.column.name).capitalize()}: {gain}{plain(one.basis)}."
 
 
-def _cases(found: Comparison) -> Iterator[list[str]]:
+def _cases(found: SideBySide) -> Iterator[list[str]]:
     for row in found.cases:
         times = ["–" if time is None else digits(time) for time in row.times]
         yield [plain(row.name), *times, *map(_words, row.gains)]

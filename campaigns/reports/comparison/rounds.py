@@ -13,10 +13,10 @@ from campaigns.records.evaluations import legs_of, report_of
 from campaigns.records.judged_rounds import standard_of
 from campaigns.reports.comparison.sections import (
     UNPAIRED,
-    CaseRow,
     Column,
-    Comparison,
+    ComparedCase,
     Section,
+    SideBySide,
     TextRow,
     Versus,
     rows_between,
@@ -37,7 +37,7 @@ Ways = tuple[list[RoundRow], list[RoundRow]]
 Rows = tuple[RoundRow, RoundRow]
 
 
-def compare_rounds(campaign: Campaign, rounds: Sequence[Round]) -> Comparison:
+def compare_rounds(campaign: Campaign, rounds: Sequence[Round]) -> SideBySide:
     """Compare two to six rounds of one campaign; its protocol and cases are the same for all."""
     known = some_rows(campaign, [one.number for one in rounds], target_of(campaign))
     rows = [known[one.number] for one in rounds]
@@ -52,7 +52,7 @@ def compare_rounds(campaign: Campaign, rounds: Sequence[Round]) -> Comparison:
     cases = dict.fromkeys(case for row in rows for case in row.medians)
     by_case = [_by_case(campaign, *pair, basis) for pair, basis in zip(pairs, bases, strict=True)]
     sources = [row.round.chosen for row in rows]
-    return Comparison(
+    return SideBySide(
         noun="rounds",
         columns=tuple(columns),
         others=others,
@@ -61,7 +61,7 @@ def compare_rounds(campaign: Campaign, rounds: Sequence[Round]) -> Comparison:
             Section("Settings and surroundings", rows_between([*map(_environment, rows)])),
         ),
         cases=tuple(
-            CaseRow(
+            ComparedCase(
                 case,
                 tuple(row.times.get(case) for row in rows),
                 tuple(gains.get(case) for gains in by_case),

@@ -58,7 +58,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseRow:
+class ComparedCase:
     """One case: the times in µs, and the gain of each but the first over the first."""
 
     name: str
@@ -85,14 +85,14 @@ class Versus:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SideBySide:
     """All sections. noun: what is compared. code: the diff of two; of more there are links."""
 
     noun: str
     columns: tuple[Column, ...]
     others: tuple[Versus, ...]
     sections: tuple[Section, ...]
-    cases: tuple[CaseRow, ...]
+    cases: tuple[ComparedCase, ...]
     code: Diff | None
 
     @property
@@ -132,7 +132,7 @@ def rows_between(facts: Sequence[Mapping[str, str]]) -> tuple[TextRow, ...]:
     return tuple(TextRow(name, tuple(one.get(name, "") for one in facts)) for name in names)
 
 
-def facts_of(found: Comparison, *, everything: bool = False) -> dict[str, Any]:
+def facts_of(found: SideBySide, *, everything: bool = False) -> dict[str, Any]:
     """The comparison as data. everything: equal rows too."""
     return {
         "baseline": found.first.name,
@@ -166,10 +166,10 @@ def gain_facts(gain: Gain | None) -> dict[str, Any]:
     return {name: getattr(gain, name) if gain else None for name in names}
 
 
-def table_rows(found: Comparison) -> Iterable[dict[str, Any]]:
+def table_rows(found: SideBySide) -> Iterable[dict[str, Any]]:
     """A row a case and one of the others: both times, the gain and what it rests on."""
     for at, one in enumerate(found.others):
-        whole = CaseRow("all cases", _none(found), tuple(v.gain for v in found.others))
+        whole = ComparedCase("all cases", _none(found), tuple(v.gain for v in found.others))
         for row in (*found.cases, whole):
             yield {
                 "case": row.name,
@@ -182,5 +182,5 @@ def table_rows(found: Comparison) -> Iterable[dict[str, Any]]:
             }
 
 
-def _none(found: Comparison) -> tuple[None, ...]:
+def _none(found: SideBySide) -> tuple[None, ...]:
     return (None,) * len(found.columns)

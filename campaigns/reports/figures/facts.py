@@ -16,7 +16,7 @@ from campaigns.records.evaluations import report_of
 from campaigns.records.time_spent import PhaseSpent
 from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import BASELINE, CampaignSheet
-from campaigns.rules.wording import faster
+from campaigns.rules.wording import change
 
 Link = Callable[[int], str]
 HOUR = timedelta(hours=1)
@@ -70,7 +70,7 @@ def gains_by_case(sheet: CampaignSheet, link: Link, *, over_v0: bool) -> list[He
 def _over_v0(row: RoundRow, first: Mapping[str, float]) -> dict[str, HeatGain]:
     gains = {case: first[case] / us - 1 for case, us in row.times.items() if case in first}
     return {
-        case: HeatGain(gain, f"{faster(gain)} against {BASELINE}, by the product of paired gains")
+        case: HeatGain(gain, f"{change(gain)} against {BASELINE}, by the product of paired gains")
         for case, gain in gains.items()
     }
 
