@@ -43,7 +43,7 @@ def test_figures_can_be_read_hit_and_taken_along(enter, finished):
     seen.page.set_viewport_size(DESK)
     for name in FIGURES:
         seen.open(gallery)
-        seen.page.click(f"#figure-{name} >> text=Link to this figure")
+        seen.page.click(f"#figure-{name} >> text=Figure and table")
         assert seen.page.evaluate(CROWDED) == [], name
         answer = seen.page.request.get(f"{seen.url}{gallery}{name}.png")
         assert answer.body().startswith(b"\x89PNG")
