@@ -70,8 +70,7 @@ def gains_by_case(sheet: CampaignSheet, link: Link, *, over_v0: bool) -> list[He
 def _over_v0(row: RoundRow, first: Mapping[str, float]) -> dict[str, HeatGain]:
     gains = {case: first[case] / us - 1 for case, us in row.times.items() if case in first}
     return {
-        case: HeatGain(gain, f"{change(gain)} against {BASELINE}, by the product of paired gains")
-        for case, gain in gains.items()
+        case: HeatGain(gain, f"{change(gain)} against {BASELINE}") for case, gain in gains.items()
     }
 
 
