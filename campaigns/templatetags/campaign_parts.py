@@ -78,7 +78,6 @@ register.filter("duration", _marked(wording.duration))
 register.filter("us", _marked(lambda value: "–" if value in MISSING else wording.digits(value)))
 register.filter("change", wording.change)
 register.filter("factor", wording.factor)
-register.filter("gained", wording.faster)
 register.filter("hypothesis", hypothesis_of)
 register.filter("instructions", function_words)
 
