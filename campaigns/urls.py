@@ -11,7 +11,9 @@ from campaigns.views.campaign import (
     trail,
 )
 from campaigns.views.campaigns import campaigns
+from campaigns.views.compare import compare, compare_campaigns_page, compare_many
 from campaigns.views.controls import STEPS, answer, control, placeholder
+from campaigns.views.figures import figure, figure_file, figures
 from campaigns.views.home import events, home
 from campaigns.views.imported import (
     imported,
@@ -23,7 +25,7 @@ from campaigns.views.imported import (
 from campaigns.views.new_campaign import new_campaign
 from campaigns.views.problem import import_problem, new_problem, problem, problem_by_name
 from campaigns.views.review import count, decide_result, decide_round, following, queue, undo
-from campaigns.views.round import compare, round_, round_diff, round_source, round_tab, rounds
+from campaigns.views.round import round_, round_diff, round_source, round_tab, rounds
 from campaigns.views.site import audit, health, jobs, palette, shortcuts, team, theme
 from campaigns.views.submit import again, hand_in, repair, round_result, submission
 from campaigns.views.sweep import sweep, sweep_panel
@@ -32,6 +34,15 @@ from campaigns.views.workers import ask_passport, workers
 CAMPAIGN = "c/<int:campaign_id>/"
 ROUND = CAMPAIGN + "r/<int:number>/"
 IMPORTED = "c/imported/<int:key>/"
+
+# What has figures, and where their addresses begin.
+FIGURES = {
+    "campaign": CAMPAIGN,
+    "sweep": ROUND + "sweep/",
+    "problem": "p/<int:problem_id>/",
+    "import": IMPORTED,
+    "worker": "workers/<int:worker_id>/",
+}
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home, name="home"),
@@ -54,6 +65,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:name>/", problem_by_name, name="problem_by_name"),
     path("repositories/", include("campaigns.repositories.pages")),
     path("c/", campaigns, name="campaigns"),
+    path("c/compare", compare_campaigns_page, name="compare_campaigns"),
     path("c/new", new_campaign, name="new_campaign"),
     path("c/imported/", imported, name="imported"),
     path(IMPORTED, imported_campaign, name="imported_campaign"),
@@ -70,6 +82,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(CAMPAIGN + "submissions/<int:key>/", submission, name="submission"),
     path(CAMPAIGN + "rounds/", rounds, name="rounds"),
     path(CAMPAIGN + "compare/<int:first>..<int:second>", compare, name="compare"),
+    path(CAMPAIGN + "compare", compare_many, name="compare_many"),
+    path(CAMPAIGN + "figures/", figures, name="figures"),
     path(CAMPAIGN + "report/", report, name="report"),
     path(CAMPAIGN + "<slug:tab>/", campaign_tab, name="campaign_tab"),
     path("c/<int:campaign_id>/report.html", report_file, name="report_file"),
@@ -87,5 +101,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(ROUND + "source", round_source, name="round_source"),
     path(ROUND + "sweep/", sweep, name="sweep"),
     path(ROUND + "sweep/panel", sweep_panel, name="sweep_panel"),
+    *(
+        path(f"{base}figures/<slug:name>{end}", view, {"of": of}, name=f"{of}_{view.__name__}")
+        for of, base in FIGURES.items()
+        for end, view in (("/", figure), (".<slug:ending>", figure_file))
+    ),
     path(ROUND + "<slug:tab>/", round_tab, name="round_tab"),
 ]

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from campaigns.charts.marks import MOST_ROWS, Chart, Mark, NoChart, Point, Row, fewer
+from campaigns.charts.marks import Chart, Mark, NoChart, Point, Row, fewer
 from campaigns.rules.noise.gain import ONE_SESSION, Gain
 from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.charts.frame import Frame, Segment
 from knowledge.charts.scale import Scale, ScaleKind, ticks_linear
 
-WIDTH, LEFT, RIGHT, TOP, ROW, BELOW = 720, 66, 590, 30, 36, 62
+WIDTH, LEFT, RIGHT, TOP, ROW, BELOW = 720, 74, 520, 32, 36, 62
 # A change beyond this would squeeze all others together, so the axis is cut and says so.
 CUT_FROM = 0.25
 MOST_MARKS = 30
+COLUMNS = ("Change, %", "Low, %", "High, %", "Noise floor, %", "Pairs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class DeltaChart(Chart):
     """
 
     kind: ClassVar[str] = "deltas"
+    template: ClassVar[str] = "campaigns/charts/deltas.svg"
     title: ClassVar[str] = "Change per round"
     zero: float
     noise: tuple[float, float]
@@ -90,6 +92,7 @@ def build(points: Sequence[DeltaPoint], minimum: float = ONE_SESSION) -> DeltaCh
     x = Scale(ScaleKind.LINEAR, (low - room) * 100, (high + room) * 100, LEFT, RIGHT)
     pairs = [point.gain.pairs for point in points]
     return DeltaChart(
+        columns=COLUMNS,
         frame=Frame(WIDTH, bottom + BELOW, LEFT, RIGHT, TOP, bottom),
         x=x,
         x_ticks=ticks_linear(x, 8),
@@ -104,10 +107,7 @@ def build(points: Sequence[DeltaPoint], minimum: float = ONE_SESSION) -> DeltaCh
         accepted=sum(point.verdict is VerdictWord.ACCEPTED for point in points),
         pairs=(min(pairs), max(pairs)),
         interval_kinds=tuple(sorted({point.gain.kind for point in points})),
-        rows=tuple(
-            Row(p, tuple(100 * end for end in (p.gain.gain, p.gain.low, p.gain.high, p.noise)))
-            for p in fewer(drawn, MOST_ROWS)
-        ),
+        rows=tuple(Row(point, _values(point)) for point in drawn),
         drawn=len(drawn),
         all=len(points),
     )
@@ -115,6 +115,11 @@ def build(points: Sequence[DeltaPoint], minimum: float = ONE_SESSION) -> DeltaCh
 
 def _ends(gains: Sequence[Gain], least: float) -> tuple[float, float]:
     return min(-least, *(gain.low for gain in gains)), max(least, *(gain.high for gain in gains))
+
+
+def _values(point: DeltaPoint) -> tuple[float, ...]:
+    gain = point.gain
+    return *(100 * value for value in (gain.gain, gain.low, gain.high, point.noise)), gain.pairs
 
 
 def _line(point: DeltaPoint, y: float, x: Scale) -> DeltaRow:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, TypeVar
 
@@ -12,24 +12,9 @@ from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.charts.frame import Frame, Segment, full
 from knowledge.charts.scale import Scale, Tick
 
-MERGE_DISTANCE = 12
 # A page with three charts stays readable, and quick to load, with so many rows in each table twin.
 MOST_ROWS = 25
-# A label names so many rounds, of more the first and the last; the table below has them all.
-MOST_NUMBERS, FIRST_NUMBERS = 6, 3
 LINE_DISTANCE = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Letters:
-    """How wide a digit or letter and how high a line is, in SVG units and with some air."""
-
-    width: float
-    height: float
-
-
-# As charts.css has them: on a phone the drawing shrinks, and its letters do not.
-WIDE, NARROW = Letters(8, 14), Letters(13, 23)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +55,6 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
-    """Text beside marks; rounds that lie together share one.
-
-    minor: left out where letters are large.
-    """
-
-    x: float
-    y: float
-    text: str
-    minor: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Point:
     """One round as a chart is given it; each chart adds what it measures."""
 
@@ -120,18 +92,27 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What every chart has beside its own geometry. rows: its table twin.
+    """What every chart of rounds has beside its own geometry. rows: its table twin.
 
-    drawn: how many rounds have a mark, of all that could have one.
+    columns: of the twin, after round and verdict. drawn: how many rounds have a mark, of all that
+    could have one.
     """
 
     kind: ClassVar[str]
+    template: ClassVar[str]
+    columns: tuple[str, ...]
     frame: Frame
     x: Scale
     x_ticks: tuple[Tick, ...]
     rows: tuple[Row, ...]
     drawn: int
     all: int
+
+    @property
+    def shown_rows(self) -> tuple[Row, ...]:
+        """Of a long twin as much as a page takes; its file has every row."""
+        kept = {point.number for point in fewer([row.point for row in self.rows], MOST_ROWS)}
+        return tuple(row for row in self.rows if row.point.number in kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,48 +134,6 @@ def fewer(points: Sequence[PointT], most: int) -> tuple[PointT, ...]:
     room = max(0, most - len(kept))
     kept |= {rest[step * len(rest) // room] for step in range(room)}
     return tuple(points[index] for index in sorted(kept))
-
-
-def merge_labels(marks: Iterable[Mark], dx: float = 13, dy: float = 4) -> tuple[Label, ...]:
-    """Number the marks; those nearer than 12 units to the first of a group share its label."""
-    groups: list[list[Mark]] = []
-    for mark in marks:
-        near = (g for g in groups if math.dist((g[0].x, g[0].y), (mark.x, mark.y)) < MERGE_DISTANCE)
-        group = next(near, None)
-        if group is None:
-            groups.append([mark])
-        else:
-            group.append(mark)
-    labels = []
-    for group in groups:
-        numbers = [str(mark.number) for mark in group]
-        text = ", ".join(numbers)
-        if len(group) > MOST_NUMBERS:
-            first = ", ".join(numbers[:FIRST_NUMBERS])
-            text = f"{first} … {numbers[-1]} ({len(group)} rounds)"
-        labels.append(Label(group[0].x + dx, group[0].y + dy, text))
-    return tuple(labels)
-
-
-def apart(labels: Iterable[Label], letters: Letters = WIDE) -> tuple[Label, ...]:
-    """Of centred labels those that do not run into each other; the newest are kept first."""
-    kept: list[Label] = []
-    for label in reversed(tuple(labels)):
-        width = len(label.text) * letters.width
-        if not any(
-            abs(label.y - other.y) < letters.height
-            and abs(label.x - other.x) < (width + len(other.text) * letters.width) / 2
-            for other in kept
-        ):
-            kept.append(label)
-    return tuple(reversed(kept))
-
-
-def thinned(labels: Iterable[Label]) -> tuple[Label, ...]:
-    """Those that stay apart; what would touch in a narrow drawing is marked as minor."""
-    kept = apart(labels)
-    narrow = apart(kept, NARROW)
-    return tuple(label if label in narrow else replace(label, minor=True) for label in kept)
 
 
 def arrows(marks: Sequence[Mark], gap: float = 9) -> tuple[Segment, ...]:

@@ -9,19 +9,21 @@ from typing import ClassVar
 from campaigns.charts.deltas import Box
 from campaigns.charts.marks import NoChart
 from campaigns.rules.noise.passport import Length
-from knowledge.charts.frame import Frame, Segment
+from campaigns.rules.wording import digits
+from knowledge.charts.frame import Cell, Frame, Segment, TableRow, TableTwin, full
 from knowledge.charts.scale import Scale, ScaleKind, Tick, ticks_linear
 
 WIDTH, LEFT, RIGHT, TOP, ROW, BELOW = 720, 92, 596, 26, 44, 62
 BAND_HEIGHT = 26.0
+COLUMNS = (
+    *("Kernel", "Time, µs", "Spread, ±%", "Bias, %", "Low, %", "High, %", "Noise floor, %"),
+    *("Intervals with zero", "Pairs"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class LengthRow:
-    """One kernel length. band: ±noise floor; rail: ±spread of single samples; whisker: the bias.
-
-    percents: spread, bias with its interval, and noise floor, for the table.
-    """
+    """One kernel length. band: ±noise floor; rail: ±spread of single samples; whisker: the bias."""
 
     length: Length
     y: float
@@ -29,7 +31,6 @@ class LengthRow:
     rail: Segment
     whisker: Segment
     x: float
-    percents: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +41,22 @@ class PassportChart:
     """
 
     kind: ClassVar[str] = "passport"
+    template: ClassVar[str] = "campaigns/charts/passport.svg"
     title: ClassVar[str] = "A kernel against itself"
     frame: Frame
     x: Scale
     x_ticks: tuple[Tick, ...]
     zero: float
     lines: tuple[LengthRow, ...]
+    table: TableTwin
     covered: int
     sessions: int
+
+    @property
+    def all(self) -> int:
+        return len(self.lines)
+
+    drawn = all
 
 
 def build(lengths: Sequence[Length]) -> PassportChart | NoChart:
@@ -63,9 +72,24 @@ def build(lengths: Sequence[Length]) -> PassportChart | NoChart:
         x=x,
         x_ticks=ticks_linear(x, 8),
         zero=x.position(0),
+        table=TableTwin(COLUMNS, tuple(map(_row, lengths))),
         lines=tuple(_line(length, TOP + ROW * (at + 0.5), x) for at, length in enumerate(lengths)),
         covered=sum(length.covered for length in lengths),
         sessions=sum(length.sessions for length in lengths),
+    )
+
+
+def _row(length: Length) -> TableRow:
+    shares = (length.spread, length.gain, length.low, length.high, length.floor)
+    return TableRow(
+        length.kernel,
+        "",
+        (
+            Cell(digits(length.time_us), full(length.time_us)),
+            *(Cell(f"{100 * value:.2f}", full(100 * value)) for value in shares),
+            Cell(f"{length.covered} of {length.sessions}"),
+            Cell(str(length.pairs), str(length.pairs)),
+        ),
     )
 
 
@@ -80,5 +104,4 @@ def _line(length: Length, y: float, x: Scale) -> LengthRow:
         rail=Segment(x.position(-spread), y, x.position(spread), y),
         whisker=Segment(x.position(low), y, x.position(high), y),
         x=x.position(gain),
-        percents=(spread, gain, low, high, floor),
     )

@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
+from campaigns.charts.labels import Label, Placer
 from campaigns.charts.marks import (
-    LINE_DISTANCE,
-    MOST_ROWS,
-    NARROW,
-    WIDE,
     Chart,
-    Label,
     Mark,
     NoChart,
     Point,
     Row,
     fewer,
-    merge_labels,
-    thinned,
 )
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import duration
 from knowledge.charts.frame import Frame
 from knowledge.charts.scale import Scale, ScaleKind, Tick, outward_125, ticks_125, ticks_linear
 
-FRAME = Frame(width=720, height=400, left=80, right=704, top=74, bottom=344)
+FRAME = Frame(width=720, height=400, left=88, right=700, top=74, bottom=344)
 # Rounds without a time stand on a rail above the plot.
 UNTIMED_Y = FRAME.top - 24
 # Above this ratio of largest to smallest time a linear axis would hide the later rounds.
 LOG_FROM = 10
 FEWEST_ROUNDS = 6
 MOST_MARKS = 100
-# Where a level's text stands from its line.
-ABOVE, BELOW = -6.0, 15.0
+COLUMNS = ("Time, µs", "Best so far, µs")
+# Where a level's text stands from its line, in small and in large letters, and the axis title ends.
+ABOVE, BELOW, TITLE_END = -6.0, (15.0, 20.0), 25.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +58,10 @@ class TargetLine:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceLine:
-    """A labelled horizontal line. minor: its text is left out where letters are large."""
+    """A horizontal line. label: None where there is no room for it; the caption says it, too."""
 
     y: float
-    text: str
-    text_y: float
-    minor: bool = False
+    label: Label | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +72,7 @@ class ProgressChart(Chart):
     """
 
     kind: ClassVar[str] = "progress"
+    template: ClassVar[str] = "campaigns/charts/progress.svg"
     title: ClassVar[str] = "Progress"
     y: Scale
     y_ticks: tuple[Tick, ...]
@@ -99,7 +93,8 @@ def build(points: Sequence[ProgressPoint], target: TargetLine | None) -> Progres
     if not any(point.time_us for point in drawn):
         return NoChart(ProgressChart.kind, ProgressChart.title, "No round has been timed yet.")
     last = max(FEWEST_ROUNDS, *(point.number for point in drawn))
-    x = Scale(ScaleKind.LINEAR, 0.5, last + 0.5, FRAME.left, FRAME.right)
+    # Of many rounds the first one still stands clear of the axis.
+    x = Scale(ScaleKind.LINEAR, 0.5 - 0.02 * last, last + 0.5, FRAME.left, FRAME.right)
     y = _y_scale(drawn, target)
     marks = tuple(
         point.mark(
@@ -109,20 +104,20 @@ def build(points: Sequence[ProgressPoint], target: TargetLine | None) -> Progres
         )
         for point in drawn
     )
-    labels = thinned(merge_labels(marks, 0, -13))
     accepted = [p.time_us for p in drawn if p.verdict is VerdictWord.ACCEPTED and p.time_us]
     best = _best_so_far(drawn)
     first = accepted[0] if accepted else None
-    baseline = goal = None
-    if first:
-        level = ReferenceLine(y.position(first), f"baseline {duration(first)}", 0)
-        baseline = _beside_marks(level, marks, labels)
+    placer = Placer(FRAME, marks, TITLE_END)
+    goal = baseline = None
     if target:
-        at = y.position(target.time_us)
-        # Below its line, or above it where the plot area ends.
-        text_y = at + BELOW if at + BELOW <= FRAME.bottom - 2 else at - LINE_DISTANCE
-        goal = ReferenceLine(at, f"target {duration(target.time_us)}", text_y)
+        text = f"target {duration(target.time_us)}"
+        goal = level(y.position(target.time_us), text, placer)
+    labels = placer.numbers(marks, above=True)
+    if first:
+        text = f"baseline {duration(first)}"
+        baseline = level(y.position(first), text, placer, at_end=True)
     return ProgressChart(
+        columns=COLUMNS,
         frame=FRAME,
         x=x,
         y=y,
@@ -136,7 +131,7 @@ def build(points: Sequence[ProgressPoint], target: TargetLine | None) -> Progres
         target=target,
         first_us=first,
         best_us=min(accepted, default=None),
-        rows=tuple(Row(p, (p.time_us, best[p.number])) for p in fewer(drawn, MOST_ROWS)),
+        rows=tuple(Row(p, (p.time_us, best[p.number])) for p in drawn),
         drawn=len(drawn),
         all=len(points),
     )
@@ -172,17 +167,12 @@ def _steps(best: Mapping[int, float | None], x: Scale, y: Scale) -> str:
     return f"M{start:g} {level:g}{steps}H{FRAME.right:g}"
 
 
-def _beside_marks(
-    level: ReferenceLine, marks: Sequence[Mark], labels: Sequence[Label]
-) -> ReferenceLine:
-    """Write above the line, or below it where marks or their numbers are in the way at the right.
-
-    Where they are on both sides the text is left out; the caption says it, too.
-    """
-    places = [*((m.x, m.y) for m in marks), *((label.x, label.y) for label in labels)]
-    for letters in (NARROW, WIDE):
-        near = [y for x, y in places if x > FRAME.right - len(level.text) * letters.width]
-        for by in (ABOVE, BELOW):
-            if all(abs(level.y + by - y) >= letters.height for y in near):
-                return replace(level, text_y=level.y + by, minor=letters is WIDE)
-    return replace(level, text="")
+def level(y: float, text: str, placer: Placer, *, at_end: bool = False) -> ReferenceLine:
+    """A horizontal line with its text above or below it, at one end or the other."""
+    ends = ((placer.frame.left + 6, "start"), (placer.frame.right - 4, "end"))
+    places = [
+        Label(x, y + by, text, anchor=anchor, css="quiet")
+        for x, anchor in (ends[::-1] if at_end else ends)
+        for by in ((ABOVE, *BELOW) if at_end else (*BELOW, ABOVE))
+    ]
+    return ReferenceLine(y, placer.place(places))

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from campaigns.charts.labels import Label, Placer
 from campaigns.charts.marks import (
     GLYPHS,
     LINE_DISTANCE,
-    MOST_ROWS,
     Chart,
-    Label,
     Mark,
     NoChart,
     Point,
     Row,
     arrows,
     fewer,
-    merge_labels,
 )
 from campaigns.rules.target.roofline import TARGET_FRACTION, choose_ceiling
 from campaigns.rules.verdict.decision import VerdictWord
@@ -36,10 +34,11 @@ from knowledge.charts.scale import (
 )
 from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
 
-FRAME = Frame(width=720, height=440, left=66, right=704, top=32, bottom=382)
-# Width of a letter, to tell whether a label fits along its line; the list below has them all.
-LETTER = 6.3
+FRAME = Frame(width=720, height=440, left=90, right=688, top=32, bottom=382)
 MOST_MARKS = 40
+# Where along its line and how far from it a ceiling's label may stand; the list below has them all.
+ALONG, ABOVE, BELOW = (0.97, 0.8, 0.6, 0.4), -7.0, 16.0
+ABOVE_ROOF = "above the cited roof"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +65,11 @@ class Roof:
         return f"{name} {self.cited.display} [{place}]{note}"
 
     @property
+    def brief(self) -> str:
+        """Its name and value alone, for where there is little room."""
+        return self.label.partition(" [")[0]
+
+    @property
     def css(self) -> str:
         """Solid when documented, dashed when measured, dotted when nobody has reviewed it."""
         if not self.reviewed:
@@ -75,16 +79,10 @@ class Roof:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """A drawn or merely listed ceiling. line is None where it would touch another line.
-
-    angle: of the label in degrees; dy: of its baseline from the line.
-    """
+    """A drawn or merely listed ceiling. line is None where it would touch another line."""
 
     roof: Roof
     line: Segment | None
-    label: Label | None
-    angle: float
-    dy: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +103,7 @@ class RooflineChart(Chart):
     """
 
     kind: ClassVar[str] = "roofline"
+    template: ClassVar[str] = "campaigns/charts/roofline.svg"
     title: str
     y: Scale
     unit: str
@@ -136,6 +135,7 @@ def build(
     best = [max(roofs, key=lambda roof: roof.cited.value) for roofs in (bandwidths, computes)]
     bytes_per_s, peak = (roof.cited.value for roof in best)
     size, unit = (1e12, "TFLOP/s") if peak >= 1e12 else (1e9, "GFLOP/s")
+    columns = "Intensity, FLOP/byte", f"Reached, {unit}", "Share of roof, %"
     measured = [roof.cited.evidence == EvidenceClass.MEASURED for roof in best]
     outer = _Outer(size, bytes_per_s / size, peak / size, *measured)
     known = [point for point in points if point.intensity and point.flops_per_s]
@@ -146,26 +146,30 @@ def build(
     last = kept[-1][1] if kept else None
     chosen = [choose_ceiling(r.cited for r in roofs) for roofs in (bandwidths, computes)]
     target_roofs = tuple(Roof(cited) for cited in chosen if cited)
+    ceilings = _ceilings(bandwidths, computes, x, y, outer)
+    # Where letters are large the first one would touch the lowest tick of the other axis.
+    first, *ticks = ticks_of_two(x)
     return RooflineChart(
         title=title,
+        columns=columns,
         frame=FRAME,
         x=x,
         y=y,
         unit=unit,
-        x_ticks=ticks_of_two(x),
+        x_ticks=(replace(first, minor=True), *ticks),
         y_ticks=ticks_125(y),
-        ceilings=_ceilings(bandwidths, computes, x, y, outer),
+        ceilings=ceilings,
         forbidden=_forbidden(outer, x, y),
         target=_target(target_roofs, target_fraction, (bandwidths, computes), x, y, size),
         target_fraction=target_fraction,
         target_roofs=target_roofs,
         marks=marks,
-        labels=merge_labels(marks),
+        labels=_labels(marks, ceilings),
         arrows=arrows([mark for mark, _ in kept]),
         last=RoofPlace(last.number, outer.share(last), last.intensity or 0.0, outer.ridge)
         if last
         else None,
-        rows=tuple(Row(point, outer.values(point)) for point in fewer(points, MOST_ROWS)),
+        rows=tuple(Row(point, outer.values(point)) for point in points),
         drawn=len(placed),
         all=len(known),
     )
@@ -250,26 +254,42 @@ def _ceilings(
                 left, right = (start, value * start), (end, value * end)
                 height = y.position(value * x.low)
             if any(abs(height - other) < LINE_DISTANCE for other in drawn):
-                found.append(Ceiling(roof, None, None, 0, 0))
+                found.append(Ceiling(roof, None))
                 continue
             ends = (x.position(left[0]), y.position(left[1]))
             line = Segment(*ends, x.position(right[0]), y.position(right[1]))
-            found.append(_labelled(roof, line, len(drawn)))
+            found.append(Ceiling(roof, line))
             drawn.append(height)
     return tuple(found)
 
 
-def _labelled(roof: Roof, line: Segment, rank: int) -> Ceiling:
-    """Write along the line where it is long enough: the outermost above it, the next below."""
-    if rank > 1 or len(roof.label) * LETTER > math.dist((line.x1, line.y1), (line.x2, line.y2)):
-        return Ceiling(roof, line, None, 0, 0)
-    dy = 16 if rank else -8
-    if line.y1 == line.y2:
-        return Ceiling(roof, line, Label(line.x2 - 6, line.y2, roof.label), 0, dy)
-    angle = math.degrees(math.atan2(line.y2 - line.y1, line.x2 - line.x1))
-    along = 0.85 if rank else 0.95
-    x, y = (end[0] + (end[1] - end[0]) * along for end in ((line.x1, line.x2), (line.y1, line.y2)))
-    return Ceiling(roof, line, Label(round(x, 2), round(y, 2), roof.label), round(angle, 2), dy)
+def _labels(marks: Sequence[Mark], ceilings: Sequence[Ceiling]) -> tuple[Label, ...]:
+    """First the numbers of the rounds, then the ceilings, each as long as there is room for."""
+    placer = Placer(FRAME, marks)
+    found = [*placer.numbers(marks)]
+    for ceiling in ceilings:
+        label = ceiling.line and placer.place(_along(ceiling.roof, ceiling.line))
+        found += [label] if label else []
+    across = FRAME.left + 10, FRAME.left + 180, FRAME.left + 360
+    tops = [Label(at, FRAME.top + 18, ABOVE_ROOF, css="quiet") for at in across]
+    label = placer.place(tops)
+    return (*found, label) if label else tuple(found)
+
+
+def _along(roof: Roof, line: Segment) -> list[Label]:
+    """Where a ceiling's label may stand: in full above or below its line, then in brief."""
+    angle = math.atan2(line.y2 - line.y1, line.x2 - line.x1)
+    places = []
+    for text in (roof.label, roof.brief):
+        for along in ALONG:
+            for by in (ABOVE, BELOW):
+                # Away from the line at a right angle.
+                x = line.x1 + (line.x2 - line.x1) * along - by * math.sin(angle)
+                y = line.y1 + (line.y2 - line.y1) * along + by * math.cos(angle)
+                at = round(x, 2), round(y, 2)
+                turn = round(math.degrees(angle), 2)
+                places.append(Label(*at, text, False, "end", turn, "ceiling-text", roof.cited.href))
+    return places
 
 
 def _forbidden(outer: _Outer, x: Scale, y: Scale) -> str:

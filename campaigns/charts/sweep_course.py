@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from campaigns.charts.marks import Glyph, Label, Mark, merge_labels, thinned
-from campaigns.charts.progress import ReferenceLine
+from campaigns.charts.labels import Label, Placer
+from campaigns.charts.marks import Glyph, Mark
+from campaigns.charts.progress import TITLE_END, ReferenceLine, level
 from campaigns.charts.swept import Drawn, SweptPoint, dots, drawn_of, height, time_scale, time_ticks
 from campaigns.rules.wording import digits, duration, faster
 from knowledge.charts.frame import Cell, Frame, TableRow, TableTwin, full
@@ -40,6 +41,7 @@ class CourseChart:
     """
 
     kind: ClassVar[str] = "course"
+    template: ClassVar[str] = "campaigns/charts/sweep_course.html"
     title: ClassVar[str] = "Best so far"
     frame: Frame
     x: Scale
@@ -75,6 +77,10 @@ def build(
     source_us = next((p.ranked_us for p in points if p.number == 1), None)
     firsts = _firsts(points)
     marks = _marks(finalists, {p.number: p.time_us for p in points}, x, y)
+    placer = Placer(FRAME, marks, TITLE_END)
+    labels = placer.numbers(marks, above=True)
+    text = f"the source as it is, {duration(source_us)}" if source_us else ""
+    source = level(height(y, source_us), text, placer, at_end=True) if source_us else None
     return CourseChart(
         frame=FRAME,
         x=x,
@@ -87,9 +93,9 @@ def build(
         best=_steps(firsts, x, y),
         fastest=firsts[-1] if firsts else None,
         source_us=source_us,
-        source=_reference(source_us, y) if source_us else None,
+        source=source,
         marks=marks,
-        labels=thinned(merge_labels(marks, 0, -13)),
+        labels=labels,
         drawn=drawn,
         table=TableTwin(COLUMNS, tuple(_row(*each, source_us, link) for each in firsts[::-1])),
     )
@@ -110,12 +116,6 @@ def _steps(firsts: Sequence[tuple[int, float]], x: Scale, y: Scale) -> str:
     (start, level), *rest = [(x.position(n), height(y, time_us)) for n, time_us in firsts]
     steps = "".join(f"H{across:g}V{lower:g}" for across, lower in rest)
     return f"M{start:g} {level:g}{steps}H{FRAME.right:g}"
-
-
-def _reference(source_us: float, y: Scale) -> ReferenceLine:
-    level = height(y, source_us)
-    text_y = level - 6 if level - 18 > FRAME.top else level + 15
-    return ReferenceLine(level, f"the source as it is, {duration(source_us)}", text_y)
 
 
 def _marks(

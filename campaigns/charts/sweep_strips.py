@@ -60,6 +60,7 @@ class StripsChart:
     """
 
     kind: ClassVar[str] = "strips"
+    template: ClassVar[str] = "campaigns/charts/sweep_strips.html"
     title: ClassVar[str] = "Time by knob"
     frame: Frame
     y: Scale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -72,6 +73,50 @@ def measured_on(evaluation: Evaluation) -> MeasuredOn:
     if driver in ("", UNKNOWN) and worker is not None:
         driver = str(worker.versions.get(DRIVER) or "")
     return MeasuredOn(str(told.get(COMPILER) or ""), driver)
+
+
+# What two measurements must share to be compared, by its key in a report's environment.
+LEGS = {
+    "part": "device",
+    "device": "card",
+    "host": "host",
+    "driver": DRIVER,
+    "compiler": COMPILER,
+    "CUDA": "cuda",
+    "torch": "torch",
+}
+# Clocks this far apart, as shares of the higher, are not alike.
+CLOCKS_APART = 0.03
+
+
+def legs_of(keys: Iterable[int]) -> dict[int, dict[str, str]]:
+    """Evaluation → what a comparison with it has to share: name → words. One query.
+
+    method: how its calls were timed. clock: the median while it was measured, in MHz; left out
+    where all of them are close together.
+    """
+    rows = (
+        Evaluation.objects.filter(pk__in=list(keys))
+        .order_by("pk")
+        .values_list(
+            "pk",
+            "report__environment",
+            "report__cases__0__candidate__timer",
+            "report__surroundings",
+        )
+    )
+    found: dict[int, dict[str, str]] = {}
+    clocks: dict[int, float] = {}
+    for key, environment, timer, moments in rows:
+        told = environment or {}
+        found[key] = {name: str(told.get(stored) or "") for name, stored in LEGS.items()}
+        found[key]["method"] = str(timer or "")
+        if seen := [one["clock_mhz"] for one in moments or () if one.get("clock_mhz")]:
+            clocks[key] = statistics.median(seen)
+    if clocks and min(clocks.values()) < max(clocks.values()) * (1 - CLOCKS_APART):
+        for key in found:
+            found[key]["clock"] = f"{clocks[key]:,.0f} MHz" if key in clocks else ""
+    return found
 
 
 def second_session(candidate: Candidate) -> Evaluation | None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db.models import Max
 
 from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Phase
 from campaigns.models.kinds import AFTER_THE_ROUND, UNCOUNTED
+from campaigns.models.transitions import FINISHED
 from campaigns.records.device_waits import awaited_by
 from campaigns.rules.stop.phases import LIMITS, MEASURING, Clock
 from campaigns.rules.wording import minutes
@@ -62,12 +64,53 @@ def device_s_by_round(campaign: Campaign, now: datetime) -> dict[int, float]:
 
 
 @dataclass(frozen=True, slots=True)
+class PhaseSpent:
+    """One phase: how often it was entered, and seconds of wall time and of measuring in it.
+
+    void_s: of the latter what was void.
+    """
+
+    state: CampaignState
+    entered: int = 0
+    wall_s: float = 0.0
+    device_s: float = 0.0
+    void_s: float = 0.0
+
+
+# What no campaign spends time in.
+_OUTSIDE = (CampaignState.DRAFT, *FINISHED)
+
+
+def spent_by_phase(campaign: Campaign, now: datetime) -> tuple[PhaseSpent, ...]:
+    """Every phase in the order of its first entry; a measurement is of the one it began in.
+
+    Two queries; empty for a campaign from before phases were kept.
+    """
+    until = min(now, campaign.finished_at) if campaign.finished_at else now
+    rows = list(campaign.phases.values_list("state", "at"))
+    begins = [at for _, at in rows]
+    found: dict[str, PhaseSpent] = {}
+    for (state, at), end in zip(rows, [*begins[1:], until], strict=True):
+        old = found.setdefault(state, PhaseSpent(CampaignState(state)))
+        wall_s = old.wall_s + _between(at, end, until).total_seconds()
+        found[state] = replace(old, entered=old.entered + 1, wall_s=wall_s)
+    for one in _on_a_device(campaign, until):
+        if number := bisect_right(begins, one.begun):
+            old = found[rows[number - 1][0]]
+            seconds = one.span.total_seconds()
+            void_s = old.void_s + (seconds if one.is_void else 0.0)
+            found[old.state] = replace(old, device_s=old.device_s + seconds, void_s=void_s)
+    return tuple(spent for spent in found.values() if spent.state not in _OUTSIDE)
+
+
+@dataclass(frozen=True, slots=True)
 class _Measured:
     """One measurement of a round, by its key, and how long it had the device to itself."""
 
     round: int
     kind: str
     is_void: bool
+    begun: datetime
     span: timedelta
 
 
@@ -84,7 +127,7 @@ def _on_a_device(campaign: Campaign, until: datetime) -> Iterator[_Measured]:
     for card, key, kind, void, begun, ended in found.values_list(*columns):
         device = card or ""
         since = max(begun, taken.get(device, begun))
-        yield _Measured(key, kind, bool(void), _between(since, ended, until))
+        yield _Measured(key, kind, bool(void), since, _between(since, ended, until))
         taken[device] = max(since, ended or until)
 
 

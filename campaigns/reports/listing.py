@@ -6,12 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q
-
 from campaigns.charts.spark import Spark, spark
 from campaigns.models import Campaign, Round
-from campaigns.records.campaigns import result_of, target_of
-from campaigns.reports.rows import RoundRow, rows_of
+from campaigns.records.campaigns import result_of
+from campaigns.reports.rows import RoundRow, kept_rows
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import VerdictWord
 
@@ -38,17 +36,10 @@ def campaign_lines(page: Sequence[Campaign]) -> list[CampaignLine]:
     rounds = Round.objects.filter(campaign__in=page)
     for campaign_id, word in rounds.values_list("campaign_id", "verdict__word"):
         words[campaign_id][word or VerdictWord.RUNNING] += 1
-    # What the incumbents' times rest on.
-    rests_on = rounds.filter(Q(number=1) | Q(verdict__word=VerdictWord.ACCEPTED))
-    kept: dict[int, list[Round]] = defaultdict(list)
-    for row in rests_on.select_related("verdict", "against__round", "chosen").order_by("number"):
-        kept[row.campaign_id].append(row)
-    lines = []
+    kept, lines = kept_rows(page), []
     for campaign in page:
         counts = words[campaign.pk]
-        rows: Sequence[RoundRow] = ()
-        if campaign.incumbent:
-            rows = rows_of(campaign, kept[campaign.pk], target_of(campaign))
+        rows = kept.get(campaign.pk, ())
         best_round = campaign.incumbent.round_id if campaign.incumbent else None
         times = [row.time_us for row in rows if row.time_us]
         lines.append(

@@ -33,22 +33,32 @@ def pictures(sheet: CampaignSheet, link: Link, case: str = "") -> Pictures:
     """Draw a campaign. link: round number → address. case: for the roofline, else the first."""
     known = tuple(sheet.target.cases)
     shown = case if case in known else next(iter(known), "")
+    return Pictures(
+        progress=progress_of(sheet, link),
+        roofline=roofline_of(sheet, link, shown),
+        deltas=deltas_of(sheet, link),
+        case=shown,
+        cases=known,
+    )
+
+
+def progress_of(sheet: CampaignSheet, link: Link) -> progress.ProgressChart | NoChart:
+    """How far to the target?"""
     times = [
         progress.ProgressPoint(row.number, row.word, link(row.number), row.time_us)
         for row in sheet.rows
     ]
+    return progress.build(times, _target(sheet))
+
+
+def deltas_of(sheet: CampaignSheet, link: Link) -> deltas.DeltaChart | NoChart:
+    """Was it real?"""
     gains = [
         deltas.DeltaPoint(row.number, row.word, link(row.number), row.gain, row.noise)
         for row in sheet.rows
         if row.gain and row.noise and row.number > 1
     ]
-    return Pictures(
-        progress=progress.build(times, _target(sheet)),
-        roofline=_roofline(sheet, link, shown),
-        deltas=deltas.build(gains),
-        case=shown,
-        cases=known,
-    )
+    return deltas.build(gains)
 
 
 def _target(sheet: CampaignSheet) -> progress.TargetLine | None:
@@ -62,7 +72,8 @@ def _target(sheet: CampaignSheet) -> progress.TargetLine | None:
     return progress.TargetLine(geomean(times), formula, sources)
 
 
-def _roofline(sheet: CampaignSheet, link: Link, case: str) -> roofline.RooflineChart | NoChart:
+def roofline_of(sheet: CampaignSheet, link: Link, case: str) -> roofline.RooflineChart | NoChart:
+    """Where is it on one case, and what bounds it?"""
     if not sheet.target.is_set:
         return NoChart("roofline", "Roofline", NOT_SET)
     known = sheet.target.cases.get(case)

@@ -10,7 +10,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from campaigns.models import Campaign, Round, RoundState, Standing, StandingWord, Verdict
 from campaigns.models.verdict import MEANINGS
-from campaigns.records.campaigns import share_of
+from campaigns.records.campaigns import share_of, target_of
 from campaigns.records.findings import finding_counts
 from campaigns.records.rounds import ProposedBy, StoredHypothesis, hypothesis_of, proposed_by
 from campaigns.records.verdicts import (
@@ -205,6 +205,31 @@ def some_rows(
     rests_on = Q(number=1) | Q(verdict__word=Word.ACCEPTED)
     rounds = rounds_of(campaign, rests_on | Q(number__in=list(wanted)))
     return {row.number: row for row in rows_of(campaign, rounds, target)}
+
+
+def kept_rows(campaigns: Sequence[Campaign]) -> dict[int, tuple[RoundRow, ...]]:
+    """Campaign key → the rows of round 1 and of what was accepted, the incumbent's last; one query.
+
+    Campaigns without an incumbent are left out.
+    """
+    rests_on = Q(number=1) | Q(verdict__word=Word.ACCEPTED)
+    rounds = Round.objects.filter(rests_on, campaign__in=campaigns)
+    kept: dict[int, list[Round]] = {}
+    for row in rounds.select_related("verdict", "against__round", "chosen").order_by("number"):
+        kept.setdefault(row.campaign_id, []).append(row)
+    return {
+        campaign.pk: rows_of(campaign, kept.get(campaign.pk, []), target_of(campaign))
+        for campaign in campaigns
+        if campaign.incumbent
+    }
+
+
+def best_rows(campaigns: Sequence[Campaign]) -> dict[int, RoundRow]:
+    """Campaign key → the row of its incumbent, where it has one; one query."""
+    keys = {c.pk: c.incumbent.round_id for c in campaigns if c.incumbent}
+    rows = kept_rows(campaigns)
+    found = ((key, [r for r in rows[key] if r.round.pk == own]) for key, own in keys.items())
+    return {key: own[0] for key, own in found if own}
 
 
 def rounds_of(campaign: Campaign, which: Q | None = None) -> Sequence[Round]:

@@ -266,6 +266,7 @@ def sweep_sheet(record: SweepRecord, now: datetime, table: str) -> dict[str, Any
         "failures": groups[:SHOWN_GROUPS],
         "more_failures": max(0, len(groups) - SHOWN_GROUPS),
         "version": sweep_version(record, now),
+        "figures": f"{table}figures/",
     }
 
 

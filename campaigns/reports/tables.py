@@ -1,4 +1,4 @@
-"""Rounds, comparisons and campaigns as pandas tables, which every CSV is written from."""
+"""Rounds and campaigns as pandas tables, which every CSV is written from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from campaigns.records.sweeps import FACTS, ScreenedPoint, SweepRecord
-from campaigns.reports.comparison import RoundComparison
 from campaigns.reports.rows import RoundRow
 from campaigns.reports.totals import Trend
 from campaigns.rules.noise.gain import Gain
@@ -38,19 +37,6 @@ def rounds_table(rows: Iterable[RoundRow]) -> DataFrame:
             "took_s": row.duration_s,
         }
         for row in rows
-    )
-
-
-def comparison_table(found: RoundComparison) -> DataFrame:
-    """A row a case and one for all together: the gain of the second round over the first."""
-    first, second = found.first, found.second
-    columns = [f"round_{row.number}_us" for row in (first, second)]
-    lines = [(row.name, row.first_us, row.second_us, row.gain) for row in found.times]
-    lines.append(("all cases", first.time_us, second.time_us, found.gain))
-    # Of a round and itself both columns are one.
-    return _table(
-        {"case": name, columns[0]: old, columns[1]: new, **_gain(gain), "basis": found.basis}
-        for name, old, new, gain in lines
     )
 
 

@@ -5,15 +5,18 @@ What is shown here was claimed by others. None of it is counted with what was me
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from campaigns.charts import claimed
-from campaigns.models import ImportedCampaign
+from campaigns.models import ImportedCampaign, ImportedRound
 from campaigns.steps.lifecycle.import_trail import PlannedImport, import_trail, plan_import
 from campaigns.trails.exporters.archive import packed
 from campaigns.trails.importers.claims import System, TrailRefused
@@ -73,26 +76,34 @@ def _list(
     return render(request, "campaigns/imported.html", context, status=status)
 
 
+def claims_of(
+    campaign: ImportedCampaign, rounds: Iterable[ImportedRound]
+) -> claimed.ClaimedChart | None:
+    """The trend of what some of its rounds claim; of several units in the first."""
+    rows = list(rounds)
+    unit = next((one.unit for one in rows if one.figure is not None), "")
+    points = [
+        claimed.ClaimedPoint(one.ordinal, one.name, one.figure, one.kept, one.masked)
+        for one in rows
+        # Experiences are of many kernels, so their times make no trend.
+        if one.figure and one.unit == unit and one.metric != ATTEMPT_METRIC
+    ]
+    return claimed.build(points, unit, lambda n: reverse("imported_round", args=[campaign.pk, n]))
+
+
 @require_safe
 def imported_campaign(request: HttpRequest, key: int) -> HttpResponse:
     """One trail: what it says of itself, the trend of its claims, its rounds and files."""
     campaign = _campaign(key)
     rounds = campaign.rounds.defer("claims")
     page = Paginator(rounds, ROUNDS_PER_PAGE).get_page(request.GET.get("page"))
-    # Of several units the trend is drawn in the first.
-    unit = next((one.unit for one in page if one.figure is not None), "")
-    points = [
-        claimed.ClaimedPoint(one.ordinal, one.name, one.figure, one.kept, one.masked)
-        for one in page
-        # Experiences are of many kernels, so their times make no trend.
-        if one.figure and one.unit == unit and one.metric != ATTEMPT_METRIC
-    ]
     paths = sorted(campaign.files)
     conventions = [one.convention for one in page if one.convention]
     context = {
         "campaign": campaign,
         "page": page,
-        "chart": claimed.build(points, unit),
+        "chart": claims_of(campaign, page),
+        "figures": reverse("imported_campaign", args=[campaign.pk]) + "figures/",
         "conventions": list(dict.fromkeys(conventions)),
         "paths": paths[:FILES_SHOWN],
         "more_files": max(0, len(paths) - FILES_SHOWN),

@@ -1,5 +1,5 @@
 """One round: the page a reviewer reads from top to bottom, its diff, and its source; and the list
-of all rounds, and two of them side by side."""
+of all rounds."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Candidate, Round
 from campaigns.records.findings import found_lines
-from campaigns.reports.comparison import compare_rounds
 from campaigns.reports.diff import Diff, diff, highlighted
 from campaigns.reports.sheet import campaign_sheet
-from campaigns.reports.tables import comparison_table, rounds_table
+from campaigns.reports.tables import rounds_table
 from campaigns.views.lookup import (
     campaign_at,
     candidate_of,
@@ -176,19 +174,3 @@ def rounds(request: HttpRequest, campaign_id: int) -> HttpResponse:
     }
     part = "campaigns/partials/rounds_page.html"
     return render(request, part if wants_fragment(request) else "campaigns/rounds.html", context)
-
-
-@require_safe
-def compare(request: HttpRequest, campaign_id: int, first: int, second: int) -> HttpResponse:
-    """`?only=all` shows the equal rows too; `?format=csv` is the table of cases."""
-    campaign = campaign_at(campaign_id)
-    found = compare_rounds(campaign, round_at(campaign, first), round_at(campaign, second))
-    if wants_csv(request):
-        return csv(comparison_table(found), f"campaign-{campaign.pk}-rounds-{first}-{second}")
-    context = {
-        "campaign": campaign,
-        "comparison": found,
-        "only": "all" if request.GET.get("only") == "all" else "diff",
-        "swapped": reverse("compare", args=[campaign.pk, second, first]),
-    }
-    return render(request, "campaigns/compare.html", context)

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from campaigns.charts import passport as chart
@@ -36,6 +37,7 @@ def workers(request: HttpRequest) -> HttpResponse:
                 "state": state,
                 "chart": chart.build(state.lengths),
                 "chart_id": f"noise-{worker.pk}",
+                "figures": reverse("workers") + f"{worker.pk}/figures/",
                 "seen": conditions_words(state.conditions) if state.passport else (),
                 "waits": waits_on(worker.card, waits),
                 "history": [(row, floors_words(lengths_in(row)), found_words(row)) for row in rows],

@@ -46,6 +46,14 @@ class Cell:
     text: str
     value: str = ""
 
+    @property
+    def plain(self) -> float | int | str | None:
+        """The number with all its digits; a text where it has none; None for a dash."""
+        if not self.value:
+            return None if self.text == "–" else self.text
+        found = float(self.value)
+        return int(found) if found.is_integer() else found
+
 
 def full(value: float | None) -> str:
     """Write a value with all the digits that matter, for data attributes and exports."""
@@ -71,9 +79,7 @@ class TableTwin:
     def records(self) -> Iterator[Mapping[str, Any]]:
         """Column → value with all its digits; empty where there is none."""
         for row in self.rows:
-            values: list[float | int | str | None] = [row.name]
-            for found in (float(cell.value) if cell.value else None for cell in row.cells):
-                values.append(int(found) if found is not None and found.is_integer() else found)
+            values = (row.name, *(cell.plain for cell in row.cells))
             yield dict(zip(self.columns, values, strict=True))
 
 

@@ -16,7 +16,7 @@ from knowledge.models import Platform, Spec
 from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE, Rank
 from knowledge.specs.metrics import ORDER, Group, group_of
 
-FEWEST, MOST = 2, 4
+FEWEST, MOST = 2, 6
 
 
 class Relation(StrEnum):

@@ -1,4 +1,4 @@
-"""Two to four platforms side by side."""
+"""Two to six platforms side by side."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class CompareQuery:
 
 @require_safe
 def compare_platforms(request: HttpRequest) -> HttpResponse:
-    """`?p=<slug>` two to four times, `&only=all` for equal rows too; with fewer it is a form."""
+    """`?p=<slug>` two to six times, `&only=all` for equal rows too; with fewer it is a form."""
     asked = CompareQuery(request)
     rows = asked.rows
     cells = [cell for row in asked.found.rows for cell in row.cells] if asked.found else []

@@ -15,7 +15,7 @@ from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn, Sub
 from campaigns.proposers.situation import facts_about
 from campaigns.records.submissions import awaited_repair
 from campaigns.records.values import picked
-from campaigns.reports.comparison import compare_rounds
+from campaigns.reports.comparison.rounds import compare_rounds
 from campaigns.reports.proposers import submission_sheet
 from campaigns.reports.rows import with_standing
 from campaigns.rules.verdict.decision import VerdictWord
@@ -192,15 +192,17 @@ class Command(BaseCommand):
 
     def compare(self, *, campaign: int, round: int, other: int) -> None:
         first, second = self._get(campaign, round), self._get(campaign, other)
-        found = compare_rounds(first.campaign, first, second)
-        gain = found.gain
+        versus = compare_rounds(first.campaign, [first, second]).others[0]
+        gain = versus.gain
         data = {
-            "basis": found.basis,
+            "basis": versus.basis,
             "gain": picked(gain, "gain low high pairs kind") if gain else None,
+            "not_alike": [row.name for row in versus.differs],
             "rounds": [round_facts(first), round_facts(second)],
         }
         gained = f"round {other}: {gain.against(f'round {round}')}, " if gain else ""
-        self.emit(data, "\n".join([*_lines(first), "", *_lines(second), "", gained + found.basis]))
+        told = gained + versus.basis
+        self.emit(data, "\n".join([*_lines(first), "", *_lines(second), "", told]))
 
     def answer(self, *, campaign: int, round: int, answer: str, why: str, by: str) -> None:
         row = self._get(campaign, round)

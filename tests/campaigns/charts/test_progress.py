@@ -54,7 +54,7 @@ def test_it_draws_target_and_baseline_where_they_are():
     assert found.goal is not None
     assert found.baseline is not None
     assert found.goal.y == found.y.position(31.1)
-    assert found.goal.text == "target 31.1 µs"
+    assert found.goal.label.text == "target 31.1 µs"
     assert found.baseline.y == found.y.position(410)
 
 
@@ -79,16 +79,9 @@ def test_it_says_so_when_nothing_was_timed():
 
 def test_it_writes_the_baseline_where_no_mark_is_in_its_way():
     free = chart(points(410, 180, 96, 90, 80, 70)).baseline
-    assert free.text_y < free.y
+    assert free.label.y < free.y
     level = chart(points(*[410] * 6)).baseline
-    assert level.text_y > level.y
-    # One mark on the line, the next one just below: the caption alone says it.
-    assert chart(points(*[410] * 5, 365)).baseline.text == ""
-
-
-def test_it_leaves_the_baseline_to_wide_drawings_where_large_letters_would_touch_a_number():
-    # The last mark is 20 units below the line: room for small letters alone.
-    per_unit = 410 * 1.12 / (FRAME.bottom - FRAME.top)
-    level = chart(points(*[410] * 4, 410 + 45 * per_unit, 410 - 30 * per_unit), None).baseline
-    assert level.text
-    assert level.minor
+    assert level.label.y > level.y
+    # Marks on the line and just below it at both ends: the caption alone says it.
+    crowd = [410, 365] * 50
+    assert chart(points(*crowd)).baseline.label is None

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from campaigns.models import Evaluation, Worker
 from campaigns.models.event import record
-from campaigns.records.time_spent import device_s_by_round, time_spent
+from campaigns.records.time_spent import device_s_by_round, spent_by_phase, time_spent
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.totals import limits_of
 from campaigns.rules.stop.policy import StopReason
@@ -118,3 +118,19 @@ def test_r49_the_counters_of_a_finished_campaign_are_those_it_ended_by(db):
     assert found[StopReason.MAX_ROUNDS].words == "10 of 10"
     assert found[StopReason.MAX_ROUNDS].share == 1.0
     assert found[StopReason.FAILURE_BUDGET].words == "0 of 8"
+
+
+def test_each_phase_has_its_wall_time_and_what_was_measured_in_it(db):
+    campaign = build_sample()
+    now = timezone.now()
+    phases = {str(one.state): one for one in spent_by_phase(campaign, now)}
+    assert "draft" not in phases
+    assert "done" not in phases
+    assert phases["validate"].entered == campaign.phases.filter(state="validate").count()
+    assert phases["validate"].device_s > 0
+    assert phases["analyze"].device_s == 0
+    device_s = sum(one.device_s - one.void_s for one in phases.values())
+    assert device_s == pytest.approx(time_spent(campaign, now).device_h * 3600)
+    confirmed = campaign.phases.get(state="confirmed").at
+    wall_s = sum(one.wall_s for one in phases.values())
+    assert wall_s == pytest.approx((campaign.finished_at - confirmed).total_seconds(), abs=2)

@@ -1,8 +1,8 @@
-"""Two rounds side by side."""
+"""Two to six rounds side by side, and campaigns by their best."""
 
 import io
 import math
-from dataclasses import replace
+from unittest.mock import patch
 
 import pandas
 import pytest
@@ -10,12 +10,22 @@ from django.urls import reverse
 
 from campaigns.evaluator.contract.report import WAITED
 from campaigns.records.campaigns import target_of
-from campaigns.reports.comparison import TextRow
+from campaigns.records.evaluations import legs_of
+from campaigns.reports.comparison import rounds as comparing
 from campaigns.reports.rows import some_rows
+from tests.campaigns.sample import build_sample
 
 
 def compare(page, campaign, first, second, **query):
     return page.get(reverse("compare", args=[campaign.pk, first, second]), query)
+
+
+def many(page, campaign, *numbers, **query):
+    return page.get(reverse("compare_many", args=[campaign.pk]), {"r": numbers, **query})
+
+
+def versus(answer):
+    return answer.context["comparison"].others[0]
 
 
 def test_it_shows_the_interval_of_two_that_were_measured_in_pairs(page, sample):
@@ -29,37 +39,65 @@ def test_it_chains_the_paired_gains_between_two_that_never_met(page, sample):
     assert "chained from paired gains through round 3, 6." in answer.content.decode()
     rows = some_rows(sample, [], target_of(sample)).values()
     gains = [row.gain.gain for row in rows if row.number > 1]
-    found = answer.context["comparison"].gain
+    found = versus(answer).gain
     assert found.gain == pytest.approx(math.prod(1 + gain for gain in gains[1:]) - 1)
     assert found.low < found.gain < found.high
 
 
-def test_what_belongs_to_a_session_alone_forbids_no_comparison(page, sample):
-    found = compare(page, sample, 3, 6).context["comparison"]
-    names = ("session", "crew", WAITED, "refused")
-    session, driver = (TextRow(n, "a", "b") for n in names), TextRow("driver", "570.1", "570.2")
-    assert replace(found, settings=(*session, driver)).environment_differs == (driver,)
+def told(rows):
+    """Rounds whose evaluations say so of their surroundings: number → key → words."""
+    usual = {"device": "NVIDIA H200", "driver": "570.1", WAITED: "0.1 s", "session": "a"}
+
+    def legs(keys):
+        found = legs_of(keys)
+        numbers = dict(zip(sorted(found), sorted(rows), strict=False))
+        return {key: {**found[key], **usual, **rows.get(numbers[key], {})} for key in found}
+
+    return patch.object(comparing, "legs_of", legs)
+
+
+def test_rounds_that_were_measured_in_pairs_are_alike_whatever_their_sessions_were(page, sample):
+    with told({3: {}, 6: {"driver": "570.2"}}):
+        assert versus(compare(page, sample, 3, 6)).differs == ()
+    assert "like with like" not in compare(page, sample, 3, 6).content.decode()
+
+
+def test_a_chain_is_of_like_with_like_only_where_all_of_its_steps_are(page, sample):
+    assert versus(compare(page, sample, 2, 10)).differs == ()
+    with told({3: {}, 6: {"driver": "570.2"}, 10: {}}):
+        answer = compare(page, sample, 2, 10)
+    assert [row.name for row in versus(answer).differs] == ["driver"]
+    assert "Not a comparison of like with like: driver (570.1, 570.2" in answer.content.decode()
+
+
+def test_what_belongs_to_a_session_alone_is_no_leg(sample):
+    keys = [row.verdict.evaluation_id for row in sample.rounds.filter(number__in=(3, 6))]
+    for legs in legs_of(keys).values():
+        assert set(legs) == {"part", "device", "host", "driver", "compiler", "CUDA", "torch",
+                             "method"}  # fmt: skip
 
 
 def test_the_times_of_a_case_are_apart_by_its_gain(page, sample):
-    for row in compare(page, sample, 3, 6).context["comparison"].times:
-        assert row.first_us / row.second_us == pytest.approx(1 + row.gain.gain, rel=1e-3)
+    for row in compare(page, sample, 3, 6).context["comparison"].cases:
+        assert row.times[0] / row.times[1] == pytest.approx(1 + row.gains[0].gain, rel=1e-3)
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 10), (1, 6), (5, 4), (1, 10)])
 def test_it_is_antisymmetric(page, sample, first, second):
-    there = compare(page, sample, first, second).context["comparison"]
-    back = compare(page, sample, second, first).context["comparison"]
-    assert (1 + there.gain.gain) * (1 + back.gain.gain) == pytest.approx(1, abs=1e-9)
-    assert (1 + there.gain.low) * (1 + back.gain.high) == pytest.approx(1, abs=1e-9)
-    assert there.basis == back.basis
+    there, back = compare(page, sample, first, second), compare(page, sample, second, first)
+    one, other = versus(there), versus(back)
+    assert (1 + one.gain.gain) * (1 + other.gain.gain) == pytest.approx(1, abs=1e-9)
+    assert (1 + one.gain.low) * (1 + other.gain.high) == pytest.approx(1, abs=1e-9)
+    assert one.basis == other.basis
+    there, back = there.context["comparison"], back.context["comparison"]
     assert there.hidden == back.hidden
-    for one, other in zip(there.times, back.times, strict=True):
-        assert (1 + one.gain.gain) * (1 + other.gain.gain) == pytest.approx(1, abs=1e-9)
+    for row, turned in zip(there.cases, back.cases, strict=True):
+        gains = row.gains[0].gain, turned.gains[0].gain
+        assert (1 + gains[0]) * (1 + gains[1]) == pytest.approx(1, abs=1e-9)
 
 
 def test_v0_and_the_incumbent_are_compared_as_the_campaign_page_says(page, sample):
-    found = compare(page, sample, 1, 10).context["comparison"]
+    found = versus(compare(page, sample, 1, 10))
     assert found.gain.gain == pytest.approx(sample.result["gain"])
     assert found.basis == "measured side by side at the end of the campaign"
 
@@ -79,7 +117,7 @@ def test_it_hides_equal_rows_and_says_how_many(page, sample):
 
 def test_it_compares_with_a_round_that_has_no_times(page, sample):
     body = compare(page, sample, 2, 7).content.decode()
-    assert "No paired gains lead from one to the other" in body
+    assert "no paired gains lead from one to the other" in body
     assert "data-ci-low" not in body
 
 
@@ -92,3 +130,101 @@ def test_it_gives_the_cases_as_csv(page, sample):
     assert [*table["case"]] == ["1024x1024", "4096x4096", "all cases"]
     assert (table["low"] < table["gain"]).all()
     assert set(table["basis"]) == {"measured against each other in pairs"}
+
+
+def test_several_are_each_held_against_the_first(page, sample):
+    answer = many(page, sample, 3, 6, 10, 2)
+    found = answer.context["comparison"]
+    assert [one.column.number for one in found.others] == [6, 10, 2]
+    for one in found.others:
+        assert one.gain == versus(compare(page, sample, 3, one.column.number)).gain
+    body = answer.content.decode()
+    assert body.count('data-baseline="round 3"') >= 9
+    assert f"{reverse('round_diff', args=[sample.pk, 10])}?against=3" in body
+    assert all(len(row.values) == 4 for section in found.sections for row in section.rows)
+
+
+def test_only_rows_that_are_equal_in_all_of_these_are_hidden(page, sample):
+    found = many(page, sample, 2, 3, 6).context["comparison"]
+    equal = [row for section in found.sections for row in section.rows if row.is_equal]
+    assert found.hidden == len(equal) > 6
+    body = many(page, sample, 2, 3, 6).content.decode()
+    assert f"{found.hidden} equal rows hidden" in body
+    assert "nvcc 12.8.93" not in body
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ((3,), "1 chosen"),
+        ((1, 2, 3, 4, 5, 6, 7), "7 chosen"),
+        ((3, "\0x"), "accepted: 2 to 6"),
+        ((3, "9" * 400), "accepted: 2 to 6"),
+    ],
+)
+def test_it_says_how_many_it_takes(page, sample, numbers, words):
+    answer = many(page, sample, *numbers)
+    assert answer.status_code == 400
+    assert words in answer.content.decode()
+    assert many(page, sample, 3, 999).status_code == 404
+    assert many(page, sample).headers["Location"] == reverse("rounds", args=[sample.pk])
+
+
+def test_it_names_the_formats_that_it_has(page, sample):
+    answer = compare(page, sample, 3, 6, format="xls")
+    assert answer.status_code == 400
+    assert "csv, html, json, md" in answer.content.decode()
+    assert compare(page, sample, 3, 6, format="html").status_code == 200
+
+
+def test_its_data_says_what_the_page_says(page, sample):
+    data = many(page, sample, 3, 6, 10, format="json").json()
+    found = many(page, sample, 3, 6, 10).context["comparison"]
+    assert data["baseline"] == "round 3"
+    assert [one["gain"] for one in data["gains"]] == [one.gain.gain for one in found.others]
+    assert data["equal_rows"] == found.hidden
+    assert "driver" not in data["sections"]["Settings and surroundings"]
+    whole = many(page, sample, 3, 6, 10, format="json", only="all").json()
+    assert "driver" in whole["sections"]["Settings and surroundings"]
+
+
+def test_its_markdown_is_a_sentence_and_a_small_table(page, sample):
+    answer = compare(page, sample, 3, 5, format="md")
+    assert answer.headers["Content-Type"] == "text/markdown; charset=utf-8"
+    text = answer.content.decode()
+    assert text.startswith("Round 5: **1.068× slower")
+    assert "against round 3 (95%" in text
+    assert "| 1024x1024 | " in text
+    assert f"(http://testserver{reverse('round', args=[sample.pk, 5])})" in text
+    assert "<script" not in text
+
+
+def test_campaigns_are_compared_by_their_best(page, sample, running):
+    there = reverse("compare_campaigns")
+    answer = page.get(there, {"c": [sample.pk, running.pk]})
+    found = answer.context["comparison"]
+    assert found.others[0].gain is None
+    assert "no gain is shown" in answer.content.decode()
+    assert [row.name for row in found.sections[0].differing][:2] == ["state", "best round"]
+    itself = page.get(there, {"c": [sample.pk, sample.pk]}).content.decode()
+    assert "identical in every section" in itself
+    assert page.get(there, {"c": [sample.pk]}).status_code == 400
+    assert page.get(there, {"c": [sample.pk, 10**8]}).status_code == 404
+
+
+def test_two_campaigns_from_the_same_v0_are_chained_over_it(page, sample):
+    other = build_sample(rounds=6)
+    found = versus(page.get(reverse("compare_campaigns"), {"c": [sample.pk, other.pk]}))
+    back = versus(page.get(reverse("compare_campaigns"), {"c": [other.pk, sample.pk]}))
+    assert found.differs == ()
+    assert "same v0" in found.basis
+    assert (1 + found.gain.gain) * (1 + back.gain.gain) == pytest.approx(1, abs=1e-9)
+
+
+def test_lists_offer_to_compare_what_is_ticked(page, sample):
+    rounds = page.get(reverse("rounds", args=[sample.pk])).content.decode()
+    assert f'action="{reverse("compare_many", args=[sample.pk])}"' in rounds
+    assert 'name="r" value="3"' in rounds
+    campaigns = page.get(reverse("campaigns")).content.decode()
+    assert f'action="{reverse("compare_campaigns")}"' in campaigns
+    assert f'name="c" value="{sample.pk}"' in campaigns

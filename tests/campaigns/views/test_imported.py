@@ -105,6 +105,14 @@ def test_every_round_shows_its_claim_and_where_it_stands(page, brought):
     assert "performance_target" in body
 
 
+def test_the_trend_of_its_claims_has_a_page_and_files(page, brought):
+    there = f"{brought.get_absolute_url()}figures/claimed"
+    assert f'href="{there}.svg"' in page.get(brought.get_absolute_url()).content.decode()
+    assert "<figcaption" in page.get(f"{there}/").content.decode()
+    assert "</svg>" in page.get(f"{there}.svg").content.decode()
+    assert page.get(f"{there}.csv").content.decode().startswith("Attempt,Number,")
+
+
 def test_a_round_has_all_of_its_claims(page, brought):
     one = brought.rounds.get(ordinal=2)
     body = page.get(reverse("imported_round", args=[brought.pk, 2])).content.decode()

@@ -30,7 +30,7 @@ def elements(body):
     return parser.count
 
 
-@pytest.mark.parametrize("name", ["campaign", "rounds", "round", "compare"])
+@pytest.mark.parametrize("name", ["campaign", "figures", "rounds", "round", "compare"])
 def test_its_pages_stay_small(page, long_one, name):
     more = {"round": [400], "compare": [2, 480]}
     body = page.get(reverse(name, args=[long_one, *more.get(name, [])])).content.decode()

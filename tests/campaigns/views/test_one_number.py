@@ -28,6 +28,7 @@ from campaigns.records.judged_rounds import standard_of
 from campaigns.records.noise import NoiseFloor
 from campaigns.records.verdicts import results_of
 from campaigns.reports.baselines import baseline_rows
+from campaigns.reports.figures.registry import FIGURES
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.one_session import compare
 from campaigns.rules.wording import duration
@@ -56,7 +57,14 @@ APART = {
     *("imported", "imported_campaign", "imported_archive", "imported_round", "imported_file"),
     *("problem", "problem_by_name", "submission", "round_diff", "round_source", "reproducer"),
     # A screen only ranks, and says so beside its times.
-    *("sweep", "sweep_panel"),
+    *("sweep", "sweep_panel", "sweep_figure", "sweep_figure_file"),
+    *(
+        f"{of}_{kind}"
+        for of in ("problem", "import", "worker")
+        for kind in ("figure", "figure_file")
+    ),
+    # A drawing is the one of its page.
+    "campaign_figure_file",
 }
 MARK = re.compile(
     r'<data value="(?P<v1>[^"]+)" data-quantity="(?P<n1>[^"]+)">(?P<t1>[^<]*)</data>'
@@ -213,6 +221,8 @@ def _addresses(campaign):
             yield from (reverse(pattern.name, args=[campaign.pk, tab]) for tab in CAMPAIGN_TABS)
         elif wanted == {"campaign_id", "first", "second"}:
             yield from (reverse(pattern.name, args=[campaign.pk, *pair]) for pair in pairs)
+        elif wanted == {"campaign_id", "name"}:
+            yield from (reverse(pattern.name, args=[campaign.pk, name]) for name in FIGURES)
         elif wanted <= {"campaign_id"}:
             yield reverse(pattern.name, kwargs=dict.fromkeys(wanted, campaign.pk))
         else:

@@ -155,6 +155,17 @@ def test_it_begins_empty(page, begun):
     assert "<table" not in table
 
 
+@pytest.mark.parametrize("name", ["course", "strips"])
+def test_its_charts_have_pages_and_files(page, done, name):
+    there = f"{reverse('sweep', args=[done.pk, ROUND])}figures/{name}"
+    assert "<figcaption" in page.get(f"{there}/").content.decode()
+    svg = page.get(f"{there}.svg").content.decode()
+    assert svg.count("<svg") == svg.count("</svg>")
+    assert "var(" not in svg
+    assert page.get(f"{there}.png").content.startswith(b"\x89PNG")
+    assert page.get(f"{there}.csv").content.decode().count("\n") > 2
+
+
 def test_other_rounds_have_no_sweep(page, done):
     for name in ("sweep", "sweep_panel"):
         address = reverse(name, args=[done.pk, 2])

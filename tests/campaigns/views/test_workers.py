@@ -77,6 +77,15 @@ def test_it_shows_a_passport_with_its_chart_its_numbers_and_what_was_seen(page, 
     assert '<a href="/w/">Wiki</a>' in html
 
 
+def test_its_chart_has_a_page_and_files(page, worker):
+    passport(worker)
+    there = f"/workers/{worker.pk}/figures/passport"
+    assert f'href="{there}.png"' in read(page)
+    assert "<figcaption" in page.get(f"{there}/").content.decode()
+    assert "</svg>" in page.get(f"{there}.svg").content.decode()
+    assert page.get(f"{there}.csv").content.decode().startswith("Kernel,")
+
+
 def test_it_says_why_a_passport_is_not_relied_on(page, worker):
     passport(worker, host={"driver": "570.9"}, failures=["the clock was throttled: heat"])
     html = read(page)

@@ -18,7 +18,7 @@ def test_without_platforms_it_is_a_form(viewer, shipped):
     answer = viewer.get("/w/compare/")
     page = answer.content.decode()
     assert answer.status_code == 200
-    assert page.count('name="p"') == 4
+    assert page.count('name="p"') == 6
     assert "<table" not in page
 
 
@@ -57,11 +57,14 @@ def test_one_platform_asks_for_another(viewer, shipped, chosen):
     assert page.count('<option value="h200-sxm" selected>') == 1
 
 
+SIX = ["h200-sxm", "h20", "l4", "t4", "b200", "b300"]
+
+
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
         (["h200-sxm", "h300"], "unknown platform 'h300'; nearest: "),
-        (["h200-sxm", "h20", "l4", "t4", "b200"], "5 platforms were chosen; accepted: 2 to 4"),
+        ([*SIX, "a10"], "7 platforms were chosen; accepted: 2 to 6"),
     ],
 )
 def test_it_says_what_it_accepts(viewer, shipped, asked, words):
@@ -97,7 +100,7 @@ def test_json_and_csv_have_the_rows_of_the_page(viewer, shipped, only):
 
 @pytest.mark.parametrize("path", ["/w/compare.json", "/w/compare.csv"])
 def test_files_need_two_known_platforms(viewer, shipped, path):
-    for asked, words in {"h200-sxm": "1 chosen; accepted: 2 to 4", "h300": "unknown"}.items():
+    for asked, words in {"h200-sxm": "1 chosen; accepted: 2 to 6", "h300": "unknown"}.items():
         answer = viewer.get(path, {"p": asked})
         assert answer.status_code == 400
         assert words in answer.content.decode()

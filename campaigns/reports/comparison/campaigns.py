@@ -1,0 +1,141 @@
+"""Campaigns side by side, each by its best round, against the first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from django.urls import reverse
+from django.utils import timezone
+
+from campaigns.models import Campaign
+from campaigns.models.transitions import CampaignState
+from campaigns.records.campaigns import goal_of, result_of
+from campaigns.records.evaluations import legs_of, report_of
+from campaigns.records.time_spent import time_spent
+from campaigns.reports.comparison.sections import (
+    UNPAIRED,
+    Column,
+    ComparedCase,
+    Section,
+    SideBySide,
+    Versus,
+    rows_between,
+)
+from campaigns.reports.diff import diff
+from campaigns.reports.progress import spoken
+from campaigns.reports.rows import RoundRow, best_rows
+from campaigns.rules.noise.gain import Gain
+from campaigns.rules.verdict.chained import chained, inverse
+from campaigns.rules.wording import duration, share
+
+SAME = "a campaign compared with itself"
+OVER_V0 = "not measured against each other; chained from the gains of both over the same v0"
+ALIKE = ("platform", "problem version", "cases", "protocol", "backend", "v0")
+
+
+def compare_campaigns(campaigns: Sequence[Campaign]) -> SideBySide:
+    """Compare the bests of two to six campaigns, whatever their problems are."""
+    best = best_rows(campaigns)
+    rows = [best.get(campaign.pk) for campaign in campaigns]
+    columns = [_column(campaign) for campaign in campaigns]
+    settings = [_settings(campaign) for campaign in campaigns]
+    legs = _legs(rows, settings)
+    others = tuple(
+        _versus(column, (campaigns[0], campaign), (legs[0], leg))
+        for column, campaign, leg in zip(columns[1:], campaigns[1:], legs[1:], strict=True)
+    )
+    cases = dict.fromkeys(case for row in rows if row for case in row.times)
+    sources = [row.round.chosen if row else None for row in rows]
+    return SideBySide(
+        noun="campaigns",
+        columns=tuple(columns),
+        others=others,
+        sections=(
+            Section("Result", rows_between([*map(_result, campaigns, rows)])),
+            Section("Settings", rows_between(settings)),
+            Section("Surroundings of the best round", rows_between([*map(_environment, rows)])),
+        ),
+        cases=tuple(
+            ComparedCase(
+                case,
+                tuple(row.times.get(case) if row else None for row in rows),
+                (None,) * len(others),
+            )
+            for case in cases
+        ),
+        code=diff(sources[0].text, sources[1].text, sources[1].file_name)
+        if len(sources) == 2 and sources[0] and sources[1]
+        else None,
+    )
+
+
+def _column(campaign: Campaign) -> Column:
+    href = reverse("campaign", args=[campaign.pk])
+    return Column(campaign.pk, f"campaign {campaign.pk}", campaign.title, href)
+
+
+def _versus(
+    column: Column, campaigns: tuple[Campaign, Campaign], legs: tuple[Mapping[str, str], ...]
+) -> Versus:
+    """One over the other: by their gains over v0, where v0 and all around it is the same."""
+    if campaigns[0].pk == campaigns[1].pk:
+        return Versus(column, None, SAME)
+    differs = tuple(row for row in rows_between(legs) if not row.is_equal)
+    gains = [result_of(campaign) for campaign in campaigns]
+    if differs or not (gains[0] and gains[1]):
+        return Versus(column, None, UNPAIRED, differs)
+    return Versus(column, _over(gains[0], gains[1]), OVER_V0)
+
+
+def _over(first: Gain, second: Gain) -> Gain | None:
+    return chained([inverse(first), second])
+
+
+def _legs(
+    rows: Sequence[RoundRow | None], settings: Sequence[Mapping[str, str]]
+) -> list[dict[str, str]]:
+    """What all must share; another card of the same product may be compared."""
+    keys = [row.verdict.evaluation_id if row and row.verdict else None for row in rows]
+    known = legs_of(key for key in keys if key)
+    found = []
+    for key, own in zip(keys, settings, strict=True):
+        measured = known.get(key or 0, {})
+        legs = {name: words for name, words in measured.items() if name != "device"}
+        found.append({**{name: own[name] for name in ALIKE}, **legs})
+    return found
+
+
+def _settings(campaign: Campaign) -> dict[str, str]:
+    first = campaign.rounds.filter(number=1).select_related("chosen").first()
+    return {
+        "platform": campaign.platform.name,
+        "problem": campaign.problem.title,
+        "problem version": campaign.problem.digest[:12],
+        "backend": campaign.backend,
+        "cases": ", ".join(campaign.cases),
+        "protocol": campaign.protocol.digest[:12],
+        "v0": first.chosen.digest[:12] if first and first.chosen else "",
+        "goal": goal_of(campaign).words(None, len(campaign.cases)),
+        "rounds at most": str(campaign.stop_policy.get("max_rounds", "")),
+    }
+
+
+def _result(campaign: Campaign, row: RoundRow | None) -> dict[str, str]:
+    spent = time_spent(campaign, timezone.now())
+    total = result_of(campaign)
+    return {
+        "state": CampaignState(campaign.state).words,
+        "best round": f"{row.number}: {row.title}" if row else "",
+        "best time": duration(row.time_us) if row and row.time_us else "",
+        "gain over its v0": total.brief if total else "",
+        "share of the roof": share(row.share) if row and row.share is not None else "",
+        "rounds": str(campaign.rounds.count()),
+        "wall time": spoken(spent.wall_h * 3600),
+        "device time": spoken(spent.device_h * 3600),
+        "why it ended": campaign.stop_sentence,
+    }
+
+
+def _environment(row: RoundRow | None) -> dict[str, str]:
+    report = report_of(row.verdict.evaluation) if row and row.verdict else None
+    return dict(report.environment) if report else {}
