@@ -80,6 +80,7 @@ def figures(request: HttpRequest, campaign_id: int) -> HttpResponse:
     asked = _asked(request, campaign)
     context = {
         "campaign": campaign,
+        "tab": "figures",
         "charts": [(kind.name, kind.draw(asked)) for kind in FIGURES.values()],
         "kinds": FIGURES,
         "figures": reverse("figures", args=[campaign.pk]),
