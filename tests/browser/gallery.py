@@ -42,7 +42,14 @@ PAGES = {
     "platform": "/w/p/h200-sxm/",
     "search": "/search/?q=bandwidth+h200",
 }
-WORDS = "() => document.querySelector('main').innerText.split(/\\s+/).filter(Boolean).length"
+# Words to read: without the code of a diff and without the axes and labels of a chart.
+WORDS = """() => {
+  const count = text => (text || "").split(/\\s+/).filter(Boolean).length;
+  const all = selector => [...document.querySelectorAll(`main ${selector}`)];
+  const seen = all(".code, svg text").filter(e => e.checkVisibility());
+  return count(document.querySelector("main").innerText)
+    - seen.reduce((sum, e) => sum + count(e.innerText ?? e.textContent), 0);
+}"""
 HEIGHT = "() => document.documentElement.scrollHeight"
 
 

@@ -59,7 +59,7 @@ def test_it_does_not_cut_when_every_gain_is_far():
 def test_it_states_kind_and_number_of_its_intervals():
     found = chart(delta(2, 0.05), delta(3, 0.0, verdict=VerdictWord.NO_CHANGE))
     assert "1 of 2 compared rounds were accepted" in caption(figure(found))
-    assert "95% bootstrap of the geometric-mean ratio, n=10 pairs" in caption(figure(found))
+    assert "Intervals: 95 %, n=10 pairs a case." in caption(figure(found))
 
 
 def test_it_lists_what_it_draws():
