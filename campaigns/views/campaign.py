@@ -48,7 +48,7 @@ from campaigns.views.review import review_of_result
 from knowledge.curation.people import may_review
 from knowledge.experience.recommend.others import others_learned
 
-SHOWN_ROUNDS, SHOWN_EVENTS, SPOKEN = 6, 3, 10
+SHOWN_ROUNDS, SHOWN_EVENTS, SPOKEN = 5, 3, 10
 EVENTS_PER_PAGE = 50
 STOP_POLLING = 286
 
