@@ -3,7 +3,9 @@ its files."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,6 +16,7 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from campaigns.api.serializers import WholeCampaignSerializer
 from campaigns.models import Campaign, CampaignState, Placeholder
 from campaigns.models.kinds import EVALUATION_KINDS, TORCH
 from campaigns.models.transitions import PAUSABLE
@@ -32,6 +35,7 @@ from campaigns.reports.live import Version, campaign_version
 from campaigns.reports.pictures import pictures
 from campaigns.reports.progress import progress_of
 from campaigns.reports.proposers import proposer_rows, waiting_sheets
+from campaigns.reports.pull_request import campaign_lines
 from campaigns.reports.report import FILE_POLICY, render_report, report_context
 from campaigns.reports.rows import doubts_of
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, heartbeat_of
@@ -41,9 +45,10 @@ from campaigns.rules.stop.intake import fixed
 from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
-from campaigns.views.lookup import ZIP, campaign_at, csv, download, wants_csv, wants_fragment
+from campaigns.views.lookup import ZIP, campaign_at, download, wants_fragment
 from knowledge.curation.people import may_review
 from knowledge.experience.recommend.others import others_learned
+from knowledge.views.formats import list_file, record_file
 
 SHOWN_ROUNDS, SHOWN_EVENTS, SPOKEN = 15, 20, 10
 STOP_POLLING = 286
@@ -54,6 +59,9 @@ STOP_POLLING = 286
 def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """The page; for htmx what changed since `?since=`: 204 nothing, 286 the last of it."""
     found = campaign_at(campaign_id)
+    name, lines = f"campaign-{found.pk}", partial(_lines, request, found)
+    if file := record_file(request, name, found, WholeCampaignSerializer, lines):
+        return file
     if not wants_fragment(request):
         return campaign_page(request, found, {})
     now = timezone.now()
@@ -71,6 +79,11 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
         "news": _news(found, seen),
     }
     return render(request, "campaigns/partials/live.html", context, status=over)
+
+
+def _lines(request: HttpRequest, found: Campaign) -> Iterable[str]:
+    """The campaign in Markdown, for a pull request."""
+    return campaign_lines(campaign_sheet(found, timezone.now()), request.build_absolute_uri)
 
 
 def campaign_page(
@@ -168,11 +181,12 @@ def _verbs(found: Campaign) -> list[str]:
 
 @require_safe
 def report(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """What is recorded so far, each number linked to its round; `?format=csv` is its trend."""
+    """What is recorded so far, each number linked to its round; `?format=` is its trend."""
     campaign = campaign_at(campaign_id)
     sheet = campaign_sheet(campaign, timezone.now())
-    if wants_csv(request):
-        return csv(trend_table(trend_of(sheet)), f"campaign-{campaign.pk}-trend")
+    name, trend = f"campaign-{campaign.pk}-trend", trend_of(sheet)
+    if file := list_file(request, name, as_table=lambda: trend_table(trend)):
+        return file
     context = report_context(sheet, lambda n: reverse("round", args=[campaign.pk, n]))
     return render(request, "campaigns/report.html", context)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Max, Q
@@ -13,15 +13,21 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from campaigns.api.serializers import CampaignSerializer
 from campaigns.models import Campaign, CampaignState, Round
 from campaigns.models.transitions import WORKING
 from campaigns.records.campaigns import target_of
 from campaigns.reports.rows import rows_of
 from campaigns.reports.tables import campaigns_table
 from campaigns.rules.verdict.decision import VerdictWord
-from campaigns.views.lookup import csv, wants_csv, wants_fragment
+from campaigns.views.lookup import wants_fragment
+from knowledge.views.formats import list_file
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 PER_PAGE = 50
+HEAD = "title id op backend platform state result.gain result.low result.high"
 STATES = {
     "": Q(),
     "draft": Q(state=CampaignState.DRAFT),
@@ -36,7 +42,7 @@ SORTS = {"newest": "-pk", "oldest": "pk", "name": "title", "changed": "-changed_
 @require_safe
 @vary_on_headers("HX-Request")
 def campaigns(request: HttpRequest) -> HttpResponse:
-    """`?q= &op= &backend= &platform= &state= &sort= &page= &format=csv`, all optional."""
+    """`?q= &op= &backend= &platform= &state= &sort= &page= &format=`, all optional."""
     found = (
         Campaign.objects.for_list()
         .select_related("created_by")
@@ -54,9 +60,10 @@ def campaigns(request: HttpRequest) -> HttpResponse:
         )
     sort = request.GET.get("sort", "newest")
     found = found.order_by(SORTS.get(sort, "-pk"))
-    if wants_csv(request):
-        lines = ((line["campaign"], line["best"], line["rounds"]) for line in _lines(list(found)))
-        return csv(campaigns_table(lines), "campaigns")
+    if file := list_file(
+        request, "campaigns", found, CampaignSerializer, HEAD, lambda: _table(list(found))
+    ):
+        return file
     page: Page[Campaign] = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
@@ -70,6 +77,11 @@ def campaigns(request: HttpRequest) -> HttpResponse:
     }
     part = "campaigns/partials/campaign_table.html"
     return render(request, part if wants_fragment(request) else "campaigns/list.html", context)
+
+
+def _table(found: Sequence[Campaign]) -> DataFrame:
+    lines = _lines(found)
+    return campaigns_table((line["campaign"], line["best"], line["rounds"]) for line in lines)
 
 
 def _lines(page: Sequence[Campaign]) -> list[dict[str, Any]]:

@@ -64,9 +64,13 @@ ExperienceSerializer = columns_of(
 LessonSerializer = columns_of(
     "Lesson",
     Lesson,
-    f"uuid state avoid {' '.join((*SCOPE, *TEXTS))} evidence",
+    f"uuid state avoid {' '.join((*SCOPE, *TEXTS))} confirmed contradicted evidence",
     "One lesson. evidence: UUID of an attempt → whether it agrees.",
-    record=staticmethod(lesson_record),
+    record=staticmethod(
+        lambda row: (
+            lesson_record(row) | {"confirmed": row.confirmed, "contradicted": row.contradicted}
+        )
+    ),
     evidence=serializers.DictField(child=serializers.BooleanField()),
 )
 GapSerializer = columns_of(
