@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from campaigns.views.campaign import campaign, report, report_file, reproducer, trail
 from campaigns.views.campaigns import campaigns
 from campaigns.views.controls import STEPS, answer, control, placeholder
+from campaigns.views.feeds import campaign_feed, campaigns_feed, review_feed
 from campaigns.views.home import health, home, theme
 from campaigns.views.imported import (
     imported,
@@ -16,6 +17,7 @@ from campaigns.views.imported import (
 from campaigns.views.new_campaign import new_campaign
 from campaigns.views.problem import import_problem, new_problem, problem, problem_by_name
 from campaigns.views.round import compare, round_, round_diff, round_source, rounds
+from campaigns.views.share import campaign_badge, round_badge, share
 from campaigns.views.submit import again, hand_in, repair, round_result, submission
 from campaigns.views.sweep import sweep, sweep_panel
 from campaigns.views.workers import ask_passport, workers
@@ -54,6 +56,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(CAMPAIGN + "compare/<int:first>..<int:second>", compare, name="compare"),
     path(CAMPAIGN + "report/", report, name="report"),
     path("c/<int:campaign_id>/report.html", report_file, name="report_file"),
+    path(CAMPAIGN + "share", share, name="share"),
+    path("badge/c/<int:campaign_id>.svg", campaign_badge, name="campaign_badge"),
+    path("badge/c/<int:campaign_id>/r/<int:number>.svg", round_badge, name="round_badge"),
+    path("feeds/campaigns.atom", campaigns_feed, name="campaigns_feed"),
+    path("feeds/c/<int:campaign_id>.atom", campaign_feed, name="campaign_feed"),
+    path("feeds/review.atom", review_feed, name="review_feed"),
     path("c/<int:campaign_id>/trail.zip", trail, name="trail"),
     path(ROUND, round_, name="round"),
     path(ROUND + "answer", answer, name="answer_standing"),

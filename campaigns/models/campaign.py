@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.urls import reverse
 
 from campaigns.models.problem import Case, Problem
 from campaigns.models.transitions import FINISHED, CampaignState, Stateful, StatefulQuerySet
@@ -106,6 +107,9 @@ class Campaign(Stateful):
 
     def __str__(self) -> str:
         return f"campaign {self.pk} ({self.title})"
+
+    def get_absolute_url(self) -> str:
+        return reverse("campaign", args=[self.pk])
 
     def after_move(self) -> None:
         """Record the time of the change of state."""

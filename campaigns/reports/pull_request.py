@@ -26,17 +26,17 @@ MOST_FACTS = 6
 def round_lines(row: RoundRow, site: Site) -> Iterator[str]:
     """One round: the parts of a Markdown text."""
     campaign, number = row.round.campaign, row.number
-    here = site(reverse("round", args=[campaign.pk, number]))
+    here = site(row.round.get_absolute_url())
     yield f"## {link(f'Round {number}: {row.title}', here)}"
     rival = "" if row.is_baseline else _baseline(row.against)
-    standing = f" ({standing_words(row.standing)})" if row.standing else ""
-    yield f"**{row.word.words}**{plain(standing)}: {_gain(row.gain, rival)}"
-    yield plain(row.sentence)
+    word = f"{row.word.words}, {standing_words(row.standing)}" if row.standing else row.word.words
+    said = _gain(row.gain, rival) if row.gain and rival else plain(row.sentence)
+    yield f"**{plain(word).capitalize()}**: {said or 'there is no verdict yet'}"
     yield _cases(row, rival)
     yield _surroundings(row.verdict.evaluation if row.verdict else None)
     yield _links(
         ("Diff", site(reverse("round_diff", args=[campaign.pk, number]))),
-        ("Campaign", site(reverse("campaign", args=[campaign.pk]))),
+        ("Campaign", site(campaign.get_absolute_url())),
         ("Reproduce", site(reverse("reproducer", args=[campaign.pk, number]))),
     )
 
@@ -44,14 +44,13 @@ def round_lines(row: RoundRow, site: Site) -> Iterator[str]:
 def campaign_lines(sheet: CampaignSheet, site: Site) -> Iterator[str]:
     """A campaign: its best round against v0, and what each kept round added."""
     campaign, best = sheet.campaign, sheet.best
-    here = site(reverse("campaign", args=[campaign.pk]))
+    here = site(campaign.get_absolute_url())
     yield f"## {link(campaign.title, here)}"
-    where = f"{campaign.problem.title}, {campaign.backend} on {campaign.platform.name}"
     if best is None or best.is_baseline or sheet.total is None:
-        yield f"**No candidate was shown to be better than v0** ({plain(where)})."
+        yield "**No candidate was shown to be better than v0.**"
     else:
         found = link(f"round {best.number}", site(best.round.get_absolute_url()))
-        yield f"**The best is {found}**: {_gain(sheet.total, BASELINE)} ({plain(where)})."
+        yield f"**The best is {found}**: {_gain(sheet.total, BASELINE)}."
     yield plain(campaign.stop_sentence if campaign.is_finished else "The campaign goes on.")
     if best is not None and sheet.baseline is not None and not best.is_baseline:
         lines = [
@@ -71,17 +70,16 @@ def _kept(sheet: CampaignSheet, site: Site) -> Iterator[tuple[str, str]]:
     for row in sheet.rows:
         if row.is_kept and not row.is_baseline:
             named = link(f"Round {row.number}: {row.title}", site(row.round.get_absolute_url()))
-            yield named, _gain(row.gain, _baseline(row.against))
+            rival = _baseline(row.against)
+            yield named, plain(f"{row.gain.brief} against {rival}") if row.gain else ""
 
 
 def _baseline(number: int | None) -> str:
     return BASELINE if number in (None, 1) else f"round {number}"
 
 
-def _gain(gain: Gain | None, rival: str) -> str:
+def _gain(gain: Gain, rival: str) -> str:
     """With interval, count and baseline in one sentence (law 9)."""
-    if gain is None or not rival:
-        return "nothing is compared with it" if not rival else "not compared"
     return plain(gain.against(rival))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from rest_framework.renderers import JSONRenderer
 from rest_framework.serializers import Serializer
 
@@ -17,7 +18,6 @@ from knowledge.api.lists import columns_of
 from knowledge.api.problems import ProblemRenderer, refusal_record
 from knowledge.exchange.writers.markdown import link
 from knowledge.lookup.listing import FilterError
-from knowledge.views.actions import refused
 from knowledge.views.tables import csv_answer, markdown_answer, plain, table, table_answer
 
 if TYPE_CHECKING:
@@ -54,10 +54,11 @@ class PageFormats:
 
     def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
         """After the login was asked for."""
-        given = request.GET.get(FORMAT, HTML)
+        given = request.GET.get(FORMAT) or HTML
         if given in (HTML, *FILES) or not _is_page(request):
             return None
-        return refused(request, _unknown(request, (HTML, *FILES)))
+        said = {"title": "No such format", "message": str(_unknown(request, (HTML, *FILES)))}
+        return render(request, "refused.html", {"refusal": said | {"status": 400}}, status=400)
 
 
 def file_refusal(request: HttpRequest, error: FilterError) -> HttpResponse:
@@ -88,9 +89,8 @@ def list_file(
     head: the columns of the Markdown, `gain.low` of an object's; the first links to the row's page.
     as_table: the CSV, where it holds more than the records; without a shape all three are of it.
     """
-    file = file_asked(request)
+    file = _file_or_links(request)
     if not file:
-        request.has_files = True  # type: ignore[attr-defined]
         return None
     if file == "csv" and as_table is not None:
         return table_answer(name, as_table())
@@ -125,9 +125,8 @@ def record_file(
 
     markdown: its parts, where there is more to say than its fields.
     """
-    file = file_asked(request)
+    file = _file_or_links(request)
     if not file:
-        request.has_files = True  # type: ignore[attr-defined]
         return None
     if file == "md" and markdown is not None:
         return markdown_answer(name, markdown())
@@ -151,6 +150,13 @@ def record_file(
 
 def _is_page(request: HttpRequest) -> bool:
     return request.method in SAFE and not request.path.startswith(ELSEWHERE)
+
+
+def _file_or_links(request: HttpRequest) -> str:
+    """The file that is asked for; else "", and the page's foot links to all three."""
+    file = file_asked(request)
+    request.has_files = not file  # type: ignore[attr-defined]
+    return file
 
 
 def _unknown(request: HttpRequest, accepted: Sequence[str]) -> FilterError:

@@ -1,0 +1,140 @@
+"""Atom feeds: campaigns, what happens in one, and what waits for a decision."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.syndication.views import Feed
+from django.db.models import Max
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.feedgenerator import Atom1Feed
+from django.views.decorators.http import require_safe
+
+from campaigns.models import Campaign, Event, Verdict
+from campaigns.models.transitions import CampaignState
+from campaigns.rules.verdict.decision import VerdictWord as Word
+from campaigns.views.lookup import campaign_at
+from knowledge.curation.signed_addresses import by_key
+from knowledge.models import Lesson, LessonState, Spec, SpecState
+
+MOST = 50
+# XML 1.0 has no place for these; texts of candidates' logs can hold any.
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a feed. key: what stays the same when its words change."""
+
+    key: str
+    title: str
+    text: str
+    address: str
+    at: datetime
+
+
+class EntryFeed(Feed):
+    """What all three share; a feed says its title, its page and its entries."""
+
+    feed_type = Atom1Feed
+
+    def item_title(self, item: Entry) -> str:  # type: ignore[override]
+        return CONTROL.sub(" ", item.title)
+
+    def item_description(self, item: Entry) -> str:  # type: ignore[override]
+        return CONTROL.sub(" ", item.text)
+
+    def item_link(self, item: Entry) -> str:
+        return item.address
+
+    def item_guid(self, item: Entry) -> str:
+        return f"urn:kopt:{item.key}"
+
+    def item_pubdate(self, item: Entry) -> datetime:
+        return item.at
+
+    def item_updateddate(self, item: Entry) -> datetime:
+        return item.at
+
+
+class Campaigns(EntryFeed):
+    title = "kopt: campaigns"
+
+    def link(self) -> str:
+        return reverse("campaigns")
+
+    def items(self) -> Iterable[Entry]:
+        rows = Campaign.objects.select_related("problem", "platform")
+        changed = rows.annotate(changed_at=Max("events__at")).order_by("-changed_at", "-pk")
+        for row in changed[:MOST]:
+            state = CampaignState(row.state).label.lower()
+            said = row.stop_sentence or f"It is {state}."
+            at = row.changed_at or row.created_at
+            yield Entry(f"campaign:{row.pk}", row.title, said, row.get_absolute_url(), at)
+
+
+class OneCampaign(EntryFeed):
+    def get_object(self, request: HttpRequest, campaign_id: int) -> Campaign:  # type: ignore[override]
+        return campaign_at(campaign_id)
+
+    def title(self, obj: Campaign) -> str:
+        return f"kopt: {CONTROL.sub(' ', obj.title)}"
+
+    def link(self, obj: Campaign) -> str:
+        return obj.get_absolute_url()
+
+    def items(self, obj: Campaign) -> Iterable[Entry]:
+        rows = Event.objects.filter(campaign=obj).select_related("round").order_by("-pk")
+        for row in rows[:MOST]:
+            page = (row.round or obj).get_absolute_url()
+            title = row.kind.replace("_", " ")
+            yield Entry(f"event:{row.pk}", title, row.message, page, row.at)
+
+
+class Review(EntryFeed):
+    title = "kopt: waiting for a decision"
+
+    def link(self) -> str:
+        return reverse("knowledge:review")
+
+    def items(self) -> Iterable[Entry]:
+        verdicts = Verdict.objects.filter(word=Word.NEEDS_REVIEW).select_related("round__campaign")
+        specs = Spec.objects.filter(state=SpecState.PROPOSED).select_related("platform")
+        lessons = Lesson.objects.filter(state=LessonState.PROPOSED)
+        found = [
+            *(
+                Entry(f"verdict:{v.pk}", str(v.round), v.sentence, _page(v.round), v.decided_at)
+                for v in verdicts.order_by("-pk")[:MOST]
+            ),
+            *(
+                Entry(f"spec:{s.pk}", str(s), s.shown, _page(s), s.created_at)
+                for s in specs.order_by("-pk")[:MOST]
+            ),
+            *(
+                Entry(f"lesson:{x.uuid}", "Lesson", x.takeaway, _page(x), x.created_at)
+                for x in lessons.order_by("-pk")[:MOST]
+            ),
+        ]
+        return sorted(found, key=lambda entry: entry.at, reverse=True)[:MOST]
+
+
+def _page(row: Any) -> str:
+    found: str = row.get_absolute_url()
+    return found
+
+
+def _view(feed: EntryFeed) -> Any:
+    @require_safe
+    @by_key
+    def view(request: HttpRequest, **named: Any) -> HttpResponse:
+        return feed(request, **named)
+
+    return view
+
+
+campaigns_feed, campaign_feed, review_feed = map(_view, (Campaigns(), OneCampaign(), Review()))
