@@ -6,6 +6,8 @@ from django.db.models.signals import post_migrate
 # The roles of `knowledge.curation.people` that may start and change campaigns.
 RUNS_CAMPAIGNS = ("engineer", "lead")
 PERMISSIONS = ("add_campaign", "change_campaign")
+# What one role alone may do.
+OF_ROLE = {"lead": ("add_webhook",)}
 
 
 class CampaignsConfig(AppConfig):
@@ -35,11 +37,11 @@ def grant_campaign_permissions(**signal: Any) -> None:
 
     from knowledge.curation.people import ROLES
 
-    found = Permission.objects.filter(content_type__app_label="campaigns", codename__in=PERMISSIONS)
+    own = Permission.objects.filter(content_type__app_label="campaigns")
     for role in ROLES:
         group, _ = Group.objects.get_or_create(name=role)
-        if role in RUNS_CAMPAIGNS:
-            group.permissions.add(*found)
+        codes = (*(PERMISSIONS if role in RUNS_CAMPAIGNS else ()), *OF_ROLE.get(role, ()))
+        group.permissions.add(*own.filter(codename__in=codes))
 
 
 def learn_earlier_rounds(**signal: Any) -> None:

@@ -20,6 +20,7 @@ from campaigns.views.round import compare, round_, round_diff, round_source, rou
 from campaigns.views.share import campaign_badge, round_badge, share
 from campaigns.views.submit import again, hand_in, repair, round_result, submission
 from campaigns.views.sweep import sweep, sweep_panel
+from campaigns.views.webhooks import redeliver, stop_webhook, webhook, webhooks
 from campaigns.views.workers import ask_passport, workers
 
 CAMPAIGN = "c/<int:campaign_id>/"
@@ -62,6 +63,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("feeds/campaigns.atom", campaigns_feed, name="campaigns_feed"),
     path("feeds/c/<int:campaign_id>.atom", campaign_feed, name="campaign_feed"),
     path("feeds/review.atom", review_feed, name="review_feed"),
+    path("webhooks/", webhooks, name="webhooks"),
+    path("webhooks/<int:key>/", webhook, name="webhook"),
+    path("webhooks/<int:key>/stop", stop_webhook, name="stop_webhook"),
+    path("webhooks/<int:key>/d/<int:delivery>/again", redeliver, name="redeliver"),
     path("c/<int:campaign_id>/trail.zip", trail, name="trail"),
     path(ROUND, round_, name="round"),
     path(ROUND + "answer", answer, name="answer_standing"),

@@ -163,6 +163,9 @@ KOPT_HARNESS_PATHS = env.words("KOPT_HARNESS_PATHS", ())
 # its syntax tree stays the same.
 KOPT_FORMAT = env.choice("KOPT_FORMAT", ("OFF", "ON"), default="OFF")
 
+# Whether webhooks may go to private addresses and to this host too, where http is taken as well.
+KOPT_WEBHOOK_PRIVATE = env.flag("KOPT_WEBHOOK_PRIVATE", default=False)
+
 globals().update(celery_settings(DATA_DIR))
 
 # How much is logged to stderr.

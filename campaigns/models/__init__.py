@@ -17,6 +17,7 @@ from campaigns.models.transitions import (
     RoundState,
 )
 from campaigns.models.verdict import Answer, Commit, Standing, StandingAnswer, StandingWord, Verdict
+from campaigns.models.webhook import Delivery, HookKind, Webhook
 from campaigns.models.worker import Cause, DeviceWait, Worker
 
 __all__ = [
@@ -28,12 +29,14 @@ __all__ = [
     "Case",
     "Cause",
     "Commit",
+    "Delivery",
     "DeviceWait",
     "Evaluation",
     "EvaluationKind",
     "EvaluationState",
     "Event",
     "Evidence",
+    "HookKind",
     "IllegalTransition",
     "ImportedCampaign",
     "ImportedRound",
@@ -61,5 +64,6 @@ __all__ = [
     "SweepPoint",
     "Unmasking",
     "Verdict",
+    "Webhook",
     "Worker",
 ]

@@ -100,10 +100,11 @@ def list_file(
     records = [dict(each) for each in (shape(listed, many=True).data if shape else listed)]
     if file == "json":
         return _json(name, {"count": len(records), "next": None, "results": records})
-    paths = columns_of(shape()) if shape else _paths(records)
+    heads = [tuple(each.split(".")) for each in head.split()]
+    paths = columns_of(shape()) if shape else _paths(records) or heads
     if file == "csv":
         return csv_answer(name, *_flat(paths, records))
-    shown = [path for path in (tuple(each.split(".")) for each in head.split()) if path in paths]
+    shown = [path for path in heads if path in paths]
     cells = [
         _line(request, row, record, [_cell(record, path) for path in shown or paths])
         for row, record in zip(listed, records, strict=True)

@@ -42,6 +42,7 @@ LISTS = ("limits", "vendors", "archs", "ops", "recipes")
 TEXTS = ("kind", "title", "use_when", "what", "verify", "failure", "instead", "backend")
 HEAD = "id title use_when backend tried worked gain gain_low gain_high"
 MOST_PLACES, MOST_LESSONS, MOST_ROUNDS = 50, 10, 20
+PLACE = "platform op tried worked contexts gain gain_low gain_high"
 ATTEMPT = "title label standing gain gain_low gain_high pairs baseline happened_at"
 
 
@@ -113,7 +114,7 @@ def _file(request: HttpRequest, found: Strategy, seen: StrategyRecord) -> HttpRe
     """Its record by platform and operation as CSV; all of it as JSON and Markdown."""
     places = [{"platform": name, "op": op, **tally.columns} for name, op, tally in seen.places]
     if file_asked(request) == "csv":
-        return list_file(request, found.slug, places)
+        return list_file(request, found.slug, places, head=PLACE)
     return record_file(request, found.slug, _rows([found])[0] | {"places": places})
 
 

@@ -21,6 +21,7 @@ from knowledge.models import (
     Strategy,
     TrackRecord,
 )
+from tests.campaigns.repositories.projects import ROWS_HARNESS
 from tests.campaigns.sample import HOSTILE
 
 FILES = ("json", "csv", "md")
@@ -93,7 +94,7 @@ def keys(sample, running):
     claims = ImportedCampaign.objects.create(digest="d", system="kopt", name="theirs")
     ImportedRound.objects.create(campaign=claims, ordinal=1, name="v1", path="v1.md", line=1)
     code = Repository.objects.create(
-        title="rows", source="here", harness="", branch="kopt", platform=sample.platform
+        title="rows", source="here", harness=ROWS_HARNESS, branch="kopt", platform=sample.platform
     )
     RepositoryRound.objects.create(
         repository=code, number=1, title="Baseline", state="queued", kind="person"
