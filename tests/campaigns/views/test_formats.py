@@ -5,9 +5,10 @@ import json
 
 import pandas
 import pytest
+from django.contrib.auth.models import User
 from django.urls import URLPattern, get_resolver, reverse
 
-from campaigns.models import ImportedCampaign, ImportedRound, Problem, Submission
+from campaigns.models import ImportedCampaign, ImportedRound, Problem, Submission, Webhook
 from campaigns.repositories.models import Repository, RepositoryRound
 from knowledge.models import (
     Batch,
@@ -29,7 +30,6 @@ KINDS = {"json": "application/json", "csv": "text/csv", "md": "text/markdown"}
 # Pages that list and show nothing of their own, each with the reason.
 HTML_ONLY = {
     "login": "a form",
-    "logout": "a form",
     "home": "an inbox over lists that have files",
     "tokens": "one's own keys, which no file should hold",
     "new_campaign": "a form",
@@ -64,6 +64,8 @@ FILE_NAMES = (
     ".patch",
     "healthz",
 )
+# The sample has none: tests/campaigns/views/test_sweep.py.
+NOT_HERE = ("sweep",)
 # They take POST alone; Django answers 405.
 POSTED = 405
 
@@ -105,7 +107,7 @@ def keys(sample, running):
         kind="person",
         name="alice",
         text="int main;",
-        hypothesis={"title": HOSTILE},
+        hypothesis=running.rounds.get(number=2).hypothesis | {"title": HOSTILE},
     )
     return {
         "campaign_id": sample.pk,
@@ -115,6 +117,7 @@ def keys(sample, running):
         "submission": reverse("submission", args=[running.pk, handed.pk]).lstrip("/"),
         "problem_id": Problem.objects.get().pk,
         "p/name": "softmax",
+        "webhooks/key": Webhook.objects.create(url="x", site="y", kinds=[], nonce="n").pk,
         "imported/key": claims.pk,
         "ordinal": 1,
         "repositories/key": code.pk,
@@ -141,18 +144,20 @@ def filled(name, route, keys):
         part = route[start + 1 : end].rpartition(":")[2]
         places = [k for k in keys if k.rpartition("/")[2] == part]
         fits = [k for k in places if "/" not in k or k.rpartition("/")[0] in route[:start]]
-        route = f"{route[:start]}{keys[max(fits, key=len)]}{route[end + 1 :]}"
+        # Without a key it has to be one that takes POST alone, and looks for nothing.
+        key = keys[max(fits, key=len)] if fits else 1
+        route = f"{route[:start]}{key}{route[end + 1 :]}"
     return f"/{route}"
 
 
-def test_every_page_answers_in_every_format_or_says_why_not(page, keys):
+def test_every_page_answers_in_every_format_or_says_why_not(page, engineer, keys):
+    User.objects.filter(pk=engineer.pk).update(is_superuser=True)
     asked = {"w/compare/": {"p": ["h200-sxm", "h100-sxm5-80gb"]}, "search/": {"q": "softmax"}}
     seen = set()
     for name, route in pages():
-        try:
-            address = filled(name, route, keys)
-        except ValueError:
-            continue  # no page of what the sample has; the next test names them
+        if name in NOT_HERE:
+            continue
+        address = filled(name, route, keys)
         if page.head(address).status_code == POSTED:
             continue
         for file in FILES:
