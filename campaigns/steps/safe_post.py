@@ -30,7 +30,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class PostAnswer:
     """status: None where nothing was answered; text: the begin of the answer, or why not."""
 
     status: int | None
@@ -59,12 +59,12 @@ def require_sendable(url: str) -> tuple[SplitResult, str]:
     return parts, str(found[0])
 
 
-def post(url: str, body: bytes, headers: Mapping[str, str]) -> Answered:
+def post(url: str, body: bytes, headers: Mapping[str, str]) -> PostAnswer:
     """Send it and read the begin of the answer. Nothing is raised: what failed is in the answer."""
     try:
         parts, number = require_sendable(url)
     except CurationError as error:
-        return Answered(None, error.message)
+        return PostAnswer(None, error.message)
     connection = _Pinned(parts, number)
     # A timeout of a socket is of one read; an answer byte by byte would hold the worker.
     watch = threading.Timer(LIMIT_S, connection.cut)
@@ -77,13 +77,13 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> Answered:
     except (OSError, http.client.HTTPException, ValueError) as error:
         late = f"no whole answer within {LIMIT_S:g} s"
         said = late if connection.was_cut or isinstance(error, TimeoutError) else str(error)
-        return Answered(None, said[:EXCERPT] or type(error).__name__)
+        return PostAnswer(None, said[:EXCERPT] or type(error).__name__)
     finally:
         watch.cancel()
         connection.close()
     if 300 <= answer.status < 400:
         text = f"a redirect, which is not followed. {text}"[:EXCERPT]
-    return Answered(answer.status, text)
+    return PostAnswer(answer.status, text)
 
 
 class _Pinned(http.client.HTTPConnection):

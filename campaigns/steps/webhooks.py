@@ -21,7 +21,7 @@ from campaigns.models import Delivery, Event, HookKind, Webhook
 from campaigns.models.webhook import EVENT_KINDS
 from campaigns.records.verdicts import gain_of
 from campaigns.steps.notify import send_after_commit
-from campaigns.steps.safe_post import Answered, post, require_sendable
+from campaigns.steps.safe_post import PostAnswer, post, require_sendable
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.models.change import Action, SpecChange
 
@@ -95,12 +95,12 @@ def deliver(key: int) -> None:
         return
     found = Delivery.objects.select_related("webhook").get(pk=key)
     if found.attempts > TRIES:  # the last try ended with its process
-        _write(found, Answered(None, found.excerpt or "the process that sent it ended"))
+        _write(found, PostAnswer(None, found.excerpt or "the process that sent it ended"))
         return
     _write(found, post(found.webhook.url, found.body.encode(), _headers(found, now)))
 
 
-def _write(found: Delivery, answer: Answered) -> None:
+def _write(found: Delivery, answer: PostAnswer) -> None:
     now = timezone.now()
     found.status, found.excerpt = answer.status, answer.text
     if found.arrived or found.attempts >= TRIES:

@@ -35,7 +35,6 @@ from campaigns.reports.live import Version, campaign_version
 from campaigns.reports.pictures import pictures
 from campaigns.reports.progress import progress_of
 from campaigns.reports.proposers import proposer_rows, waiting_sheets
-from campaigns.reports.pull_request import campaign_lines
 from campaigns.reports.report import FILE_POLICY, render_report, report_context
 from campaigns.reports.rows import doubts_of
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet, heartbeat_of
@@ -45,6 +44,7 @@ from campaigns.rules.stop.intake import fixed
 from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
+from campaigns.trails.exporters.pull_request import campaign_lines
 from campaigns.views.lookup import ZIP, campaign_at, download, wants_fragment
 from knowledge.curation.people import may_review
 from knowledge.experience.recommend.others import others_learned

@@ -28,7 +28,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FeedEntry:
     """One line of a feed. key: what stays the same when its words change."""
 
     key: str
@@ -38,48 +38,48 @@ class Entry:
     at: datetime
 
 
-class EntryFeed(Feed):
+class EntryFeed(Feed):  # type: ignore[type-arg]
     """What all three share; a feed says its title, its page and its entries."""
 
     feed_type = Atom1Feed
 
-    def item_title(self, item: Entry) -> str:  # type: ignore[override]
+    def item_title(self, item: FeedEntry) -> str:
         return CONTROL.sub(" ", item.title)
 
-    def item_description(self, item: Entry) -> str:  # type: ignore[override]
+    def item_description(self, item: FeedEntry) -> str:
         return CONTROL.sub(" ", item.text)
 
-    def item_link(self, item: Entry) -> str:
+    def item_link(self, item: FeedEntry) -> str:
         return item.address
 
-    def item_guid(self, item: Entry) -> str:
+    def item_guid(self, item: FeedEntry) -> str:
         return f"urn:kopt:{item.key}"
 
-    def item_pubdate(self, item: Entry) -> datetime:
+    def item_pubdate(self, item: FeedEntry) -> datetime:
         return item.at
 
-    def item_updateddate(self, item: Entry) -> datetime:
+    def item_updateddate(self, item: FeedEntry) -> datetime:
         return item.at
 
 
-class Campaigns(EntryFeed):
+class CampaignsFeed(EntryFeed):
     title = "kopt: campaigns"
 
     def link(self) -> str:
         return reverse("campaigns")
 
-    def items(self) -> Iterable[Entry]:
+    def items(self) -> Iterable[FeedEntry]:
         rows = Campaign.objects.select_related("problem", "platform")
         changed = rows.annotate(changed_at=Max("events__at")).order_by("-changed_at", "-pk")
         for row in changed[:MOST]:
             state = CampaignState(row.state).label.lower()
             said = row.stop_sentence or f"It is {state}."
-            at = row.changed_at or row.created_at
-            yield Entry(f"campaign:{row.pk}", row.title, said, row.get_absolute_url(), at)
+            at = getattr(row, "changed_at", None) or row.created_at
+            yield FeedEntry(f"campaign:{row.pk}", row.title, said, row.get_absolute_url(), at)
 
 
-class OneCampaign(EntryFeed):
-    def get_object(self, request: HttpRequest, campaign_id: int) -> Campaign:  # type: ignore[override]
+class CampaignFeed(EntryFeed):
+    def get_object(self, request: HttpRequest, campaign_id: int) -> Campaign:
         return campaign_at(campaign_id)
 
     def title(self, obj: Campaign) -> str:
@@ -88,35 +88,35 @@ class OneCampaign(EntryFeed):
     def link(self, obj: Campaign) -> str:
         return obj.get_absolute_url()
 
-    def items(self, obj: Campaign) -> Iterable[Entry]:
+    def items(self, obj: Campaign) -> Iterable[FeedEntry]:
         rows = Event.objects.filter(campaign=obj).select_related("round").order_by("-pk")
         for row in rows[:MOST]:
             page = (row.round or obj).get_absolute_url()
             title = row.kind.replace("_", " ")
-            yield Entry(f"event:{row.pk}", title, row.message, page, row.at)
+            yield FeedEntry(f"event:{row.pk}", title, row.message, page, row.at)
 
 
-class Review(EntryFeed):
+class ReviewFeed(EntryFeed):
     title = "kopt: waiting for a decision"
 
     def link(self) -> str:
         return reverse("knowledge:review")
 
-    def items(self) -> Iterable[Entry]:
+    def items(self) -> Iterable[FeedEntry]:
         verdicts = Verdict.objects.filter(word=Word.NEEDS_REVIEW).select_related("round__campaign")
         specs = Spec.objects.filter(state=SpecState.PROPOSED).select_related("platform")
         lessons = Lesson.objects.filter(state=LessonState.PROPOSED)
         found = [
             *(
-                Entry(f"verdict:{v.pk}", str(v.round), v.sentence, _page(v.round), v.decided_at)
+                FeedEntry(f"verdict:{v.pk}", str(v.round), v.sentence, _page(v.round), v.decided_at)
                 for v in verdicts.order_by("-pk")[:MOST]
             ),
             *(
-                Entry(f"spec:{s.pk}", str(s), s.shown, _page(s), s.created_at)
+                FeedEntry(f"spec:{s.pk}", str(s), s.shown, _page(s), s.created_at)
                 for s in specs.order_by("-pk")[:MOST]
             ),
             *(
-                Entry(f"lesson:{x.uuid}", "Lesson", x.takeaway, _page(x), x.created_at)
+                FeedEntry(f"lesson:{x.uuid}", "Lesson", x.takeaway, _page(x), x.created_at)
                 for x in lessons.order_by("-pk")[:MOST]
             ),
         ]
@@ -137,4 +137,6 @@ def _view(feed: EntryFeed) -> Any:
     return view
 
 
-campaigns_feed, campaign_feed, review_feed = map(_view, (Campaigns(), OneCampaign(), Review()))
+campaigns_feed, campaign_feed, review_feed = map(
+    _view, (CampaignsFeed(), CampaignFeed(), ReviewFeed())
+)

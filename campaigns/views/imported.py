@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from campaigns.api.imported import (
+from campaigns.api.serializers import (
     ImportedRoundSerializer,
     ImportedSerializer,
     WholeImportedSerializer,

@@ -35,13 +35,13 @@ from campaigns.reports.case_table import busy_words, case_rows, seen_table
 from campaigns.reports.comparison import compare_rounds
 from campaigns.reports.diff import Diff, diff, highlighted
 from campaigns.reports.lineage import lineage_of, reproduce_commands
-from campaigns.reports.pull_request import round_lines
 from campaigns.reports.rows import meanings, sessions_of, some_rows
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.splits import splits_of
 from campaigns.reports.tables import comparison_table, rounds_table
 from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.rules.verdict.report_words import notes_of
+from campaigns.trails.exporters.pull_request import round_lines
 from campaigns.views.lookup import (
     campaign_at,
     candidate_of,

@@ -114,5 +114,4 @@ def _drawn(request: HttpRequest, badge: Badge) -> HttpResponse:
     # A picture that others show again has to be asked for whether it is still so.
     patch_cache_control(answer, no_cache=True)
     set_response_etag(answer)
-    found: HttpResponse = get_conditional_response(request, answer["ETag"], response=answer)
-    return found
+    return get_conditional_response(request, answer["ETag"], response=answer) or answer

@@ -16,7 +16,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from campaigns.api.webhooks import DeliverySerializer, WebhookSerializer
+from campaigns.api.serializers import DeliverySerializer, WebhookSerializer
 from campaigns.models import Delivery, HookKind, Webhook
 from campaigns.steps.safe_post import LONGEST
 from campaigns.steps.webhooks import TRIES, add_webhook, deliver_again, end_webhook

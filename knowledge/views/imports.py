@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
-from knowledge.api.curation import BatchSerializer
+from knowledge.api.specs import BatchSerializer
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_propose
 from knowledge.exchange.batches import (

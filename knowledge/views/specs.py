@@ -55,7 +55,7 @@ def specs(request: HttpRequest) -> HttpResponse:
             return file_refusal(request, error)
         asked.error = str(error)
         found = Spec.objects.none()
-    if file := list_file(request, "specs", lambda: spec_records(found), SpecSerializer, HEAD):
+    if file := list_file(request, "specs", lambda: spec_records(list(found)), SpecSerializer, HEAD):
         return file
     words = "" if asked.citation else asked.q
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))

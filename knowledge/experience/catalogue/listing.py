@@ -45,8 +45,8 @@ def strategies_matching(asked: StrategyFilters) -> list[Strategy]:
     for name, accepted in CHOICES.items():
         value = getattr(asked, name)
         if value and value not in accepted:
-            words = f"'{value[:60]}'; accepted: {', '.join(accepted)}, or nothing for any"
-            raise FilterError(name, words)
+            refusal = f"'{value[:60]}'; accepted: {', '.join(accepted)}, or nothing for any"
+            raise FilterError(name, refusal)
     words = set(words_of(asked.q))
     scope = {"backend": asked.backend, "op": asked.op, "vendor": asked.vendor}
     found = []

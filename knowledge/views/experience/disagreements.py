@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from knowledge.api.curation import DisagreementSerializer
+from knowledge.api.experience import DisagreementSerializer
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_review
 from knowledge.experience.attempts.disagreements import (
