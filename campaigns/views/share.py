@@ -26,7 +26,7 @@ LABEL = "kopt"
 FASTER, OPEN, OTHER = "#1f6f43", "#7a5200", "#5a6068"
 COLOURS = {Word.ACCEPTED: FASTER, Word.NEEDS_REVIEW: OPEN, Word.RUNNING: OPEN}
 # Of this font at this size, on average; the picture is told to keep to it.
-CHARACTER_PX, MARGIN_PX = 6.6, 6
+CHARACTER_PX, MARGIN_PX = 6.0, 6
 # XML has no place for these.
 CONTROL = re.compile(r"[\x00-\x1f\x7f\ufffe\uffff]")
 

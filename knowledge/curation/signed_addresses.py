@@ -18,6 +18,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 KEY = "key"
 SALT = "knowledge.signed_addresses"
 MOST_DIGITS = 18
+DIGITS = 32  # of the key: 128 bits
 REFUSED = "key: not of this address; accepted: a login, or the whole address that its page offers\n"
 
 View = Callable[..., HttpResponse]
@@ -31,7 +32,7 @@ def signed(request: HttpRequest, path: str) -> str:
 def key_of(person: Any, path: str) -> str:
     """The key that this person may pass on."""
     said = f"{path} {person.pk} {person.get_session_auth_hash()}"
-    return f"{person.pk}-{salted_hmac(SALT, said, algorithm='sha256').hexdigest()}"
+    return f"{person.pk}-{salted_hmac(SALT, said, algorithm='sha256').hexdigest()[:DIGITS]}"
 
 
 def maker_of(path: str, key: str) -> User | None:
