@@ -184,8 +184,8 @@ def report(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """What is recorded so far, each number linked to its round; `?format=` is its trend."""
     campaign = campaign_at(campaign_id)
     sheet = campaign_sheet(campaign, timezone.now())
-    name, trend = f"campaign-{campaign.pk}-trend", trend_of(sheet)
-    if file := list_file(request, name, as_table=lambda: trend_table(trend)):
+    name = f"campaign-{campaign.pk}-trend"
+    if file := list_file(request, name, as_table=lambda: trend_table(trend_of(sheet))):
         return file
     context = report_context(sheet, lambda n: reverse("round", args=[campaign.pk, n]))
     return render(request, "campaigns/report.html", context)

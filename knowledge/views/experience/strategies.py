@@ -115,7 +115,7 @@ def _file(request: HttpRequest, found: Strategy, seen: StrategyRecord) -> HttpRe
     places = [{"platform": name, "op": op, **tally.columns} for name, op, tally in seen.places]
     if file_asked(request) == "csv":
         return list_file(request, found.slug, places, head=PLACE)
-    return record_file(request, found.slug, _rows([found])[0] | {"places": places})
+    return record_file(request, found.slug, lambda: _rows([found])[0] | {"places": places})
 
 
 @require_safe
