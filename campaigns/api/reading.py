@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -202,7 +202,7 @@ class ProblemCases(ListView):
 class CampaignMarkdown(ApiView, GenericAPIView):
     """GET the campaign in a few lines of Markdown, as a pull request shows it."""
 
-    queryset = CAMPAIGNS
+    queryset: QuerySet[Any] = CAMPAIGNS
     serializer_class = serializers.CampaignSerializer
 
     @extend_schema(responses={(200, "text/markdown"): str})
