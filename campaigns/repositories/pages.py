@@ -207,7 +207,7 @@ def _gone_on(
 
 
 PER_PAGE = 50
-HEAD = "title platform state gain.gain gain.low gain.high gain.pairs created_at"
+COLUMNS = "title platform state gain.gain gain.low gain.high gain.pairs created_at"
 FILES = {
     "patch": lambda own, row: own.patch(row.base, row.head),
     "bundle": lambda own, row: own.bundle(row.base, row.branch),
@@ -222,7 +222,7 @@ def repositories(request: HttpRequest) -> HttpResponse:
         .annotate(tried=Count("rounds"))
         .order_by("-pk")
     )
-    if file := list_file(request, "repositories", rows, RepositorySerializer, HEAD):
+    if file := list_file(request, "repositories", rows, RepositorySerializer, COLUMNS):
         return file
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {"page": page, "summaries": summaries_of(page)}
