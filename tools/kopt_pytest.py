@@ -42,7 +42,7 @@ class NotJudged(Exception):
 
 
 @dataclass(frozen=True)
-class Result:
+class KernelResult:
     """What the server found. gain: a fraction with `low` and `high`; None where none was measured.
 
     markdown: a few lines for a pull request.
@@ -81,7 +81,7 @@ class Server:
 
     def judge(
         self, path: Path, campaign: int, said: dict[str, Any], *, minutes: float = USUAL_MINUTES
-    ) -> Result:
+    ) -> KernelResult:
         """Hand the file in and wait for its verdict. Raises NotJudged."""
         try:
             source = path.read_text()
@@ -99,9 +99,9 @@ class Server:
         while not (row := self._get(address)["results"][0])["verdict"]:
             self._wait(until, f"round {number} has no verdict")
         text = self._ask(f"rounds/{row['id']}/markdown").decode()
-        return Result(row["verdict"], row["reason"], row["gain"], text)
+        return KernelResult(row["verdict"], row["reason"], row["gain"], text)
 
-    def not_slower(self, path: str | Path, *, campaign: int, **said: Any) -> Result:
+    def not_slower(self, path: str | Path, *, campaign: int, **said: Any) -> KernelResult:
         """The result, for a test; AssertionError where it became slower or is wrong."""
         minutes = said.pop("minutes", USUAL_MINUTES)
         found = self.judge(Path(path), campaign, said, minutes=minutes)

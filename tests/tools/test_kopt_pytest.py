@@ -13,7 +13,7 @@ from campaigns.api.submissions import SubmissionSerializer
 from knowledge.curation.tokens import new_token
 from tests.browser import conftest as browser
 from tests.campaigns.sample import build_sample
-from tools.kopt_pytest import NotJudged, Result, Server
+from tools.kopt_pytest import KernelResult, NotJudged, Server
 
 ROOT = Path(__file__).parents[2]
 # Rounds of the sample: what each shows against its incumbent.
@@ -129,7 +129,7 @@ def test_it_waits_no_longer_than_it_was_told(served):
 )
 def test_slower_is_an_interval_below_zero_never_a_point(verdict, ends, is_worse):
     gain = ends and {"gain": sum(ends) / 2, "low": ends[0], "high": ends[1], "pairs": 9}
-    found = Result(verdict, "why", gain, "")
+    found = KernelResult(verdict, "why", gain, "")
     assert found.is_worse is is_worse
     assert found.sentence
 
