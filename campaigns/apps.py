@@ -6,8 +6,9 @@ from django.db.models.signals import post_migrate
 # The roles of `knowledge.curation.people` that may start and change campaigns.
 RUNS_CAMPAIGNS = ("engineer", "lead")
 PERMISSIONS = ("add_campaign", "change_campaign")
-# What one role alone may do.
-OF_ROLE = {"lead": ("add_webhook",)}
+# Those that decide about rounds and results of others.
+DECIDES = ("engineer", "curator", "lead")
+DECIDING = ("review_round",)
 
 
 class CampaignsConfig(AppConfig):
@@ -22,6 +23,7 @@ class CampaignsConfig(AppConfig):
     def ready(self) -> None:
         from campaigns.records.target.target_drift import uses_in_campaigns
         from campaigns.reports.found import all_rounds
+        from campaigns.steps.review.discuss import register_subjects
         from knowledge.lookup.usage import register
         from knowledge.search.index import register as register_source
 
@@ -29,6 +31,7 @@ class CampaignsConfig(AppConfig):
         post_migrate.connect(learn_earlier_rounds, sender=self)
         register(uses_in_campaigns)
         register_source(all_rounds)
+        register_subjects()
 
 
 def grant_campaign_permissions(**signal: Any) -> None:
@@ -37,11 +40,12 @@ def grant_campaign_permissions(**signal: Any) -> None:
 
     from knowledge.curation.people import ROLES
 
-    own = Permission.objects.filter(content_type__app_label="campaigns")
+    found = Permission.objects.filter(content_type__app_label="campaigns")
     for role in ROLES:
         group, _ = Group.objects.get_or_create(name=role)
-        codes = (*(PERMISSIONS if role in RUNS_CAMPAIGNS else ()), *OF_ROLE.get(role, ()))
-        group.permissions.add(*own.filter(codename__in=codes))
+        for roles, names in ((RUNS_CAMPAIGNS, PERMISSIONS), (DECIDES, DECIDING)):
+            if role in roles:
+                group.permissions.add(*found.filter(codename__in=names))
 
 
 def learn_earlier_rounds(**signal: Any) -> None:

@@ -31,6 +31,7 @@ from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.results import store_saved
 from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.steps.notify import AGAIN, notify, notify_worker
+from campaigns.steps.review.decide import carry_out_reruns
 from campaigns.steps.webhooks import deliver as try_delivery
 from campaigns.steps.webhooks import ring_for_deliveries
 from campaigns.steps.worker import (
@@ -91,7 +92,7 @@ class Heartbeat(threading.Thread):
         if time.monotonic() < self._look_at:
             return
         self._look_at = time.monotonic() + RECONCILE_EVERY_S
-        for look in (reconcile, reproduce, remind_of_baselines):
+        for look in (reconcile, reproduce, remind_of_baselines, carry_out_reruns):
             for campaign, following in look():
                 notify(campaign, following)
         for row in release_rounds():

@@ -2,11 +2,18 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from campaigns.views.campaign import campaign, report, report_file, reproducer, trail
+from campaigns.views.campaign import (
+    campaign,
+    campaign_tab,
+    report,
+    report_file,
+    reproducer,
+    trail,
+)
 from campaigns.views.campaigns import campaigns
 from campaigns.views.controls import STEPS, answer, control, placeholder
 from campaigns.views.feeds import campaign_feed, campaigns_feed, review_feed
-from campaigns.views.home import health, home, theme
+from campaigns.views.home import events, home
 from campaigns.views.imported import (
     imported,
     imported_archive,
@@ -16,8 +23,10 @@ from campaigns.views.imported import (
 )
 from campaigns.views.new_campaign import new_campaign
 from campaigns.views.problem import import_problem, new_problem, problem, problem_by_name
-from campaigns.views.round import compare, round_, round_diff, round_source, rounds
+from campaigns.views.review import count, decide_result, decide_round, following, queue, undo
+from campaigns.views.round import compare, round_, round_diff, round_source, round_tab, rounds
 from campaigns.views.share import campaign_badge, round_badge, share
+from campaigns.views.site import audit, health, jobs, palette, shortcuts, team, theme
 from campaigns.views.submit import again, hand_in, repair, round_result, submission
 from campaigns.views.sweep import sweep, sweep_panel
 from campaigns.views.webhooks import redeliver, stop_webhook, webhook, webhooks
@@ -31,6 +40,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", home, name="home"),
     path("healthz", health, name="health"),
     path("theme", theme, name="theme"),
+    path("events/", events, name="events"),
+    path("jobs/", jobs, name="jobs"),
+    path("palette", palette, name="palette"),
+    path("shortcuts/", shortcuts, name="shortcuts"),
+    path("audit/", audit, name="audit"),
+    path("team/", team, name="team"),
+    path("review/", queue, name="review"),
+    path("review/count", count, name="review_count"),
+    path("review/next", following, name="review_next"),
     path("workers/", workers, name="workers"),
     path("workers/<int:worker_id>/passport", ask_passport, name="ask_passport"),
     path("p/<int:problem_id>/", problem, name="problem"),
@@ -56,6 +74,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(CAMPAIGN + "rounds/", rounds, name="rounds"),
     path(CAMPAIGN + "compare/<int:first>..<int:second>", compare, name="compare"),
     path(CAMPAIGN + "report/", report, name="report"),
+    path(CAMPAIGN + "<slug:tab>/", campaign_tab, name="campaign_tab"),
     path("c/<int:campaign_id>/report.html", report_file, name="report_file"),
     path(CAMPAIGN + "share", share, name="share"),
     path("badge/c/<int:campaign_id>.svg", campaign_badge, name="campaign_badge"),
@@ -69,6 +88,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("webhooks/<int:key>/d/<int:delivery>/again", redeliver, name="redeliver"),
     path("c/<int:campaign_id>/trail.zip", trail, name="trail"),
     path(ROUND, round_, name="round"),
+    path(CAMPAIGN + "decide", decide_result, name="decide_result"),
+    path(CAMPAIGN + "decisions/<int:key>/undo", undo, name="undo_decision"),
+    path(ROUND + "decide", decide_round, name="decide_round"),
     path(ROUND + "answer", answer, name="answer_standing"),
     path(ROUND + "diff", round_diff, name="round_diff"),
     path(ROUND + "again", again, name="round_again"),
@@ -78,4 +100,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(ROUND + "source", round_source, name="round_source"),
     path(ROUND + "sweep/", sweep, name="sweep"),
     path(ROUND + "sweep/panel", sweep_panel, name="sweep_panel"),
+    path(ROUND + "<slug:tab>/", round_tab, name="round_tab"),
 ]

@@ -16,11 +16,17 @@ class KnowledgeConfig(AppConfig):
         from knowledge.experience.catalogue.store import all_strategies
         from knowledge.experience.exchange.write import EXPERIENCE
         from knowledge.experience.lessons.weigh import all_gaps, all_lessons
-        from knowledge.search.index import all_documents, all_specs, fill_when_empty, register
+        from knowledge.search.index import (
+            all_documents,
+            all_platforms,
+            all_specs,
+            fill_when_empty,
+            register,
+        )
 
         for source in (
             *(all_tracks, all_entries, all_lessons, all_gaps),
-            *(all_strategies, all_specs, all_documents),
+            *(all_strategies, all_platforms, all_specs, all_documents),
         ):
             register(source)
         register_kind(WIKI)

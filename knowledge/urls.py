@@ -1,4 +1,4 @@
-"""Addresses of the wiki, mounted at /w/; and the pages of a person's tokens."""
+"""Addresses of the wiki, mounted at /w/; and those of tokens and comments, for kopt/urls.py."""
 
 from django.urls import path
 
@@ -15,9 +15,10 @@ from knowledge.views import (
     spec,
     specs,
 )
+from knowledge.views.comments import comment, retract_comment
 from knowledge.views.tokens import revoke_token, tokens
 
-__all__ = ["revoke_token", "tokens"]
+__all__ = ["comment", "retract_comment", "revoke_token", "tokens"]
 
 app_name = "knowledge"
 FILES = ("json", "csv", "md")

@@ -166,6 +166,11 @@ KOPT_FORMAT = env.choice("KOPT_FORMAT", ("OFF", "ON"), default="OFF")
 # Whether webhooks may go to private addresses and to this host too, where http is taken as well.
 KOPT_WEBHOOK_PRIVATE = env.flag("KOPT_WEBHOOK_PRIVATE", default=False)
 
+# Which gain needs nobody's approval: a smaller one, such as 0.1 for 10 % faster.
+KOPT_REVIEW_ALONE_BELOW = env.number("KOPT_REVIEW_ALONE_BELOW", 0.10, least=0.0)
+# From which gain on two people have to approve, such as 1 for twice as fast.
+KOPT_REVIEW_TWO_ABOVE = env.number("KOPT_REVIEW_TWO_ABOVE", 1.0, least=0.0)
+
 globals().update(celery_settings(DATA_DIR))
 
 # How much is logged to stderr.

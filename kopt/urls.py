@@ -7,7 +7,7 @@ from django.urls import include, path
 from knowledge.api.urls import docs_page, no_such_address
 from knowledge.curation.logins import own_name, throttled
 from knowledge.experience_urls import search
-from knowledge.urls import revoke_token, tokens
+from knowledge.urls import comment, retract_comment, revoke_token, tokens
 from kopt.refusals import bad_request, server_error
 
 handler400 = bad_request
@@ -18,6 +18,8 @@ urlpatterns = [
     path("logout/", LogoutView.as_view(), name="logout"),
     path("tokens/", tokens, name="tokens"),
     path("tokens/<slug:key>/revoke", revoke_token, name="revoke_token"),
+    path("comments/", comment, name="comment"),
+    path("comments/<int:pk>/retract", retract_comment, name="retract_comment"),
     # Before the admin's own addresses: every door that takes a password counts the wrong ones.
     path("admin/login/", throttled(admin.site.login)),
     path(

@@ -5,6 +5,7 @@ from django.urls import include, path
 from campaigns.api import reading
 from campaigns.api.campaigns import STEPS, Campaigns, RestartAnswers, Steering
 from campaigns.api.own_problems import BringProblem
+from campaigns.api.review import ResultDecisions, ReviewQueueView, RoundDecisions, UndoDecision
 from campaigns.api.submissions import HandIn, MeasureAgain, Mend, OneSubmission, Submissions
 from campaigns.api.workers import OnePassport, OneWorker, Workers
 
@@ -42,6 +43,14 @@ urlpatterns = [
     path(ONE_CAMPAIGN + "candidates/", HandIn.as_view(), name="hand_in"),
     path(ONE_CAMPAIGN + "again/", MeasureAgain.as_view(), name="again"),
     path(ONE_CAMPAIGN + "repair/", Mend.as_view(), name="mend"),
+    path("review/", ReviewQueueView.as_view(), name="review"),
+    path(
+        ONE_CAMPAIGN + "rounds/<int:number>/decisions/",
+        RoundDecisions.as_view(),
+        name="round_decisions",
+    ),
+    path(ONE_CAMPAIGN + "decisions/", ResultDecisions.as_view(), name="result_decisions"),
+    path(ONE_CAMPAIGN + "decisions/<int:key>/undo/", UndoDecision.as_view(), name="undo_decision"),
     path("", include("campaigns.repositories.api")),
     path("workers/", Workers.as_view(), name="workers"),
     path("workers/<int:pk>/", OneWorker.as_view(), name="worker"),

@@ -18,6 +18,7 @@ from campaigns.devices.nvml import NvidiaCard, driver_version, visible_cards
 from knowledge.curation.turn import turn
 from knowledge.lookup.value import platform_for_device
 from knowledge.models import Platform
+from knowledge.search.index import index_platforms
 from knowledge.specs.facts import PlatformFacts, PlatformKind, cpu_platform
 
 CPUINFO = Path("/proc/cpuinfo")
@@ -113,7 +114,7 @@ def ensure_platform(device: Device) -> Platform:
         if (found := platform_for_device(device.name)) is not None:
             return found
         facts = platform_facts(device)
-        made, _ = Platform.objects.get_or_create(
+        made, is_new = Platform.objects.get_or_create(
             slug=facts.slug,
             defaults={
                 "name": facts.name,
@@ -124,6 +125,7 @@ def ensure_platform(device: Device) -> Platform:
                 "aliases": list(facts.aliases),
             },
         )
+        index_platforms([made] * is_new)
         return made
 
 

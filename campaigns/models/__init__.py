@@ -1,6 +1,7 @@
 """The records of what we do, one noun a file."""
 
 from campaigns.models.campaign import AbortReason, Campaign, Phase, PitfallKind, Protocol
+from campaigns.models.decision import DecisionWord, ReviewDecision
 from campaigns.models.evaluation import Evaluation, Evidence, Repair
 from campaigns.models.event import Event, Placeholder, Restart, RestartAnswer, Review, Unmasking
 from campaigns.models.imported import ImportedCampaign, ImportedRound
@@ -29,6 +30,7 @@ __all__ = [
     "Case",
     "Cause",
     "Commit",
+    "DecisionWord",
     "Delivery",
     "DeviceWait",
     "Evaluation",
@@ -51,6 +53,7 @@ __all__ = [
     "Restart",
     "RestartAnswer",
     "Review",
+    "ReviewDecision",
     "Round",
     "RoundKind",
     "RoundState",

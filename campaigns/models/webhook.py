@@ -25,7 +25,7 @@ class HookKind(models.TextChoices):
 # The kinds of events that each is read from; a value's history is in tables of its own.
 EVENT_KINDS: dict[str, tuple[str, ...]] = {
     HookKind.JUDGED: ("verdict",),
-    HookKind.DECIDED: ("decided", "decision", "decision_undone"),
+    HookKind.DECIDED: ("decided",),
     HookKind.CONFIRMED: ("standing",),
     HookKind.FINISHED: ("finished", "aborted"),
 }

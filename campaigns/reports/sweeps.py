@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from django.urls import reverse
+
 from campaigns.charts import sweep_course, sweep_strips
 from campaigns.charts.marks import GLYPHS
 from campaigns.charts.sweep_course import Finalist
@@ -281,7 +283,8 @@ def _finalists(record: SweepRecord) -> list[Finalist]:
     chosen = record.round.chosen.ordinal if record.round.chosen else 0
     tried = outcomes_of_trials(record.round) if record.finalists else {}
     verdict = getattr(record.round, "verdict", None)
-    found = []
+    found, own = [], record.round
+    shown = reverse("round_tab", args=[own.campaign_id, own.number, "log"]) + "#candidates"
     for point in record.finalists:
         ordinal, word = point.candidate or 0, VerdictWord.RUNNING
         told = "for the trial"
@@ -294,5 +297,5 @@ def _finalists(record: SweepRecord) -> list[Finalist]:
             told = "not the best of its trial" if passed else f"{word.words} by the trial"
         if not verdict or ordinal in tried:
             told = f"candidate {ordinal}, {told}"
-            found.append(Finalist(point.number, "#candidates", GLYPHS[word], told))
+            found.append(Finalist(point.number, shown, GLYPHS[word], told))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -53,7 +54,9 @@ PLACES = {
     "w": "wiki",
     "x": "experience",
     "search": "experience",
+    "review": "review",
     "workers": "workers",
+    "jobs": "workers",
 }
 
 
@@ -208,6 +211,17 @@ def cell(value: float | None, form: str = "") -> SafeString:
     name = getattr(value, "name", "")
     mark = format_html(' data-quantity="{}"', name) if name else ""
     return format_html('<td title="{0}" data-value="{0}"{1}>{2}</td>', full(value), mark, text)
+
+
+@register.simple_tag(takes_context=True)
+def undo_offer(context: dict[str, Any]) -> dict[str, Any] | None:
+    """What the person decided seconds ago and may take back: url, words, and ms that are left."""
+    request = context.get("request")
+    if request is None or not hasattr(request, "session") or not request.user.is_authenticated:
+        return None
+    offer: dict[str, Any] | None = request.session.get("undo")
+    left_s = offer["until"] - time.time() if offer else 0.0
+    return {**offer, "left_ms": int(left_s * 1000)} if offer and left_s > 0 else None
 
 
 @register.filter

@@ -1,13 +1,14 @@
-"""One campaign, live: the page polls its own address and swaps what has changed; its report, and
-its files."""
+"""One campaign, live: the page polls its own address and swaps what has changed; its other tabs,
+its report, and its files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -46,11 +47,13 @@ from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
 from campaigns.trails.exporters.pull_request import campaign_lines
 from campaigns.views.lookup import ZIP, campaign_at, download, wants_fragment
+from campaigns.views.review import review_of_result
 from knowledge.curation.people import may_review
 from knowledge.experience.recommend.others import others_learned
 from knowledge.views.formats import list_file, record_file
 
-SHOWN_ROUNDS, SHOWN_EVENTS, SPOKEN = 15, 20, 10
+SHOWN_ROUNDS, SHOWN_EVENTS, SPOKEN = 6, 3, 10
+EVENTS_PER_PAGE = 50
 STOP_POLLING = 286
 
 
@@ -93,27 +96,74 @@ def campaign_page(
     now = timezone.now()
     version = campaign_version(found, heartbeat_of(found, now))
     context = _context(request, campaign_sheet(found, now), version)
-    context["others"] = others_learned(
-        op=found.problem.op,
-        backend=found.backend,
-        platform=found.platform.slug,
-        dtype=found.problem.dtype,
-    )
-    context["intake"] = {
-        **fixed(found.backend, found.platform.arch),
-        **intake_of(found).shown,
-        "Beside the best": ", ".join(EVALUATION_KINDS[kind].words for kind in TORCH)
-        if wants_baselines(found)
-        else "nothing",
-    }
+    context |= review_of_result(request, found)
     if found.state == CampaignState.DRAFT:
         context |= {
             "checklist": checklist(found),
+            "intake": _intake(found),
             "gaps": [missing_spec_of(found, question) for question in ceilings_of(found).missing],
             "placeholders": Placeholder.objects.filter(campaign=found).select_related("by"),
             "may_allow": may_review(request.user),
         }
-    return render(request, "campaigns/campaign.html", context | more, status=status)
+    return render(request, "campaigns/campaign/overview.html", context | more, status=status)
+
+
+def _intake(found: Campaign) -> dict[str, str]:
+    """Everything that was settled at its creation, by name."""
+    torch = ", ".join(EVALUATION_KINDS[kind].words for kind in TORCH)
+    return {
+        **fixed(found.backend, found.platform.arch),
+        **intake_of(found).shown,
+        "Beside the best": torch if wants_baselines(found) else "nothing",
+    }
+
+
+def _target(request: HttpRequest, sheet: CampaignSheet) -> dict[str, Any]:
+    """What it aims at, when it stops, and what was settled at its creation."""
+    found = sheet.campaign
+    return {
+        "pitfalls": pitfalls_of(found),
+        "limits": limits_of(sheet, timezone.now()),
+        "intake": _intake(found),
+        "drift": SimpleLazyObject(lambda: drift_of(found)),
+    }
+
+
+def _activity(request: HttpRequest, sheet: CampaignSheet) -> dict[str, Any]:
+    """What happened, by whom; `?page=` of the events counts from 1."""
+    found = sheet.campaign
+    events = found.events.select_related("round").order_by("-pk")
+    return {
+        "page": Paginator(events, EVENTS_PER_PAGE).get_page(request.GET.get("page")),
+        "proposers": proposer_rows(sheet, timezone.now()),
+        "course": course_of(found),
+        "lineage": lineage_of(found),
+        "dispatch": dispatch_of(sheet.best.round) if sheet.best else None,
+        "others": others_learned(
+            op=found.problem.op,
+            backend=found.backend,
+            platform=found.platform.slug,
+            dtype=found.problem.dtype,
+        ),
+    }
+
+
+# The last part of the address → words and what the tab needs; each has a template of that name.
+TABS: dict[str, tuple[str, Callable[[HttpRequest, CampaignSheet], dict[str, Any]]]] = {
+    "target": ("Target", _target),
+    "activity": ("Activity", _activity),
+}
+
+
+@require_safe
+def campaign_tab(request: HttpRequest, campaign_id: int, tab: str) -> HttpResponse:
+    """A tab beside the overview: `TABS`."""
+    if tab not in TABS:
+        raise Http404(f"a campaign has no tab {tab!r}; accepted: {', '.join(TABS)}")
+    sheet = campaign_sheet(campaign_at(campaign_id), timezone.now())
+    _, load = TABS[tab]
+    context = {"sheet": sheet, "campaign": sheet.campaign, "tab": tab, **load(request, sheet)}
+    return render(request, f"campaigns/campaign/{tab}.html", context)
 
 
 def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> dict[str, Any]:
@@ -139,20 +189,15 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "takes_candidates": takes_candidates(found),
         "takes_later": takes_later(found),
         "waiting": SimpleLazyObject(lambda: waiting_sheets(found)),
-        "proposers": SimpleLazyObject(lambda: proposer_rows(sheet, timezone.now())),
         "is_over": is_over(found),
         "baselines": SimpleLazyObject(lambda: baseline_rows(found)),
         "copies": SimpleLazyObject(lambda: copies_of(sheet)),
-        "pitfalls": pitfalls_of(found),
+        "tab": "overview",
         "doubts": doubts_of(found),
         # Looked up only where they are drawn, which a heartbeat alone does not.
-        "lineage": SimpleLazyObject(lambda: lineage_of(found)),
         "drift": SimpleLazyObject(lambda: drift_of(found)),
-        "dispatch": dispatch_of(sheet.best.round) if sheet.best else None,
         "progress": progress,
         "offer_until": offer_until,
-        "course": SimpleLazyObject(lambda: course_of(found)),
-        "limits": SimpleLazyObject(lambda: limits_of(sheet, timezone.now())),
     }
 
 
@@ -188,7 +233,7 @@ def report(request: HttpRequest, campaign_id: int) -> HttpResponse:
     if file := list_file(request, name, as_table=lambda: trend_table(trend_of(sheet))):
         return file
     context = report_context(sheet, lambda n: reverse("round", args=[campaign.pk, n]))
-    return render(request, "campaigns/report.html", context)
+    return render(request, "campaigns/report.html", {**context, "tab": "report"})
 
 
 @require_safe

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Max, Q
@@ -14,12 +13,10 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from campaigns.api.serializers import CampaignSerializer
-from campaigns.models import Campaign, CampaignState, Round
+from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import WORKING
-from campaigns.records.campaigns import target_of
-from campaigns.reports.rows import rows_of
+from campaigns.reports.listing import campaign_lines
 from campaigns.reports.tables import campaigns_table
-from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.views.lookup import wants_fragment
 from knowledge.views.formats import list_file
 
@@ -67,7 +64,7 @@ def campaigns(request: HttpRequest) -> HttpResponse:
     page: Page[Campaign] = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
-        "lines": _lines(list(page)),
+        "lines": campaign_lines(list(page)),
         "asked": asked,
         "sort": sort,
         "sorts": list(SORTS),
@@ -80,33 +77,8 @@ def campaigns(request: HttpRequest) -> HttpResponse:
 
 
 def _table(found: Sequence[Campaign]) -> DataFrame:
-    lines = _lines(found)
-    return campaigns_table((line["campaign"], line["best"], line["rounds"]) for line in lines)
-
-
-def _lines(page: Sequence[Campaign]) -> list[dict[str, Any]]:
-    """Each campaign with its incumbent's row, and its verdicts: word and count; two queries."""
-    words: dict[int, Counter[str]] = defaultdict(Counter)
-    rounds = Round.objects.filter(campaign__in=page)
-    for campaign_id, word in rounds.values_list("campaign_id", "verdict__word"):
-        words[campaign_id][word or VerdictWord.RUNNING] += 1
-    # What the incumbents' times rest on.
-    rests_on = rounds.filter(Q(number=1) | Q(verdict__word=VerdictWord.ACCEPTED))
-    kept: dict[int, list[Round]] = defaultdict(list)
-    for row in rests_on.select_related("verdict", "against__round", "chosen").order_by("number"):
-        kept[row.campaign_id].append(row)
-    lines = []
-    for campaign in page:
-        best, key = None, campaign.pk
-        if campaign.incumbent:
-            rows = rows_of(campaign, kept[key], target_of(campaign))
-            found = (row for row in rows if row.round.pk == campaign.incumbent.round_id)
-            best = next(found, None)
-        tallies = [(word, word.words, words[key][word]) for word in VerdictWord]
-        # As against the budget: those with a verdict.
-        judged = words[key].total() - words[key][VerdictWord.RUNNING]
-        lines.append({"campaign": campaign, "best": best, "tallies": tallies, "rounds": judged})
-    return lines
+    lines = campaign_lines(found)
+    return campaigns_table((line.campaign, line.best, line.rounds) for line in lines)
 
 
 def _facets() -> dict[str, list[tuple[str, str]]]:

@@ -15,12 +15,11 @@ from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 from django.views.decorators.http import require_safe
 
-from campaigns.models import Campaign, Event, Verdict
+from campaigns.models import Campaign, Event
 from campaigns.models.transitions import CampaignState
-from campaigns.rules.verdict.decision import VerdictWord as Word
+from campaigns.records.review_queue import rows_of_queue, waiting_in_all
 from campaigns.views.lookup import campaign_at
 from knowledge.curation.signed_addresses import by_key
-from knowledge.models import Lesson, LessonState, Spec, SpecState
 
 MOST = 50
 # XML 1.0 has no place for these; texts of candidates' logs can hold any.
@@ -100,32 +99,20 @@ class ReviewFeed(EntryFeed):
     title = "kopt: waiting for a decision"
 
     def link(self) -> str:
-        return reverse("knowledge:review")
+        return reverse("review")
 
     def items(self) -> Iterable[FeedEntry]:
-        verdicts = Verdict.objects.filter(word=Word.NEEDS_REVIEW).select_related("round__campaign")
-        specs = Spec.objects.filter(state=SpecState.PROPOSED).select_related("platform")
-        lessons = Lesson.objects.filter(state=LessonState.PROPOSED)
-        found = [
-            *(
-                FeedEntry(f"verdict:{v.pk}", str(v.round), v.sentence, _page(v.round), v.decided_at)
-                for v in verdicts.order_by("-pk")[:MOST]
-            ),
-            *(
-                FeedEntry(f"spec:{s.pk}", str(s), s.shown, _page(s), s.created_at)
-                for s in specs.order_by("-pk")[:MOST]
-            ),
-            *(
-                FeedEntry(f"lesson:{x.uuid}", "Lesson", x.takeaway, _page(x), x.created_at)
-                for x in lessons.order_by("-pk")[:MOST]
-            ),
+        newest = sorted(waiting_in_all(), key=lambda one: one.since, reverse=True)[:MOST]
+        return [
+            FeedEntry(
+                f"{row.waiting.kind}:{row.waiting.key}",
+                row.title,
+                f"{row.asks} {row.affects}".strip(),
+                row.url,
+                row.waiting.since,
+            )
+            for row in rows_of_queue(newest)
         ]
-        return sorted(found, key=lambda entry: entry.at, reverse=True)[:MOST]
-
-
-def _page(row: Any) -> str:
-    found: str = row.get_absolute_url()
-    return found
 
 
 def _view(feed: EntryFeed) -> Any:

@@ -1,29 +1,29 @@
-"""What needs me, what runs, what changed; and what belongs to the site, not to a campaign."""
+"""What needs me, what runs, what is mine and what is done; and what belongs to the site."""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.contrib.auth.decorators import login_not_required
-from django.db import DatabaseError, connection
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from campaigns.models import Campaign, Event, Verdict
+from campaigns.api.serializers import EventSerializer
+from campaigns.models import Campaign, Event
+from campaigns.records.review_queue import review_queue, rows_of_queue
+from campaigns.reports.listing import campaign_lines
 from campaigns.reports.live import overview_version
 from campaigns.reports.sheet import campaign_sheet
-from campaigns.reports.theme import COOKIE, Theme
-from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.views.lookup import wants_fragment
-from knowledge.curation.people import may_review
-from knowledge.experience.lessons.listing import to_decide
-from knowledge.models import Flag, Spec, SpecState
+from knowledge.views.formats import list_file
 
-REVIEWS, RUNNING, CHANGES = 20, 10, 12
+REVIEWS, RUNNING, FINISHED, RECENT, EVENTS = 5, 10, 10, 5, 50
+# A person who comes back later than this begins another visit.
+VISIT, VISITS = timedelta(minutes=30), "visits"
 # What happens inside a round is for the campaign's own page; its verdict is news to everyone.
 DETAILS = ("evaluated", "round_opened", "round_closed", "screened", "target_set")
 
@@ -41,52 +41,37 @@ def home(request: HttpRequest) -> HttpResponse:
     if wants_fragment(request):
         return render(request, "campaigns/partials/running.html", context)
     person: Any = request.user
-    decisions: set[int] = set()
-    if may_review(person):
-        proposed = Spec.objects.filter(state=SpecState.PROPOSED).exclude(proposed_by=person)
-        flags = Flag.objects.open().exclude(spec__state=SpecState.RETIRED)
-        flagged = flags.exclude(raised_by=person).values_list("spec", flat=True)
-        decisions = {*proposed.values_list("pk", flat=True), *flagged}
-    values, learned = len(decisions), to_decide(person)
-    waiting = Verdict.objects.filter(word=Word.NEEDS_REVIEW).select_related("round__campaign")
-    changes = Event.objects.exclude(kind__in=DETAILS).select_related("campaign", "round")
+    waiting = review_queue(person).mine
+    since = _last_visit(request, now)
+    campaigns = Campaign.objects.for_list()
+    finished = campaigns.filter(finished_at__isnull=False).order_by("-finished_at")
+    fresh = list(finished.filter(finished_at__gt=since)[:FINISHED]) if since else []
     more = {
-        "reviews": waiting.order_by("pk")[:REVIEWS],
-        "values": values,
-        "learned": learned,
-        "waiting": waiting.count() + values + learned,
-        "changes": changes.order_by("-pk")[:CHANGES],
+        "needed": rows_of_queue(waiting[:REVIEWS]),
+        "waiting": len(waiting),
+        "since": since if fresh else None,
+        "finished": campaign_lines(fresh or list(finished[:RECENT])),
+        "own": campaign_lines(list(campaigns.filter(created_by=person)[:RECENT])),
         "is_empty": not Campaign.objects.exists(),
     }
     return render(request, "campaigns/home.html", {**context, **more})
 
 
-@login_not_required
+def _last_visit(request: HttpRequest, now: datetime) -> datetime | None:
+    """When the person was here before this visit; None on the first. The session keeps both."""
+    before, last = request.session.get(VISITS) or (None, None)
+    if last is None or now - datetime.fromisoformat(last) > VISIT:
+        before = last
+    request.session[VISITS] = before, now.isoformat()
+    return datetime.fromisoformat(before) if before else None
+
+
 @require_safe
-def health(request: HttpRequest) -> JsonResponse:
-    """Answer 200, or 503 when the database does not answer."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except DatabaseError:
-        return JsonResponse({"database": "unreachable"}, status=503)
-    return JsonResponse({"database": "ok"})
-
-
-YEAR_S = 365 * 24 * 3600
-
-
-@login_not_required
-@require_POST
-def theme(request: HttpRequest) -> HttpResponse:
-    """Store the choice and go back to where it was made."""
-    back = request.POST.get("next", "/")
-    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure()):
-        back = "/"
-    response = HttpResponseRedirect(back)
-    chosen = Theme.read(request.POST.get("theme", ""))
-    response.set_cookie(
-        COOKIE, chosen.value, max_age=YEAR_S, samesite="Lax", httponly=True,
-        secure=request.is_secure(),
-    )  # fmt: skip
-    return response
+def events(request: HttpRequest) -> HttpResponse:
+    """What happened in all campaigns, the newest first; `?page=` counts from 1, `?format=`."""
+    changes = Event.objects.exclude(kind__in=DETAILS).select_related("campaign", "round")
+    newest = changes.order_by("-pk")
+    if file := list_file(request, "events", newest, EventSerializer, "message kind campaign at"):
+        return file
+    page = Paginator(newest, EVENTS).get_page(request.GET.get("page"))
+    return render(request, "campaigns/events.html", {"page": page})

@@ -21,7 +21,7 @@ from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.evaluator.contract.problem_reader import with_line
 from campaigns.models import Campaign, Case, Problem
 from campaigns.problems.import_.collection import read_collection
-from campaigns.problems.import_.draft import DraftError, Given, ProblemDraft
+from campaigns.problems.import_.draft import CallNeeded, DraftError, Given, ProblemDraft
 from campaigns.problems.import_.propose import propose
 from campaigns.records.problem_rows import read_problem
 from campaigns.reports.diff import highlighted
@@ -132,7 +132,12 @@ def new_problem(request: HttpRequest) -> HttpResponse:
 
     def read_in() -> ProblemDraft:
         _take_uploads(request, values)
-        return propose(_given(values))
+        try:
+            return propose(_given(values))
+        except CallNeeded as asked:
+            # What its own words suggest stands in the field, to be looked at and sent.
+            values["calls"] = values["calls"].strip() or asked.proposed
+            raise
 
     return _offer(request, "campaigns/new_problem.html", read_in, {"values": values})
 

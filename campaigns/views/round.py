@@ -13,34 +13,18 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from campaigns.api.serializers import RoundSerializer, WholeRoundSerializer
-from campaigns.evaluator.contract import Source
-from campaigns.models import Campaign, Candidate, Evaluation, Round, StandingWord
-from campaigns.models.kinds import TORCH
-from campaigns.records.campaigns import intake_of, target_of
-from campaigns.records.cases import dispatch_of, no_split
-from campaigns.records.device_waits import no_worker_of
-from campaigns.records.evaluations import machine_code_in, report_of
-from campaigns.records.findings import finding_counts, found_lines
-from campaigns.records.rounds import hypothesis_of
-from campaigns.records.submissions import awaited_repair, not_now, takes_candidates
-from campaigns.records.sweeps import sweep_of
-from campaigns.records.target.target_drift import drift_of
-from campaigns.records.verdicts import classes_of, sanitizer_result
-from campaigns.reports.case_table import busy_words, case_rows, seen_table
+from campaigns.models import Candidate, Round
+from campaigns.records.campaigns import target_of
+from campaigns.records.findings import found_lines
 from campaigns.reports.comparison import compare_rounds
 from campaigns.reports.diff import Diff, diff, highlighted
-from campaigns.reports.lineage import lineage_of, reproduce_commands
-from campaigns.reports.rows import meanings, sessions_of, some_rows
+from campaigns.reports.rows import some_rows
 from campaigns.reports.sheet import campaign_sheet
-from campaigns.reports.splits import splits_of
 from campaigns.reports.tables import comparison_table, rounds_table
-from campaigns.rules.verdict.attribution import attributions_of
-from campaigns.rules.verdict.report_words import notes_of
 from campaigns.trails.exporters.pull_request import round_lines
 from campaigns.views.lookup import (
     campaign_at,
@@ -50,8 +34,8 @@ from campaigns.views.lookup import (
     round_at,
     wants_fragment,
 )
-from campaigns.views.sweep import panel_of
-from knowledge.experience.recommend.others import RoundLearned, round_learned
+from campaigns.views.review import review_of
+from campaigns.views.round_tabs import OVERVIEW, TABS, neighbours, tab_context
 from knowledge.views.formats import list_file, record_file
 
 SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000
@@ -83,78 +67,27 @@ def _lines(request: HttpRequest, found: Round) -> Iterable[str]:
     return round_lines(row, request.build_absolute_uri)
 
 
+@require_safe
+def round_tab(request: HttpRequest, campaign_id: int, number: int, tab: str) -> HttpResponse:
+    """One of `TABS`; the first of them is the round's own address."""
+    if tab not in TABS or tab == OVERVIEW:
+        raise Http404(f"a round has no tab {tab!r}; accepted: {', '.join([*TABS][1:])}")
+    found = round_at(campaign_at(campaign_id), number)
+    context = {**tab_context(found, tab), **review_of(request, found)}
+    return render(request, f"campaigns/round/{tab}.html", context)
+
+
 def round_page(
     request: HttpRequest, found: Round, said: dict[str, str] | None = None
 ) -> HttpResponse:
     """said: a repair that was refused, as it was typed, with the error."""
-    campaign, number = found.campaign, found.number
-    candidate = candidate_of(found)
-    verdict = getattr(found, "verdict", None)
-    target = target_of(campaign)
-    row = some_rows(campaign, [number], target)[number]
-    evaluations = _evaluations(found)
-    measured = verdict.evaluation if verdict else next(iter(evaluations), None)
-    report = report_of(measured) if measured else None
-    sessions = sessions_of(found)
-    guard = intake_of(campaign).guard_policy
-    context: dict[str, Any] = {
-        "campaign": campaign,
-        "round": found,
-        "row": row,
-        "verdict": verdict,
-        **_offers(found),
-        "said": said,
-        "looked": sanitizer_result(verdict) if verdict else None,
-        "sessions": sessions,
-        "meanings": meanings(),
-        "doubts": [s for s in sessions if s.word == StandingWord.NOT_REPRODUCED],
-        "hypothesis": hypothesis_of(found),
-        "candidate": candidate,
-        "findings": found_lines(candidate, campaign) if candidate else None,
-        "classes": classes_of(verdict) if verdict else (),
-        "dispatch": dispatch_of(found),
-        "no_split": no_split(found),
-        "split_in": campaign.rounds.filter(split__called_by=number).first(),
-        "cases": case_rows(row, report, target, guard),
-        "measured": measured,
-        "report": report,
-        "notes": notes_of(report) if report else (),
-        "attributions": attributions_of(report),
-        "seen": seen_table(report),
-        "busy": busy_words(report),
-        "target": target,
-        "splits": splits_of(campaign, report, _source(measured, candidate), target)
-        if measured
-        else None,
-        "code": machine_code_in(e for e in evaluations if e.candidate == candidate),
-        "drift": SimpleLazyObject(lambda: drift_of(campaign)),
-        "learned": _learned(found),
-        "commit": getattr(found, "commit", None),
-        "lineage": SimpleLazyObject(lambda: lineage_of(campaign)),
-        "candidates": _candidates(found, evaluations),
-        "repairs": found.repairs.all(),
-        "voids": [found for found in reversed(evaluations) if found.void],
-        "commands": reproduce_commands(campaign, found, candidate) if candidate else (),
-        **panel_of(campaign, found, sweep_of(found)),
-        **_neighbours(campaign, number),
-        **_diff(request, found, candidate, "incumbent"),
-    }
+    context = {**tab_context(found, OVERVIEW), "said": said}
+    context |= _diff(request, found, context["candidate"], "incumbent")
+    context |= review_of(request, found)
     shown: Diff | None = context["diff"]
     if shown and len(shown.rows) > SHOWN_LINES and context["view"] == "unified":
         context |= {"diff_rows": shown.rows[:SHOWN_LINES], "cut": len(shown.rows) - SHOWN_LINES}
-    return render(request, "campaigns/round.html", context, status=422 if said else 200)
-
-
-def _offers(found: Round) -> dict[str, Any]:
-    """What can be done about the round, and what it waits for."""
-    campaign, verdict = found.campaign, getattr(found, "verdict", None)
-    is_best = found.chosen_id == campaign.incumbent_id
-    return {
-        "takes_candidates": verdict is not None and takes_candidates(campaign),
-        "may_repeat": verdict and found.number > 1 and not (is_best or not_now(campaign)),
-        "no_worker": "" if verdict else no_worker_of(campaign),
-        "awaited": None if verdict else awaited_repair(campaign),
-    }
+    return render(request, "campaigns/round/overview.html", context, status=422 if said else 200)
 
 
 @require_safe
@@ -164,8 +97,9 @@ def round_diff(request: HttpRequest, campaign_id: int, number: int) -> HttpRespo
     found = round_at(campaign, number)
     against = request.GET.get("against", "incumbent")
     shown = _diff(request, found, candidate_of(found), against)
-    context = {"campaign": campaign, "round": found, "against": against, "rivals": RIVALS, **shown}
-    return render(request, "campaigns/diff.html", {**context, **_neighbours(campaign, number)})
+    context = {"campaign": campaign, "round": found, "against": against, "rivals": RIVALS}
+    context |= review_of(request, found)
+    return render(request, "campaigns/diff.html", {**context, **shown, **neighbours(found)})
 
 
 @require_safe
@@ -193,46 +127,6 @@ def round_source(request: HttpRequest, campaign_id: int, number: int) -> HttpRes
         "lines": highlighted(candidate.text, candidate.file_name),
     }
     return render(request, "campaigns/source.html", context)
-
-
-def _learned(found: Round) -> RoundLearned:
-    """What the round is to the team's experience."""
-    tried = hypothesis_of(found)
-    campaign = found.campaign
-    return round_learned(
-        campaign.pk,
-        found.number,
-        tried.strategy if tried else "",
-        campaign.backend,
-        tried.follows if tried else (),
-    )
-
-
-def _source(measured: Evaluation, candidate: Candidate | None) -> Source:
-    """The source that was measured, without a query where it is the candidate of the page."""
-    is_own = candidate is not None and candidate.pk == measured.candidate_id
-    return candidate.source if candidate and is_own else measured.candidate.source
-
-
-def _evaluations(round_: Round) -> list[Evaluation]:
-    """Every evaluation of the round's candidates, the newest first."""
-    rows = Evaluation.objects.filter(candidate__round=round_).exclude(kind__in=TORCH)
-    return list(rows.select_related("candidate", "worker").order_by("-pk"))
-
-
-def _candidates(round_: Round, evaluations: list[Evaluation]) -> list[dict[str, Any]]:
-    """The round's candidates, each with its own evaluations in the order of their making."""
-    return [
-        {
-            "pk": row.pk,
-            "ordinal": row.ordinal,
-            "label": row.label,
-            "findings": finding_counts(row, round_.campaign),
-            "repair": getattr(row, "repair", None),
-            "found": [e for e in reversed(evaluations) if e.candidate_id == row.pk],
-        }
-        for row in round_.candidates.select_related("repair")
-    ]
 
 
 def _diff(
@@ -268,13 +162,6 @@ def _rival(found: Round, against: str) -> Candidate | None:
     return candidate_of(other) if other else None
 
 
-def _neighbours(campaign: Campaign, number: int) -> dict[str, int | None]:
-    numbers = campaign.rounds.order_by("number")
-    before = numbers.filter(number__lt=number).last()
-    after = numbers.filter(number__gt=number).first()
-    return {"before": before.number if before else None, "after": after.number if after else None}
-
-
 def _file(candidate: Candidate) -> HttpResponse:
     # Plain text as an attachment: whatever the candidate holds, no browser runs it.
     suffix = candidate.file_name.rpartition(".")[2]
@@ -299,6 +186,7 @@ def rounds(request: HttpRequest, campaign_id: int) -> HttpResponse:
     context = {
         "sheet": sheet,
         "campaign": sheet.campaign,
+        "tab": "rounds",
         "rows": page.object_list,
         "page": page,
         "wanted": wanted,

@@ -19,6 +19,7 @@ from campaigns.reports.sheet import BASELINE, campaign_sheet
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.views.lookup import campaign_at, round_at
+from knowledge.curation.people import is_lead
 from knowledge.curation.signed_addresses import by_key, signed
 
 LABEL = "kopt"
@@ -48,6 +49,7 @@ def share(request: HttpRequest, campaign_id: int) -> HttpResponse:
     badge_url = signed(request, badge)
     context = {
         "campaign": campaign,
+        "is_lead": is_lead(request.user),
         "best": best,
         "badge": badge,
         "badge_url": badge_url,

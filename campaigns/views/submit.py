@@ -17,7 +17,13 @@ from django.views.decorators.vary import vary_on_headers
 from campaigns.api.submissions import SubmissionSerializer
 from campaigns.models import Campaign, Evaluation, Submission, Submitter
 from campaigns.proposers.base import MetricDirection
-from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn, SubmissionRefused
+from campaigns.proposers.handed_in import (
+    BUCKETS,
+    LARGEST_SOURCE,
+    NEEDED,
+    HandedIn,
+    SubmissionRefused,
+)
 from campaigns.proposers.situation import facts_about
 from campaigns.records.campaigns import target_of
 from campaigns.records.device_waits import no_worker_of
@@ -77,10 +83,14 @@ class CandidateForm(forms.Form):
     )
     strategy = _text("Strategy", "optional; its name in the catalogue", list="strategies")
 
+    needed = frozenset(NEEDED)  # the step refuses what lacks one; the page marks them
+
     def __init__(self, *arguments: Any, facts: Mapping[str, str], **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.auto_id = "hand-%s"
         self.fields["source"].widget = forms.Textarea(EDITOR)
+        for name in self.needed.difference(("evidence",)):  # of which one box is enough
+            self.fields[name].widget.attrs["required"] = True
         evidence = self.fields["evidence"]
         assert isinstance(evidence, forms.MultipleChoiceField)
         evidence.choices = list(facts.items())

@@ -82,6 +82,7 @@ def sweep(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
         "facts": facts.values(),
         "rows": [_row(record, point, reasons, facts) for point in page.object_list],
         **_form(record, request.GET),
+        **panel_of(campaign, found, record),
     }
     part = "campaigns/partials/sweep_page.html"
     return render(request, part if wants_fragment(request) else "campaigns/sweep.html", context)

@@ -5,11 +5,13 @@ An address may hold somebody's key, so leads alone see them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import permission_required
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -21,6 +23,7 @@ from campaigns.models import Delivery, HookKind, Webhook
 from campaigns.steps.safe_post import LONGEST
 from campaigns.steps.webhooks import TRIES, add_webhook, deliver_again, end_webhook
 from knowledge.curation.errors import Conflict, CurationError
+from knowledge.curation.people import is_lead
 from knowledge.forms.decide import add_refusal
 from knowledge.views.actions import refused
 from knowledge.views.formats import list_file
@@ -29,7 +32,17 @@ PER_PAGE = 50
 HEAD = "url kinds by created_at ended_at"
 DELIVERED = "id kind source word attempts status excerpt at"
 
-leads_only = permission_required("campaigns.add_webhook", raise_exception=True)
+
+def leads_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Decorate a view that the role lead alone opens."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, **named: Any) -> HttpResponse:
+        if not is_lead(request.user):
+            raise PermissionDenied("webhooks need the role lead")
+        return view(request, **named)
+
+    return guarded
 
 
 class WebhookForm(forms.Form):

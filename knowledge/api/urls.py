@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from knowledge.api.comments import CommentList, RetractComment
 from knowledge.api.experience import (
     ExperienceView,
     GapsView,
@@ -48,6 +49,8 @@ urlpatterns = [
     path("lessons/<uuid:uuid>/", OneLessonView.as_view(), name="one_lesson"),
     path("gaps/", GapsView.as_view(), name="gaps"),
     path("gaps/<uuid:uuid>/", OneGapView.as_view(), name="one_gap"),
+    path("comments/", CommentList.as_view(), name="comments"),
+    path("comments/<int:pk>/retract/", RetractComment.as_view(), name="retract_comment"),
     path("search", SearchView.as_view(), name="search"),
     path("recommend/", RecommendView.as_view(), name="recommend"),
 ]

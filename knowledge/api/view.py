@@ -102,7 +102,7 @@ class WithinScope(BasePermission):
             return True
         scope: Scope | None = view.scopes.get(request.method)
         if scope is None:
-            self.message = "no token may do this: a person does, logged in"
+            self.message = view.for_people
             return False
         self.message = f"the token needs the scope {scope.value}; it has {', '.join(token.scopes)}"
         return token.allows(scope)
@@ -125,7 +125,8 @@ class TokenRate(SimpleRateThrottle):
 class ApiView(APIView):
     """An address for people who are logged in and for their tokens.
 
-    scopes: method → what a token needs for it; for people alone without one. GET is `read`.
+    scopes: method → what a token needs for it; for people alone without one, which `for_people`
+    says. GET is `read`.
     """
 
     # Set here and not in the settings: no address may fall back to the framework's own pages,
@@ -137,6 +138,7 @@ class ApiView(APIView):
     parser_classes = [StrictJson]
     http_method_names = ["get", "head", "post"]
     scopes: ClassVar[dict[str, Scope]] = {}
+    for_people = "no token may do this: a person does, logged in"
     has_etag = False
     claimed: KeptAnswer | None = None
 

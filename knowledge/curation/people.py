@@ -34,6 +34,11 @@ def may_review(person: Any) -> bool:
     return bool(person.is_authenticated and person.has_perm(REVIEW))
 
 
+def is_lead(person: Any) -> bool:
+    """Whether this user may see who did what."""
+    return bool(person.is_superuser or person.groups.filter(name="lead").exists())
+
+
 def require_proposer(person: Any) -> None:
     """Raise Forbidden unless this person, or a command, may propose."""
     if person is not None and not may_propose(person):

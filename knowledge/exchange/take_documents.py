@@ -20,7 +20,7 @@ from knowledge.exchange.readers.foreign import LineFate, LineOutcome
 from knowledge.lookup.needs import question_of
 from knowledge.models import Batch, Document, Flag, FlagAnswer, Platform, Revision, Spec, SpecState
 from knowledge.models.document import MEASURED_ORIGIN, SHIPPED_ORIGIN
-from knowledge.search.index import index_documents
+from knowledge.search.index import index_documents, index_platforms
 from knowledge.specs.facts import PlatformFacts, Rank
 from knowledge.specs.reader import Page
 
@@ -71,6 +71,7 @@ def store_platforms(platforms: Iterable[PlatformFacts]) -> tuple[PlatformChange,
     changed = [slug for slug in before if now[slug] != before[slug]]
     for slug in changed:
         Platform.objects.filter(slug=slug).update(**now[slug])
+    index_platforms(Platform.objects.filter(slug__in=[*new, *changed]))
     found = [PlatformChange(slug, f"new: {now[slug]['name']}", True) for slug in new]
     for slug in changed:
         old, own = before[slug], now[slug]

@@ -2,6 +2,7 @@
 
 from knowledge.models.batch import Batch, BatchKind, BatchState
 from knowledge.models.change import Action, SpecChange, Waiver
+from knowledge.models.comment import Comment, NoticeKind, Notification, SubjectKind
 from knowledge.models.document import Document, Revision
 from knowledge.models.experience import (
     Adoption,
@@ -49,6 +50,7 @@ __all__ = [
     "BatchKind",
     "BatchState",
     "Citation",
+    "Comment",
     "ConflictState",
     "Disagreement",
     "Document",
@@ -71,6 +73,8 @@ __all__ = [
     "LessonSource",
     "LessonState",
     "LoginAttempt",
+    "NoticeKind",
+    "Notification",
     "Platform",
     "Revision",
     "Scope",
@@ -81,6 +85,7 @@ __all__ = [
     "SpecState",
     "Strategy",
     "StrategyKind",
+    "SubjectKind",
     "Token",
     "TrackRecord",
     "Waiver",

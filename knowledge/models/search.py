@@ -12,13 +12,14 @@ from django.db import models
 class Kind(models.TextChoices):
     """What a row stands for, in the order in which a page shows it."""
 
-    TRACK = "track", "experience"
-    LESSON = "lesson", "lessons"
-    STRATEGY = "strategy", "strategies"
-    ENTRY = "entry", "attempts"
-    ROUND = "round", "rounds"
+    PLATFORM = "platform", "platforms"
     SPEC = "spec", "values"
     DOCUMENT = "document", "documents"
+    STRATEGY = "strategy", "strategies"
+    TRACK = "track", "experience"
+    LESSON = "lesson", "lessons"
+    ENTRY = "entry", "attempts"
+    ROUND = "round", "rounds"
     GAP = "gap", "gaps"
 
 

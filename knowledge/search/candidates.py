@@ -56,7 +56,7 @@ GROUPS = (
     RowGroup((Kind.LESSON, Kind.STRATEGY, Kind.GAP), unstated_holds=True),
     RowGroup((Kind.ENTRY,), newest=True),
     RowGroup((Kind.ROUND,), newest=True),
-    RowGroup((Kind.SPEC, Kind.DOCUMENT), text_holds=True),
+    RowGroup((Kind.PLATFORM, Kind.SPEC, Kind.DOCUMENT), text_holds=True),
 )
 
 
@@ -88,8 +88,14 @@ class AskedWords:
 
     @property
     def least(self) -> int:
-        """The fewest words that a row must hold: one half."""
-        return math.ceil(len(self.needed) / 2)
+        """The fewest words that a row must hold: one half; none where only its scope is known."""
+        return 0 if self.only_scope else math.ceil(len(self.needed) / 2)
+
+    @property
+    def only_scope(self) -> bool:
+        """Whether nothing holds a word of it but those that its scope was read from."""
+        soft = any(term.forms for term in self.terms if not term.needed)
+        return soft and not any(term.forms for term in self.needed)
 
     def at_most(self, without: str = "") -> int:
         """Rows that can hold all words and the scope, or the scope without one facet."""
@@ -116,7 +122,9 @@ def group_rows(
         every = all_of((*inside, *(holds_any(sorted(term.forms)) for term in asked.needed)))
         rows = _fetched(every, group, asked, asked.at_most())
     more = len(rows) > group.most
-    if len(rows) < wanted and (some := _some(asked, group)):
+    if asked.only_scope and asked.needed and not group.newest:
+        rows = _fetched(all_of(inside), group, asked, asked.total)
+    elif len(rows) < wanted and (some := _some(asked, group)):
         rows |= _fetched(all_of((*inside, some)), group, asked, sum(asked.rows))
     listed = list(rows.values())[: group.most]
     count_all = group.unstated_holds
@@ -137,7 +145,9 @@ def scope_of(query: SearchQuery, group: RowGroup) -> list[str]:
         held = holds_any([*words, f"{facet.name}=any"] if group.unstated_holds else words)
         if group.text_holds and facet.said:
             said = [word for word in words_of(facet.said) if word != facet.name]
-            held = any_of((held, all_of(map(holds, said))))
+            # A page on attention is one on flash attention too.
+            together = any_of if facet.name == "op" else all_of
+            held = any_of((held, together(map(holds, said))))
         parts.append(held)
     return parts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 from django.db.models import Q
@@ -13,6 +13,7 @@ from django.db.models import Q
 from knowledge.experience.terms import Bottleneck
 from knowledge.lookup.listing import FilterError
 from knowledge.models import Kind, Platform, SearchRow, SearchWord
+from knowledge.search.best import Asked, best_of, worth_of
 from knowledge.search.candidates import (
     GROUPS,
     AskedWords,
@@ -29,8 +30,10 @@ from knowledge.search.index import PROVEN
 from knowledge.search.query import SearchQuery, parse_query
 from knowledge.search.rank import RankedRow, RankTerm, term_of, with_neighbours
 from knowledge.search.tokens import (
+    CALLED,
     FACETS,
     FAILED,
+    MODEL,
     SAID,
     STANDS_FOR,
     WORKED,
@@ -47,9 +50,10 @@ ALWAYS: dict[str, tuple[str, ...]] = {
     "kind": tuple(Kind.values),
     "symptom": tuple(each.value for each in Bottleneck),
 }
-WORKED_SECTION, DID_NOT_SECTION = "worked", "did_not"
+BEST_SECTION, WORKED_SECTION, DID_NOT_SECTION = "best", "worked", "did_not"
 SIDED = (Kind.TRACK, Kind.LESSON)  # what has an outcome that a person compares
 CLOSER = 3  # times as many rows as are shown get a closer look
+LOOKED_AT = 60  # documents whose lines are read
 MOST_NEAR_WORDS = 3
 MOST_ACCEPTED = 40
 LONGEST_SHOWN = 80  # characters of a value that is refused
@@ -83,11 +87,14 @@ class KindHits:
 class SearchResults:
     """What a query found. worked, did_not: contexts and lessons with an outcome; kinds: the rest.
 
+    best: the best answers of all kinds; they stand among those of their kind too.
+
     forms: the words to mark in texts. facets: facet → value → rows with it among those found.
     inside: without any hit, what the scope holds without the words.
     """
 
     query: SearchQuery
+    best: KindHits = KindHits()
     worked: KindHits = KindHits()
     did_not: KindHits = KindHits()
     kinds: Mapping[str, KindHits] = field(default_factory=dict)
@@ -99,8 +106,20 @@ class SearchResults:
 
     @property
     def sections(self) -> dict[str, KindHits]:
-        """Name → hits, in the order of the page."""
-        return {WORKED_SECTION: self.worked, DID_NOT_SECTION: self.did_not, **self.kinds}
+        """Name → hits, in the order of the page: each hit once, the best first."""
+        taken = set(self.best)
+        rest = {
+            kind: replace(hits, rows=tuple(hit for hit in hits if hit not in taken))
+            for kind, hits in self.kinds.items()
+        }
+        sides = {WORKED_SECTION: self.worked, DID_NOT_SECTION: self.did_not}
+        return {BEST_SECTION: self.best, **sides, **rest}
+
+    @property
+    def counts(self) -> dict[str, KindHits]:
+        """Name → hits, the best among them, of each section that has any."""
+        every = {WORKED_SECTION: self.worked, DID_NOT_SECTION: self.did_not, **self.kinds}
+        return {name: hits for name, hits in every.items() if len(hits)}
 
     @property
     def found(self) -> bool:
@@ -141,10 +160,15 @@ def search(query: SearchQuery, per_kind: int = 10) -> SearchResults:
         excluded = excluded_by(query, asked) if query.scope else ()
     sections = _sections(groups, asked.terms, per_kind)
     unknown = [term.word for term in asked.needed if not term.forms][:MOST_NEAR_WORDS]
+    held = Asked(query, asked.terms)
+    best = tuple(best_of(chain(*sections.values()), held))
+    sections = {name: _cut(hits, per_kind, held) for name, hits in sections.items()}
+    worked, did_not = (sections.pop(each, KindHits()) for each in (WORKED_SECTION, DID_NOT_SECTION))
     found = SearchResults(
         query,
-        sections.pop(WORKED_SECTION, KindHits()),
-        sections.pop(DID_NOT_SECTION, KindHits()),
+        KindHits(best, len(best)),
+        worked,
+        did_not,
         {kind: sections[kind] for kind in Kind.values if kind in sections},
         excluded,
         tuple(near for near in map(near_words, unknown) if near.instead),
@@ -162,14 +186,23 @@ def _asked_words(query: SearchQuery) -> AskedWords:
     """
     said = [w for f in query.facets if f.name != "kind" for w in words_of(f.said) if w != f.name]
     forms = {word: (word, *likenesses(word)) for word in (*query.words, *said)}
+    for word, more in chain(_written_together(query.words), _called(query)):
+        forms[word] = (*forms[word], *more)
     kinds = [f"kind={kind}" for kind in Kind.values]
     proven = {step: f"proven={step}" for step in PROVEN}
     scope = {name: rows_of(name, value) for name, value in query.scope.items()}
     if place := place_of_scope(query.scope):
         scope["place"] = (place,)
     words = {*chain(*forms.values(), *scope.values()), *kinds, *proven.values()}
-    held = SearchWord.objects.filter(Q(word__in=words) | Q(word__startswith="part="), rows__gt=0)
+    models = [word for word in query.words if MODEL.fullmatch(word)]
+    wanted = Q(word__in=words) | Q(word__startswith="part=")
+    for model in models:
+        wanted |= Q(word__gt=model, word__lt=f"{model}zzz")
+    held = SearchWord.objects.filter(wanted, rows__gt=0)
     rows = Counter(dict(held.values_list("word", "rows")))
+    for model in models:
+        longer = (w for w in rows if w.isalnum() and w.startswith(model))
+        forms[model] = tuple(dict.fromkeys((*forms[model], *longer)))
     total = sum(rows[kind] for kind in kinds)
     platform = query.scope.get("platform", "")
     known = Platform.objects.filter(slug=platform) if platform else Platform.objects.none()
@@ -186,6 +219,21 @@ def _asked_words(query: SearchQuery) -> AskedWords:
         _parts_in(rows),
         {step: rows[mark] for step, mark in proven.items()},
     )
+
+
+def _written_together(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Words with what they are with their neighbour where a text parts them not: "split k"."""
+    for one, other in pairwise(words):
+        yield from ((word, (one + other,)) for word in (one, other))
+
+
+def _called(query: SearchQuery) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Words of an operation with the nouns that it goes by: "matmul" is a matrix product too."""
+    for facet in (each for each in query.facets if each.name == "op" and each.said):
+        names = CALLED["op"].get(facet.value, "")
+        nouns = {words_of(name)[-1] for name in names.split(", ") if " " in name}
+        for word in words_of(facet.said)[-1:]:
+            yield word, tuple(more for noun in nouns for more in (noun, *likenesses(noun)))
 
 
 def known_values() -> dict[str, tuple[str, ...]]:
@@ -231,10 +279,13 @@ def _sections(
         parts.setdefault(name, []).append(each)
     for found in parts.values():
         found.sort(key=lambda row: row.place)
-    close = {name: rows[: CLOSER * per_kind] for name, rows in parts.items()}
+    most: dict[str, int] = {Kind.DOCUMENT: max(LOOKED_AT, CLOSER * per_kind)}
+    close = {name: rows[: most.get(name, CLOSER * per_kind)] for name, rows in parts.items()}
     rows = SearchRow.objects.in_bulk([each.row.pk for found in close.values() for each in found])
     texts = {pk: row.body for pk, row in rows.items()}
-    best = {name: with_neighbours(found, texts, terms)[:per_kind] for name, found in close.items()}
+    near = {name: with_neighbours(found, texts, terms) for name, found in close.items()}
+    # A document shows on its lines what it is worth.
+    best = {name: each if name == Kind.DOCUMENT else each[:per_kind] for name, each in near.items()}
     hits = hits_of(best, rows, terms)
     capped = {each.row.kind for ranked, more in groups if more for each in ranked}
     made = {}
@@ -243,6 +294,14 @@ def _sections(
         more = bool(whole) and not capped.isdisjoint(each.row.kind for each in found)
         made[name] = KindHits(tuple(hits[name]), whole or len(found), more, not whole)
     return made
+
+
+def _cut(hits: KindHits, per_kind: int, asked: Asked) -> KindHits:
+    """As many as are shown; documents in the order of what they are worth on their lines."""
+    rows = hits.rows
+    if rows and rows[0].kind == Kind.DOCUMENT:
+        rows = tuple(sorted(rows, key=lambda hit: (bool(hit.missing), -worth_of(hit, asked))))
+    return replace(hits, rows=rows[:per_kind])
 
 
 @dataclass(frozen=True, slots=True)

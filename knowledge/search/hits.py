@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from django.db.models import OuterRef, Subquery
@@ -23,7 +24,10 @@ from knowledge.models import (
     TrackRecord,
 )
 from knowledge.search.rank import RankedRow, RankTerm, around, best_line
+from knowledge.search.tokens import words_of
+from knowledge.specs.facts import Rank
 
+NOUNS = {Kind.SPEC: "value", Kind.TRACK: "experience", Kind.ENTRY: "attempt"}
 FACTS = ("tried", "worked", "confirmed", "contradicted", "gain", "gain_low", "gain_high")
 
 
@@ -34,6 +38,7 @@ class SearchHit:
     text: its words around those that match. facets: its own. mark: why it does not count, such as
     "masked" or "retired"; "" where it does. missing: words of the query that it does not hold.
     line: of a document, counted from 1. facts: tried, worked, gain and what else its kind has.
+    places: the words of its title, its summary, its line with what that is about, and the index.
     """
 
     kind: str
@@ -46,6 +51,15 @@ class SearchHit:
     missing: tuple[str, ...] = ()
     line: int | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    places: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.key))
+
+    @property
+    def noun(self) -> str:
+        """What it is, in a word: "value", "document"."""
+        return NOUNS.get(Kind(self.kind), self.kind)
 
     @property
     def outcome(self) -> str:
@@ -87,7 +101,8 @@ def hits_of(
             known = facts.get((one.row.kind, row.key))
             if known is None:
                 continue
-            line, text = known.get("line"), known.get("text", row.body.removeprefix(row.title))
+            own = row.body.removeprefix(row.title)
+            line, text = known.get("line"), known.get("text", own)
             hit = SearchHit(
                 kind=row.kind,
                 key=row.key,
@@ -99,6 +114,13 @@ def hits_of(
                 missing=one.missing,
                 line=line,
                 facts=known,
+                places={
+                    "title": [*words_of(row.title), *known.get("file_name", ())],
+                    "summary": words_of(own),
+                    "line": known.get("line_words", ()),
+                    "subject": known.get("subject") or words_of(own.partition("\n")[0]),
+                    "words": row.words.split(),
+                },
             )
             hits.append(hit)
         # A document is as good as its best line.
@@ -171,7 +193,11 @@ def _specs(keys: list[str]) -> dict[str, dict[str, Any]]:
         mark = "" if row.pk in holding else "citation no longer holds"
         if row.state != SpecState.APPROVED:
             mark = str(SpecState(row.state).label)
-        found[str(row.pk)] = {"mark": mark}
+        plain = row.known and row.rank == Rank.PREFERRED and not row.qualifiers
+        plain &= not row.metric.endswith("_sparse")  # dense is what is meant where none is named
+        own = {"metric": row.metric, "platform": row.platform.name, "plain": plain}
+        own |= {"shown": row.shown, "citation": row.citation}
+        found[str(row.pk)] = own | {"mark": mark}
     return found
 
 
@@ -184,8 +210,10 @@ def _documents(keys: list[str], terms: Sequence[RankTerm]) -> dict[str, dict[str
         line = best_line(row.newest or "", terms)
         mark = "withdrawn" if row.withdrawn_at else ""
         own: dict[str, Any] = {"mark": mark, "text": "", "url": row.get_absolute_url()}
+        own["file_name"] = words_of(PurePosixPath(row.path).stem)
         if line is not None:
             own |= {"text": line.text, "line": line.number, "tells": line.tells}
+            own |= {"line_words": line.words, "like_it": line.like_it, "subject": line.subject}
         found[str(row.pk)] = own
     return found
 

@@ -16,12 +16,22 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.models import OuterRef, Q, Subquery
 from django.urls import reverse
 
-from knowledge.models import Document, Kind, Revision, SearchRow, SearchWord, Spec, SpecState
+from knowledge.models import (
+    Document,
+    Kind,
+    Platform,
+    Revision,
+    SearchRow,
+    SearchWord,
+    Spec,
+    SpecState,
+)
 from knowledge.search.tokens import LONGEST_WORD, facet_word, index_words, place_words
 from knowledge.specs.facts import Rank
+from knowledge.specs.metrics import METRICS
 
 AT_ONCE = 500
-LONGEST_TITLE, LONGEST_KEY = 300, 80
+LONGEST_TITLE, LONGEST_KEY, LONGEST_SUMMARY = 300, 80, 2_000
 # These hold in a scope; where one leaves a facet out, it holds for any value of it.
 SCOPED = (Kind.LESSON, Kind.STRATEGY, Kind.GAP)
 PROVEN = (16, 4, 1)  # attempts of a context
@@ -167,7 +177,8 @@ def fill_when_empty(**signal: Any) -> None:
     executor = MigrationExecutor(connections[signal["using"]])
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return
-    if not SearchRow.objects.exists():
+    indexed = SearchRow.objects.filter(kind=Kind.PLATFORM).exists()
+    if not indexed and (Platform.objects.exists() or not SearchRow.objects.exists()):
         rebuild()
 
 
@@ -175,6 +186,11 @@ def _parts(rows: Iterable[Any]) -> Iterator[list[Any]]:
     rows = iter(rows)
     while part := list(islice(rows, AT_ONCE)):
         yield part
+
+
+def index_platforms(platforms: Iterable[Platform]) -> None:
+    """Put these products into the index."""
+    upsert(map(_platform, platforms))
 
 
 def index_specs(specs: Iterable[Spec]) -> None:
@@ -185,6 +201,11 @@ def index_specs(specs: Iterable[Spec]) -> None:
 def index_documents(newest: Iterable[tuple[Document, str]]) -> None:
     """Put documents into the index, each with its newest text."""
     upsert(_document(document, text) for document, text in newest)
+
+
+def all_platforms() -> Iterator[Entry]:
+    """Every product; they are few."""
+    return map(_platform, Platform.objects.all())
 
 
 def all_specs() -> Iterator[Entry]:
@@ -202,8 +223,23 @@ def all_documents() -> Iterator[Entry]:
         yield _document(document, document.newest or "")
 
 
+def _platform(platform: Platform) -> Entry:
+    return Entry(
+        kind=Kind.PLATFORM,
+        key=platform.slug,
+        url=platform.get_absolute_url(),
+        title=platform.name,
+        body=platform.arch,
+        facets={"platform": platform.slug, "arch": platform.target},
+        also=" ".join((platform.slug, platform.vendor, *platform.aliases)),
+    )
+
+
 def _spec(spec: Spec) -> Entry:
-    """Of equal matches preferred values of a whole device come first, as its sheet has them."""
+    """Of equal matches preferred values of a whole device come first, as its sheet has them.
+
+    It is found by its metric's meaning and other names too.
+    """
     platform, steps = spec.platform, len(spec.qualifiers) + (spec.rank != Rank.PREFERRED)
     return Entry(
         kind=Kind.SPEC,
@@ -217,8 +253,13 @@ def _spec(spec: Spec) -> Entry:
             "dtype": spec.qualifiers.get("dtype", ""),
         },
         weight=-steps - spec.pk / 1e9,
-        also=f"{platform.vendor} {platform.arch} {spec.evidence}",
+        also=f"{platform.vendor} {platform.arch} {spec.evidence} {_meaning(spec.metric)}",
     )
+
+
+def _meaning(metric: str) -> str:
+    known = METRICS.get(metric)
+    return " ".join((known.meaning, *known.aliases)) if known else ""
 
 
 def _document(document: Document, text: str) -> Entry:
@@ -228,5 +269,12 @@ def _document(document: Document, text: str) -> Entry:
         key=str(document.pk),
         url=reverse("knowledge:documents"),
         title=document.title,
+        body=_summary(text),
         also=f"{document.path} {text}",
     )
+
+
+def _summary(text: str) -> str:
+    """The first paragraph of a document, which says what it is about; "" where it has none."""
+    parts = (part.strip() for part in text[:LONGEST_SUMMARY].split("\n\n"))
+    return next((part for part in parts if part and not part.startswith("#")), "")

@@ -1,7 +1,8 @@
 """PURE: the order of rows for a query, the same on every database.
 
 A word that few rows have says more. A word in a title counts three times one in a text, one of a
-facet twice. Words that stand beside each other in the query and in a row count once more by half.
+facet twice; one of the scope, which all rows have, half. Words that stand beside each other in the
+query and in a row count once more by half.
 Rows with all words come before those with most of them; equal rows are told apart by their
 evidence.
 """
@@ -18,11 +19,13 @@ from itertools import takewhile
 
 from knowledge.search.tokens import WORD, words_of
 
-TITLE, FACET, BODY = 3.0, 2.0, 1.0
+TITLE, FACET, BODY, SCOPE = 3.0, 2.0, 1.0, 0.5
 NEIGHBOURS_IN_TITLE, NEIGHBOURS_IN_BODY = 1.0, 0.5
 # How much a longer text than usual says less of each of its words (as in BM25).
 SATURATION, LENGTH = 1.2, 0.75
+LINKED = re.compile(r"\[([^\]]*)\]\([^)]*\)")  # a link of Markdown, of which the text is shown
 LONGEST = 220  # characters that are shown
+SUBJECT = re.compile(r"(?:#+ |\| *|- |\* )(?P<what>[^|:]+?) *(?:[|:]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ def ranked(
                 score += term.tells * (TITLE if in_title else BODY * length)
                 in_scope += not term.needed
             elif any(f"={form} " in text for form in term.forms):
-                score += FACET * term.tells
+                score += (FACET if term.needed else SCOPE) * term.tells
             elif term.needed:
                 missing.append(term.word)
         share = 1 - len(missing) / max(1, sum(term.needed for term in terms))
@@ -135,11 +138,17 @@ def _side_by_side(words: list[str], pairs: Sequence[tuple[RankTerm, RankTerm]]) 
 
 @dataclass(frozen=True, slots=True)
 class MatchedLine:
-    """A line of a text, counted from 1, what it tells, and its words as far as they are shown."""
+    """A line of a text, counted from 1, what it tells, the part that is shown, and its words.
+
+    subject: the words of what it is about. like_it: how many lines tell as much, itself among them.
+    """
 
     number: int
     tells: float
     text: str
+    words: Sequence[str]
+    subject: Sequence[str]
+    like_it: int
 
 
 def best_line(text: str, terms: Sequence[RankTerm]) -> MatchedLine | None:
@@ -157,9 +166,23 @@ def best_line(text: str, terms: Sequence[RankTerm]) -> MatchedLine | None:
         held.setdefault(number, {})[word] = tells
     if not held:
         return None
-    best = max(held, key=lambda line: (sum(held[line].values()), -line))
-    words = plain.split("\n")[best - 1] if len(plain) != len(text) else text.split("\n")[best - 1]
-    return MatchedLine(best, sum(held[best].values()), around(words.strip(" |"), telling))
+    told = {line: sum(words.values()) for line, words in held.items()}
+    most = max(told.values())
+    lines = (plain if len(plain) != len(text) else text).split("\n")
+    likely = [line for line, tells in told.items() if tells == most]
+    subjects = {line: _subject(lines[line - 1]) for line in likely}
+    asked = {line: sum(word in telling for word in words) for line, words in subjects.items()}
+    # What a line is about tells more than what it mentions: a name of few other words most.
+    best = max(likely, key=lambda n: (asked[n] / max(4, len(subjects[n])), -n))
+    words = lines[best - 1]
+    shown = around(LINKED.sub(r"\1", words).strip(" |"), telling)
+    return MatchedLine(best, most, shown, words_of(words), subjects[best], len(likely))
+
+
+def _subject(line: str) -> list[str]:
+    """The words of what a line is about: a heading, the first cell, or what stands before ":"."""
+    found = SUBJECT.match(line)
+    return words_of(found["what"]) if found else []
 
 
 @lru_cache(maxsize=64)

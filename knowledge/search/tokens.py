@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 WORD = re.compile(r"[^\W_]+")
+# A model's name, of which the first letters are enough: "mi300", "gfx94".
+MODEL = re.compile(r"[a-z]+\d{2,}[a-z]?")
 LONGEST_WORD = 60  # characters
 PLACE = ("backend", "op", "platform")  # facets that are asked for together
 MOST_WORDS = 20_000  # distinct words of one row; the longest shipped document has 2,000
@@ -221,19 +223,22 @@ def said_words(phrase: str) -> tuple[str, ...]:
     return ("c",) if phrase == "c++" else tuple(words_of(phrase))
 
 
+FROM_E = ("ing", "ation", "ence", "ent")
+
+
 def _endings(word: str) -> set[str]:
     """English endings, cut and added; what is no word of the index is dropped by its reader."""
     if len(word) < 3 or not word.isalpha():
         return set()
     stems = {word}
-    for ending in ("ing", "ed", "es", "s", "er", "ion"):
+    for ending in ("ing", "ed", "es", "s", "er", "ion", "ation", "ence", "ent"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             stem = word.removesuffix(ending)
             stems |= {stem, f"{stem}e"}
             if len(stem) > 3 and stem[-1] == stem[-2]:
                 stems.add(stem[:-1])
     made = {f"{stem}{ending}" for stem in stems for ending in ("s", "es", "ed", "ing", "d")}
-    made |= {f"{stem[:-1]}ing" for stem in stems if stem.endswith("e")}
+    made |= {f"{stem[:-1]}{end}" for stem in stems if stem.endswith("e") for end in FROM_E}
     made |= {f"{stem[:-1]}ies" for stem in stems if stem.endswith("y")}
     made |= {f"{stem[:-3]}y" for stem in {word, *stems} if stem.endswith("ies")}
     return stems | made

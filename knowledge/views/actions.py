@@ -8,8 +8,9 @@ from functools import wraps
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 
 from knowledge.curation.errors import Conflict, Forbidden
@@ -25,11 +26,12 @@ from knowledge.forms.decide import (
     RetireForm,
 )
 from knowledge.lookup.listing import FilterError
-from knowledge.models import DRIFT, Flag, Spec, SpecState
+from knowledge.lookup.waiting import queue_behind
+from knowledge.models import DRIFT, Flag, Lesson, Spec, SpecState
 from knowledge.models.guarded import COMMAND
 from knowledge.specs.facts import Rank
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 # In which states a step makes sense; anything else means that somebody else was first.
 STATES: dict[str, frozenset[str]] = {
     "approve": frozenset({SpecState.PROPOSED}),
@@ -66,7 +68,7 @@ def refusing(find: Callable[[Any], Any]) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def guarded(request: HttpRequest, **named: Any) -> HttpResponse:
+        def guarded(request: HttpRequest, **named: Any) -> HttpResponseBase:
             try:
                 return view(request, **named)
             except (Forbidden, Conflict) as error:
@@ -77,6 +79,14 @@ def refusing(find: Callable[[Any], Any]) -> Callable[[View], View]:
         return guarded
 
     return decorate
+
+
+def onward(request: HttpRequest, about: Spec | Lesson) -> HttpResponseBase:
+    """After a decision the next thing of the queue that its page was opened from, else the page."""
+    kind = queue_behind(request.headers.get("Referer", ""))
+    if kind is None:
+        return redirect(about)
+    return redirect(reverse("review_next") + (f"?kind={kind}" if kind else ""))
 
 
 def spec_of_flag(pk: int) -> Spec:

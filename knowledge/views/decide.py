@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST
 
 from knowledge.curation import answer, review
@@ -23,6 +23,7 @@ from knowledge.views.actions import (
     View,
     flag_forms,
     form_for,
+    onward,
     refusal,
     refusing,
     require_as_seen,
@@ -45,7 +46,7 @@ STEPS: dict[str, Callable[[Spec, Any, dict[str, Any]], object]] = {
 
 @require_POST
 @refusing(spec_at)
-def decide(request: HttpRequest, pk: int, step: str) -> HttpResponse:
+def decide(request: HttpRequest, pk: int, step: str) -> HttpResponseBase:
     """Take one of `STEPS`: rights first, then whether the value is as seen, then what was written.
 
     A second person puts a proposal into use, returns it, retires or ranks a value in use, or says
@@ -74,7 +75,7 @@ def decide(request: HttpRequest, pk: int, step: str) -> HttpResponse:
         last = spec.changes.first()
         done = last.get_action_display() if last else "changed"
         messages.success(request, f"{spec}: {done}.")
-        return redirect(spec)
+        return onward(request, spec)
     return spec_page(request, spec_at(spec.pk), bound=form, status=422)
 
 
@@ -85,7 +86,7 @@ def _answering(
 
     @require_POST
     @refusing(spec_of_flag)
-    def view(request: HttpRequest, pk: int) -> HttpResponse:
+    def view(request: HttpRequest, pk: int) -> HttpResponseBase:
         flag = _open_flag(request, pk, drift=name == "recite")
         form = form_of(request.POST, key=f"{name}-{pk}")
         if form.is_valid():
@@ -96,7 +97,7 @@ def _answering(
         if form.errors:
             return spec_page(request, spec_at(flag.spec_id), bound=form, status=422)
         messages.success(request, f"{flag}: answered, {flag.get_answer_display()}.")
-        return redirect(flag.spec)
+        return onward(request, flag.spec)
 
     return view
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Max, Q
-from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -25,7 +23,8 @@ from knowledge.experience.lessons.listing import open_disagreements, proposed_le
 from knowledge.lookup.spec_json import spec_records
 from knowledge.lookup.standing import notes_of, standings
 from knowledge.lookup.usage import Replacement, SpecUse, uses
-from knowledge.models import Action, Flag, Spec, SpecState
+from knowledge.lookup.waiting import waiting_values
+from knowledge.models import Flag, Spec, SpecState
 from knowledge.specs.citation import CitationState
 from knowledge.views.actions import refusal, refused, require_as_seen
 from knowledge.views.formats import list_file
@@ -87,17 +86,7 @@ def review(request: HttpRequest) -> HttpResponse:
 
 def _queue() -> list[tuple[datetime, int]]:
     """(since, spec key) of every proposal and every flagged value, oldest first, each once."""
-    asked = Q(changes__action__in=[Action.PROPOSED, Action.RESTORED])
-    proposals = Spec.objects.filter(state=SpecState.PROPOSED).order_by()
-    since = dict(
-        proposals.annotate(
-            since=Coalesce(Max("changes__at", filter=asked), "created_at")
-        ).values_list("pk", "since")
-    )
-    flagged = Flag.objects.open().exclude(spec__state=SpecState.RETIRED)
-    for key, at in flagged.values_list("spec_id", "raised_at"):
-        since[key] = min(at, since.get(key, at))
-    return sorted((at, key) for key, at in since.items())
+    return sorted((one.since, one.key) for one in waiting_values())
 
 
 def _queued() -> list[dict[str, Any]]:

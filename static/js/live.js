@@ -70,6 +70,20 @@
   setInterval(grow, SECOND);
   document.addEventListener("htmx:afterSettle", grow);
 
+  // A form whose answer takes long says so, and is sent once. Its buttons are disabled after the
+  // browser has read them; Back brings the page as it was.
+  const busy = (form, on) => {
+    form.setAttribute("aria-busy", String(on));
+    for (const button of form.querySelectorAll("button")) button.disabled = on;
+    document.querySelector(form.dataset.busy).hidden = !on;
+  };
+  document.addEventListener("submit", (event) => {
+    if (event.target.matches("form[data-busy]")) setTimeout(busy, 0, event.target, true);
+  });
+  window.addEventListener("pageshow", () => {
+    for (const form of document.querySelectorAll("form[data-busy]")) busy(form, false);
+  });
+
   // A select that filters sends its form at once; without scripts its button does the same.
   document.addEventListener("change", (event) => {
     const form = event.target.closest("form[data-instant]");

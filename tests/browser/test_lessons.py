@@ -15,6 +15,7 @@ def test_a_round_becomes_a_lesson_that_another_person_approves(enter, finished):
     author = enter(java_script_enabled=False)
     page = author.page
     author.open(f"/c/{finished.pk}/r/2/")
+    page.click("#more > summary")
     page.click("#record-lesson")
     for name in ("takeaway", "context", "signal", "applicability"):
         page.fill(f"#lesson-{name}", f"The {name} of round 2.")

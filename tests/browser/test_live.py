@@ -72,7 +72,7 @@ def change_the_target(page, running):
     take_files({document.path: other}, ImportOptions(origin=document.origin))
     page.clock.run_for(POLL_MS)
     page.locator("#wiki-news [data-pin-state=changed]").wait_for()
-    page.locator("section:has(#target-title) [data-cite-state=changed]").first.wait_for()
+    page.locator("#drift [data-cite-state=changed]").first.wait_for()
     assert page.locator("#wiki-news").get_attribute("aria-live") == "polite"
     page.evaluate(
         """window.told = 0;

@@ -117,6 +117,6 @@ def find_the_failures(page):
     """The points that were not built, and the compiler's message of one."""
     page.wait_for_url("**outcome=build_failed**")
     page.locator("#point-1").wait_for(state="detached")
-    expect(page.locator("tbody tr")).to_have_count(2)
+    expect(page.locator("#sweep-page tbody tr")).to_have_count(2)
     page.locator("#why-5 summary").click()
     expect(page.locator("#why-5 pre")).to_be_visible()

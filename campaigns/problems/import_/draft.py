@@ -39,6 +39,14 @@ class DraftError(ValueError):
         self.message = message
 
 
+class CallNeeded(DraftError):
+    """No example call was found. proposed: one that the source's own words suggest, or ""."""
+
+    def __init__(self, message: str, proposed: str) -> None:
+        super().__init__("call", message)
+        self.proposed = proposed
+
+
 def slug_of(text: str) -> str:
     """A name as an address and a folder can have it; "" where nothing is left."""
     return OTHER.sub("_", text).strip("_").lower()[:LONGEST_NAME].rstrip("_")

@@ -23,8 +23,20 @@ from campaigns.problems.import_.read_sources import (
     bound_by,
     is_jitted,
     names_in,
+    parsed,
 )
 from campaigns.syntax.c_parts import MAIN, needed_for
+
+
+def plain_names(text: str, file_name: str) -> set[str]:
+    """The functions and classes of a module, without kernels and tests. Raises DraftError."""
+    return {
+        node.name
+        for node in parsed(text, file_name).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and not (isinstance(node, ast.FunctionDef) and is_jitted(node))
+        and not node.name.startswith("test")
+    }
 
 
 def wrapped(

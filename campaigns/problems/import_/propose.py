@@ -41,12 +41,14 @@ from campaigns.problems.import_.draft import (
     ReferenceCode,
     slug_of,
 )
-from campaigns.problems.import_.entries import called_after, wrapped
+from campaigns.problems.import_.entries import called_after, plain_names, wrapped
 from campaigns.problems.import_.example_calls import (
+    call_needed,
     called_name,
     find_calls,
     named_numbers,
     read_call,
+    reference_needed,
     returned_values,
 )
 from campaigns.problems.import_.kernel_bench import is_pair, with_inputs_of_its_own
@@ -306,15 +308,11 @@ def _reference(given: Given, entry: PythonEntry | None) -> ReferenceCode:
         read = partial(reference_code, given.reference, file)
         return _named_by_calls(given.function, given.calls, read)
     if not given.file_name.endswith(".py"):
-        raise DraftError("reference", "a function or an nn.Module in Python is needed")
-    found = reference_code(given.kernel, given.file_name, given.function)
-    if entry is not None and found.name == entry.name:
-        raise DraftError(
-            "reference",
-            f"{given.file_name} defines no function beside {entry.name}; needed: one that gives "
-            "the right answer, in this file or another",
-        )
-    return found
+        raise reference_needed("f(x)")
+    found = plain_names(given.kernel, given.file_name)
+    if entry is not None and not given.function and found <= {entry.name}:
+        raise reference_needed(f"{entry.name}_ref({', '.join(entry.takes)})")
+    return reference_code(given.kernel, given.file_name, given.function)
 
 
 def _made_with(
@@ -357,10 +355,8 @@ def _examples(given: Given, entry: PythonEntry | None, ref: ReferenceCode) -> li
             refused[before:] = [f"{file}, {one}" for one in refused[before:]]
     usable = [one for one in found if any(isinstance(v, TensorValue) for v in one.values())]
     if not usable:
-        shown = entry.name if entry else ref.name
-        needed = f"needed: one such as {shown}(torch.randn(4096, 1024, dtype=torch.float16), …)"
-        none = f"no call of {shown} with tensors is in the file"
-        raise DraftError("call", f"{refused[0] if refused else none}; {needed}")
+        told = ((ref.text, ref.name), (given.kernel, entry.name if entry else ""))
+        raise call_needed(entry.name if entry else ref.name, told, refused)
     most = max(len(one) for one in usable)
     return [one for one in usable if len(one) == most][:MOST_CASES]
 

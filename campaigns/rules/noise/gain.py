@@ -70,6 +70,10 @@ class Gain:
         """For a sentence that names baseline and kind elsewhere."""
         return f"{self.words}, n={self.pairs} pairs"
 
+    def over(self, baseline: str) -> str:
+        """For a sentence beside which the kind of its interval is stored."""
+        return f"{self.words} against {baseline} (n={self.pairs} pairs)"
+
     def against(self, baseline: str) -> str:
         """With baseline, interval, kind and count (law 9)."""
         return f"{self.words} against {baseline} ({self.kind}, n={self.pairs} pairs)"

@@ -140,4 +140,4 @@ def _told(name: str, gains: Mapping[str, Gain]) -> str:
     gain = gains.get(name)
     if gain is None:
         return f"{name}: not measured"
-    return f"{name}: {gain.words} against the incumbent (n={gain.pairs} pairs)"
+    return f"{name}: {gain.over('the incumbent')}"

@@ -269,8 +269,8 @@ def _lesser_of_each(gains: dict[str, Gain], others: dict[str, Gain]) -> dict[str
 
 
 def against_words(gain: Gain) -> str:
-    """A gain as every sentence writes it: with its baseline, interval, kind and count (law 9)."""
-    return gain.against("the incumbent")
+    """A gain as every sentence writes it: with its baseline, interval and count (law 9)."""
+    return gain.over("the incumbent")
 
 
 def _decision(

@@ -47,6 +47,7 @@ def strategy_row(row: Strategy) -> Entry:
         name: [value for value in values if applies(row, **{name: value})]
         for name, values in SCOPES.items()
     }
+    # Of equal matches those for few operations come first.
     return Entry(
         kind=Kind.STRATEGY,
         key=row.slug,
@@ -54,6 +55,7 @@ def strategy_row(row: Strategy) -> Entry:
         title=f"{row.slug}: {row.title}",
         body="\n".join(filter(None, said)),
         facets={"strategy": row.slug},
+        weight=-float(len(fitting["op"])),
         fits={name: some for name, some in fitting.items() if 0 < len(some) < len(SCOPES[name])},
         also=" ".join((*row.aliases, *row.limits, *row.vendors, *row.archs, *row.ops)),
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -64,7 +64,7 @@ def _gap_at(pk: int) -> Gap:
 
 def _settling(
     form_of: type[DecisionForm], word: str, settle: Callable[[Gap, Any, dict[str, Any]], Gap]
-) -> Callable[..., HttpResponse]:
+) -> Callable[..., HttpResponseBase]:
     """A view that settles one question with what the person wrote."""
 
     @require_POST

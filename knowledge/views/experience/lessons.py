@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -42,7 +42,7 @@ from knowledge.forms.decide import ApproveForm, DecisionForm, ReasonForm, add_re
 from knowledge.forms.lesson import UUID_IN_TEXT, LessonForm
 from knowledge.lookup.listing import FilterError
 from knowledge.models import IN_USE, ConflictState, Experience, Lesson, LessonState
-from knowledge.views.actions import refusing
+from knowledge.views.actions import onward, refusing
 from knowledge.views.formats import file_asked, file_refusal, list_file, record_file
 from knowledge.views.propose import number
 
@@ -148,7 +148,7 @@ def lesson(request: HttpRequest, key: UUID) -> HttpResponse:
 
 @require_POST
 @refusing(lesson_at)
-def lesson_step(request: HttpRequest, key: UUID, step: str) -> HttpResponse:
+def lesson_step(request: HttpRequest, key: UUID, step: str) -> HttpResponseBase:
     """Take one step of curation; rights come before anything that was written."""
     if step not in STEPS:
         raise Http404(f"no step '{step}'; accepted: {', '.join(STEPS)}")
@@ -166,7 +166,7 @@ def lesson_step(request: HttpRequest, key: UUID, step: str) -> HttpResponse:
         else:
             last = found.changes.first()
             messages.success(request, f"Lesson {last.done if last else 'changed'}.")
-            return redirect(found)
+            return onward(request, found)
     return lesson_page(request, lesson_at(key), bound=form, status=422)
 
 

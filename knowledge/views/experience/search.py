@@ -41,8 +41,11 @@ def search_page(found: SearchResults, many: str = "") -> dict[str, Any]:
     """The context of the template. many: how many hits a section has, if not the usual few."""
     query = found.query
     state = _state(query) | ({"n": many} if many else {})
-    sections = {name: _section(name, hits) for name, hits in found.sections.items()}
-    sides = [sections.pop(name) for name in ("worked", "did_not")]
+    shown = {name: _section(name, hits) for name, hits in found.sections.items() if hits.rows}
+    best = shown.pop("best", None)
+    sides = [shown.pop(name) for name in ("worked", "did_not") if name in shown]
+    for name, section in shown.items():
+        section["above"] = len(found.kinds[name]) - len(section["hits"])
 
     def narrowed(name: str, values: Iterable[tuple[str, int]]) -> list[tuple[str, int, str]]:
         """(value, rows with it, the address of the search with it in place of another)."""
@@ -54,12 +57,19 @@ def search_page(found: SearchResults, many: str = "") -> dict[str, Any]:
         "query": query,
         "chips": [(LABELS[f.name], f, _address(_without(query, f.name))) for f in query.facets],
         "choices": list(_choices(found)),
+        "chosen": any(not facet.said for facet in query.facets),
+        "best": best,
+        "counts": [
+            (name, _title(name), hits, name if found.sections[name].rows else "best")
+            for name, hits in found.counts.items()
+        ],
         "sides": sides,
-        "sections": [each for each in sections.values() if each["hits"].rows],
+        "sections": list(shown.values()),
         "excluded": [
             (each, LABELS[each.facet.name], _address(_without(query, each.facet.name)),
              narrowed(each.facet.name, each.values))
             for each in found.excluded
+            if each.count or not found.found
         ],
         "near": [
             (each.word, [(w, _address(_instead(query, each.word, w))) for w in each.instead])
@@ -76,14 +86,18 @@ def search_page(found: SearchResults, many: str = "") -> dict[str, Any]:
 
 def _section(name: str, hits: KindHits) -> dict[str, Any]:
     """One list of the page; `partly`: those that do not hold all words."""
-    titles = {"worked": "Worked", "did_not": "Did not"}
     return {
         "name": name,
-        "title": titles.get(name) or Kind(name).label.capitalize(),
+        "title": _title(name),
         "hits": hits,
         "whole": [hit for hit in hits if not hit.missing],
         "partly": [hit for hit in hits if hit.missing],
     }
+
+
+def _title(name: str) -> str:
+    titles = {"best": "Best answers", "worked": "Worked", "did_not": "Did not"}
+    return titles.get(name) or Kind(name).label.capitalize()
 
 
 def _state(query: SearchQuery) -> dict[str, str]:

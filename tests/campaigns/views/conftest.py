@@ -3,12 +3,38 @@
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.models import Campaign, Evaluation
 from campaigns.models.transitions import claim
+from campaigns.views import campaign as campaign_view
+from campaigns.views.round_tabs import TABS
 from tests.around import built_around
 from tests.campaigns.sample import build_sample
+
+
+def round_address(campaign, number, tab="overview"):
+    """The address of a tab of a round."""
+    if tab == "overview":
+        return reverse("round", args=[campaign.pk, number])
+    return reverse("round_tab", args=[campaign.pk, number, tab])
+
+
+def whole_round(client, campaign, number):
+    """What all tabs of a round say."""
+    answers = [client.get(round_address(campaign, number, tab)) for tab in TABS]
+    assert {answer.status_code for answer in answers} == {200}
+    return "".join(answer.content.decode() for answer in answers)
+
+
+def whole_campaign(client, campaign):
+    """What the overview and the other tabs of a campaign say."""
+    paths = [reverse("campaign", args=[campaign.pk])]
+    paths += [reverse("campaign_tab", args=[campaign.pk, tab]) for tab in campaign_view.TABS]
+    answers = [client.get(path) for path in paths]
+    assert {answer.status_code for answer in answers} == {200}
+    return "".join(answer.content.decode() for answer in answers)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from campaigns.models import Evaluation, EvaluationKind
 from tests.campaigns.finished import finished
 from tests.campaigns.sample import HOSTILE
 from tests.campaigns.steps import cast
+from tests.campaigns.views.conftest import whole_campaign, whole_round
 
 COPIED = (CopiedOutput(f"out{HOSTILE}", 33_600_000),)
 
@@ -60,17 +61,17 @@ def test_a_page_has_a_row_for_each(page, beside, name):
 
 
 def test_the_page_says_what_was_asked_for(page, beside):
-    body = page.get(reverse("campaign", args=[beside.pk])).content.decode()
+    body = whole_campaign(page, beside)
     assert "<dd>torch eager, torch.compile, torch.compile, max-autotune" in body
 
 
 def test_a_round_shows_the_measurements_of_its_own_kernel_alone(page, beside):
-    body = page.get(reverse("round", args=[beside.pk, 2])).content.decode()
+    body = whole_round(page, beside, 2)
     assert "No working C++ compiler" not in body
 
 
 def test_a_round_says_what_both_sides_copy(page, beside):
-    body = page.get(reverse("round", args=[beside.pk, 2])).content.decode()
+    body = whole_round(page, beside, 2)
     own, rival = re.findall("data-note>(.*?)</p>", body)
     assert own.startswith("Each timed call copies `out")
     assert rival.startswith("Each timed call of the incumbent copies `out")

@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from campaigns.models import Campaign
 from tests.campaigns import lab
+from tests.campaigns.views.conftest import whole_campaign
 
 BANNER = 'id="drift"'
 
@@ -16,6 +17,8 @@ def done(db, tmp_path, monkeypatch) -> Campaign:
 
 
 def body_of(page, campaign, name="campaign"):
+    if name == "campaign":
+        return whole_campaign(page, campaign)
     return page.get(reverse(name, args=[campaign.pk])).content.decode()
 
 

@@ -13,6 +13,7 @@ from campaigns.reports.report import render_report
 from campaigns.rules.verdict.finding_kinds import FindingKind
 from tests.campaigns.finished import finished
 from tests.campaigns.steps import cast
+from tests.campaigns.views.conftest import whole_campaign, whole_round
 from tests.kept_wiki import put_wiki
 
 FORKS = "// time 50\n// second line\nvoid f() { fork(); } // <script>alert(1)</script>"
@@ -38,7 +39,7 @@ def body_of(page, name: str, *args: object, **query: object) -> str:
 
 
 def test_it_shows_what_was_refused_with_its_line_beside_the_source(page, campaign):
-    body = body_of(page, "round", campaign.pk, 2)
+    body = whole_round(page, campaign, 2)
     assert 'data-finding="process" data-stance="refused"' in body
     link = f'href="{reverse("round_source", args=[campaign.pk, 2])}?candidate=1#L3">3</a>'
     assert link in body
@@ -47,20 +48,19 @@ def test_it_shows_what_was_refused_with_its_line_beside_the_source(page, campaig
     assert "Nothing was built or run." in body
     assert body.count("screening: not run") == 2
     assert body.count("findings: 1 refused") == 2
-    assert body.index('id="diff"') < body.index('id="findings"') < body.index('id="cases"')
     assert 'id="L3"' in body_of(page, "round_source", campaign.pk, 2)
 
 
-@pytest.mark.parametrize("name", ["round", "round_source"])
+@pytest.mark.parametrize("name", ["round_tab", "round_source"])
 def test_it_shows_the_text_of_a_finding_as_text(page, campaign, name):
-    body = body_of(page, name, campaign.pk, 2)
+    tab = ("code",) if name == "round_tab" else ()
+    body = body_of(page, name, campaign.pk, 2, *tab)
     assert "<script>alert" not in body
     assert "fork(); } // &lt;script&gt;alert(1)&lt;/script&gt;" in body
 
 
 def test_it_tells_flags_of_an_accepted_round(page, campaign):
-    body = body_of(page, "round", campaign.pk, 3)
-    assert 'data-verdict="accepted"' in body
+    body = body_of(page, "round_tab", campaign.pk, 3, "code")
     assert 'data-finding="cache" data-stance="flagged"' in body
     assert 'data-finding="thread" data-stance="allowed"' in body
     for address in (reverse("rounds", args=[campaign.pk]), reverse("campaign", args=[campaign.pk])):
@@ -71,16 +71,16 @@ def test_it_tells_flags_of_an_accepted_round(page, campaign):
 
 
 def test_it_says_that_a_plain_source_shows_nothing(page, campaign):
-    assert "worth a second look" in body_of(page, "round", campaign.pk, 1)
+    assert "worth a second look" in body_of(page, "round_tab", campaign.pk, 1, "code")
 
 
 def test_it_says_that_an_older_source_was_not_examined(page, campaign, monkeypatch):
-    monkeypatch.setattr("campaigns.views.round.found_lines", lambda *_: None)
-    assert "Not examined" in body_of(page, "round", campaign.pk, 1)
+    monkeypatch.setattr("campaigns.views.round_tabs.found_lines", lambda *_: None)
+    assert "Not examined" in body_of(page, "round_tab", campaign.pk, 1, "code")
 
 
 def test_it_shows_the_policy_on_the_campaign(page, campaign):
-    body = body_of(page, "campaign", campaign.pk)
+    body = whole_campaign(page, campaign)
     (refused,) = re.findall(r'<dd data-stance="refused">(.*?)</dd>', body)
     assert re.sub(r"<[^>]+>", "", refused) == "process, patching, lazy output"
     assert ">thread</span>" in re.findall(r'<dd data-stance="allowed">(.*?)</dd>', body)[0]

@@ -1,10 +1,13 @@
 """Handing in a candidate from a campaign's page, and what became of it."""
 
+import re
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from campaigns.models import Round, Submission
+from campaigns.proposers.handed_in import NEEDED
 from campaigns.proposers.situation import facts_about
 from tests.campaigns.sample import HOSTILE
 from tests.campaigns.steps import cast
@@ -165,3 +168,11 @@ def test_its_page_becomes_that_of_its_round_which_is_live(page, tmp_path, monkey
     body = page.get(own).content.decode()
     assert f"{own}result" not in body
     assert 'data-verdict="accepted"' in body
+
+
+def test_it_marks_in_a_word_what_is_needed(page, running, address):
+    body = page.get(address).content.decode()
+    labels = re.findall(r"<(?:label|legend)[^>]*>(.*?)</(?:label|legend)>", body)
+    marked = [each for each in labels if '<span class="note">required</span>' in each]
+    assert len(marked) == len(NEEDED)
+    assert not any(each.startswith(("Risks", "Strategy", "Bucket")) for each in marked)

@@ -2,7 +2,10 @@
 
 from django.contrib.auth.models import Permission, User
 
-from knowledge.models import Platform, Spec, SpecState
+from campaigns.records.review_queue import review_queue, rows_of_queue
+from campaigns.views.home import REVIEWS
+from knowledge.models import Spec, SpecState
+from tests.campaigns.sample import build_sample
 
 HTMX = {"HX-Request": "true"}
 
@@ -14,14 +17,26 @@ def test_it_teaches_when_there_is_nothing(page):
     assert "Nothing needs you" in body
 
 
-def test_it_lists_what_waits_for_a_person(page, sample):
-    body = page.get("/").content.decode()
-    assert f"/c/{sample.pk}/r/9/" in body
-    assert "disagree beyond the launch overhead" in body
+def test_it_tells_what_finished_since_the_last_visit(page, sample):
+    first = page.get("/")
+    assert "Finished last" in first.content.decode()
+    assert first.context["finished"][0].total.gain > 2
+    assert 'class="spark"' in first.content.decode()
+    session = page.session
+    session["visits"] = None, "2026-11-20T00:00:00+00:00"
+    session.save()
+    for _ in range(2):
+        assert "Finished since your last visit" in page.get("/").content.decode()
 
 
-def test_it_leaves_out_the_steps_inside_a_round(page, sample):
-    body = page.get("/").content.decode()
+def test_it_lists_ones_own(page, engineer):
+    assert not page.get("/").context["own"]
+    made = build_sample(rounds=1, running=True, owner=engineer)
+    assert [line.campaign for line in page.get("/").context["own"]] == [made]
+
+
+def test_events_leave_out_the_steps_inside_a_round(page, sample):
+    body = page.get("/events/").content.decode()
     assert "round 3: Accepted: 1.0" in body
     assert "rolled back to the incumbent" not in body
 
@@ -42,23 +57,24 @@ def test_it_gives_the_whole_page_when_history_is_restored(page, running):
 
 
 def test_it_asks_a_fixed_number_of_queries(page, running, sample, django_assert_max_num_queries):
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(28):
         page.get("/")
 
 
-def test_it_counts_the_values_that_this_person_may_decide_on(page, sample, engineer, viewer):
-    platform = Platform.objects.get(slug="h200-sxm")
-    spec = Spec.objects.approved().filter(platform=platform).first()
-    other = User.objects.create(username="carol")
-    for author in (other, other, engineer):
-        values = {"metric": f"tdp_{author}_{Spec.objects.count()}", "state": SpecState.PROPOSED}
-        Spec.objects.create(
-            **{f: getattr(spec, f) for f in ("platform", "shown", "evidence")},
-            **values,
-            proposed_by=author,
-        )
-    assert "data-values" not in page.get("/").content.decode()
-    engineer.user_permissions.add(Permission.objects.get(codename="review_spec"))
-    body = page.get("/").content.decode()
-    assert '<li data-values="2">' in body
-    assert 'href="/w/review/"' in body
+def test_what_needs_a_person_is_the_queue_as_they_find_it(page, sample, engineer):
+    """Without the permission nothing; never one's own."""
+    assert "Nothing needs you" in page.get("/").content.decode()
+    may = Permission.objects.filter(codename__in=("review_spec", "review_round"))
+    engineer.user_permissions.add(*may)
+    spec = Spec.objects.approved().filter(platform__slug="h200-sxm").first()
+    for author in (User.objects.create(username="carol"), engineer):
+        values = {"metric": f"tdp_{author}", "state": SpecState.PROPOSED, "proposed_by": author}
+        fields = {name: getattr(spec, name) for name in ("platform", "shown", "evidence")}
+        Spec.objects.create(**fields, **values)
+    answer = page.get("/")
+    assert answer.context["waiting"] == len(review_queue(engineer).mine)
+    assert answer.content.decode().count("data-review=") == REVIEWS
+    assert 'href="/review/?mine=1"' in answer.content.decode()
+    metrics = [row.title for row in rows_of_queue(review_queue(engineer).of("spec", mine=True))]
+    assert len(metrics) == 1
+    assert "tdp_carol" in metrics[0]

@@ -21,6 +21,7 @@ from campaigns.steps.lifecycle.control import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.views.new_campaign import CampaignForm
 from tests.campaigns.sample import PLATFORM, PROBLEM
+from tests.campaigns.views.conftest import whole_campaign
 
 SAID = {
     "guard": "strict",
@@ -92,7 +93,7 @@ def test_r13_a_strict_guard_is_what_its_rounds_are_judged_by_and_is_shown(page, 
     words = "strict: a round is rejected if a protected case loses more than 3 %"
     call_command("campaign", "show", str(made.pk))
     assert f"guard: {words}" in capsys.readouterr().out
-    assert words in page.get(reverse("campaign", args=[made.pk])).content.decode()
+    assert words in whole_campaign(page, made)
     assert words in render_report(made)
 
 

@@ -12,6 +12,7 @@ from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.rounds import close_round as step
 from tests.campaigns.sample import HOSTILE
 from tests.campaigns.steps import cast
+from tests.campaigns.views.conftest import whole_campaign
 
 
 def body_of(page, name, *args):
@@ -46,7 +47,9 @@ def uncommitted(db, tmp_path, monkeypatch):
 
 def test_it_shows_branch_hash_and_message_of_a_round(page, sample, commits):
     for commit in commits:
-        shown = panel(body_of(page, "round", sample.pk, commit.round.number), "commit")
+        shown = panel(
+            body_of(page, "round_tab", sample.pk, commit.round.number, "reproduce"), "commit"
+        )
         assert commit.branch in shown
         assert f'data-sha="{commit.sha}"' in shown
         assert f">{commit.short}</code>" in shown
@@ -58,11 +61,12 @@ def test_it_shows_no_commit_of_a_round_that_was_not_accepted(page, sample, commi
     accepted = {commit.round.number for commit in commits}
     others = [r.number for r in sample.rounds.all() if r.number not in accepted]
     assert others
-    assert not any(panel(body_of(page, "round", sample.pk, n), "commit") for n in others)
+    bodies = [body_of(page, "round_tab", sample.pk, n, "reproduce") for n in others]
+    assert not any(panel(body, "commit") for body in bodies)
 
 
 def test_it_lists_the_chain_of_a_campaign(page, sample, commits):
-    shown = panel(body_of(page, "campaign", sample.pk), "lineage")
+    shown = panel(whole_campaign(page, sample), "lineage")
     assert commits[0].branch in shown
     assert re.findall(r'data-sha="(\w+)"', shown) == [commit.sha for commit in commits]
     links = re.findall(r'href="([^"]+)">\[opt\]', shown)
@@ -91,17 +95,17 @@ def test_it_says_when_a_round_is_committed(page, db, tmp_path, monkeypatch, fini
         cast.step_until(made, "baseline")
         cast.measure_all(made, bench)
         cast.step_until(made, "analyze")
-    shown = panel(body_of(page, "campaign", made.pk), "lineage")
+    shown = panel(whole_campaign(page, made), "lineage")
     words = "commits what was accepted before" if finished else "after the next accepted round"
     assert words in shown
 
 
 def test_it_says_why_a_round_is_not_committed(page, uncommitted):
     key = uncommitted.pk
-    bodies = [body_of(page, "campaign", key), body_of(page, "report", key)]
+    bodies = [whole_campaign(page, uncommitted), body_of(page, "report", key)]
     for shown in [*(panel(body, "lineage") for body in bodies)]:
         assert "Not committed: round 1, 2." in shown
         assert "git: no such &lt;program&gt;" in shown
-    shown = panel(body_of(page, "round", key, 2), "commit")
+    shown = panel(body_of(page, "round_tab", key, 2, "reproduce"), "commit")
     assert "Not committed." in shown
     assert "git: no such &lt;program&gt;" in shown

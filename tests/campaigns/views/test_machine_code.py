@@ -32,7 +32,7 @@ def measured(db, monkeypatch, tmp_path):
 @pytest.fixture
 def panel(page, measured):
     def read(code, number):
-        html = page.get(f"/c/{measured(code).pk}/r/{number}/").content.decode()
+        html = page.get(f"/c/{measured(code).pk}/r/{number}/code/").content.decode()
         start = html.find('id="machine-code"')
         return html[start : html.index("</section>", start)] if start >= 0 else ""
 

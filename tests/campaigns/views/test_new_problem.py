@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from campaigns.models import Problem
 from knowledge.curation.tokens import new_token
 from knowledge.models.token import Scope
-from tests.campaigns.problems.import_.sources import CPP, RELU
+from tests.campaigns.problems.import_.sources import CPP, RELU, TRITON
 
 GIVEN = {
     "file_name": "relu.cpp",
@@ -164,3 +164,35 @@ def test_hostile_text_stays_text(page, db):
     assert evil not in body
     body = page.post("/p/new", dict.fromkeys(GIVEN, evil)).content.decode()
     assert evil not in body
+
+
+SHAPED = """
+def relu_ref(x: "f32[N, D]"):
+    return torch.relu(x)
+"""
+
+
+def test_a_call_is_proposed_and_stands_in_its_field(page, db):
+    answer = page.post("/p/new", {"reference": f"import torch\n{SHAPED}"})
+    body = html.unescape(answer.content.decode())
+    assert answer.status_code == 422
+    assert re.search(
+        r'name="calls"[^>]*>N, D = 1024, 512; relu_ref\(torch.randn\(N, D\)\)</textarea>', body
+    )
+    assert "is a proposal" in body
+
+
+def test_a_triton_kernel_without_a_reference_is_asked_for_one_with_its_own_arguments(page, db):
+    body = page.post("/p/new", {"kernel": TRITON.split("def scaled_ref")[0]}).content.decode()
+    assert "such as 'def scaled_ref(x, weight, bias, factor): return torch.…'" in html.unescape(
+        body
+    )
+
+
+def test_it_says_in_a_word_what_it_needs_and_what_takes_long(page, db):
+    body = page.get("/p/new").content.decode()
+    labels = re.findall(r"<label[^>]*>(.*?)</label>", body)
+    marked = {re.sub(r" *<.*", "", each) for each in labels if ">required" in each}
+    assert marked == {"Reference", "Example calls, one a line"}
+    assert re.search(r'<form[^>]* data-busy="#reading"', body)
+    assert re.search(r'id="reading" role="status" hidden>Reading the sources', body)

@@ -102,6 +102,6 @@ def test_a_round_without_a_proven_time_has_no_place_under_the_roof(sample):
 
 
 def test_a_rounds_cases_share_its_basis(page, sample):
-    context = page.get(reverse("round", args=[sample.pk, 10])).context
+    context = page.get(reverse("round_tab", args=[sample.pk, 10, "cases"])).context
     shares = [case.share for case in context["cases"]]
     assert geomean(shares) == pytest.approx(context["row"].share)

@@ -32,15 +32,20 @@ from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.one_session import compare
 from campaigns.rules.wording import duration
 from campaigns.urls import urlpatterns
+from campaigns.views.campaign import TABS as CAMPAIGN_TABS
+from campaigns.views.round_tabs import OVERVIEW, TABS
 from tests.around import built_around
 from tests.campaigns import sample
 from tests.campaigns.finished import finished
+from tests.campaigns.views.conftest import round_address
 from tests.campaigns.views.test_baselines import NoCompiler
 
 # Pages of something else than a campaign, or with nothing in them but a source or an answer.
 APART = {
     *(
+        "audit",
         "health",
+        "jobs",
         "theme",
         "workers",
         "ask_passport",
@@ -201,6 +206,11 @@ def _addresses(campaign):
         wanted = set(pattern.pattern.converters)
         if wanted == {"campaign_id", "number"}:
             yield from (reverse(pattern.name, args=[campaign.pk, n]) for n in numbers)
+        elif wanted == {"campaign_id", "number", "tab"}:
+            tabs = [tab for tab in TABS if tab != OVERVIEW]
+            yield from (round_address(campaign, n, tab) for n in numbers for tab in tabs)
+        elif wanted == {"campaign_id", "tab"}:
+            yield from (reverse(pattern.name, args=[campaign.pk, tab]) for tab in CAMPAIGN_TABS)
         elif wanted == {"campaign_id", "first", "second"}:
             yield from (reverse(pattern.name, args=[campaign.pk, *pair]) for pair in pairs)
         elif wanted <= {"campaign_id"}:

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from campaigns.models import Campaign
 from tests.campaigns.sample import HOSTILE
+from tests.campaigns.views.conftest import whole_round
 
 LINK = re.compile(r'(?:src|href|action)="([^"]*)"')
 
@@ -94,7 +95,7 @@ def test_a_round_comes_as_a_folder_that_runs_elsewhere(page, sample):
     kernels = {name for name in names if "kernel_snapshot" in name}
     assert kernels == {f"rounds/round-{n}/kernel_snapshot/kernel.cu" for n in (3, 6)}
     assert page.get(reverse("reproducer", args=[sample.pk, 11])).status_code == 404
-    body = page.get(reverse("round", args=[sample.pk, 6])).content.decode()
+    body = whole_round(page, sample, 6)
     assert reverse("reproducer", args=[sample.pk, 6]) in body
 
 

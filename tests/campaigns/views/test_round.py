@@ -5,23 +5,40 @@ import re
 import msgspec
 import pytest
 from django.core.management import load_command_class
+from django.db import connection
 from django.template.loader import render_to_string
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from campaigns.evaluator.contract import CaseReport, Timer, Timing
 from campaigns.records.cases import dispatch_of, measured_case
+from campaigns.views.round_tabs import TABS
 from tests.campaigns.sample import HOSTILE
+from tests.campaigns.views.conftest import round_address, whole_campaign, whole_round
 
 NAMES = ("round", "round_diff", "round_source")
+# Queries of each tab, with those of the session.
+COUNTS = {
+    "overview": 24,
+    "cases": 14,
+    "profile": 12,
+    "code": 13,
+    "surroundings": 14,
+    "log": 15,
+    "reproduce": 12,
+}
 
 
 def open_round(page, campaign, number, name="round", **query):
+    """name: of an address, or a tab."""
+    if name in TABS:
+        return page.get(round_address(campaign, number, name), query)
     return page.get(reverse(name, args=[campaign.pk, number]), query)
 
 
 @pytest.mark.parametrize("number", range(1, 11))
 def test_it_opens_every_kind_of_round(page, sample, number):
-    for name in NAMES:
+    for name in (*NAMES, *TABS):
         assert open_round(page, sample, number, name).status_code == 200
     body = open_round(page, sample, number, view="split", ctx="99", w="0").content.decode()
     assert f'data-round="{number}" data-verdict="' in body
@@ -35,20 +52,23 @@ def test_it_opens_a_round_that_is_being_measured(page, running):
 
 def test_it_names_the_baseline_in_every_part(page, sample, running):
     for campaign, number in ((sample, 3), (running, 3), (running, 4)):
-        body = open_round(page, campaign, number).content.decode()
+        body = whole_round(page, campaign, number)
         assert "Gain over ," not in body
         assert 'data-baseline=""' not in body
         assert "nothing was claimed" not in body
-    assert "Gain over round 2, 95 % interval" in open_round(page, sample, 3).content.decode()
+    assert (
+        "Gain over round 2, 95 % interval" in open_round(page, sample, 3, "cases").content.decode()
+    )
 
 
 @pytest.mark.parametrize("number", [5, 7])
 @pytest.mark.parametrize("name", NAMES)
 def test_it_shows_hostile_text_as_text(page, sample, number, name):
     body = open_round(page, sample, number, name).content.decode()
+    body += whole_round(page, sample, number)
     assert HOSTILE not in body
     assert "<img" not in body
-    assert "&lt;img src=//evil.example" in body or name != "round"
+    assert "&lt;img src=//evil.example" in body
 
 
 def test_it_shows_gates_with_numbers_limits_and_citation(page, sample):
@@ -77,22 +97,22 @@ def test_it_shows_expected_beside_measured(page, sample):
 
 
 def test_it_lists_the_worst_case_first_with_intervals(page, sample):
-    answer = open_round(page, sample, 5)
+    answer = open_round(page, sample, 5, "cases")
     assert [case.name for case in answer.context["cases"]] == ["1024x1024", "4096x4096"]
     body = answer.content.decode()
     assert "regressed beyond the guard" in body
-    # The round, its two cases, and the class of each.
-    assert body.count("data-ci-low") == 5
+    # Its two cases, and the class of each.
+    assert body.count("data-ci-low") == 4
     assert re.findall(r'data-class="([^"]+)"', body) == ["D=1024", "D=4096"]
 
 
 def test_it_shows_no_classes_where_nothing_was_compared(page, sample):
-    assert "data-class" not in open_round(page, sample, 1).content.decode()
-    assert "data-class" not in open_round(page, sample, 7).content.decode()
+    assert "data-class" not in open_round(page, sample, 1, "cases").content.decode()
+    assert "data-class" not in open_round(page, sample, 7, "cases").content.decode()
 
 
 def test_it_shows_every_candidate_of_a_sweep(page, sample):
-    body = open_round(page, sample, 3).content.decode()
+    body = open_round(page, sample, 3, "log").content.decode()
     assert "one hypothesis, 3 sources" in body
     source = open_round(page, sample, 3, "round_source", candidate="2").content.decode()
     assert "THREADS = 1024" in source
@@ -108,7 +128,7 @@ def test_it_hands_out_the_source_as_text_alone(page, sample):
 
 
 def test_it_shows_commands_that_the_command_line_takes(page, sample):
-    evaluate, show = (c for _, c in open_round(page, sample, 10).context["commands"])
+    evaluate, show = (c for _, c in open_round(page, sample, 10, "reproduce").context["commands"])
     assert "--backend cuda --against round-6.cu --case 1024x1024" in evaluate
     words = evaluate.split()
     parser = load_command_class("campaigns", "evaluate").create_parser("manage.py", "evaluate")
@@ -156,9 +176,13 @@ def test_it_says_when_only_the_flags_changed(page, sample):
     assert "The source is identical; the compiler flags differ" in body
 
 
-def test_it_asks_a_fixed_number_of_queries(page, sample, django_assert_num_queries):
-    with django_assert_num_queries(21):
-        open_round(page, sample, 3)
+def test_each_tab_asks_a_fixed_number_of_queries(page, sample):
+    counts = dict.fromkeys(TABS, 0)
+    for tab in TABS:
+        with CaptureQueriesContext(connection) as asked:
+            open_round(page, sample, 3, tab)
+        counts[tab] = len(asked)
+    assert counts == COUNTS
 
 
 def test_it_says_that_a_plain_loop_was_timed():
@@ -171,10 +195,10 @@ def test_it_says_that_a_plain_loop_was_timed():
     assert "timed as a plain loop" in body
 
 
-@pytest.mark.parametrize("name", ["round", "report", "report_file"])
+@pytest.mark.parametrize("name", ["round_tab", "report", "report_file"])
 def test_it_assigns_a_change_to_its_parts(page, sample, name):
     accepted = sample.rounds.filter(verdict__word="accepted").order_by("-number").first()
-    args = [sample.pk, accepted.number] if name == "round" else [sample.pk]
+    args = [sample.pk, accepted.number, "profile"] if name == "round_tab" else [sample.pk]
     found = page.get(reverse(name, args=args)).content.decode()
     rows = found.split('id="attribution"')[1].split("</section>")[0]
     for case in sample.cases:
@@ -191,7 +215,7 @@ def split_by(round_, when, **runs):
 
 
 def test_r19_it_says_which_class_runs_which_kernel(page, sample):
-    body = open_round(page, sample, 5).content.decode()
+    body = open_round(page, sample, 5, "cases").content.decode()
     assert re.findall(r'data-runs="(\d+)"', body) == ["5"]
     assert "No dispatch split: every class runs the kernel of" in body
     assert "A dispatch split" not in body
@@ -205,7 +229,7 @@ def test_r19_it_says_which_class_runs_which_kernel(page, sample):
 
 
 def test_r19_the_campaign_says_so_of_its_incumbent(page, sample):
-    body = page.get(reverse("campaign", args=[sample.pk])).content.decode()
+    body = whole_campaign(page, sample)
     number = sample.incumbent.round.number
     assert "Kernel of each class" in body
     assert set(re.findall(r'data-runs="(\d+)"', body)) == {str(number)}
@@ -217,3 +241,9 @@ def test_it_says_how_many_nodes_the_graph_of_a_burst_has():
     case |= {"target": {}, "share": None}
     body = render_to_string("campaigns/partials/cases.html", {"cases": [case], "against": "v0"})
     assert "bursts of 8 calls, 24 nodes in their graph" in body
+
+
+def test_an_unknown_tab_is_404_and_names_the_others(page, sample):
+    answer = page.get(f"/c/{sample.pk}/r/2/nonsense/")
+    assert answer.status_code == 404
+    assert page.get(f"/c/{sample.pk}/r/2/overview/").status_code == 404

@@ -13,6 +13,7 @@ from campaigns.reports.report import render_report
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.standings import answer_standing
 from tests.campaigns.steps import cast
+from tests.campaigns.views.conftest import whole_round
 
 pytestmark = pytest.mark.django_db
 
@@ -69,21 +70,21 @@ def test_it_marks_every_claimed_round_in_a_word(page, ended):
 
 
 def test_it_shows_each_session_with_its_own_numbers(page, ended):
-    body = text_of(page, "round", ended.pk, 3)
-    panel = body[body.index('id="standing"') : body.index('id="hypothesis"')]
+    body = text_of(page, "round_tab", ended.pk, 3, "surroundings")
+    panel = body[body.index('id="standing"') : body.index('id="surroundings"')]
     assert re.findall(r'data-session="(\w+)"', panel) == ["claimed", "not_verified"]
     assert "1.67× faster" in panel
     assert "the second session did not confirm the gain" in panel
     assert 'data-baseline="round 2"' in panel
     assert "tester" in panel
-    assert 'data-gate="second session"' in body
+    assert 'data-gate="second session"' in text_of(page, "round", ended.pk, 3)
 
 
 def test_it_explains_the_words_where_they_stand(page, ended):
-    body = text_of(page, "round", ended.pk, 2)
+    body = text_of(page, "round_tab", ended.pk, 2, "surroundings")
     assert "What these words mean" in body
     assert "another device of this model showed it as well" in body
-    assert "A baseline claims no gain" in text_of(page, "round", ended.pk, 1)
+    assert "A baseline claims no gain" in text_of(page, "round_tab", ended.pk, 1, "surroundings")
 
 
 def test_it_has_no_caution_while_nothing_is_in_doubt(page, ended):
@@ -93,7 +94,7 @@ def test_it_has_no_caution_while_nothing_is_in_doubt(page, ended):
 def test_it_cautions_everywhere_when_another_device_does_not_show_the_gain(page, doubted):
     bodies = [
         text_of(page, "campaign", doubted.pk),
-        text_of(page, "round", doubted.pk, 2),
+        whole_round(page, doubted, 2),
         text_of(page, "report", doubted.pk),
         html.unescape(render_report(doubted)),
     ]
@@ -184,6 +185,8 @@ def test_it_says_that_a_round_is_measured_again(page, running):
 
 def test_it_tells_older_rounds_from_those_that_were_measured_twice(page, sample, monkeypatch):
     monkeypatch.setattr("campaigns.reports.rows.standing_of", lambda round_: "")
-    monkeypatch.setattr("campaigns.views.round.sessions_of", lambda round_: [])
+    monkeypatch.setattr("campaigns.views.round_tabs.sessions_of", lambda round_: [])
     assert text_of(page, "rounds", sample.pk).count("one session only") == 4
-    assert "before a second was asked for" in text_of(page, "round", sample.pk, 2)
+    assert "before a second was asked for" in text_of(
+        page, "round_tab", sample.pk, 2, "surroundings"
+    )

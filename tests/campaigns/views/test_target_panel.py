@@ -16,9 +16,12 @@ from campaigns.templatetags.campaign_parts import gate_citation
 from knowledge.specs.cited import Cited
 from tests.campaigns.sample import build_sample
 from tests.campaigns.steps import cast
+from tests.campaigns.views.conftest import whole_campaign
 
 
 def body(page, campaign, name="campaign"):
+    if name == "campaign":
+        return whole_campaign(page, campaign)
     return page.get(reverse(name, args=[campaign.pk])).content.decode()
 
 
@@ -79,7 +82,7 @@ def test_it_asks_for_a_new_measurement_of_a_ceiling_that_a_kernel_went_beyond(pa
     assert "of the measured copy bandwidth 10 GB/s on 4096x4096 with proven results" in found
 
 
-@pytest.mark.parametrize("name", ["round", "report", "report_file"])
+@pytest.mark.parametrize("name", ["round_tab", "report", "report_file"])
 def test_r4_it_shows_how_the_work_is_split_and_that_it_decides_nothing(page, sample, name):
     best = sample.incumbent.round
     evaluation = best.verdict.evaluation
@@ -91,7 +94,7 @@ def test_r4_it_shows_how_the_work_is_split_and_that_it_decides_nothing(page, sam
         }  # fmt: skip
     # The row is sealed, so the page is given the facts as they would have been stored.
     with mock.patch("campaigns.models.Evaluation.facts", load_report(json.dumps(facts))):
-        args = [sample.pk, best.number] if name == "round" else [sample.pk]
+        args = [sample.pk, best.number, "profile"] if name == "round_tab" else [sample.pk]
         found = page.get(reverse(name, args=args)).content.decode()
     row = found.split('data-split="4096x4096"')[1].split("</tr>")[0]
     assert "512 blocks on 132 SMs × 2 = 1.94 waves, 2 full: ×1.03" in row

@@ -90,7 +90,8 @@ def test_every_address_that_changes_something_has_a_scope_or_is_for_people_alone
         if view is not None and issubclass(view, ApiView):
             for method in {"post", "put", "patch", "delete"} & set(dir(view)):
                 found.add((pattern.name, view.scopes.get(method.upper())))
-    people = {"spec_approve", "spec_return", "spec_retire"}
+    people = {"spec_approve", "spec_return", "spec_retire", "comments", "retract_comment"}
+    people |= {"round_decisions", "result_decisions", "undo_decision"}
     run = {"campaigns", "problems", "confirm", "pause", "resume", "stop", "restart", "passport"}
     run.add("repositories")
     assert found == {

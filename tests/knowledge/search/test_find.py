@@ -6,6 +6,7 @@ import pytest
 
 from knowledge.curation.review import set_rank
 from knowledge.exchange.importer import import_wiki
+from knowledge.exchange.take_documents import store_platforms
 from knowledge.experience.attempts.record import NewExperience, record_attempts
 from knowledge.experience.lessons.weigh import index_lessons
 from knowledge.experience.terms import AttemptLabel, Bottleneck
@@ -23,7 +24,7 @@ from knowledge.models import (
 from knowledge.search import candidates, engine, find, index
 from knowledge.search.find import ask, search
 from knowledge.search.index import Entry, rebuild, remove, upsert
-from knowledge.specs.facts import Rank
+from knowledge.specs.facts import PlatformFacts, PlatformKind, Rank
 from tests.knowledge.conftest import BANDWIDTH, X1
 
 pytestmark = [pytest.mark.django_db, pytest.mark.storage]
@@ -168,6 +169,41 @@ def test_law_1_a_value_whose_line_changed_is_marked(wiki, page_text):
 )
 def test_the_value_of_a_whole_device_comes_before_points_of_a_sweep(shipped, text, first):
     assert found(text).kinds["spec"].rows[0].title == first
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "line"),
+    [
+        ("bandwidth h200", "memory_bandwidth of NVIDIA H200 SXM: 4.8 TB/s", None),
+        ("mi300", "AMD Instinct MI300X", None),  # by half a name
+        ("cp.async", "cu.cpasync: Asynchronous copies in 2 to 4 stages", None),  # written together
+        ("long_scoreboard", "Stall reasons", 37),  # the line that is about it
+        ("layernorm", "Reductions and normalisations", 1),  # by the noun of its longer name
+    ],
+)
+def test_the_best_answer_of_all_kinds_comes_first(shipped, text, first, line):
+    best = found(text).best.rows[0]
+    assert (best.title, best.line) == (first, line)
+
+
+def test_of_one_value_of_a_product_one_is_among_the_best(shipped):
+    results = found("l2 size h100")
+    assert len({hit.title.partition(":")[0] for hit in results.best}) == len(results.best)
+    assert {hit.key for hit in results.best}.isdisjoint(
+        hit.key for name, each in results.sections.items() if name != "best" for hit in each
+    )
+
+
+def test_a_word_that_nothing_holds_leaves_what_its_operation_has(shipped):
+    results = found("zzqx matmul")
+    assert results.best.rows[0].title == "Matrix products"
+    assert "zzqx" in results.best.rows[0].missing
+    assert not found("zzqx", op="matmul").found
+
+
+def test_a_new_product_is_found(db):
+    store_platforms([PlatformFacts("x-9", "X 9", "Maker", "Arch", PlatformKind.GPU, "sm_9", ())])
+    assert [hit.url for hit in found("x 9").kinds["platform"]] == ["/w/p/x-9/"]
 
 
 def test_the_preferred_value_comes_first(shipped, second_curator):

@@ -40,7 +40,11 @@ def page(viewer):
 
 
 def shown(answer):
-    return html.unescape(re.sub(r"<[^>]+>", "", answer.content.decode()))
+    return shown_text(answer.content.decode())
+
+
+def shown_text(text):
+    return html.unescape(re.sub(r"<[^>]+>", "", text))
 
 
 def test_it_shows_worked_and_did_not_with_marked_words(page):
@@ -49,6 +53,22 @@ def test_it_shows_worked_and_did_not_with_marked_words(page):
     assert text.index('id="worked"') < text.index('id="did_not"') < text.index('id="entry"')
     plain = shown(page(q="padding", op="matmul"))
     assert "1.75× slower [1.72, 1.79]" in plain
+
+
+def test_a_side_without_hits_has_no_box(page):
+    text = page(q="padding rows triton").content.decode()
+    assert 'id="worked"' in text
+    assert 'id="did_not"' not in text
+
+
+def test_a_number_comes_first_with_the_line_that_it_rests_on(shipped, viewer):
+    text = viewer.get("/search/", {"q": "bandwidth h200"}).content.decode()
+    answer = re.search(r'<li data-hit="spec" class="answer">.*?</li>', text, re.DOTALL)[0]
+    assert "4.8 TB/s" in shown_text(answer)
+    assert re.search(r'<a class="cite" href="/w/docs/docs/hardware/h200-sxm.md[^"]*#L23">', answer)
+    assert text.index("data-hit") > text.index('id="best"')
+    kinds = re.findall(r'<a class="chip" href="#([a-z]+)">([A-Z]\w+) (\d+)', text)
+    assert kinds[:2] == [("spec", "Values", "42"), ("document", "Documents", "5")]
 
 
 def test_what_is_stored_is_text(page):

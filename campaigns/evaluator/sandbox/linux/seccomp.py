@@ -60,7 +60,7 @@ class _Span(ctypes.Structure):
 
 
 @dataclass(frozen=True, slots=True)
-class Notification:
+class WaitingCall:
     """One call that waits for an answer. pid: its thread, as this process sees it."""
 
     identity: int
@@ -86,7 +86,7 @@ def install(program: bytes, *, listen: bool) -> int | None:
     return result if listen else None
 
 
-def receive(listener: int) -> Notification | None:
+def receive(listener: int) -> WaitingCall | None:
     """The next waiting call; None when it has gone meanwhile."""
     buffer = bytearray(NOTIFICATION.size)
     try:
@@ -96,14 +96,14 @@ def receive(listener: int) -> Notification | None:
             return None
         raise
     identity, pid, _, number, architecture, _, *arguments = NOTIFICATION.unpack(buffer)
-    return Notification(identity, pid, number, architecture, tuple(arguments))
+    return WaitingCall(identity, pid, number, architecture, tuple(arguments))
 
 
-def refuse(listener: int, waiting: Notification) -> None:
+def refuse(listener: int, waiting: WaitingCall) -> None:
     _answer(listener, RESPONSE.pack(waiting.identity, 0, -errno.EPERM, 0))
 
 
-def let_pass(listener: int, waiting: Notification) -> None:
+def let_pass(listener: int, waiting: WaitingCall) -> None:
     """Let the kernel do the call as it would without a filter: other layers decide."""
     _answer(listener, RESPONSE.pack(waiting.identity, 0, 0, CONTINUE))
 
@@ -183,7 +183,7 @@ class SystemCallAudit:
         """Count `what`, which no candidate may have worded."""
         self.counts[what] += times
 
-    def _look(self, name: str, waiting: Notification) -> None:
+    def _look(self, name: str, waiting: WaitingCall) -> None:
         path_at, flags_at = filters.PATHS[name]
         try:
             path = text_at(waiting.pid, waiting.arguments[path_at])

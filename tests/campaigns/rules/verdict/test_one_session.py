@@ -175,7 +175,7 @@ def test_r11_a_comparison_that_ended_at_a_look_has_the_interval_of_that_look():
     assert found.gain.low < fixed.gain.low
     assert found.gain.high > fixed.gain.high
     assert (found.gain.pairs, found.cases["4096x4096"].kind) == (6, found.gain.kind)
-    assert "95% over all looks" in found.sentence
+    assert "95% over all looks" in found.gain.kind
     samples = next(gate for gate in found.gates if gate.name == "samples")
     assert samples.found.startswith("6, ended at look 1, whose intervals have 98.9 %; noise floor")
 

@@ -103,7 +103,7 @@ def test_r46_it_says_what_was_tried_what_came_of_it_and_why(run: Run, script: Pu
     for words in (
         "Hypothesis: one thing it may help",
         "Evidence: one: 100 µs",
-        "Result: Accepted: 2.00× faster [2.00, 2.00] against the incumbent (95% bootstrap of",
+        "Result: Accepted: 2.00× faster [2.00, 2.00] against the incumbent (n=20",
         "n=20 pairs",
         "The incumbent was round 1.",
         "Expected: time_us down by 20 %: confirmed.",

@@ -179,7 +179,8 @@ def test_r19_classes_that_diverge_make_the_next_round_a_split(rows, judge):
 def test_r19_the_page_of_a_round_that_diverged_leads_to_its_split(rows, admin_client):
     campaign = rows(kernel(120, 120, 50))
     pages = [
-        admin_client.get(f"/c/{campaign.pk}/r/{number}/").content.decode() for number in (1, 2, 3)
+        admin_client.get(f"/c/{campaign.pk}/r/{number}/cases/").content.decode()
+        for number in (1, 2, 3)
     ]
     assert ['data-split-in="3"' in page for page in pages] == [False, True, False]
 

@@ -13,7 +13,7 @@ ENDED = dict.fromkeys(TABLES, "OLD.ended_at IS NOT NULL")
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("campaigns", "0027_fewer_tables"),
+        ("campaigns", "0028_decisions"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

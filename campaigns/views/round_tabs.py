@@ -1,0 +1,256 @@
+"""What the page of a round shows in each of its tabs; every tab has an address and reads its own.
+
+The first one answers what a reviewer asks: is it faster, on every case, and what was changed?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.functional import SimpleLazyObject
+
+from campaigns.evaluator.contract import Report
+from campaigns.models import Candidate, Evaluation, Round, StandingWord, Verdict
+from campaigns.models.kinds import TORCH
+from campaigns.records.campaigns import intake_of, target_of
+from campaigns.records.cases import dispatch_of, no_split
+from campaigns.records.device_waits import no_worker_of
+from campaigns.records.evaluations import machine_code_in, report_of
+from campaigns.records.findings import finding_counts, found_lines
+from campaigns.records.rounds import hypothesis_of
+from campaigns.records.submissions import awaited_repair, not_now, takes_candidates
+from campaigns.records.sweeps import sweep_of
+from campaigns.records.target.target_drift import drift_of
+from campaigns.records.verdicts import classes_of, sanitizer_result
+from campaigns.reports.case_table import CaseRow, busy_words, case_rows, seen_table
+from campaigns.reports.lineage import lineage_of, reproduce_commands
+from campaigns.reports.rows import RoundRow, meanings, sessions_of, some_rows
+from campaigns.reports.splits import splits_of
+from campaigns.rules.target.ceilings import CampaignTarget
+from campaigns.rules.verdict.attribution import attributions_of
+from campaigns.rules.verdict.report_words import notes_of
+from campaigns.views.lookup import candidate_of
+from campaigns.views.sweep import panel_of
+from knowledge.experience.recommend.others import RoundLearned, round_learned
+
+
+class RoundFacts:
+    """One round and what is stored about it, read when a tab asks for it."""
+
+    def __init__(self, round_: Round) -> None:
+        self.round = round_
+        self.campaign = round_.campaign
+
+    @cached_property
+    def candidate(self) -> Candidate | None:
+        return candidate_of(self.round)
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        return getattr(self.round, "verdict", None)
+
+    @cached_property
+    def target(self) -> CampaignTarget:
+        return target_of(self.campaign)
+
+    @cached_property
+    def row(self) -> RoundRow:
+        return some_rows(self.campaign, [self.round.number], self.target)[self.round.number]
+
+    @cached_property
+    def evaluations(self) -> list[Evaluation]:
+        """Every evaluation of the round's candidates, the newest first."""
+        rows = Evaluation.objects.filter(candidate__round=self.round).exclude(kind__in=TORCH)
+        return list(rows.select_related("candidate", "worker").order_by("-pk"))
+
+    @cached_property
+    def measured(self) -> Evaluation | None:
+        """The evaluation that the verdict rests on, else the newest."""
+        return self.verdict.evaluation if self.verdict else next(iter(self.evaluations), None)
+
+    @cached_property
+    def report(self) -> Report | None:
+        return report_of(self.measured) if self.measured else None
+
+    @cached_property
+    def cases(self) -> tuple[CaseRow, ...]:
+        guard = intake_of(self.campaign).guard_policy
+        return case_rows(self.row, self.report, self.target, guard)
+
+    @cached_property
+    def voids(self) -> list[Evaluation]:
+        return [found for found in reversed(self.evaluations) if found.void]
+
+    @cached_property
+    def learned(self) -> RoundLearned:
+        """What the round is to the team's experience."""
+        tried = hypothesis_of(self.round)
+        return round_learned(
+            self.campaign.pk,
+            self.round.number,
+            tried.strategy if tried else "",
+            self.campaign.backend,
+            tried.follows if tried else (),
+        )
+
+
+def overview(facts: RoundFacts) -> dict[str, Any]:
+    """Verdict, facts that decide, gates, hypothesis; the diff is the view's."""
+    found, verdict = facts.round, facts.verdict
+    sessions = sessions_of(found)
+    correct = [case for case in facts.cases if case.facts]
+    margins = [case.facts.margin for case in correct if case.facts and case.facts.margin]
+    return {
+        "sessions": sessions,
+        "doubts": [s for s in sessions if s.word == StandingWord.NOT_REPRODUCED],
+        "looked": sanitizer_result(verdict) if verdict else None,
+        "hypothesis": hypothesis_of(found),
+        "worst": next((c for c in facts.cases if c.result and c.result.gain), None),
+        "right": sum(bool(case.facts and case.facts.correct) for case in correct),
+        "checked": len(correct),
+        "margin": max(margins, default=None),
+        "busy": busy_words(facts.report),
+        "voids": facts.voids,
+        "learned": facts.learned,
+        "drift": SimpleLazyObject(lambda: drift_of(facts.campaign)),
+        "no_worker": "" if verdict else no_worker_of(facts.campaign),
+        "awaited": None if verdict else awaited_repair(facts.campaign),
+        **panel_of(facts.campaign, found, sweep_of(found)),
+    }
+
+
+def cases(facts: RoundFacts) -> dict[str, Any]:
+    """Each case, each config class, and which kernel runs which class."""
+    called = facts.campaign.rounds.filter(split__called_by=facts.round.number)
+    return {
+        "cases": facts.cases,
+        "classes": classes_of(facts.verdict) if facts.verdict else (),
+        "dispatch": dispatch_of(facts.round),
+        "no_split": no_split(facts.round),
+        "split_in": called.first(),
+        "notes": notes_of(facts.report) if facts.report else (),
+    }
+
+
+def profile(facts: RoundFacts) -> dict[str, Any]:
+    """Where the time goes, and how the work is laid on the device."""
+    measured, candidate = facts.measured, facts.candidate
+    splits = None
+    if measured:
+        # Without a query where it is the candidate of the page.
+        is_own = candidate is not None and candidate.pk == measured.candidate_id
+        source = candidate.source if candidate and is_own else measured.candidate.source
+        splits = splits_of(facts.campaign, facts.report, source, facts.target)
+    return {"attributions": attributions_of(facts.report), "splits": splits}
+
+
+def code(facts: RoundFacts) -> dict[str, Any]:
+    """What the compiler made of the source, and what reading the source found."""
+    own = facts.candidate
+    return {
+        "code": machine_code_in(e for e in facts.evaluations if e.candidate == own),
+        "findings": found_lines(own, facts.campaign) if own else None,
+    }
+
+
+def surroundings(facts: RoundFacts) -> dict[str, Any]:
+    """Sessions, clocks, neighbours, host."""
+    return {
+        "sessions": sessions_of(facts.round),
+        "meanings": meanings(),
+        "seen": seen_table(facts.report),
+        "voids": facts.voids,
+    }
+
+
+def log(facts: RoundFacts) -> dict[str, Any]:
+    """What compiler and runner said, and every candidate of the round."""
+    return {"candidates": _candidates(facts), "repairs": facts.round.repairs.all()}
+
+
+def reproduce(facts: RoundFacts) -> dict[str, Any]:
+    """How to get the same numbers elsewhere, and the commit."""
+    own = facts.candidate
+    return {
+        "commands": reproduce_commands(facts.campaign, facts.round, own) if own else (),
+        "commit": getattr(facts.round, "commit", None),
+        "lineage": SimpleLazyObject(lambda: lineage_of(facts.campaign)),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """words: on the tab. load: the facts that its template needs beside those of every tab."""
+
+    words: str
+    load: Callable[[RoundFacts], dict[str, Any]]
+
+
+OVERVIEW = "overview"
+# The last part of the address → tab, in the order of the page; the templates bear the same names.
+TABS = {
+    OVERVIEW: Tab("Overview", overview),
+    "cases": Tab("Cases", cases),
+    "profile": Tab("Profile", profile),
+    "code": Tab("Machine code", code),
+    "surroundings": Tab("Surroundings", surroundings),
+    "log": Tab("Log", log),
+    "reproduce": Tab("Reproduce", reproduce),
+}
+
+
+def tab_context(found: Round, tab: str) -> dict[str, Any]:
+    """What the template of a tab needs; `tab` is a key of `TABS`."""
+    facts = RoundFacts(found)
+    return {
+        "campaign": facts.campaign,
+        "round": found,
+        "row": facts.row,
+        "verdict": facts.verdict,
+        "candidate": facts.candidate,
+        "measured": facts.measured,
+        "report": facts.report,
+        "target": facts.target,
+        "tab": tab,
+        "tabs": [(name, one.words) for name, one in TABS.items()],
+        **_offers(facts),
+        **neighbours(found),
+        **TABS[tab].load(facts),
+    }
+
+
+def _offers(facts: RoundFacts) -> dict[str, Any]:
+    """What can be done about the round."""
+    campaign, verdict = facts.campaign, facts.verdict
+    is_best = facts.round.chosen_id == campaign.incumbent_id
+    return {
+        "takes_candidates": verdict is not None and takes_candidates(campaign),
+        "may_repeat": verdict and facts.round.number > 1 and not (is_best or not_now(campaign)),
+    }
+
+
+def neighbours(found: Round) -> dict[str, int | None]:
+    """The numbers of the rounds before and after."""
+    numbers: QuerySet[Round] = found.campaign.rounds.order_by("number")
+    before = numbers.filter(number__lt=found.number).last()
+    after = numbers.filter(number__gt=found.number).first()
+    return {"before": before.number if before else None, "after": after.number if after else None}
+
+
+def _candidates(facts: RoundFacts) -> list[dict[str, Any]]:
+    """The round's candidates, each with its own evaluations in the order of their making."""
+    return [
+        {
+            "pk": row.pk,
+            "ordinal": row.ordinal,
+            "label": row.label,
+            "findings": finding_counts(row, facts.campaign),
+            "repair": getattr(row, "repair", None),
+            "found": [e for e in reversed(facts.evaluations) if e.candidate_id == row.pk],
+        }
+        for row in facts.round.candidates.select_related("repair")
+    ]
