@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -127,6 +128,10 @@ def team(request: HttpRequest) -> HttpResponse:
     return render(request, "campaigns/team.html", context)
 
 
+def _audit(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row | {"url": address_of(row)} for row in rows]
+
+
 @require_safe
 def audit(request: HttpRequest) -> HttpResponse:
     """Who did what, the newest first, for leads; `?who= &kind= &page= &format=`."""
@@ -134,8 +139,8 @@ def audit(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied("the audit needs the role lead")
     asked = {key: request.GET.get(key, "").replace("\0", "") for key in ("who", "kind")}
     rows = audit_rows(**asked)
-    file = list_file(request, "audit", lambda: [row | {"url": address_of(row)} for row in rows])
-    if file:
+    listed = partial(_audit, rows)
+    if file := list_file(request, "audit", listed, head="at who action subject why"):
         return file
     page: Any = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     page.object_list = [{**row, "url": address_of(row)} for row in page]

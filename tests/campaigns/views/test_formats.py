@@ -152,7 +152,8 @@ def filled(name, route, keys):
         start, end = route.index("<"), route.index(">")
         part = route[start + 1 : end].rpartition(":")[2]
         places = [k for k in keys if k.rpartition("/")[2] == part]
-        fits = [k for k in places if "/" not in k or k.rpartition("/")[0] in route[:start]]
+        above = f"/{route[:start]}"
+        fits = [k for k in places if "/" not in k or f"/{k.rpartition('/')[0]}/" in above]
         # Without a key it has to be one that takes POST alone, and looks for nothing.
         key = keys[max(fits, key=len)] if fits else 1
         route = f"{route[:start]}{key}{route[end + 1 :]}"
