@@ -32,6 +32,8 @@ from campaigns.steps.measuring.results import store_saved
 from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.steps.notify import AGAIN, notify, notify_worker
 from campaigns.steps.review.decide import carry_out_reruns
+from campaigns.steps.webhooks import deliver as try_delivery
+from campaigns.steps.webhooks import ring_for_deliveries
 from campaigns.steps.worker import (
     WorkerContext,
     change_device,
@@ -96,6 +98,7 @@ class Heartbeat(threading.Thread):
         for row in release_rounds():
             notify_round(row)
         ring_for_imports()
+        ring_for_deliveries()
         if worker and self.device:
             note_host(worker, self.device)
             if passport_wanted(worker, self.device):
@@ -175,6 +178,12 @@ def build(self: Any, key: int) -> None:
 def wiki_import(key: int) -> None:
     """Plan or carry out an import of many files."""
     work_on(key)
+
+
+@shared_task
+def deliver(key: int) -> None:
+    """Send one message to an address that asked for it."""
+    try_delivery(key)
 
 
 @shared_task(bind=True)

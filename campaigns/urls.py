@@ -13,6 +13,7 @@ from campaigns.views.campaign import (
 from campaigns.views.campaigns import campaigns
 from campaigns.views.compare import compare, compare_campaigns_page, compare_many
 from campaigns.views.controls import STEPS, answer, control, placeholder
+from campaigns.views.feeds import campaign_feed, campaigns_feed, review_feed
 from campaigns.views.figures import figure, figure_file, figures
 from campaigns.views.home import events, home
 from campaigns.views.imported import (
@@ -26,9 +27,11 @@ from campaigns.views.new_campaign import new_campaign
 from campaigns.views.problem import import_problem, new_problem, problem, problem_by_name
 from campaigns.views.review import count, decide_result, decide_round, following, queue, undo
 from campaigns.views.round import round_, round_diff, round_source, round_tab, rounds
+from campaigns.views.share import campaign_badge, round_badge, share
 from campaigns.views.site import audit, health, jobs, palette, shortcuts, team, theme
 from campaigns.views.submit import again, hand_in, repair, round_result, submission
 from campaigns.views.sweep import sweep, sweep_panel
+from campaigns.views.webhooks import redeliver, stop_webhook, webhook, webhooks
 from campaigns.views.workers import ask_passport, workers
 
 CAMPAIGN = "c/<int:campaign_id>/"
@@ -87,6 +90,16 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(CAMPAIGN + "report/", report, name="report"),
     path(CAMPAIGN + "<slug:tab>/", campaign_tab, name="campaign_tab"),
     path("c/<int:campaign_id>/report.html", report_file, name="report_file"),
+    path(CAMPAIGN + "share", share, name="share"),
+    path("badge/c/<int:campaign_id>.svg", campaign_badge, name="campaign_badge"),
+    path("badge/c/<int:campaign_id>/r/<int:number>.svg", round_badge, name="round_badge"),
+    path("feeds/campaigns.atom", campaigns_feed, name="campaigns_feed"),
+    path("feeds/c/<int:campaign_id>.atom", campaign_feed, name="campaign_feed"),
+    path("feeds/review.atom", review_feed, name="review_feed"),
+    path("webhooks/", webhooks, name="webhooks"),
+    path("webhooks/<int:key>/", webhook, name="webhook"),
+    path("webhooks/<int:key>/stop", stop_webhook, name="stop_webhook"),
+    path("webhooks/<int:key>/d/<int:delivery>/again", redeliver, name="redeliver"),
     path("c/<int:campaign_id>/trail.zip", trail, name="trail"),
     path(ROUND, round_, name="round"),
     path(CAMPAIGN + "decide", decide_result, name="decide_result"),

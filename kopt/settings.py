@@ -47,6 +47,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "knowledge.views.formats.PageFormats",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -161,6 +162,9 @@ KOPT_HARNESS_PATHS = env.words("KOPT_HARNESS_PATHS", ())
 # With `ON` an accepted source is formatted before it is committed (clang-format; ruff or black), if
 # its syntax tree stays the same.
 KOPT_FORMAT = env.choice("KOPT_FORMAT", ("OFF", "ON"), default="OFF")
+
+# Whether webhooks may go to private addresses and to this host too, where http is taken as well.
+KOPT_WEBHOOK_PRIVATE = env.flag("KOPT_WEBHOOK_PRIVATE", default=False)
 
 # Which gain needs nobody's approval: a smaller one, such as 0.1 for 10 % faster.
 KOPT_REVIEW_ALONE_BELOW = env.number("KOPT_REVIEW_ALONE_BELOW", 0.10, least=0.0)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from rest_framework import serializers as fields
 
 from campaigns.evaluator.contract import CopiedOutput
@@ -123,3 +126,10 @@ WholeProblemSerializer = columns_of(
     files=fields.DictField(child=fields.CharField()),
     cases=CaseSerializer(many=True),
 )
+
+
+def problem_record(problem: Problem, cases: Iterable[Case]) -> dict[str, Any]:
+    """The whole record of a problem that need not be stored, with these cases."""
+    shape = WholeProblemSerializer(problem)
+    del shape.fields["cases"]
+    return {**shape.data, "cases": CaseSerializer(cases, many=True).data}

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
 
 from campaigns.api import filters, measured, serializers
 from campaigns.models import (
@@ -20,12 +26,17 @@ from campaigns.models import (
     SweepPoint,
     Verdict,
 )
+from campaigns.records.campaigns import target_of
 from campaigns.records.cases import measured_case, sample_rows
 from campaigns.records.evaluations import report_of
 from campaigns.records.sweeps import knobs_of
-from campaigns.reports.rows import with_standing
+from campaigns.reports.rows import some_rows, with_standing
+from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.sweeps import KNOB, value_words
+from campaigns.trails.exporters.pull_request import Site, campaign_lines, round_lines
 from knowledge.api.lists import ListView, OneView, Rows
+from knowledge.api.view import ApiView
+from knowledge.exchange.writers.markdown import joined
 
 CAMPAIGNS = Campaign.objects.for_list().select_related("created_by", "protocol")
 ROUNDS = with_standing(Round.objects.select_related("verdict"))
@@ -186,3 +197,33 @@ class ProblemCases(ListView):
         found = super().rows()
         assert not isinstance(found, list)
         return found.filter(problem=get_object_or_404(Problem, **path))
+
+
+class CampaignMarkdown(ApiView, GenericAPIView):
+    """GET the campaign in a few lines of Markdown, as a pull request shows it."""
+
+    queryset: QuerySet[Any] = CAMPAIGNS
+    serializer_class = serializers.CampaignSerializer
+
+    @extend_schema(responses={(200, "text/markdown"): str})
+    def get(self, request: Request, pk: int) -> HttpResponse:
+        self.asked()
+        return _markdown(self.lines(self.get_object(), request.build_absolute_uri))
+
+    def lines(self, row: Any, site: Site) -> Iterable[str]:
+        return campaign_lines(campaign_sheet(row, timezone.now()), site)
+
+
+class RoundMarkdown(CampaignMarkdown):
+    """GET the round in a few lines of Markdown, as a pull request shows it."""
+
+    queryset = ROUNDS.select_related("campaign")
+    serializer_class = serializers.RoundSerializer
+
+    def lines(self, row: Any, site: Site) -> Iterable[str]:
+        campaign = row.campaign
+        return round_lines(some_rows(campaign, [row.number], target_of(campaign))[row.number], site)
+
+
+def _markdown(lines: Iterable[str]) -> HttpResponse:
+    return HttpResponse(joined(lines), content_type="text/markdown; charset=utf-8")

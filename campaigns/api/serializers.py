@@ -8,7 +8,17 @@ from rest_framework import serializers as fields
 
 from campaigns.api.measured import GainSerializer
 from campaigns.evaluator.contract.files import protocol_from
-from campaigns.models import Campaign, Candidate, Event, Round, Verdict
+from campaigns.models import (
+    Campaign,
+    Candidate,
+    Delivery,
+    Event,
+    ImportedCampaign,
+    ImportedRound,
+    Round,
+    Verdict,
+    Webhook,
+)
 from campaigns.records.campaigns import intake_of, result_of, target_of
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.findings import FoundLine, found_lines, policy_of, stored_policy
@@ -34,7 +44,7 @@ from campaigns.reports.rows import standing_of
 from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.decision import Gate
 from knowledge.api.lists import Read
-from knowledge.api.shapes import columns_of, shape_of
+from knowledge.api.shapes import columns_of, person_name, shape_of
 
 CaseTargetSerializer = shape_of(
     "CaseTarget", CaseTarget, "case flops bytes bound floor_us target_us words"
@@ -187,4 +197,42 @@ EventSerializer = columns_of(
     campaign=fields.IntegerField(source="campaign_id"),
     round=fields.IntegerField(source="round_id", allow_null=True),
     data=fields.DictField(),
+)
+ImportedSerializer = columns_of(
+    "Imported",
+    ImportedCampaign,
+    "id digest system name heading operator platform backend incumbent stop_reason imported_by "
+    "imported_at",
+    "What another system claims of a campaign; none of it is counted with what was measured here.",
+    heading=fields.CharField(),
+    imported_by=person_name("imported_by"),
+)
+ImportedRoundSerializer = columns_of(
+    "ImportedRound",
+    ImportedRound,
+    "ordinal number name title hypothesis rationale status kept masked figure unit metric "
+    "convention amends path line kernel at claims missing",
+    "figure: as it was written, in its own unit.",
+)
+WholeImportedSerializer = columns_of(
+    "WholeImported",
+    ImportedSerializer,
+    "facts tips missing left_out rounds",
+    "With its claims and its rounds.",
+    rounds=ImportedRoundSerializer(many=True),
+)
+WebhookSerializer = columns_of(
+    "Webhook",
+    Webhook,
+    "id url kinds by created_at ended_at",
+    kinds=fields.ListField(child=fields.CharField()),
+    by=person_name("by"),
+)
+DeliverySerializer = columns_of(
+    "Delivery",
+    Delivery,
+    "id kind source word attempts status excerpt next_at by at ended_at body",
+    "by: who asked for it again.",
+    word=fields.CharField(),
+    by=person_name("by"),
 )

@@ -41,6 +41,12 @@ def _facts(worker: Worker) -> WorkerFacts:
     return worker_facts(worker, state_of(worker), open_waits())
 
 
+def worker_records(rows: Sequence[Worker]) -> list[WorkerFacts]:
+    """What the serializer reads of several workers."""
+    waits = open_waits()
+    return [worker_facts(worker, state_of(worker), waits) for worker in rows]
+
+
 class Workers(ListView):
     """GET lists every worker, with what counts of its noise and who waits for its device."""
 
@@ -50,8 +56,7 @@ class Workers(ListView):
     order = "pk"
 
     def records(self, rows: Sequence[Worker]) -> list[WorkerFacts]:
-        waits = open_waits()
-        return [worker_facts(worker, state_of(worker), waits) for worker in rows]
+        return worker_records(rows)
 
 
 class OneWorker(OneView):

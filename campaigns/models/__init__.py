@@ -18,6 +18,7 @@ from campaigns.models.transitions import (
     RoundState,
 )
 from campaigns.models.verdict import Answer, Commit, Standing, StandingAnswer, StandingWord, Verdict
+from campaigns.models.webhook import Delivery, HookKind, Webhook
 from campaigns.models.worker import Cause, DeviceWait, Worker
 
 __all__ = [
@@ -30,12 +31,14 @@ __all__ = [
     "Cause",
     "Commit",
     "DecisionWord",
+    "Delivery",
     "DeviceWait",
     "Evaluation",
     "EvaluationKind",
     "EvaluationState",
     "Event",
     "Evidence",
+    "HookKind",
     "IllegalTransition",
     "ImportedCampaign",
     "ImportedRound",
@@ -64,5 +67,6 @@ __all__ = [
     "SweepPoint",
     "Unmasking",
     "Verdict",
+    "Webhook",
     "Worker",
 ]

@@ -132,6 +132,9 @@ class Round(Stateful):
     def __str__(self) -> str:
         return f"round {self.number} of campaign {self.campaign_id}"
 
+    def get_absolute_url(self) -> str:
+        return reverse("round", args=[self.campaign_id, self.number])
+
     def refuse_late(self) -> None:
         super().refuse_late()
         if Campaign.objects.filter(pk=self.campaign_id, state__in=FINISHED).exists():

@@ -60,11 +60,16 @@ class ReviewQueue:
 
 def review_queue(person: Any) -> ReviewQueue:
     """The queue as this person finds it; a fixed number of queries."""
-    found = sorted([*_ours(), *waiting_in_wiki()], key=lambda one: (one.since, one.kind, one.key))
+    found = waiting_in_all()
     allowed = dict.fromkeys(OURS, person.has_perm(MAY_DECIDE))
     reviews = may_review(person)
     mine = (one for one in found if allowed.get(one.kind, reviews) and person.pk not in one.not_for)
     return ReviewQueue(tuple(found), tuple(mine))
+
+
+def waiting_in_all() -> list[Waiting]:
+    """Everything that waits for anybody, the oldest first."""
+    return sorted([*_ours(), *waiting_in_wiki()], key=lambda one: (one.since, one.kind, one.key))
 
 
 def rows_of_queue(waiting: Sequence[Waiting]) -> list[WaitingRow]:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 GAIN = ("gain", "low", "high", "pairs", "kind")
-# A spreadsheet takes a text that begins with one of these for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def rounds_table(rows: Iterable[RoundRow]) -> DataFrame:
@@ -100,16 +98,6 @@ def campaigns_table(lines: Iterable[tuple[Any, RoundRow | None, int]]) -> DataFr
         }
         for campaign, best, rounds in lines
     )
-
-
-def as_csv(table: DataFrame) -> str:
-    """With all digits; whole numbers stay whole, and no text is a formula."""
-
-    def plain(value: Any) -> Any:
-        return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
-
-    text: str = table.convert_dtypes().map(plain).to_csv(index=False, lineterminator="\n")
-    return text
 
 
 def _table(rows: Iterable[dict[str, Any]]) -> DataFrame:

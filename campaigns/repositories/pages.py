@@ -18,6 +18,11 @@ from campaigns.lineage.git import LineageError
 from campaigns.models import EvaluationState, Submitter
 from campaigns.records.device_waits import no_worker_of
 from campaigns.reports.diff import DiffMark
+from campaigns.repositories.api import (
+    RepositorySerializer,
+    WholeRepositoryRoundSerializer,
+    WholeRepositorySerializer,
+)
 from campaigns.repositories.hand_in import (
     HEAD,
     LARGEST_PATCH,
@@ -35,6 +40,7 @@ from campaigns.rules.harness.description import LONGEST_TEXT
 from campaigns.rules.stop.ladder import MENDABLE
 from campaigns.views.lookup import download, may_change, may_run, wants_fragment
 from knowledge.models import Platform
+from knowledge.views.formats import list_file, record_file
 
 
 def repository_at(key: int) -> Repository:
@@ -201,6 +207,7 @@ def _gone_on(
 
 
 PER_PAGE = 50
+COLUMNS = "title platform state gain.gain gain.low gain.high gain.pairs created_at"
 FILES = {
     "patch": lambda own, row: own.patch(row.base, row.head),
     "bundle": lambda own, row: own.bundle(row.base, row.branch),
@@ -215,6 +222,8 @@ def repositories(request: HttpRequest) -> HttpResponse:
         .annotate(tried=Count("rounds"))
         .order_by("-pk")
     )
+    if file := list_file(request, "repositories", rows, RepositorySerializer, COLUMNS):
+        return file
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {"page": page, "summaries": summaries_of(page)}
     return render(request, "campaigns/repositories/list.html", context)
@@ -224,7 +233,10 @@ def repositories(request: HttpRequest) -> HttpResponse:
 @vary_on_headers("HX-Request")
 def repository(request: HttpRequest, key: int) -> HttpResponse:
     """One repository; for htmx its changing part alone."""
-    sheet = sheet_of(repository_at(key))
+    found = repository_at(key)
+    if file := record_file(request, f"repository-{key}", found, WholeRepositorySerializer):
+        return file
+    sheet = sheet_of(found)
     context = {"sheet": sheet, "summary": sheet, "repository": sheet.repository}
     part = "rounds.html" if wants_fragment(request) else "repository.html"
     return render(request, f"campaigns/repositories/{part}", context)
@@ -236,6 +248,9 @@ def repository_round(request: HttpRequest, key: int, number: int) -> HttpRespons
     """One round; for htmx its result alone."""
     rows = RepositoryRound.objects.select_related("repository__platform", "worker", "repairs")
     row = get_object_or_404(rows, repository=key, number=number)
+    name = f"repository-{key}-round-{number}"
+    if file := record_file(request, name, row, WholeRepositoryRoundSerializer):
+        return file
     context = {
         "line": line_of(row),
         "round": row,

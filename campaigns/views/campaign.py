@@ -3,8 +3,9 @@ its report, and its files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -16,6 +17,7 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from campaigns.api.serializers import WholeCampaignSerializer
 from campaigns.models import Campaign, CampaignState, Placeholder
 from campaigns.models.kinds import EVALUATION_KINDS, TORCH
 from campaigns.models.transitions import PAUSABLE
@@ -43,10 +45,12 @@ from campaigns.rules.stop.intake import fixed
 from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
-from campaigns.views.lookup import ZIP, campaign_at, csv, download, wants_csv, wants_fragment
+from campaigns.trails.exporters.pull_request import campaign_lines
+from campaigns.views.lookup import ZIP, campaign_at, download, wants_fragment
 from campaigns.views.review import review_of_result
 from knowledge.curation.people import may_review
 from knowledge.experience.recommend.others import others_learned
+from knowledge.views.formats import list_file, record_file
 
 SHOWN_ROUNDS, SHOWN_EVENTS, SPOKEN = 5, 3, 10
 EVENTS_PER_PAGE = 50
@@ -58,6 +62,9 @@ STOP_POLLING = 286
 def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """The page; for htmx what changed since `?since=`: 204 nothing, 286 the last of it."""
     found = campaign_at(campaign_id)
+    name, lines = f"campaign-{found.pk}", partial(_lines, request, found)
+    if file := record_file(request, name, found, WholeCampaignSerializer, lines):
+        return file
     if not wants_fragment(request):
         return campaign_page(request, found, {})
     now = timezone.now()
@@ -75,6 +82,11 @@ def campaign(request: HttpRequest, campaign_id: int) -> HttpResponse:
         "news": _news(found, seen),
     }
     return render(request, "campaigns/partials/live.html", context, status=over)
+
+
+def _lines(request: HttpRequest, found: Campaign) -> Iterable[str]:
+    """The campaign in Markdown, for a pull request."""
+    return campaign_lines(campaign_sheet(found, timezone.now()), request.build_absolute_uri)
 
 
 def campaign_page(
@@ -214,11 +226,12 @@ def _verbs(found: Campaign) -> list[str]:
 
 @require_safe
 def report(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """What is recorded so far, each number linked to its round; `?format=csv` is its trend."""
+    """What is recorded so far, each number linked to its round; `?format=` is its trend."""
     campaign = campaign_at(campaign_id)
     sheet = campaign_sheet(campaign, timezone.now())
-    if wants_csv(request):
-        return csv(trend_table(trend_of(sheet)), f"campaign-{campaign.pk}-trend")
+    name = f"campaign-{campaign.pk}-trend"
+    if file := list_file(request, name, as_table=lambda: trend_table(trend_of(sheet))):
+        return file
     context = report_context(sheet, lambda n: reverse("round", args=[campaign.pk, n]))
     return render(request, "campaigns/report.html", {**context, "tab": "report"})
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from django.core.paginator import Page, Paginator
 from django.db.models import Max, Q
 from django.http import HttpRequest, HttpResponse
@@ -9,13 +12,19 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from campaigns.api.serializers import CampaignSerializer
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import WORKING
 from campaigns.reports.listing import campaign_lines
 from campaigns.reports.tables import campaigns_table
-from campaigns.views.lookup import csv, wants_csv, wants_fragment
+from campaigns.views.lookup import wants_fragment
+from knowledge.views.formats import list_file
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 PER_PAGE = 50
+HEAD = "title id op backend platform state result.gain result.low result.high"
 STATES = {
     "": Q(),
     "draft": Q(state=CampaignState.DRAFT),
@@ -30,7 +39,7 @@ SORTS = {"newest": "-pk", "oldest": "pk", "name": "title", "changed": "-changed_
 @require_safe
 @vary_on_headers("HX-Request")
 def campaigns(request: HttpRequest) -> HttpResponse:
-    """`?q= &op= &backend= &platform= &state= &sort= &page= &format=csv`, all optional."""
+    """`?q= &op= &backend= &platform= &state= &sort= &page= &format=`, all optional."""
     found = (
         Campaign.objects.for_list()
         .select_related("created_by")
@@ -48,9 +57,10 @@ def campaigns(request: HttpRequest) -> HttpResponse:
         )
     sort = request.GET.get("sort", "newest")
     found = found.order_by(SORTS.get(sort, "-pk"))
-    if wants_csv(request):
-        lines = ((line.campaign, line.best, line.rounds) for line in campaign_lines(list(found)))
-        return csv(campaigns_table(lines), "campaigns")
+    if file := list_file(
+        request, "campaigns", found, CampaignSerializer, HEAD, lambda: _table(list(found))
+    ):
+        return file
     page: Page[Campaign] = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
@@ -64,6 +74,11 @@ def campaigns(request: HttpRequest) -> HttpResponse:
     }
     part = "campaigns/partials/campaign_table.html"
     return render(request, part if wants_fragment(request) else "campaigns/list.html", context)
+
+
+def _table(found: Sequence[Campaign]) -> DataFrame:
+    lines = campaign_lines(found)
+    return campaigns_table((line.campaign, line.best, line.rounds) for line in lines)
 
 
 def _facets() -> dict[str, list[tuple[str, str]]]:

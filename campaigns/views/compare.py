@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -21,9 +22,9 @@ from campaigns.reports.comparison.sections import (
     facts_of,
     table_rows,
 )
-from campaigns.views.lookup import campaign_at, csv, number_in, round_at
-
-FORMATS = ("csv", "html", "json", "md")
+from campaigns.views.lookup import campaign_at, number_in, round_at
+from knowledge.views.formats import file_asked, record_file
+from knowledge.views.tables import table_answer
 
 
 @require_safe
@@ -91,21 +92,17 @@ def _answer(
     campaign: Campaign | None = None,
 ) -> HttpResponse:
     """The page, or the same as data, table or Markdown."""
-    wanted, everything = request.GET.get("format", ""), request.GET.get("only") == "all"
-    if wanted == "csv":
+    everything = request.GET.get("only") == "all"
+    if file_asked(request) == "csv":
         # Only here: pandas takes a second to load, which the page should not wait for.
         from pandas import DataFrame
 
-        return csv(DataFrame(list(table_rows(found))), name)
-    if wanted == "json":
-        return JsonResponse(facts_of(found, everything=everything))
-    if wanted == "md":
-        text = markdown_of(found, request.build_absolute_uri("/"))
-        return HttpResponse(text, content_type="text/markdown; charset=utf-8")
-    if wanted not in ("", *FORMATS):
-        message = f"format: {wanted[:80]!r}; accepted: {', '.join(FORMATS)}"
-        refusal = {"title": "No such format", "message": message, "status": 400}
-        return render(request, "refused.html", {"refusal": refusal}, status=400)
+        return table_answer(name, DataFrame(list(table_rows(found))))
+    facts = partial(facts_of, found, everything=everything)
+    if file := record_file(
+        request, name, facts, markdown=lambda: [markdown_of(found, request.build_absolute_uri("/"))]
+    ):
+        return file
     context = {
         "comparison": found,
         "campaign": campaign,

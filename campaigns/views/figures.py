@@ -24,7 +24,8 @@ from campaigns.reports.figures.trend import trend_of
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.sweeps import sweep_sheet
 from campaigns.views.imported import claims_of
-from campaigns.views.lookup import campaign_at, csv, round_at
+from campaigns.views.lookup import campaign_at, round_at
+from knowledge.views.tables import table_answer
 
 
 class _WrongAddress(Exception):
@@ -191,7 +192,7 @@ def figure_answer(
     if isinstance(chart, NoChart):
         raise _WrongAddress(chart.sentence)
     if ending == "csv":
-        return csv(table_of(chart), file_name)
+        return table_answer(file_name, table_of(chart))
     drawn = drawing_of(chart, theme, request.build_absolute_uri("/"))
     content: str | bytes = drawn if ending == "svg" else picture_of(drawn)
     kind = "image/svg+xml; charset=utf-8" if ending == "svg" else "image/png"

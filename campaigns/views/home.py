@@ -12,12 +12,14 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from campaigns.api.serializers import EventSerializer
 from campaigns.models import Campaign, Event
 from campaigns.records.review_queue import review_queue, rows_of_queue
 from campaigns.reports.listing import campaign_lines
 from campaigns.reports.live import overview_version
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.views.lookup import wants_fragment
+from knowledge.views.formats import list_file
 
 REVIEWS, RUNNING, FINISHED, RECENT, EVENTS = 5, 10, 10, 5, 50
 # A person who comes back later than this begins another visit.
@@ -66,7 +68,10 @@ def _last_visit(request: HttpRequest, now: datetime) -> datetime | None:
 
 @require_safe
 def events(request: HttpRequest) -> HttpResponse:
-    """What happened in all campaigns, the newest first; `?page=` counts from 1."""
+    """What happened in all campaigns, the newest first; `?page=` counts from 1, `?format=`."""
     changes = Event.objects.exclude(kind__in=DETAILS).select_related("campaign", "round")
-    page = Paginator(changes.order_by("-pk"), EVENTS).get_page(request.GET.get("page"))
+    newest = changes.order_by("-pk")
+    if file := list_file(request, "events", newest, EventSerializer, "message kind campaign at"):
+        return file
+    page = Paginator(newest, EVENTS).get_page(request.GET.get("page"))
     return render(request, "campaigns/events.html", {"page": page})

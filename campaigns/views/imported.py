@@ -15,6 +15,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
+from campaigns.api.serializers import (
+    ImportedRoundSerializer,
+    ImportedSerializer,
+    WholeImportedSerializer,
+)
 from campaigns.charts import claimed
 from campaigns.models import ImportedCampaign, ImportedRound
 from campaigns.steps.lifecycle.import_trail import PlannedImport, import_trail, plan_import
@@ -25,8 +30,10 @@ from campaigns.trails.importers.trail import read_zip
 from campaigns.views.lookup import ZIP, download
 from knowledge.exchange.readers.files import MAX_BYTES, MAX_FILES, MAX_TOTAL_BYTES
 from knowledge.specs.citation import split_lines
+from knowledge.views.formats import list_file, record_file
 
 PER_PAGE = 50
+HEAD = "heading system operator backend platform incumbent imported_at"
 ROUNDS_PER_PAGE = 200
 FILES_SHOWN = 500
 
@@ -63,6 +70,8 @@ def _list(
 ) -> HttpResponse:
     rows = ImportedCampaign.objects.select_related("imported_by")
     heavy = rows.defer("facts", "tips", "missing", "left_out")
+    if file := list_file(request, "imported", heavy, ImportedSerializer, HEAD):
+        return file
     context = {
         "page": Paginator(heavy, PER_PAGE).get_page(request.GET.get("page")),
         "systems": list(System),
@@ -95,6 +104,8 @@ def claims_of(
 def imported_campaign(request: HttpRequest, key: int) -> HttpResponse:
     """One trail: what it says of itself, the trend of its claims, its rounds and files."""
     campaign = _campaign(key)
+    if file := record_file(request, f"imported-{key}", campaign, WholeImportedSerializer):
+        return file
     rounds = campaign.rounds.defer("claims")
     page = Paginator(rounds, ROUNDS_PER_PAGE).get_page(request.GET.get("page"))
     paths = sorted(campaign.files)
@@ -117,6 +128,9 @@ def imported_round(request: HttpRequest, key: int, ordinal: int) -> HttpResponse
     """One attempt with every claim of it, each linked to its line."""
     campaign = _campaign(key)
     one = get_object_or_404(campaign.rounds, ordinal=ordinal)
+    name = f"imported-{key}-round-{ordinal}"
+    if file := record_file(request, name, one, ImportedRoundSerializer):
+        return file
     return render(request, "campaigns/imported_round.html", {"campaign": campaign, "round": one})
 
 

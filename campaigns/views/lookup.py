@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.contrib.auth.decorators import permission_required
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
@@ -11,11 +9,6 @@ from django.shortcuts import get_object_or_404
 
 from campaigns.models import Campaign, Candidate, Round
 from campaigns.reports.rows import with_standing
-from campaigns.reports.tables import as_csv
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 
 # No row and no file has more; int() refuses very long texts with an error of its own.
 MOST_DIGITS = 9
@@ -71,13 +64,3 @@ def download(content: bytes | str, name: str, content_type: str | None = None) -
     response = HttpResponse(content, content_type=content_type)
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
-
-
-def wants_csv(request: HttpRequest) -> bool:
-    """Whether the address asks for the table instead of the page."""
-    return request.GET.get("format") == "csv"
-
-
-def csv(table: DataFrame, name: str) -> HttpResponse:
-    """A table as a file, with every row and all digits."""
-    return download(as_csv(table), f"{name}.csv", "text/csv; charset=utf-8")

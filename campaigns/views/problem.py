@@ -16,6 +16,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.views.decorators.http import require_http_methods, require_safe
 
+from campaigns.api.measured import problem_record
 from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.evaluator.contract.problem_reader import with_line
 from campaigns.models import Campaign, Case, Problem
@@ -32,6 +33,7 @@ from campaigns.steps.propose_problem import (
     propose_problem,
 )
 from campaigns.views.lookup import may_run
+from knowledge.views.formats import record_file
 
 CAMPAIGNS_SHOWN = 20
 DESCRIPTION, REFERENCE = "problem.toml", "ref.py"
@@ -62,6 +64,9 @@ def problem_by_name(request: HttpRequest, name: str) -> HttpResponse:
 def _page(
     request: HttpRequest, found: Problem, cases: Iterable[Case], *, can_start: bool
 ) -> HttpResponse:
+    cases = list(cases)
+    if file := record_file(request, f"problem-{found.slug}", lambda: problem_record(found, cases)):
+        return file
     campaigns = Campaign.objects.filter(problem=found.pk) if found.pk else Campaign.objects.none()
     # The description first, then the reference, then v0 by backend, then whatever else it has.
     roles = {DESCRIPTION: "what it is", REFERENCE: "reference and inputs; no candidate sees it"}

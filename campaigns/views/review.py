@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -12,9 +14,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from campaigns.api.review import WaitingSerializer
 from campaigns.models import Campaign, DecisionWord, ReviewDecision, Round
 from campaigns.records.decisions import MAY_RERUN, Reviewed, reviewed_result, reviewed_round
-from campaigns.records.review_queue import review_queue, rows_of_queue
+from campaigns.records.review_queue import ReviewQueue, review_queue, rows_of_queue
 from campaigns.records.submissions import no_round_left, not_now
 from campaigns.rules.review.standing import RERUN
 from campaigns.steps.review.decide import decide as take_decision
@@ -22,20 +25,25 @@ from campaigns.steps.review.decide import undo as take_back
 from campaigns.views.lookup import campaign_at, number_in, round_at
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.lookup.threads import thread_of
-from knowledge.lookup.waiting import WaitingKind, queue_behind
+from knowledge.lookup.waiting import Waiting, WaitingKind, queue_behind
 from knowledge.models import SubjectKind
+from knowledge.views.formats import list_file
 
 PER_PAGE = 50
+HEAD = "title kind asks author since"
 OFFERED_S = 10  # how long a page offers to take a decision back
 UNDO = "undo"  # the key of a session
 
 
 @require_safe
 def queue(request: HttpRequest) -> HttpResponse:
-    """`?kind=` keeps one kind, `?mine=1` what waits for this person, `?page=` counts from 1."""
+    """`?kind=` keeps one kind, `?mine=1` what waits for this person, `?page=`, `?format=`."""
     found, kind = review_queue(request.user), _kind(request.GET.get("kind", ""))
     mine = request.GET.get("mine") == "1"
-    page = Paginator(found.of(kind, mine=mine), PER_PAGE).get_page(request.GET.get("page"))
+    waiting = found.of(kind, mine=mine)
+    if file := list_file(request, "review", partial(_records, waiting, found), head=HEAD):
+        return file
+    page = Paginator(waiting, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "rows": rows_of_queue(list(page.object_list)),
         "page": page,
@@ -47,6 +55,12 @@ def queue(request: HttpRequest) -> HttpResponse:
         "everything": len(found.waiting),
     }
     return render(request, "campaigns/review/queue.html", context)
+
+
+def _records(waiting: Sequence[Waiting], found: ReviewQueue) -> list[dict[str, Any]]:
+    """As the API has them."""
+    rows = WaitingSerializer(rows_of_queue(waiting), many=True, context={"view": found})
+    return list(rows.data)
 
 
 @require_safe

@@ -4,6 +4,8 @@ of all rounds."""
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -13,27 +15,31 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from campaigns.api.serializers import RoundSerializer, WholeRoundSerializer
 from campaigns.models import Candidate, Round
+from campaigns.records.campaigns import target_of
 from campaigns.records.findings import found_lines
 from campaigns.reports.diff import Diff, diff, highlighted
+from campaigns.reports.rows import some_rows
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.tables import rounds_table
+from campaigns.trails.exporters.pull_request import round_lines
 from campaigns.views.lookup import (
     campaign_at,
     candidate_of,
-    csv,
     download,
     number_in,
     round_at,
-    wants_csv,
     wants_fragment,
 )
 from campaigns.views.review import review_of
 from campaigns.views.round_tabs import OVERVIEW, TABS, neighbours, tab_context
+from knowledge.views.formats import list_file, record_file
 
 SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000
 RIVALS = ("incumbent", "previous", "baseline")
 PER_PAGE = 50
+HEAD = "title number verdict reason gain.gain gain.low gain.high gain.pairs standing"
 SORTS = {
     "number": lambda row: row.number,
     "newest": lambda row: -row.number,
@@ -45,7 +51,18 @@ SORTS = {
 @require_safe
 def round_(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     """`?view=` split or unified, `?ctx=` lines of context, `?w=0` ignores blanks."""
-    return round_page(request, round_at(campaign_at(campaign_id), number))
+    found = round_at(campaign_at(campaign_id), number)
+    name = f"campaign-{campaign_id}-round-{number}"
+    lines = partial(_lines, request, found)
+    file = record_file(request, name, found, WholeRoundSerializer, lines)
+    return file or round_page(request, found)
+
+
+def _lines(request: HttpRequest, found: Round) -> Iterable[str]:
+    """The round in Markdown, for a pull request."""
+    campaign = found.campaign
+    row = some_rows(campaign, [found.number], target_of(campaign))[found.number]
+    return round_lines(row, request.build_absolute_uri)
 
 
 @require_safe
@@ -153,14 +170,16 @@ def _file(candidate: Candidate) -> HttpResponse:
 @require_safe
 @vary_on_headers("HX-Request")
 def rounds(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """`?verdict=` keeps one verdict, `?sort=` orders, `?page=` counts from 1, `?format=csv`."""
+    """`?verdict=` keeps one verdict, `?sort=` orders, `?page=` counts from 1, `?format=`."""
     sheet = campaign_sheet(campaign_at(campaign_id), timezone.now())
     wanted = request.GET.get("verdict", "")
     sort = request.GET.get("sort", "number")
     found = [row for row in sheet.rows if wanted in ("", row.word.value)]
     found.sort(key=SORTS.get(sort, SORTS["number"]))
-    if wants_csv(request):
-        return csv(rounds_table(found), f"campaign-{campaign_id}-rounds")
+    rows, name = [row.round for row in found], f"campaign-{campaign_id}-rounds"
+    table = partial(rounds_table, found)
+    if file := list_file(request, name, rows, RoundSerializer, HEAD, table):
+        return file
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "sheet": sheet,

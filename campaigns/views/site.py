@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
@@ -25,9 +28,13 @@ from campaigns.reports.listing import campaign_lines
 from campaigns.reports.team import COUNTED, people, weekly_table, weeks
 from campaigns.reports.theme import COOKIE, Theme
 from campaigns.repositories.models import RepositoryRound
-from campaigns.views.lookup import csv, wants_csv, wants_fragment
+from campaigns.views.lookup import wants_fragment
 from knowledge.curation.people import is_lead
 from knowledge.models import Platform
+from knowledge.views.formats import list_file
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 PER_PAGE, RUNNING = 50, 20
 # Of each kind of place that the palette offers.
@@ -99,12 +106,17 @@ def shortcuts(request: HttpRequest) -> HttpResponse:
     return render(request, "campaigns/shortcuts.html")
 
 
+def _weekly(now: datetime) -> DataFrame:
+    return weekly_table(now).rename_axis("week").reset_index()
+
+
 @require_safe
 def team(request: HttpRequest) -> HttpResponse:
-    """What the team did by week, its running campaigns, and its people; `?format=csv` the weeks."""
+    """What the team did by week, its running campaigns, and its people; `?format=` the weeks."""
     now = timezone.now()
-    if wants_csv(request):
-        return csv(weekly_table(now).rename_axis("week").reset_index(), "team")
+    by_week = partial(_weekly, now)
+    if file := list_file(request, "team", as_table=by_week):
+        return file
     running = Campaign.objects.unfinished().for_list()[:RUNNING]
     context = {
         "weeks": weeks(now),
@@ -116,13 +128,20 @@ def team(request: HttpRequest) -> HttpResponse:
     return render(request, "campaigns/team.html", context)
 
 
+def _audit(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row | {"url": address_of(row)} for row in rows]
+
+
 @require_safe
 def audit(request: HttpRequest) -> HttpResponse:
-    """Who did what, the newest first, for leads; `?who= &kind= &page=`."""
+    """Who did what, the newest first, for leads; `?who= &kind= &page= &format=`."""
     if not is_lead(request.user):
         raise PermissionDenied("the audit needs the role lead")
     asked = {key: request.GET.get(key, "").replace("\0", "") for key in ("who", "kind")}
     rows = audit_rows(**asked)
+    listed = partial(_audit, rows)
+    if file := list_file(request, "audit", listed, head="at who action subject why"):
+        return file
     page: Any = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     page.object_list = [{**row, "url": address_of(row)} for row in page]
     people = User.objects.order_by("username").values_list("username", flat=True)

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from campaigns.api.submissions import SubmissionSerializer
 from campaigns.models import Campaign, Evaluation, Submission, Submitter
 from campaigns.proposers.base import MetricDirection
 from campaigns.proposers.handed_in import (
@@ -39,6 +40,7 @@ from campaigns.views.lookup import campaign_at, may_change, round_at, wants_frag
 from campaigns.views.round import round_page
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Strategy
+from knowledge.views.formats import record_file
 
 METRIC = "time per call"
 EDITOR = {"rows": "24", "class": "editor mono", "spellcheck": "false", "wrap": "off"}
@@ -214,6 +216,8 @@ def submission(request: HttpRequest, campaign_id: int, key: int) -> HttpResponse
     found = get_object_or_404(
         campaign.submissions.select_related("against__round", "campaign"), pk=key
     )
+    if file := record_file(request, f"submission-{key}", found, SubmissionSerializer):
+        return file
     sheet, live = submission_sheet(found), wants_fragment(request)
     if sheet.round is not None:
         if not live:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -36,7 +36,11 @@ from campaigns.reports.sweeps import (
     words_of,
 )
 from campaigns.reports.tables import sweep_table
-from campaigns.views.lookup import campaign_at, csv, number_in, round_at, wants_csv, wants_fragment
+from campaigns.views.lookup import campaign_at, number_in, round_at, wants_fragment
+from knowledge.views.formats import list_file
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 PER_PAGE = 50
 Key = Callable[[ScreenedPoint], Any]
@@ -55,16 +59,16 @@ SORTS: dict[str, tuple[str, Key]] = {
 @vary_on_headers("HX-Request")
 def sweep(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     """`?outcome=`, `?knob.NAME=VALUE` and `?number=` keep rows, `?sort=` orders, `?page=` counts
-    from 1, `?format=csv`."""
+    from 1, `?format=`."""
     campaign = campaign_at(campaign_id)
     found = round_at(campaign, number)
     record = sweep_of(found)
     if record is None:
         raise Http404(f"round {number} has no sweep")
     points = _points(record, request.GET)
-    if wants_csv(request):
-        table = sweep_table(record, points, reasons_of(record), case_times_of(record))
-        return csv(table, f"campaign-{campaign_id}-round-{number}-sweep")
+    name = f"campaign-{campaign_id}-round-{number}-sweep"
+    if file := list_file(request, name, as_table=lambda: _table(record, points)):
+        return file
     page = Paginator(points, PER_PAGE).get_page(request.GET.get("page"))
     reasons = reasons_of(record, [point.number for point in page.object_list])
     known = {name for point in record.points for name in point.facts}
@@ -82,6 +86,10 @@ def sweep(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     }
     part = "campaigns/partials/sweep_page.html"
     return render(request, part if wants_fragment(request) else "campaigns/sweep.html", context)
+
+
+def _table(record: SweepRecord, points: list[ScreenedPoint]) -> DataFrame:
+    return sweep_table(record, points, reasons_of(record), case_times_of(record))
 
 
 def _points(record: SweepRecord, query: QueryDict) -> list[ScreenedPoint]:

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from campaigns.api.workers import WorkerSerializer, worker_records
 from campaigns.charts import passport as chart
 from campaigns.models import Worker
 from campaigns.records.device_waits import open_waits, waits_on
@@ -18,6 +19,7 @@ from campaigns.steps.measuring.take_passport import ask_for_passport
 from campaigns.steps.notify import notify_worker
 from campaigns.views.lookup import may_change
 from knowledge.models import Platform
+from knowledge.views.formats import list_file
 
 SHOWN = 10
 
@@ -26,9 +28,11 @@ SHOWN = 10
 def workers(request: HttpRequest) -> HttpResponse:
     """Every worker, those that live first; `?platform=` says how one is started for it."""
     found = Worker.objects.select_related("platform")
-    waits = open_waits()
-    cards = []
-    for worker in sorted(found, key=lambda worker: (not worker.is_alive, worker.name)):
+    waits, cards = open_waits(), []
+    living = sorted(found, key=lambda worker: (not worker.is_alive, worker.name))
+    if file := list_file(request, "workers", lambda: worker_records(living), WorkerSerializer):
+        return file
+    for worker in living:
         state = state_of(worker)
         rows = of_device(worker).select_related("worker")[:SHOWN]
         cards.append(

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from knowledge.api.json_body import number_at
 from knowledge.api.lists import ListView, OneView, Selected
-from knowledge.api.shapes import body_of, columns_of, texts
+from knowledge.api.shapes import body_of, columns_of, person_name, texts
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import CurationError
 from knowledge.experience.exchange.naming import our_question
@@ -32,7 +32,15 @@ from knowledge.experience.writers.selection import (
     lesson_record,
 )
 from knowledge.lookup.listing import FilterError
-from knowledge.models import EntryStanding, Experience, Gap, GapState, Lesson, LessonState
+from knowledge.models import (
+    Disagreement,
+    EntryStanding,
+    Experience,
+    Gap,
+    GapState,
+    Lesson,
+    LessonState,
+)
 from knowledge.models.token import Scope
 from knowledge.search.find import KindHits, SearchResults, ask, search
 from knowledge.search.query import SearchQuery
@@ -64,13 +72,28 @@ ExperienceSerializer = columns_of(
 LessonSerializer = columns_of(
     "Lesson",
     Lesson,
-    f"uuid state avoid {' '.join((*SCOPE, *TEXTS))} evidence",
+    f"uuid state avoid {' '.join((*SCOPE, *TEXTS))} confirmed contradicted evidence",
     "One lesson. evidence: UUID of an attempt → whether it agrees.",
-    record=staticmethod(lesson_record),
+    record=staticmethod(
+        lambda row: (
+            lesson_record(row) | {"confirmed": row.confirmed, "contradicted": row.contradicted}
+        )
+    ),
     evidence=serializers.DictField(child=serializers.BooleanField()),
 )
 GapSerializer = columns_of(
     "Gap", Gap, f"uuid state question query why {' '.join(SCOPE)}", record=staticmethod(gap_record)
+)
+DisagreementSerializer = columns_of(
+    "Disagreement",
+    Disagreement,
+    "id state first second lesson decision by found_at decided_at url",
+    "Two sides that say the opposite. first, second: attempts; lesson: the second side of others.",
+    first=serializers.UUIDField(source="first.uuid", allow_null=True, default=None),
+    second=serializers.UUIDField(source="second.uuid", allow_null=True, default=None),
+    lesson=serializers.UUIDField(source="lesson.uuid", allow_null=True, default=None),
+    by=person_name("by"),
+    url=serializers.CharField(source="get_absolute_url"),
 )
 NewAttemptSerializer = body_of(
     "NewAttempt",

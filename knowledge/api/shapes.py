@@ -94,3 +94,8 @@ def body_of(name: str, about: str = "", /, **declared: fields.Field) -> type[fie
 def texts(names: str, **options: Any) -> dict[str, fields.CharField]:
     """Fields that hold a text each, with the same options."""
     return {name: fields.CharField(**options) for name in names.split()}
+
+
+def person_name(field: str) -> fields.CharField:
+    """The name of the person in this column; null where it is nobody here."""
+    return fields.CharField(source=f"{field}.username", allow_null=True, default=None)

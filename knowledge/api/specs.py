@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from knowledge.api.lists import ListView, OneView, Selected
-from knowledge.api.shapes import body_of, columns_of, texts
+from knowledge.api.shapes import body_of, columns_of, person_name, texts
 from knowledge.api.view import ApiView
 from knowledge.curation.errors import LONGEST_REASON, CurationError
 from knowledge.curation.propose import Proposal, submit
@@ -30,7 +30,7 @@ from knowledge.lookup.listing import (
     specs_matching,
 )
 from knowledge.lookup.spec_json import answer_record, spec_records
-from knowledge.models import Document, Flag, Platform, Revision, Spec
+from knowledge.models import Batch, Document, Flag, Platform, Revision, Spec
 from knowledge.models.token import Scope
 from knowledge.specs.facts import MOST, QUALIFIERS
 
@@ -265,6 +265,16 @@ class OnePlatform(OneView):
     lookup_field = "slug"
 
 
+BatchSerializer = columns_of(
+    "Batch",
+    Batch,
+    "number kind origin format state why author created_at decided_at undone_at undone_by url",
+    "One import of files.",
+    number=serializers.IntegerField(),
+    author=person_name("author"),
+    undone_by=person_name("undone_by"),
+    url=serializers.CharField(source="get_absolute_url"),
+)
 DocumentSerializer = columns_of(
     "Document",
     Document,

@@ -15,6 +15,7 @@ from knowledge.lookup.value import SWEPT
 from knowledge.models import Platform
 from knowledge.specs.citation import CitationState
 from knowledge.views import tables
+from knowledge.views.formats import file_asked
 
 ALL, DIFF = "all", "diff"
 COLUMNS = ("group", "metric", "qualifiers", "relation", "reason")
@@ -53,6 +54,8 @@ class CompareQuery:
 @require_safe
 def compare_platforms(request: HttpRequest) -> HttpResponse:
     """`?p=<slug>` two to six times, `&only=all` for equal rows too; with fewer it is a form."""
+    if file := file_asked(request):
+        return compare_file(request, file)
     asked = CompareQuery(request)
     rows = asked.rows
     cells = [cell for row in asked.found.rows for cell in row.cells] if asked.found else []

@@ -18,6 +18,7 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
+from knowledge.api.specs import DocumentSerializer, WholeDocumentSerializer
 from knowledge.curation.people import may_propose
 from knowledge.curation.revise import LIVE
 from knowledge.lookup.listing import documents_with, snippets
@@ -26,6 +27,7 @@ from knowledge.models import DRIFT, Citation, Document, Flag, Revision, Spec
 from knowledge.specs.citation import CitationState, split_lines
 from knowledge.specs.tracking.anchoring import Reanchor
 from knowledge.specs.tracking.linediff import diff_lines
+from knowledge.views.formats import list_file, record_file
 
 REV = re.compile(r"[0-9a-f]{7,64}")
 LINES = re.compile(r"([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?", re.ASCII)
@@ -52,6 +54,9 @@ def document(request: HttpRequest, path: str) -> HttpResponse:
         raise Http404("a path holds no NUL")
     found = get_object_or_404(Document, path=path)
     newest = found.latest
+    shape = WholeDocumentSerializer
+    if file := record_file(request, f"document-{found.pk}", found, shape, lambda: [newest.text]):
+        return file
     revision = _revision(found, request.GET.get("rev", "")) or newest
     against = _revision(found, request.GET.get("against", ""))
     # Open flags on values that rest on this document.
@@ -159,10 +164,13 @@ def render_markdown(text: str) -> SafeString:
 
 @require_safe
 def documents(request: HttpRequest) -> HttpResponse:
-    """`?q=` words in path, title or newest text, `&page=`."""
+    """`?q=` words in path, title or newest text, `&page= &format=`."""
     # PostgreSQL refuses NUL in any text.
     q = request.GET.get("q", "").replace("\0", "").strip()
-    page = Paginator(documents_with(q), PER_PAGE).get_page(request.GET.get("page"))
+    found = documents_with(q)
+    if file := list_file(request, "documents", found, DocumentSerializer, "title path changed_at"):
+        return file
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     lines = snippets(rows, q)
     context = {

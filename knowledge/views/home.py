@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from knowledge.api.specs import PlatformSerializer
 from knowledge.curation.people import may_propose, may_review
 from knowledge.exchange.readers.files import ImportRefused, write_archive
 from knowledge.exchange.writers.export import ExportRefused, export_files
@@ -19,19 +20,23 @@ from knowledge.lookup.needs import coverage, happenings, health
 from knowledge.models import Document, Platform, SpecState
 from knowledge.specs.facts import ABSENT_VALUE, UNKNOWN_VALUE
 from knowledge.views.actions import refused
+from knowledge.views.formats import list_file
 
 HAPPENINGS = 12
+HEAD = "name slug vendor arch kind"
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """How the wiki stands, and the way to everything in it."""
+    """How the wiki stands, and the way to everything in it; `?format=` gives the platforms."""
     approved = Q(specs__state=SpecState.APPROVED)
     absent = Q(specs__shown__in=[UNKNOWN_VALUE, ABSENT_VALUE])
     platforms = Platform.objects.annotate(
         known=Count("specs", filter=approved & ~absent),
         unknown=Count("specs", filter=approved & Q(specs__shown=UNKNOWN_VALUE)),
     ).order_by("vendor", "arch", "name")
+    if file := list_file(request, "platforms", platforms, PlatformSerializer, HEAD):
+        return file
     covered = coverage(platforms)
     groups = groupby(platforms, key=lambda platform: platform.vendor)
     paths = Document.objects.filter(withdrawn_at=None).values_list("path", flat=True)

@@ -15,6 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
+from knowledge.api.specs import BatchSerializer
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_propose
 from knowledge.exchange.batches import (
@@ -46,6 +47,7 @@ from knowledge.experience.readers.recognise import MOST_ROWS, TAKEN
 from knowledge.models import Batch, BatchKind, BatchState
 from knowledge.models.batch import WORKED_ON
 from knowledge.views.actions import refused
+from knowledge.views.formats import list_file, record_file
 
 BATCHES_PER_PAGE = 50
 DOCUMENTS_PER_PAGE = 200
@@ -53,6 +55,7 @@ LINES_LISTED = 100  # outcomes of one file
 QUESTIONS_SHOWN = 200
 PROBLEMS_FIRST = ("refused", "withdrawn", "changed", "back", "new", "unchanged")
 TROUBLE = frozenset({"unresolved", "left out"})
+HEAD = "number origin state author created_at decided_at"
 Row = dict[str, Any]
 Uploads: TypeAlias = "Sequence[File[Any]]"
 
@@ -104,6 +107,8 @@ def _list(
 ) -> HttpResponse:
     batches = Batch.objects.filter(kind=kind).select_related("author", "undone_by")
     light = batches.defer("files", "plan", "answers")
+    if file := list_file(request, f"{kind}-imports", light, BatchSerializer, HEAD):
+        return file
     context = {
         "kind": kind,
         "page": Paginator(light, BATCHES_PER_PAGE).get_page(request.GET.get("page")),
@@ -124,7 +129,8 @@ def batch(request: HttpRequest, number: int, kind: BatchKind) -> HttpResponse:
     found = _batch(number, kind)
     if request.headers.get("HX-Trigger") == "progress" and found.state not in WORKED_ON:
         return HttpResponseClientRefresh()
-    return _show(request, found)
+    file = record_file(request, f"{kind}-import-{number}", found, BatchSerializer)
+    return file or _show(request, found)
 
 
 @require_POST

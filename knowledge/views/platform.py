@@ -19,6 +19,7 @@ from knowledge.models import Platform, SpecState
 from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import UNKNOWN_VALUE
 from knowledge.views import tables
+from knowledge.views.formats import file_asked
 
 HEADS = ("Metric", "Qualifiers", "Value", "Evidence", "State", "Source")
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -45,6 +46,8 @@ class SheetQuery:
 @require_safe
 def sheet(request: HttpRequest, slug: str) -> HttpResponse:
     """`?need=roofline &evidence= &asof=YYYY-MM-DD`, all optional; 400 for what they cannot be."""
+    if file := file_asked(request):
+        return sheet_file(request, slug, file)
     asked, found = _read(request, slug)
     rows = () if asked.asof else (*found.rows, *found.waiting)
     context = {

@@ -13,21 +13,25 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from knowledge.api.specs import SpecSerializer
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_review
 from knowledge.curation.review import approve
 from knowledge.curation.turn import newest_changes, turn
 from knowledge.curation.warn import warnings_of
 from knowledge.experience.lessons.listing import open_disagreements, proposed_lessons
+from knowledge.lookup.spec_json import spec_records
 from knowledge.lookup.standing import notes_of, standings
 from knowledge.lookup.usage import Replacement, SpecUse, uses
 from knowledge.lookup.waiting import waiting_values
 from knowledge.models import Flag, Spec, SpecState
 from knowledge.specs.citation import CitationState
 from knowledge.views.actions import refusal, refused, require_as_seen
+from knowledge.views.formats import list_file
 from knowledge.views.propose import number
 
 PER_PAGE = 100
+HEAD = "metric platform qualifiers shown state citation.text"
 MOST_LEARNED = 50  # lessons, and disagreements; deciding on one makes room for the next
 
 
@@ -64,6 +68,8 @@ def review(request: HttpRequest) -> HttpResponse:
         if not may_review(request.user):
             return refused(request, Forbidden("Approving needs the role curator or lead."))
         return _approve_ticked(request)
+    if file := list_file(request, "review", _queued, SpecSerializer, HEAD):
+        return file
     page = Paginator(_queue(), PER_PAGE).get_page(request.GET.get("page"))
     waiting = _load(list(page), request.user)
     context = {
@@ -81,6 +87,13 @@ def review(request: HttpRequest) -> HttpResponse:
 def _queue() -> list[tuple[datetime, int]]:
     """(since, spec key) of every proposal and every flagged value, oldest first, each once."""
     return sorted((one.since, one.key) for one in waiting_values())
+
+
+def _queued() -> list[dict[str, Any]]:
+    """The values of the queue as the API has them."""
+    keys = [key for _, key in _queue()]
+    specs = Spec.objects.for_sheet().in_bulk(keys)
+    return spec_records([specs[key] for key in keys if key in specs])
 
 
 def _load(rows: list[tuple[datetime, int]], person: Any) -> list[WaitingSpec]:

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from knowledge.api.specs import SpecSerializer
 from knowledge.curation.people import may_propose
 from knowledge.curation.warn import warnings_of
 from knowledge.forms.decide import DecisionForm, WaiveForm
@@ -20,6 +21,7 @@ from knowledge.specs.constraints import CONSTRAINTS
 from knowledge.specs.facts import Rank
 from knowledge.specs.quantity import format_number
 from knowledge.views.actions import STATES, flag_forms, form_for, offered, refusal
+from knowledge.views.formats import record_file
 
 ORDER: list[str] = [SpecState.APPROVED, SpecState.PROPOSED, SpecState.RETURNED, SpecState.RETIRED]
 RANKS: list[str] = list(Rank)
@@ -33,8 +35,10 @@ def spec_at(pk: int) -> Spec:
 
 @require_safe
 def spec(request: HttpRequest, pk: int) -> HttpResponse:
-    """Everything about one value, and the buttons that this person may use."""
-    return spec_page(request, spec_at(pk))
+    """Everything about one value, and the buttons that this person may use; `?format=`."""
+    found = spec_at(pk)
+    file = record_file(request, f"spec-{pk}", found, SpecSerializer)
+    return file or spec_page(request, found)
 
 
 def spec_page(

@@ -11,16 +11,20 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from knowledge.api.specs import SpecSerializer
 from knowledge.lookup.listing import FilterError, Filters, documents_with, specs_matching
 from knowledge.lookup.needs import never_reviewed
+from knowledge.lookup.spec_json import spec_records
 from knowledge.lookup.standing import notes_of, standings
 from knowledge.models import Flag, FlagKind, Spec, SpecState
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.citation import CitationError, CitationLine, parse_citation
+from knowledge.views.formats import file_asked, file_refusal, list_file
 
 PER_PAGE = 50
 ANY_FLAG = "any"
 NEVER = "never"
+HEAD = "metric platform qualifiers shown evidence state citation.text"
 
 
 @dataclass
@@ -37,7 +41,7 @@ class SpecListQuery:
 
 @require_safe
 def specs(request: HttpRequest) -> HttpResponse:
-    """`?q= &state= &flag= &reviewed=never &page=`, all optional; 400 for what they cannot be."""
+    """`?q= &state= &flag= &reviewed=never &page= &format=`; 400 for what they cannot be."""
     # PostgreSQL refuses NUL in any text.
     names = ("q", "state", "flag", "reviewed")
     typed = {name: request.GET.get(name, "").replace("\0", "").strip() for name in names}
@@ -47,8 +51,12 @@ def specs(request: HttpRequest) -> HttpResponse:
     try:
         found = _found(asked)
     except FilterError as error:
+        if file_asked(request):
+            return file_refusal(request, error)
         asked.error = str(error)
         found = Spec.objects.none()
+    if file := list_file(request, "specs", lambda: spec_records(list(found)), SpecSerializer, HEAD):
+        return file
     words = "" if asked.citation else asked.q
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)

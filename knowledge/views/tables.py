@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpResponse, JsonResponse
 
+from knowledge.exchange.writers.markdown import citations, code, joined, plain, table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["citations", "code", "plain", "table"]
+
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-ACTIVE = re.compile(r"([\\`*_\[\]|#!])")
-ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "~": "&#126;"})
 
 
 def csv_answer(
@@ -19,11 +23,15 @@ def csv_answer(
     """A download called `name`.csv; what a row has beside the columns is left out."""
     import pandas  # half a second, which no other page waits for
 
+    # As objects: numbers keep all their digits, and whole ones stay whole beside empty cells.
+    return table_answer(name, pandas.DataFrame(list(rows), columns=list(columns), dtype=object))
+
+
+def table_answer(name: str, rows: DataFrame) -> HttpResponse:
+    """The same of a table: all digits, whole numbers stay whole, and no text is a formula."""
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-    # As objects: numbers keep all their digits, and whole ones stay whole beside empty cells.
-    table = pandas.DataFrame(list(rows), columns=list(columns), dtype=object)
-    table.map(_harmless).to_csv(response, index=False, lineterminator="\r\n")
+    rows.convert_dtypes().map(_harmless).to_csv(response, index=False, lineterminator="\n")
     return response
 
 
@@ -47,33 +55,6 @@ def qualifier_words(qualifiers: Mapping[str, str]) -> str:
 
 def markdown_answer(name: str, parts: Iterable[str]) -> HttpResponse:
     """A file called `name`.md of these parts, an empty line between each two."""
-    text = "\n\n".join(part for part in parts if part) + "\n"
-    answer = HttpResponse(text, content_type="text/markdown; charset=utf-8")
+    answer = HttpResponse(joined(parts), content_type="text/markdown; charset=utf-8")
     answer["Content-Disposition"] = f'inline; filename="{name}.md"'
     return answer
-
-
-def plain(text: str) -> str:
-    """Text on one line in which Markdown means nothing."""
-    return ACTIVE.sub(r"\\\1", " ".join(text.split())).translate(ENTITIES)
-
-
-def code(text: str) -> str:
-    """Text on one line as it is, in a cell too; empty stays empty."""
-    one = " ".join(text.split()).replace("`", "'").replace("|", r"\|")
-    return f"`{one}`" if one else ""
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of cells that are Markdown already; empty without rows."""
-    lines = [" | ".join(row) for row in rows]
-    if not lines:
-        return ""
-    head = [" | ".join(columns), " | ".join("---" for _ in columns)]
-    return "\n".join(f"| {line} |" for line in (*head, *lines))
-
-
-def citations(texts: Iterable[str]) -> str:
-    """Each citation line once, as the importer reads it; empty without any."""
-    lines = [f"- {code(text)}" for text in dict.fromkeys(texts) if text]
-    return "\n\n".join(["## Citations", "\n".join(lines)]) if lines else ""

@@ -35,6 +35,8 @@ def addresses(done):
         "source": f"{own}r/2/source",
         "comparison": f"{own}compare/2..6",
         "report": f"{own}report/",
+        "share": f"{own}share",
+        "webhooks": "/webhooks/",
         "hand in": f"{live}submit",
         "new campaign": "/c/new",
         "new problem": "/p/new",

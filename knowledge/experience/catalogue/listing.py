@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from knowledge.experience.catalogue.applies import BACKENDS, LIMITS, OPS, VENDORS, applies
 from knowledge.experience.wording import NONE_MEASURED, GainSpread, spread_of
+from knowledge.lookup.listing import FilterError
 from knowledge.models import Adoption, EntryStanding, Experience, Strategy, TrackRecord
 from knowledge.search.tokens import words_of
 
@@ -17,10 +18,6 @@ WORKED = ("successes", "smalls", "micros")
 SPREAD = ("gain_median", "gain_low", "gain_high")
 COLUMNS = ("platform", "op", "tried", *WORKED, *SPREAD, "recent_failures")
 CONFIRMED, UNDECIDED = "confirmed", ("", "undecided")
-
-
-class StrategyFilterError(ValueError):
-    """A filter that nothing can pass; the message names what is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +41,12 @@ class StrategyFilters:
 
 
 def strategies_matching(asked: StrategyFilters) -> list[Strategy]:
-    """The strategies that fit the filters, by their ids. Raises StrategyFilterError."""
+    """The strategies that fit the filters, by their ids. Raises FilterError."""
     for name, accepted in CHOICES.items():
         value = getattr(asked, name)
         if value and value not in accepted:
-            raise StrategyFilterError(
-                f"{name} '{value[:60]}'; accepted: {', '.join(accepted)}, or nothing for any"
-            )
+            refusal = f"'{value[:60]}'; accepted: {', '.join(accepted)}, or nothing for any"
+            raise FilterError(name, refusal)
     words = set(words_of(asked.q))
     scope = {"backend": asked.backend, "op": asked.op, "vendor": asked.vendor}
     found = []

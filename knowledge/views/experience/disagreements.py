@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
+from knowledge.api.experience import DisagreementSerializer
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.people import may_review
 from knowledge.experience.attempts.disagreements import (
@@ -22,8 +23,10 @@ from knowledge.forms.decide import add_refusal
 from knowledge.forms.lesson import DecideForm
 from knowledge.models import ConflictState, Disagreement, Experience
 from knowledge.views.actions import refusing
+from knowledge.views.formats import list_file, record_file
 
 PER_PAGE = 30
+HEAD = "id first second lesson state decision by decided_at"
 SIDES = Disagreement.objects.select_related("first__track", "second__track", "lesson", "by")
 EFFECTS = ("result", "pairs", "measured")  # what differs there is no condition
 WORDS = {
@@ -63,6 +66,8 @@ def disagreements(request: HttpRequest) -> HttpResponse:
     decided = request.GET.get("state") == ConflictState.DECIDED
     state = ConflictState.DECIDED if decided else ConflictState.OPEN
     rows = SIDES.filter(state=state).order_by("pk")
+    if file := list_file(request, "disagreements", rows, DisagreementSerializer, HEAD):
+        return file
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     counts = [(*s, Disagreement.objects.filter(state=s[0]).count()) for s in ConflictState.choices]
     context = {"page": page, "state": state, "tabs": counts}
@@ -79,7 +84,8 @@ def disagreement(request: HttpRequest, pk: int) -> HttpResponse:
     """GET shows both sides; POST decides."""
     item = _at(pk)
     if request.method != "POST":
-        return _page(request, item, None)
+        file = record_file(request, f"disagreement-{pk}", item, DisagreementSerializer)
+        return file or _page(request, item, None)
     if words := _refusal(item, request.user):
         raise Forbidden(words)
     if item.state != ConflictState.OPEN:

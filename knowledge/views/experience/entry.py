@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from knowledge.api.experience import ExperienceSerializer
 from knowledge.curation.errors import CurationError
 from knowledge.curation.people import may_review
 from knowledge.experience.attempts.merging import (
@@ -27,6 +28,7 @@ from knowledge.experience.attempts.summary import strategy_urls
 from knowledge.experience.lessons.listing import newer_versions
 from knowledge.models import Disagreement, EntryStanding, Experience, Platform
 from knowledge.views.actions import refusing
+from knowledge.views.formats import record_file
 
 MOST_ADOPTIONS = 20
 
@@ -34,7 +36,9 @@ MOST_ADOPTIONS = 20
 @require_safe
 def entry(request: HttpRequest, key: UUID) -> HttpResponse:
     """The page of one attempt; people see it whatever its standing is."""
-    return entry_page(request, entry_at(key), {})
+    found = entry_at(key)
+    file = record_file(request, f"experience-{key}", found, ExperienceSerializer)
+    return file or entry_page(request, found, {})
 
 
 def entry_at(key: UUID) -> Experience:

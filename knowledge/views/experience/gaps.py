@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from knowledge.api.experience import GapSerializer
 from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.curation.people import may_propose, may_review
 from knowledge.experience.lessons.gaps import (
@@ -25,6 +26,7 @@ from knowledge.forms.decide import DecisionForm, ReasonForm, add_refusal
 from knowledge.forms.lesson import AnswerForm, GapForm
 from knowledge.models import Gap, GapState
 from knowledge.views.actions import refused, refusing
+from knowledge.views.formats import list_file
 
 PER_PAGE = 30
 ANYWAY = "anyway"  # the button that stores a question beside those that ask nearly the same
@@ -104,6 +106,10 @@ def _page(
     rows = Gap.objects.filter(state=state).select_related("asked_by", "closed_by", "lesson")
     if only is not None:
         rows = Gap.objects.filter(pk=only.pk)
+    if file := list_file(
+        request, "gaps", rows, GapSerializer, "question state op backend platform"
+    ):
+        return file
     page = Paginator(rows.select_related("entry__track"), PER_PAGE).get_page(
         request.GET.get("page")
     )

@@ -37,6 +37,7 @@ from knowledge.models import (
     TrackRecord,
 )
 from knowledge.views.actions import refused
+from knowledge.views.formats import file_asked
 from knowledge.views.tables import csv_answer
 
 SHOWN = 5
@@ -85,7 +86,9 @@ def chart_csv(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """`?op=`, `?backend=` and `?platform=` choose what the pictures are of."""
+    """`?op=`, `?backend=` and `?platform=` choose what is drawn; `?format=` is the export."""
+    if file := file_asked(request):
+        return export(request, file)
     scope = scope_in(request)
     query = request.GET.urlencode()
     tried = TrackRecord.objects.filter(tried__gt=0).annotate(good=WORKED)

@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from knowledge.api.experience import LessonSerializer
 from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.curation.people import PROPOSERS, may_propose, may_review
 from knowledge.experience.lessons.ask import similar_lessons
@@ -39,14 +40,15 @@ from knowledge.experience.lessons.listing import STATES as LISTED
 from knowledge.experience.lessons.new import LONGEST, known_values, lesson_values
 from knowledge.forms.decide import ApproveForm, DecisionForm, ReasonForm, add_refusal
 from knowledge.forms.lesson import UUID_IN_TEXT, LessonForm
+from knowledge.lookup.listing import FilterError
 from knowledge.models import IN_USE, ConflictState, Experience, Lesson, LessonState
 from knowledge.views.actions import onward, refusing
+from knowledge.views.formats import file_asked, file_refusal, list_file, record_file
 from knowledge.views.propose import number
-from knowledge.views.tables import csv_answer
 
 PER_COLUMN = 30
 LONGEST_QUERY = 500
-CSV = ("id", "state", *LONGEST, *Lesson.SCOPE, "avoid", "confirmed", "contradicted")
+HEAD = "takeaway signal state op backend platform confirmed contradicted"
 ANYWAY = "anyway"  # the button that stores a lesson beside those that say nearly the same
 MOST_KNOWN, MOST_USES = 3, 20
 TEMPLATE = "knowledge/experience/lesson_new.html"
@@ -64,11 +66,14 @@ STEPS: dict[str, tuple[Callable[..., Lesson], tuple[str, ...]]] = {
 
 @require_safe
 def lessons(request: HttpRequest) -> HttpResponse:
-    """`?op= &backend= &platform= &arch= &state= &q= &page= &format=csv`, all optional."""
+    """`?op= &backend= &platform= &arch= &state= &q= &page= &format=`, all optional."""
     asked, error = _query_of(request)
     found = lessons_matching(asked) if not error else Lesson.objects.none()
-    if request.GET.get("format") == "csv" and not error:
-        return csv_answer("lessons", CSV, (vars(row) | {"id": row.uuid} for row in found))
+    if error and file_asked(request):
+        return file_refusal(request, error)
+    rests = found.prefetch_related("evidence__entry")
+    if file := list_file(request, "lessons", rests, LessonSerializer, HEAD):
+        return file
     wanted = number(request.GET.get("page"), 6) or 1
     pages = [Paginator(found.filter(avoid=a), PER_COLUMN).get_page(wanted) for a in (False, True)]
     for page in pages:
@@ -94,17 +99,19 @@ def lessons(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _query_of(request: HttpRequest) -> tuple[LessonFilters, str]:
+def _query_of(request: HttpRequest) -> tuple[LessonFilters, FilterError | None]:
     given = {name: request.GET.get(name, "") for name in (*BY_SCOPE, "state", "q")}
     plain = {name: text.replace("\0", "").strip() for name, text in given.items()}
     state = plain["state"]
     if state not in LISTED:
         accepted = ", ".join(LISTED[1:])
-        return LessonFilters(), f"state: '{state[:40]}'; accepted: {accepted}, or none for in use"
+        words = f"'{state[:40]}'; accepted: {accepted}, or none for in use"
+        return LessonFilters(), FilterError("state", words)
     if len(plain["q"]) > LONGEST_QUERY:
-        words = f"q: {len(plain['q'])} characters; accepted: at most {LONGEST_QUERY}"
-        return LessonFilters(**(plain | {"q": plain["q"][:LONGEST_QUERY]})), words
-    return LessonFilters(**plain), ""
+        words = f"{len(plain['q'])} characters; accepted: at most {LONGEST_QUERY}"
+        shown = plain | {"q": plain["q"][:LONGEST_QUERY]}
+        return LessonFilters(**shown), FilterError("q", words)
+    return LessonFilters(**plain), None
 
 
 def refusal_of(name: str, lesson: Lesson, person: Any) -> str:
@@ -134,7 +141,9 @@ def lesson_at(key: UUID) -> Lesson:
 @require_safe
 def lesson(request: HttpRequest, key: UUID) -> HttpResponse:
     """Everything about one lesson, and the buttons that this person may use."""
-    return lesson_page(request, lesson_at(key))
+    found = lesson_at(key)
+    file = record_file(request, f"lesson-{key}", found, LessonSerializer)
+    return file or lesson_page(request, found)
 
 
 @require_POST

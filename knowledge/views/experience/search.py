@@ -19,10 +19,10 @@ from knowledge.search.find import search as find
 from knowledge.search.query import SearchQuery, parse_query
 from knowledge.search.tokens import FACETS
 from knowledge.views import tables
+from knowledge.views.formats import FILES, file_asked, file_refusal
 from knowledge.views.tables import csv_answer
 
 EXAMPLES = ("softmax triton bank conflicts", "matmul memory bound", "h200 memory bandwidth")
-FORMATS = ("json", "csv", "md")
 MOST_OPTIONS = 40  # values of one facet that can be chosen
 LABELS = {
     "op": "Operation",
@@ -77,7 +77,7 @@ def search_page(found: SearchResults, many: str = "") -> dict[str, Any]:
         ],
         "inside": [(LABELS[name], narrowed(name, each)) for name, each in found.inside.items()],
         "examples": [(text, _address({"q": text})) for text in EXAMPLES],
-        "files": [(name, _address(state | {"format": name})) for name in FORMATS],
+        "files": [(name, _address(state | {"format": name})) for name in FILES],
         "all": "" if many else _address(state | {"n": "100"}),
         "many": many,
         "gap": f"{reverse('experience:gaps')}?{urlencode({'q': query.text} | query.scope)}",
@@ -149,15 +149,14 @@ def search(request: HttpRequest) -> HttpResponse:
     `&n=100` asks for as many hits of each section in place of 10.
     """
     given = {name: _plain(request, name) for name in FACETS}
-    text, file, asked = (_plain(request, name) for name in ("q", "format", "n"))
+    text, asked = _plain(request, "q"), _plain(request, "n")
+    file = file_asked(request)
     try:
-        if file and file not in FORMATS:
-            raise FilterError("format", f"'{file[:80]}'; accepted: {', '.join(FORMATS)}")
         if asked not in ("", str(FEW), str(MANY)):
             raise FilterError("n", f"'{asked[:80]}'; accepted: {FEW}, {MANY}")
         found = find(ask(text, given), int(asked or FEW))
     except FilterError as error:
-        return _refused(request, text, error, file)
+        return file_refusal(request, error) if file else _refused(request, text, error)
     if file:
         return _file(found, file)
     context = search_page(found, asked if asked != str(FEW) else "")
@@ -169,11 +168,7 @@ def _plain(request: HttpRequest, name: str) -> str:
     return request.GET.get(name, "").replace("\0", "").strip()
 
 
-def _refused(request: HttpRequest, text: str, error: FilterError, file: str) -> HttpResponse:
-    if file == "json":
-        return JsonResponse({"field": error.field, "message": error.message}, status=400)
-    if file:
-        return tables.refusal({error.field: error.message}, file)
+def _refused(request: HttpRequest, text: str, error: FilterError) -> HttpResponse:
     context = search_page(SearchResults(parse_query(text, {}, {}))) | {"error": error}
     return render(request, "knowledge/experience/search.html", context, status=400)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -10,12 +11,13 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from knowledge.api.experience import ExperienceSerializer
 from knowledge.charts import dots
 from knowledge.experience.attempts.summary import strategy_urls
 from knowledge.experience.catalogue.listing import (
     CHOICES,
-    StrategyFilterError,
     StrategyFilters,
+    StrategyRecord,
     Tally,
     record_of,
     strategies_matching,
@@ -23,6 +25,7 @@ from knowledge.experience.catalogue.listing import (
 )
 from knowledge.experience.terms import AttemptLabel
 from knowledge.experience.wording import gain_words
+from knowledge.lookup.listing import FilterError
 from knowledge.models import (
     Adoption,
     EntryStanding,
@@ -32,34 +35,29 @@ from knowledge.models import (
     Strategy,
     TrackRecord,
 )
-from knowledge.views.tables import csv_answer
+from knowledge.views.formats import file_asked, file_refusal, list_file, record_file
 
 PER_PAGE = 50
 LISTS = ("limits", "vendors", "archs", "ops", "recipes")
-COLUMNS = (
-    *("id", "kind", "title", "use_when", "what", "verify", "failure", "instead", "backend"),
-    *(*LISTS, "tried", "worked", "contexts", "gain", "gain_low", "gain_high"),
-)
+TEXTS = ("kind", "title", "use_when", "what", "verify", "failure", "instead", "backend")
+HEAD = "id title use_when backend tried worked gain gain_low gain_high"
 MOST_PLACES, MOST_LESSONS, MOST_ROUNDS = 50, 10, 20
-CONTEXT_COLUMNS = ("platform", "op", "tried", "worked", "contexts", "gain", "gain_low", "gain_high")
-ATTEMPT_COLUMNS = (
-    *("uuid", "label", "standing", "gain", "gain_low", "gain_high", "pairs", "baseline", "title"),
-    *("params", "compiler", "driver", "campaign", "round", "happened_at"),
-)
+PLACE = "platform op tried worked contexts gain gain_low gain_high"
+ATTEMPT = "title label standing gain gain_low gain_high pairs baseline happened_at"
 
 
 @require_safe
 def strategies(request: HttpRequest) -> HttpResponse:
-    """`?q= &limit= &vendor= &backend= &op= &page= &format=csv`; 400 for what they cannot be."""
+    """`?q= &limit= &vendor= &backend= &op= &page= &format=`; 400 for what they cannot be."""
     asked, error = StrategyFilters.read(request.GET.dict()), ""
     try:
         found = strategies_matching(asked)
-    except StrategyFilterError as refused:
+    except FilterError as refused:
+        if file_asked(request):
+            return file_refusal(request, refused)
         error, found = str(refused), []
-    if request.GET.get("format") == "csv" and not error:
-        every = tallies(row.slug for row in found)
-        rows = [_row(row, every.get(row.slug, Tally())) for row in found]
-        return csv_answer("strategies", COLUMNS, rows)
+    if file := list_file(request, "strategies", lambda: _rows(found), head=HEAD):
+        return file
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     shown = list(page.object_list)
     totals = tallies(row.slug for row in shown)
@@ -74,10 +72,16 @@ def strategies(request: HttpRequest) -> HttpResponse:
     return render(request, "knowledge/experience/strategies.html", context, status=status)
 
 
-def _row(row: Strategy, tally: Tally) -> dict[str, object]:
-    said = {name: getattr(row, name) for name in COLUMNS[1:9]}
-    listed = {name: " ".join(getattr(row, name)) for name in LISTS}
-    return {"id": row.slug, **said, **listed, **tally.columns}
+def _rows(found: Sequence[Strategy]) -> list[dict[str, Any]]:
+    """The strategies with what became of them; lists as words."""
+    every = tallies(row.slug for row in found)
+    return [
+        {"id": row.slug}
+        | {name: getattr(row, name) for name in TEXTS}
+        | {name: " ".join(getattr(row, name)) for name in LISTS}
+        | every.get(row.slug, Tally()).columns
+        for row in found
+    ]
 
 
 @require_safe
@@ -85,9 +89,8 @@ def strategy(request: HttpRequest, slug: str) -> HttpResponse:
     """`?format=csv` gives its record by platform and operation."""
     found = get_object_or_404(Strategy, slug=slug)
     record = record_of(found.slug)
-    if request.GET.get("format") == "csv":
-        rows = [{"platform": name, "op": op, **tally.columns} for name, op, tally in record.places]
-        return csv_answer(found.slug, CONTEXT_COLUMNS, rows)
+    if file := _file(request, found, record):
+        return file
     shown = record.places[:MOST_PLACES]
     platforms = Platform.objects.filter(slug__in=[name for name, _, _ in shown])
     known = {platform.slug: platform for platform in platforms}
@@ -107,9 +110,17 @@ def strategy(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "knowledge/experience/strategy.html", context)
 
 
+def _file(request: HttpRequest, found: Strategy, seen: StrategyRecord) -> HttpResponse | None:
+    """Its record by platform and operation as CSV; all of it as JSON and Markdown."""
+    places = [{"platform": name, "op": op, **tally.columns} for name, op, tally in seen.places]
+    if file_asked(request) == "csv":
+        return list_file(request, found.slug, places, head=PLACE)
+    return record_file(request, found.slug, lambda: _rows([found])[0] | {"places": places})
+
+
 @require_safe
 def track(request: HttpRequest, pk: int) -> HttpResponse:
-    """`?label=` and `?standing=` filter, `?page=` turns, `?format=csv` gives all that pass."""
+    """`?label=` and `?standing=` filter, `?page=` turns, `?format=` gives all that pass."""
     found = get_object_or_404(TrackRecord, pk=pk)
     # Of a label and a standing that there are not, nothing is filtered.
     label, standing = request.GET.get("label", ""), request.GET.get("standing", "")
@@ -118,11 +129,9 @@ def track(request: HttpRequest, pk: int) -> HttpResponse:
     rows = found.entries.order_by("-happened_at", "-pk")
     rows = rows.filter(label=label) if label else rows
     rows = rows.filter(standing=standing) if standing else rows
-    if request.GET.get("format") == "csv":
-        records = (
-            {name: getattr(row, name) for name in ATTEMPT_COLUMNS} for row in rows.iterator()
-        )
-        return csv_answer(f"experience-{pk}", ATTEMPT_COLUMNS, records)
+    attempts = rows.select_related("track", "merged_into")
+    if file := list_file(request, f"experience-{pk}", attempts, ExperienceSerializer, ATTEMPT):
+        return file
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "track": found,

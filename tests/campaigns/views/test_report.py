@@ -62,6 +62,14 @@ def test_it_links_inside_the_file_to_places_that_exist(page, sample):
     assert wanted <= set(re.findall(r'id="([^"]+)"', body))
 
 
+def test_every_row_of_numbers_in_the_file_links_or_can_be_linked_to(page, sample):
+    body = page.get(reverse("report_file", args=[sample.pk])).content.decode()
+    rows = re.findall(r"<tr[ >].*?</tr>", body, re.S)
+    numbers = [row for row in rows if re.search(r'<td[^>]*class="num', row)]
+    assert len(numbers) > 20
+    assert [row for row in numbers if "<a " not in row and ' id="' not in row] == []
+
+
 def test_it_reports_a_campaign_that_still_runs(page, running):
     body = page.get(reverse("report", args=[running.pk])).content.decode()
     assert "The campaign is still running" in body

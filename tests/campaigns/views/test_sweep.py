@@ -225,6 +225,15 @@ def test_it_gives_what_is_shown_as_csv(page, done):
     assert "'-O3" in some or "-O3" not in some
 
 
+def test_it_gives_the_same_as_json_and_markdown(page, done):
+    address = reverse("sweep", args=[done.pk, ROUND])
+    rows = page.get(address, {"sort": "time", "format": "json"}).json()["results"]
+    times = [row["time_us"] for row in rows if row["time_us"] is not None]
+    assert times == sorted(times)
+    text = page.get(address, {"sort": "time", "format": "md"}).content.decode()
+    assert len(text.splitlines()) == 4 + len(rows)
+
+
 def test_it_asks_as_often_for_many_points(page, searching, django_assert_num_queries):
     with django_assert_num_queries(COUNTS["sweep"]):
         get(page, searching)

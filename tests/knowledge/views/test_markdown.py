@@ -4,11 +4,12 @@ import re
 from html import unescape
 
 import pytest
+from markdown_it import MarkdownIt
 
 from knowledge.exchange.importer import ImportOptions, take_files
+from knowledge.exchange.writers.markdown import code, link, plain, table
 from knowledge.specs.citation import parse_citation
 from knowledge.views.document import render_markdown
-from knowledge.views.tables import code, plain, table
 from tests.knowledge.conftest import BANDWIDTH, UNKNOWN_CORES
 
 PAIR = {"p": ["h200-sxm", "h100-sxm5-80gb"], "only": "all"}
@@ -79,3 +80,31 @@ def test_a_cell_keeps_to_its_cell():
     assert code("a`b|c\n") == r"`a'b\|c`"
     assert code("") == ""
     assert table(("x",), []) == ""
+
+
+@pytest.mark.parametrize(
+    ("stored", "inert"),
+    [
+        ("ask @octocat", "ask @\u200boctocat"),
+        ("@org/team and a@b.example", "@\u200borg/team and a@\u200bb.example"),
+        ("fixes #12", "fixes \\#\u200b12"),
+        ("org/repo#12 and GH-7", "org/repo\\#\u200b12 and GH\u200b-7"),
+        ("see https://evil.example", "see https&#58;//evil.example"),
+        ("www.evil.example", "www&#46;evil.example"),
+        ("a\n\n# b\n- c", "a \\# b - c"),
+        ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)&gt;"),
+        ("[x](javascript:alert(1))", "\\[x\\](javascript:alert(1))"),
+    ],
+)
+def test_stored_text_makes_no_mention_issue_or_link(stored, inert):
+    assert plain(stored) == inert
+    rendered = MarkdownIt("gfm-like", {"linkify": False}).render(plain(stored))
+    assert "<a " not in rendered
+    assert "<img" not in rendered
+
+
+def test_a_link_holds_whatever_its_text_and_path_are():
+    made = link("](http://evil.example) @x", "https://kopt.example.org/w/docs/a (b).md")
+    rendered = MarkdownIt().render(made)
+    assert rendered.count("<a ") == 1
+    assert 'href="https://kopt.example.org/w/docs/a%20%28b%29.md"' in rendered

@@ -127,7 +127,7 @@ def test_an_unknown_value_names_the_accepted_ones(page, file, name, value):
 def test_a_format_that_there_is_not_is_named(page):
     answer = page(q="padding", format="xml")
     assert answer.status_code == 400
-    assert "accepted: json, csv, md" in shown(answer)
+    assert "accepted: html, json, csv, md" in shown(answer)
 
 
 def test_a_long_query_is_cut_with_a_note_and_short_addresses(page):

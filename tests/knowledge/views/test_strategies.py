@@ -27,7 +27,7 @@ def test_it_narrows_by_what_can_fit(viewer, shipped):
 def test_it_says_what_a_filter_takes(viewer, shipped, name):
     answer = viewer.get("/x/strategies/", {name: "<b>"})
     assert answer.status_code == 400
-    assert f"{name} '<b>'; accepted: " in unescape(answer.content.decode())
+    assert f"{name}: '<b>'; accepted: " in unescape(answer.content.decode())
     assert b"<b>" not in answer.content
 
 

@@ -99,7 +99,7 @@ def test_as_a_table(viewer, both):
     table = pandas.read_csv(io.StringIO(answer.content.decode()))
     assert list(table.takeaway) == ["Use 8 warps for tiles of 128 by 128."]
     assert table.confirmed[0] == 1
-    assert str(both[0].uuid) in list(table.id)
+    assert str(both[0].uuid) in list(table.uuid)
 
 
 def test_many_lessons_come_in_pages(viewer, engineer, db):

@@ -1,0 +1,312 @@
+"""What happened reaches an address: signed, tried again, and never an address inside."""
+
+import hashlib
+import hmac
+import json
+import socket
+import threading
+import time
+from contextlib import contextmanager
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.utils import timezone
+
+from campaigns import tasks
+from campaigns.models import Delivery, Webhook
+from campaigns.models.event import record
+from campaigns.steps import safe_post, webhooks
+from campaigns.steps.safe_post import post, require_sendable
+from campaigns.steps.webhooks import add_webhook, deliver, deliver_again, end_webhook
+from knowledge.curation.errors import Conflict, CurationError
+from knowledge.models.guarded import Immutable
+from tests.campaigns.views import conftest as cast
+
+pytestmark = pytest.mark.django_db
+stage, sample, running = cast.stage, cast.sample, cast.running
+SITE = "https://kopt.example.org/"
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch):
+    """What is rung for is kept, and sent by the test."""
+    monkeypatch.setattr(webhooks, "send_after_commit", lambda *asked: None)
+
+
+@contextmanager
+def listening(answers):
+    """A server on this host: the (status, headers) of its next answers; what it was sent."""
+    seen = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            seen.append((dict(self.headers), body, self.path))
+            status, headers = answers.pop(0) if answers else (200, {})
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(b"thanks\0" + b"x" * 2_000)
+
+        def log_message(self, *said):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/hook?room=1", seen
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def told(hook):
+    webhooks.ring_for_deliveries()
+    return list(hook.deliveries.order_by("pk"))
+
+
+def send_all(hook):
+    for row in told(hook):
+        Delivery.objects.filter(pk=row.pk, ended_at=None).update(next_at=timezone.now())
+        deliver(row.pk)
+    return list(hook.deliveries.order_by("pk"))
+
+
+def test_a_signed_message_arrives_once(running, settings):
+    settings.KOPT_WEBHOOK_PRIVATE = True
+    with listening([]) as (url, seen):
+        hook = add_webhook(url, ["campaign_finished", "round_judged"], SITE, None)
+        round_ = running.rounds.get(number=2)
+        record(running, "verdict", "round 2: accepted", round=round_)
+        record(running, "evaluated", "nobody asked for this")
+        for _ in range(3):
+            rows = send_all(hook)
+    assert len(rows) == len(seen) == 1
+    headers, body, path = seen[0]
+    at = headers["X-Kopt-Timestamp"]
+    mac = hmac.new(hook.secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
+    assert headers["X-Kopt-Signature"] == f"sha256={mac}"
+    assert abs(int(at) - time.time()) < 60
+    assert path == "/hook?room=1"
+    said = json.loads(body)
+    assert (said["kind"], said["round"]["number"], said["round"]["verdict"]) == (
+        "round_judged",
+        2,
+        "accepted",
+    )
+    assert said["round"]["gain"]["low"] > 0
+    assert said["round"]["url"] == f"{SITE}c/{running.pk}/r/2/"
+    assert (rows[0].word, rows[0].status, rows[0].attempts) == ("delivered", 200, 1)
+    assert rows[0].excerpt.startswith("thanks")
+    assert len(rows[0].excerpt) <= 500
+
+
+def test_what_happened_before_it_was_added_is_not_told(sample):
+    hook = Webhook.objects.create(url="x", site=SITE, kinds=["round_judged"], nonce="n")
+    assert told(hook) == []
+
+
+def test_it_is_tried_three_times_with_longer_pauses(running, settings):
+    settings.KOPT_WEBHOOK_PRIVATE = True
+    with listening([(500, {}), (302, {"Location": "http://127.0.0.1/"}), (503, {})]) as (url, seen):
+        hook = add_webhook(url, ["campaign_finished"], SITE, None)
+        record(running, "finished", "done")
+        (row,) = told(hook)
+        pauses = []
+        for _ in range(3):
+            deliver(row.pk)
+            deliver(row.pk)  # not due: nothing is sent
+            row.refresh_from_db()
+            pauses.append(row.next_at - timezone.now())
+            if row.ended_at is None:
+                Delivery.objects.filter(pk=row.pk).update(next_at=timezone.now())
+    assert (row.status, len(seen)) == (503, 3)
+    assert pauses[0] < timedelta(seconds=31) < pauses[1] < timedelta(seconds=301)
+    assert (row.word, row.attempts) == ("given up", 3)
+    with pytest.raises(Immutable):
+        Delivery.objects.filter(pk=row.pk).update(attempts=0)
+    assert told(hook) == [row]
+
+
+def test_a_try_that_ended_with_its_process_is_taken_over(running, settings):
+    settings.KOPT_WEBHOOK_PRIVATE = True
+    with listening([]) as (url, seen):
+        hook = add_webhook(url, ["campaign_finished"], SITE, None)
+        record(running, "finished", "done")
+        (row,) = told(hook)
+        late = timezone.now() - timedelta(seconds=1)
+        Delivery.objects.filter(pk=row.pk).update(attempts=2, next_at=late)
+        deliver(row.pk)
+        row.refresh_from_db()
+        assert (row.word, len(seen)) == ("delivered", 1)
+        record(running, "aborted", "once more")
+        row = told(hook)[-1]
+        Delivery.objects.filter(pk=row.pk).update(attempts=3, next_at=late)
+        deliver(row.pk)
+        row.refresh_from_db()
+        assert (row.word, row.excerpt) == ("given up", "the process that sent it ended")
+
+
+def test_it_is_delivered_again_as_a_row_of_its_own(running, settings, engineer):
+    settings.KOPT_WEBHOOK_PRIVATE = True
+    with listening([]) as (url, seen):
+        hook = add_webhook(url, ["campaign_finished"], SITE, engineer)
+        record(running, "finished", "done")
+        (row,) = send_all(hook)
+        again = deliver_again(row, engineer)
+        deliver(again.pk)
+        assert seen[0][1] == seen[1][1]
+        assert end_webhook(hook)
+        assert not end_webhook(hook)
+        row.refresh_from_db()
+        hook.refresh_from_db()
+        with pytest.raises(Conflict):
+            deliver_again(Delivery.objects.get(pk=row.pk), engineer)
+
+
+engineer = cast.engineer
+INSIDE = [
+    *("127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0"),
+    *("100.64.0.1", "224.0.0.1", "255.255.255.255", "::1", "fe80::1%eth0", "fc00::1", "ff02::1"),
+    *("::ffff:127.0.0.1", "64:ff9b::a00:1", "2002:7f00:1::", "::"),
+]
+
+
+@pytest.mark.parametrize("number", INSIDE)
+def test_no_address_inside_is_reached(monkeypatch, number):
+    family = (socket.AF_INET6 if ":" in number else socket.AF_INET, 1, 6, "", (number, 443))
+    public = (socket.AF_INET, 1, 6, "", ("93.184.215.14", 443))
+    for answer in ([family], [public, family]):
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *a, answer=answer, **k: answer)
+        with pytest.raises(CurationError, match="public network"):
+            require_sendable("https://example.org/")
+
+
+def test_the_connection_goes_to_the_number_that_was_looked_at(monkeypatch):
+    asked = []
+
+    def connect(place, *more):
+        asked.append(place)
+        raise OSError("stopped here")
+
+    answers = [[(2, 1, 6, "", ("93.184.215.14", 443))], [(2, 1, 6, "", ("127.0.0.1", 443))]]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *a, **k: answers.pop(0))
+    monkeypatch.setattr(socket, "create_connection", connect)
+    answer = post("https://example.org/x", b"{}", {})
+    assert asked == [("93.184.215.14", 443)]
+    assert (answer.status, answer.text) == (None, "stopped here")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "example.org", "ftp://example.org/", "https://", "https://a:b@example.org/"),
+        *("https://example.org:0/", "https://example.org:99999/", "https://[::1/", "https://é.org"),
+        *(
+            "https://example.org/\0",
+            "https://example.org/\r\nX: 1",
+            f"https://example.org/{'x' * 500}",
+        ),
+        *("http://93.184.215.14/", "https://nowhere.invalid/", "javascript:alert(1)"),
+    ],
+)
+def test_what_is_no_address_is_refused_by_its_field(url):
+    with pytest.raises(CurationError) as refused:
+        require_sendable(url)
+    assert refused.value.field == "url"
+
+
+def test_an_answer_byte_by_byte_does_not_hold_the_worker(settings, monkeypatch):
+    settings.KOPT_WEBHOOK_PRIVATE = True
+    monkeypatch.setattr(safe_post, "LIMIT_S", 0.4)
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def drip():
+        with server.accept()[0] as one:
+            for letter in b"HTTP/1.1 200 OK\r\nX-A: " + b"a" * 200:
+                try:
+                    one.sendall(bytes([letter]))
+                except OSError:
+                    return
+                time.sleep(0.05)
+
+    threading.Thread(target=drip, daemon=True).start()
+    began = time.monotonic()
+    answer = post(f"http://127.0.0.1:{server.getsockname()[1]}/", b"{}", {})
+    assert time.monotonic() - began < 3
+    assert answer.status is None
+    assert "no whole answer" in answer.text
+    server.close()
+
+
+@pytest.mark.parametrize("kinds", [[], ["x"], ["round_judged", "x"]])
+def test_an_unknown_kind_is_refused(kinds, settings):
+    settings.KOPT_WEBHOOK_PRIVATE = True
+    with pytest.raises(CurationError, match="accepted: one or more of round_judged"):
+        add_webhook("http://127.0.0.1/", kinds, SITE, None)
+
+
+def test_the_task_tries_it_and_the_heartbeat_rings(monkeypatch):
+    tried = []
+    monkeypatch.setattr(tasks, "try_delivery", tried.append)
+    tasks.deliver(5)
+    assert tried == [5]
+
+
+@pytest.fixture
+def lead(client):
+    user = User.objects.create_user("lena")
+    user.groups.add(Group.objects.get(name="lead"))
+    client.force_login(user)
+    return client
+
+
+def test_a_lead_adds_one_and_sees_its_secret_once(lead, settings):
+    settings.KOPT_WEBHOOK_PRIVATE = True
+    form = {"url": "http://127.0.0.1:9/", "kinds": ["round_judged"]}
+    made = lead.post("/webhooks/", form)
+    hook = Webhook.objects.get()
+    assert made.status_code == 201
+    assert hook.secret in made.content.decode()
+    assert "no-store" in made.headers["Cache-Control"]
+    assert hook.site == "http://testserver/"
+    for address in ("/webhooks/", f"/webhooks/{hook.pk}/"):
+        for file in ("html", "json", "csv", "md"):
+            answer = lead.get(address, {"format": file})
+            assert answer.status_code == 200
+            assert hook.secret not in answer.content.decode()
+            assert hook.nonce not in answer.content.decode()
+    wrong = lead.post("/webhooks/", {"url": "http://x", "kinds": ["y"]})
+    assert wrong.status_code == 422
+    assert "Select a valid choice" in wrong.content.decode()
+
+
+def test_the_log_offers_to_deliver_again(lead, settings, running):
+    settings.KOPT_WEBHOOK_PRIVATE = True
+    with listening([(500, {})]) as (url, _):
+        hook = add_webhook(url, ["campaign_finished"], SITE, None)
+        record(running, "finished", "<script>done</script>")
+        send_all(hook)
+        shown = lead.get(f"/webhooks/{hook.pk}/").content.decode()
+        assert "will be tried again" in shown
+        assert "<script>done" not in shown
+        row = hook.deliveries.get()
+        answer = lead.post(f"/webhooks/{hook.pk}/d/{row.pk}/again", follow=True)
+        assert "It is being sent again" in answer.content.decode()
+        assert hook.deliveries.count() == 2
+        lead.post(f"/webhooks/{hook.pk}/stop")
+        refused = lead.post(f"/webhooks/{hook.pk}/d/{row.pk}/again")
+        assert refused.status_code == 409
+
+
+def test_nobody_but_a_lead_reaches_them(client, engineer):
+    hook = Webhook.objects.create(url="x", site=SITE, kinds=["round_judged"], nonce="n")
+    client.force_login(engineer)
+    for address in ("/webhooks/", f"/webhooks/{hook.pk}/"):
+        assert client.get(address).status_code == 403
+        assert client.get(address, {"format": "json"}).status_code == 403
+    assert client.post("/webhooks/", {}).status_code == 403
+    assert client.post(f"/webhooks/{hook.pk}/stop").status_code == 403
