@@ -9,6 +9,7 @@ from knowledge.curation.logins import own_name, throttled
 from knowledge.experience_urls import search
 from knowledge.urls import comment, retract_comment, revoke_token, tokens
 from knowledge.views import me
+from knowledge.views.list_views import new_view, one_view
 from kopt.refusals import bad_request, server_error
 
 handler400 = bad_request
@@ -24,6 +25,8 @@ urlpatterns = [
     path("me/notifications/read", me.read_all, name="read_all"),
     path("me/keys", me.keys, name="keys"),
     path("me/sessions/end", me.log_out_elsewhere, name="log_out_elsewhere"),
+    path("views/", new_view, name="new_view"),
+    path("views/<int:key>", one_view, name="one_view"),
     path("comments/", comment, name="comment"),
     path("comments/<int:pk>/retract", retract_comment, name="retract_comment"),
     # Before the admin's own addresses: every door that takes a password counts the wrong ones.

@@ -28,6 +28,7 @@ from knowledge.models.lesson import (
     LessonSource,
     LessonState,
 )
+from knowledge.models.saved_view import SavedView
 from knowledge.models.search import Kind, SearchRow, SearchWord
 from knowledge.models.spec import (
     DRIFT,
@@ -77,6 +78,7 @@ __all__ = [
     "Notification",
     "Platform",
     "Revision",
+    "SavedView",
     "Scope",
     "SearchRow",
     "SearchWord",

@@ -33,7 +33,7 @@ def comment(request: HttpRequest) -> HttpResponse:
         made = add_comment(place, sent["text"], request.user)
     except CurationError as error:
         context = {**sent, "parent": parent, "typed": sent["text"], "refused": error}
-        context["back"] = _back(request, "")
+        context["back"] = back_of(request, "")
         return render(request, "knowledge/comment.html", context, status=422)
     return _shown(request, made)
 
@@ -45,16 +45,16 @@ def retract_comment(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         retract(found, request.user)
     except (Forbidden, Conflict) as error:
-        return refused(request, error, _back(request, "/"))
+        return refused(request, error, back_of(request, "/"))
     return _shown(request, found)
 
 
 def _shown(request: HttpRequest, row: Comment) -> HttpResponse:
     usual = subject_at(row.kind, row.key, row.anchor).url
-    return redirect(f"{_back(request, usual)}#comment-{row.pk}")
+    return redirect(f"{back_of(request, usual)}#comment-{row.pk}")
 
 
-def _back(request: HttpRequest, usual: str) -> str:
+def back_of(request: HttpRequest, usual: str) -> str:
     """The page that the form stood on; `usual` where that is none of ours."""
     back = request.POST.get("next", "")
     ours = url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure())

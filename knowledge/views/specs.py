@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from knowledge.api.specs import SpecSerializer
+from knowledge.lookup.columns import SPEC_COLUMNS
 from knowledge.lookup.listing import FilterError, Filters, documents_with, specs_matching
 from knowledge.lookup.needs import never_reviewed
 from knowledge.lookup.spec_json import spec_records
@@ -20,6 +21,7 @@ from knowledge.models import Flag, FlagKind, Spec, SpecState
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.citation import CitationError, CitationLine, parse_citation
 from knowledge.views.formats import file_asked, file_refusal, list_file
+from knowledge.views.list_views import bar_of
 
 PER_PAGE = 50
 ANY_FLAG = "any"
@@ -41,7 +43,10 @@ class SpecListQuery:
 
 @require_safe
 def specs(request: HttpRequest) -> HttpResponse:
-    """`?q= &state= &flag= &reviewed=never &page= &format=`; 400 for what they cannot be."""
+    """`?q= &state= &flag= &reviewed=never &cols= &page= &format=`; 400 for what they cannot be."""
+    bar = bar_of(request, "specs", SPEC_COLUMNS)
+    if isinstance(bar, HttpResponse):
+        return bar
     # PostgreSQL refuses NUL in any text.
     names = ("q", "state", "flag", "reviewed")
     typed = {name: request.GET.get(name, "").replace("\0", "").strip() for name in names}
@@ -62,6 +67,7 @@ def specs(request: HttpRequest) -> HttpResponse:
     rows = list(page.object_list)
     states = standings(rows)
     context = {
+        "bar": bar,
         "asked": asked,
         "page": page,
         "cite_notes": notes_of(states),

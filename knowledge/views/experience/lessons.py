@@ -44,6 +44,7 @@ from knowledge.lookup.listing import FilterError
 from knowledge.models import IN_USE, ConflictState, Experience, Lesson, LessonState
 from knowledge.views.actions import onward, refusing
 from knowledge.views.formats import file_asked, file_refusal, list_file, record_file
+from knowledge.views.list_views import bar_of
 from knowledge.views.propose import number
 
 PER_COLUMN = 30
@@ -67,6 +68,9 @@ STEPS: dict[str, tuple[Callable[..., Lesson], tuple[str, ...]]] = {
 @require_safe
 def lessons(request: HttpRequest) -> HttpResponse:
     """`?op= &backend= &platform= &arch= &state= &q= &page= &format=`, all optional."""
+    bar = bar_of(request, "lessons")
+    if isinstance(bar, HttpResponse):
+        return bar
     asked, error = _query_of(request)
     found = lessons_matching(asked) if not error else Lesson.objects.none()
     if error and file_asked(request):
@@ -81,6 +85,7 @@ def lessons(request: HttpRequest) -> HttpResponse:
             page.object_list = []
     longest = max(pages, key=lambda page: int(page.paginator.num_pages))
     context = {
+        "bar": bar,
         "asked": asked,
         "error": error,
         "columns": [
