@@ -29,10 +29,18 @@ from campaigns.rules.stop.proposers import USUAL, parse_budgets
 from campaigns.rules.target.goal import GoalError, parse_goal
 from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.rules.verdict.finding_kinds import Stance
-from campaigns.steps.lifecycle.control import TargetUnknown, confirm, pause, resume, stop
+from campaigns.steps.lifecycle.control import (
+    TargetUnknown,
+    archive,
+    confirm,
+    pause,
+    resume,
+    stop,
+    unarchive,
+)
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.steps.lifecycle.restart import answer_restart
-from campaigns.steps.notify import Next, notify
+from campaigns.steps.notify import NOTHING, Next, notify
 from campaigns.steps.problems import known_problems
 from knowledge.api.lists import ListView
 from knowledge.api.view import ApiView
@@ -46,6 +54,10 @@ STEPS: dict[str, Callable[[Campaign], Next]] = {
     "pause": pause,
     "resume": resume,
     "stop": stop,
+}
+ARCHIVING: dict[str, Callable[[Campaign, Any], bool]] = {
+    "archive": archive,
+    "unarchive": unarchive,
 }
 INTAKE = tuple(Intake().stored)
 # Field → the type of its values, and what is accepted; a field's own words count first.
@@ -161,6 +173,22 @@ class Steering(ApiView, GenericAPIView):
         except IllegalTransition as error:
             raise Conflict(str(error)) from None
         return Response(self.get_serializer(campaign).data)
+
+
+class Archiving(Steering):
+    """POST archives a finished campaign, or brings it back; once more changes nothing.
+
+    409 where it is not finished.
+    """
+
+    @extend_schema(request=None, responses=WholeCampaignSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        def step(campaign: Campaign) -> Next:
+            ARCHIVING[self.verb](campaign, request.user)
+            campaign.refresh_from_db()
+            return NOTHING
+
+        return self.take(step)
 
 
 class RestartAnswers(Steering):

@@ -85,7 +85,7 @@ CampaignSerializer = columns_of(
     Campaign,
     "id title problem problem_id op platform backend cases proposer state doing pause_requested "
     "stop_requested stop_reason stop_sentence result incumbent incumbent_round seed created_by "
-    "created_at finished_at",
+    "created_at finished_at archived_at",
     problem=fields.CharField(source="problem.slug"),
     op=fields.CharField(source="problem.op"),
     platform=fields.CharField(source="platform.slug"),
@@ -94,6 +94,7 @@ CampaignSerializer = columns_of(
     incumbent=fields.IntegerField(source="incumbent_id", allow_null=True),
     incumbent_round=fields.IntegerField(source="incumbent.round.number", allow_null=True),
     created_by=fields.CharField(source="created_by.username", allow_null=True),
+    archived_at=fields.DateTimeField(source="archived.at", allow_null=True),
 )
 WholeCampaignSerializer = columns_of(
     "WholeCampaign",

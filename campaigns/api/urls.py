@@ -3,7 +3,7 @@
 from django.urls import include, path
 
 from campaigns.api import reading
-from campaigns.api.campaigns import STEPS, Campaigns, RestartAnswers, Steering
+from campaigns.api.campaigns import ARCHIVING, STEPS, Archiving, Campaigns, RestartAnswers, Steering
 from campaigns.api.own_problems import BringProblem
 from campaigns.api.review import ResultDecisions, ReviewQueueView, RoundDecisions, UndoDecision
 from campaigns.api.submissions import HandIn, MeasureAgain, Mend, OneSubmission, Submissions
@@ -19,6 +19,10 @@ urlpatterns = [
     path(ONE_CAMPAIGN + "markdown", reading.CampaignMarkdown.as_view(), name="campaign_markdown"),
     path(ONE_CAMPAIGN + "restart/", RestartAnswers.as_view(), name="restart"),
     *(path(f"{ONE_CAMPAIGN}{verb}/", Steering.as_view(verb=verb), name=verb) for verb in STEPS),
+    *(
+        path(f"{ONE_CAMPAIGN}{verb}/", Archiving.as_view(verb=verb), name=verb)
+        for verb in ARCHIVING
+    ),
     path("rounds/", reading.Rounds.as_view(), name="rounds"),
     path("rounds/<int:pk>/", reading.OneRound.as_view(), name="round"),
     path("rounds/<int:pk>/markdown", reading.RoundMarkdown.as_view(), name="round_markdown"),

@@ -1,6 +1,13 @@
 """The records of what we do, one noun a file."""
 
-from campaigns.models.campaign import AbortReason, Campaign, Phase, PitfallKind, Protocol
+from campaigns.models.campaign import (
+    AbortReason,
+    ArchivedCampaign,
+    Campaign,
+    Phase,
+    PitfallKind,
+    Protocol,
+)
 from campaigns.models.decision import DecisionWord, ReviewDecision
 from campaigns.models.evaluation import Evaluation, Evidence, Repair
 from campaigns.models.event import Event, Placeholder, Restart, RestartAnswer, Review, Unmasking
@@ -24,6 +31,7 @@ from campaigns.models.worker import Cause, DeviceWait, Worker
 __all__ = [
     "AbortReason",
     "Answer",
+    "ArchivedCampaign",
     "Campaign",
     "CampaignState",
     "Candidate",

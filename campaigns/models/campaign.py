@@ -9,7 +9,7 @@ from django.urls import reverse
 from campaigns.models.problem import Case, Problem
 from campaigns.models.transitions import FINISHED, CampaignState, Stateful, StatefulQuerySet
 from knowledge.models import Platform
-from knowledge.models.guarded import ALWAYS, Guarded
+from knowledge.models.guarded import ALWAYS, Guarded, person
 
 
 class Protocol(Guarded):
@@ -41,10 +41,16 @@ class AbortReason(models.TextChoices):
 class CampaignQuerySet(StatefulQuerySet["Campaign"]):
     def for_list(self) -> CampaignQuerySet:
         """What the campaign list shows, without a query per row."""
-        return self.select_related("problem", "platform", "incumbent__round").order_by("-pk")
+        return self.select_related("problem", "platform", "incumbent__round", "archived").order_by(
+            "-pk"
+        )
 
     def unfinished(self) -> CampaignQuerySet:
         return self.exclude(state__in=FINISHED)
+
+    def in_sight(self) -> CampaignQuerySet:
+        """Without those that people have archived."""
+        return self.filter(archived=None)
 
 
 class Campaign(Stateful):
@@ -139,6 +145,21 @@ class Campaign(Stateful):
     @property
     def queue(self) -> str:
         return queue_of(self.platform)
+
+
+class ArchivedCampaign(models.Model):
+    """That a finished campaign is out of sight: lists leave it out unless they are asked for it.
+
+    The campaign itself is sealed, so this stands beside it; the row goes when it is brought back.
+    Its events say who did either, and when.
+    """
+
+    campaign = models.OneToOneField(Campaign, models.PROTECT, related_name="archived")
+    by = person()
+    at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.campaign}, archived"
 
 
 def queue_of(platform: Platform) -> str:

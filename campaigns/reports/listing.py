@@ -1,4 +1,7 @@
-"""One line for each campaign of a list: its best round, its verdicts and its course."""
+"""One line for each campaign of a list: its best round, its verdicts and its course.
+
+And which columns people choose from, for campaigns and for rounds.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,36 @@ from campaigns.records.campaigns import result_of
 from campaigns.reports.rows import RoundRow, kept_rows
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import VerdictWord
+from knowledge.lookup.columns import columns_in
+
+# Each has its cell in templates/campaigns/cells/. A campaign's number and title are always there.
+CAMPAIGN_COLUMNS = columns_in(
+    "campaigns/cells/campaign",
+    ("op", "Operator"),
+    ("backend", "Backend"),
+    ("state", "State"),
+    ("best", "Best, µs", "num"),
+    ("share", "Share of roof", "nowrap"),
+    ("rounds", "Rounds judged", "num"),
+    ("verdicts", "Verdicts"),
+    ("changed", "Changed", "nowrap"),
+    ("owner", "Owner"),
+    ("+gain", "Gain over v0, 95 % interval", "whole"),
+    ("+dtype", "Type"),
+    ("+created", "Begun", "nowrap"),
+)
+# So are a round's number and hypothesis.
+ROUND_COLUMNS = columns_in(
+    "campaigns/cells/round",
+    ("verdict", "Verdict"),
+    ("gain", "Gain over the incumbent, 95 % interval", "whole"),
+    ("time", "Time, µs", "num"),
+    ("share", "Share of roof", "num"),
+    ("candidates", "Candidates", "num"),
+    ("took", "Took", "num"),
+    ("+strategy", "Strategy"),
+)
+SHORT_ROUND_COLUMNS = ROUND_COLUMNS[:4]
 
 
 @dataclass(frozen=True, slots=True)

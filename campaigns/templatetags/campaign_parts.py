@@ -20,6 +20,7 @@ from campaigns.models.verdict import MEANINGS
 from campaigns.records.rounds import hypothesis_of
 from campaigns.records.target.target_drift import TargetDrift
 from campaigns.records.verdicts import gain_of
+from campaigns.reports.listing import SHORT_ROUND_COLUMNS
 from campaigns.reports.progress import spoken
 from campaigns.reports.rows import standing_words
 from campaigns.reports.theme import COOKIE, Theme
@@ -29,6 +30,7 @@ from campaigns.rules.target.ceilings import PLACEHOLDER, CampaignTarget
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.verdict.report_words import function_words
 from knowledge.charts.frame import full
+from knowledge.lookup.columns import Column
 from knowledge.specs.citation import CitationState
 from knowledge.specs.cited import UNKNOWN, Cited
 
@@ -200,6 +202,12 @@ def saved(
     is_known = old_us is not None and new_us is not None and saved_us is not None
     change = wording.signed(-(saved_us or 0.0)) if is_known else None
     return {"old_us": old_us, "new_us": new_us, "change": change}
+
+
+@register.simple_tag
+def short_columns() -> tuple[Column, ...]:
+    """What a table of rounds shows where there is little room."""
+    return SHORT_ROUND_COLUMNS
 
 
 @register.simple_tag

@@ -1,24 +1,35 @@
-"""The list of campaigns, filtered and sorted by what the address says."""
+"""The list of campaigns as its address filters and sorts it; and what is done with many of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
+from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.db.models import Max, Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from campaigns.api.serializers import CampaignSerializer
-from campaigns.models import Campaign, CampaignState
+from campaigns.models import Campaign, CampaignState, IllegalTransition
 from campaigns.models.transitions import WORKING
-from campaigns.reports.listing import campaign_lines
+from campaigns.reports.listing import CAMPAIGN_COLUMNS, campaign_lines
 from campaigns.reports.tables import campaigns_table
-from campaigns.views.lookup import wants_fragment
+from campaigns.steps.lifecycle.control import archive, unarchive
+from campaigns.views.lookup import (
+    UNDO,
+    may_change,
+    number_in,
+    offer_undo,
+    wants_fragment,
+)
 from knowledge.views.formats import list_file
+from knowledge.views.list_views import bar_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -32,14 +43,23 @@ STATES = {
     "paused": Q(state=CampaignState.PAUSED),
     "done": Q(state=CampaignState.DONE),
     "aborted": Q(state=CampaignState.ABORTED),
+    "archived": Q(),
 }
 SORTS = {"newest": "-pk", "oldest": "pk", "name": "title", "changed": "-changed_at"}
+# Verb → the step, the step back, and what is said of so many campaigns.
+STEPS: dict[str, tuple[Callable[[Campaign, Any], bool], str, str]] = {
+    "archive": (archive, "unarchive", "archived"),
+    "unarchive": (unarchive, "archive", "brought back"),
+}
 
 
 @require_safe
 @vary_on_headers("HX-Request")
 def campaigns(request: HttpRequest) -> HttpResponse:
-    """`?q= &op= &backend= &platform= &state= &sort= &page= &format=`, all optional."""
+    """`?q= &op= &backend= &platform= &state= &sort= &cols= &page= &format=`, all optional."""
+    bar = bar_of(request, "campaigns", CAMPAIGN_COLUMNS)
+    if isinstance(bar, HttpResponse):
+        return bar
     found = (
         Campaign.objects.for_list()
         .select_related("created_by")
@@ -48,7 +68,8 @@ def campaigns(request: HttpRequest) -> HttpResponse:
     # PostgreSQL refuses NUL in any text.
     words = ("q", "op", "backend", "platform", "state")
     asked = {key: request.GET.get(key, "").replace("\0", "") for key in words}
-    found = found.filter(STATES.get(asked["state"], Q()))
+    in_sight = asked["state"] != "archived"
+    found = found.filter(STATES.get(asked["state"], Q()), archived__isnull=in_sight)
     fields = {"op": "problem__op", "backend": "backend", "platform": "platform__slug"}
     found = found.filter(**{fields[key]: asked[key] for key in fields if asked[key]})
     if asked["q"]:
@@ -63,6 +84,7 @@ def campaigns(request: HttpRequest) -> HttpResponse:
         return file
     page: Page[Campaign] = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
+        "bar": bar,
         "page": page,
         "lines": campaign_lines(list(page)),
         "asked": asked,
@@ -70,7 +92,9 @@ def campaigns(request: HttpRequest) -> HttpResponse:
         "sorts": list(SORTS),
         "states": list(STATES),
         "is_filtered": any(asked.values()),
-        "facets": _facets(),
+        "facets": _facets(in_sight),
+        "has_any": bool(page) or Campaign.objects.exists(),
+        "archive": "archive_campaigns" if in_sight else "unarchive_campaigns",
     }
     part = "campaigns/partials/campaign_table.html"
     return render(request, part if wants_fragment(request) else "campaigns/list.html", context)
@@ -81,11 +105,43 @@ def _table(found: Sequence[Campaign]) -> DataFrame:
     return campaigns_table((line.campaign, line.best, line.rounds) for line in lines)
 
 
-def _facets() -> dict[str, list[tuple[str, str]]]:
+@may_change
+@require_POST
+def archive_campaigns(request: HttpRequest, verb: str) -> HttpResponse:
+    """Archive the campaigns `c`, or bring them back; then the list as its address was.
+
+    The keys of an undo stand in the address, and are offered for no other.
+    """
+    given = request.POST.getlist("c") or request.GET.getlist("c")
+    keys = [key for text in given[:PER_PAGE] if (key := number_in(text)) is not None]
+    if not keys or len(keys) < len(given):
+        message = f"c: {len(given)} given; accepted: 1 to {PER_PAGE} numbers of campaigns."
+        refusal = {"title": "Tick some campaigns", "message": message, "status": 400}
+        return render(request, "refused.html", {"refusal": refusal}, status=400)
+    step, back, word = STEPS[verb]
+    done = []
+    for campaign in Campaign.objects.filter(pk__in=keys):
+        try:
+            if step(campaign, request.user):
+                done.append(campaign.pk)
+        except IllegalTransition as error:
+            messages.error(request, f"{error}.".capitalize())
+    kept = request.GET.copy()
+    kept.pop("c", None)
+    words = f"{len(done)} campaign{'' if len(done) == 1 else 's'} {word}."
+    if done and "c" not in request.GET:
+        there = urlencode([*kept.items(), *(("c", key) for key in done)])
+        offer_undo(request, f"{reverse(f'{back}_campaigns')}?{there}", words)
+    else:
+        request.session.pop(UNDO, None)
+        messages.success(request, words)
+    return redirect(f"{reverse('campaigns')}?{kept.urlencode()}")
+
+
+def _facets(in_sight: bool) -> dict[str, list[tuple[str, str]]]:
     """What can be filtered by: only values that some campaign has."""
-    rows = Campaign.objects.order_by().values_list(
-        "problem__op", "backend", "platform__slug", "platform__name"
-    )
+    rows = Campaign.objects.order_by().filter(archived__isnull=in_sight)
+    rows = rows.values_list("problem__op", "backend", "platform__slug", "platform__name")
     found = set(rows.distinct())
     return {
         "op": sorted({(op, op) for op, _, _, _ in found}),

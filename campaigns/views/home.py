@@ -43,7 +43,7 @@ def home(request: HttpRequest) -> HttpResponse:
     person: Any = request.user
     waiting = review_queue(person).mine
     since = _last_visit(request, now)
-    campaigns = Campaign.objects.for_list()
+    campaigns = Campaign.objects.in_sight().for_list()
     finished = campaigns.filter(finished_at__isnull=False).order_by("-finished_at")
     fresh = list(finished.filter(finished_at__gt=since)[:FINISHED]) if since else []
     more = {

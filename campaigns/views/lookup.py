@@ -1,4 +1,5 @@
-"""What pages share: objects that addresses name, who may change them, fragments and files."""
+"""What pages share: objects that addresses name, who may change them, fragments and files; and the
+offer to take something back."""
 
 from __future__ import annotations
 
@@ -6,12 +7,15 @@ from django.contrib.auth.decorators import permission_required
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 
 from campaigns.models import Campaign, Candidate, Round
 from campaigns.reports.rows import with_standing
 
 # No row and no file has more; int() refuses very long texts with an error of its own.
 MOST_DIGITS = 9
+OFFERED_S = 10  # how long pages offer to take something back
+UNDO = "undo"  # the key of a session
 
 may_run = permission_required("campaigns.add_campaign", raise_exception=True)
 may_change = permission_required("campaigns.change_campaign", raise_exception=True)
@@ -19,7 +23,9 @@ may_change = permission_required("campaigns.change_campaign", raise_exception=Tr
 
 def campaign_at(campaign_id: int) -> Campaign:
     """The campaign with problem, platform, protocol and owner."""
-    rows = Campaign.objects.select_related("problem", "platform", "protocol", "created_by")
+    rows = Campaign.objects.select_related(
+        "problem", "platform", "protocol", "created_by", "archived"
+    )
     return get_object_or_404(rows, pk=campaign_id)
 
 
@@ -64,3 +70,12 @@ def download(content: bytes | str, name: str, content_type: str | None = None) -
     response = HttpResponse(content, content_type=content_type)
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def offer_undo(request: HttpRequest, url: str, words: str) -> None:
+    """Let the next pages offer to take back what was done. url: takes a POST; words: what it was.
+
+    `undo_offer` of the template tags reads it, and `campaigns/review/toast.html` shows it.
+    """
+    until = timezone.now().timestamp() + OFFERED_S
+    request.session[UNDO] = {"url": url, "words": words, "until": until}

@@ -11,7 +11,6 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from campaigns.api.review import WaitingSerializer
@@ -22,7 +21,7 @@ from campaigns.records.submissions import no_round_left, not_now
 from campaigns.rules.review.standing import RERUN
 from campaigns.steps.review.decide import decide as take_decision
 from campaigns.steps.review.decide import undo as take_back
-from campaigns.views.lookup import campaign_at, number_in, round_at
+from campaigns.views.lookup import UNDO, campaign_at, number_in, offer_undo, round_at
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.lookup.threads import thread_of
 from knowledge.lookup.waiting import Waiting, WaitingKind, queue_behind
@@ -31,8 +30,6 @@ from knowledge.views.formats import list_file
 
 PER_PAGE = 50
 HEAD = "title kind asks author since"
-OFFERED_S = 10  # how long a page offers to take a decision back
-UNDO = "undo"  # the key of a session
 
 
 @require_safe
@@ -198,13 +195,9 @@ def _page_of(decision: ReviewDecision) -> str:
 
 
 def _offer_undo(request: HttpRequest, made: ReviewDecision) -> None:
-    """Keep what the next pages offer to take back, for as long as they may."""
     about = f"Round {made.round.number}" if made.round else "The result"
-    request.session[UNDO] = {
-        "url": reverse("undo_decision", args=[made.campaign_id, made.pk]),
-        "words": f"{about} of campaign {made.campaign_id}: {made.get_word_display()}.",
-        "until": timezone.now().timestamp() + OFFERED_S,
-    }
+    words = f"{about} of campaign {made.campaign_id}: {made.get_word_display()}."
+    offer_undo(request, reverse("undo_decision", args=[made.campaign_id, made.pk]), words)
 
 
 @require_POST

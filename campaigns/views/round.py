@@ -20,6 +20,7 @@ from campaigns.models import Candidate, Round
 from campaigns.records.campaigns import target_of
 from campaigns.records.findings import found_lines
 from campaigns.reports.diff import Diff, diff, highlighted
+from campaigns.reports.listing import ROUND_COLUMNS
 from campaigns.reports.rows import some_rows
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.tables import rounds_table
@@ -35,6 +36,7 @@ from campaigns.views.lookup import (
 from campaigns.views.review import review_of
 from campaigns.views.round_tabs import OVERVIEW, TABS, neighbours, tab_context
 from knowledge.views.formats import list_file, record_file
+from knowledge.views.list_views import bar_of
 
 SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000
 RIVALS = ("incumbent", "previous", "baseline")
@@ -171,6 +173,9 @@ def _file(candidate: Candidate) -> HttpResponse:
 @vary_on_headers("HX-Request")
 def rounds(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """`?verdict=` keeps one verdict, `?sort=` orders, `?page=` counts from 1, `?format=`."""
+    bar = bar_of(request, "rounds", ROUND_COLUMNS)
+    if isinstance(bar, HttpResponse):
+        return bar
     sheet = campaign_sheet(campaign_at(campaign_id), timezone.now())
     wanted = request.GET.get("verdict", "")
     sort = request.GET.get("sort", "number")
@@ -182,6 +187,7 @@ def rounds(request: HttpRequest, campaign_id: int) -> HttpResponse:
         return file
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
+        "bar": bar,
         "sheet": sheet,
         "campaign": sheet.campaign,
         "tab": "rounds",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -59,11 +59,11 @@ PLACES = {
     "Your tokens": "tokens",
     "HTTP API": "api_docs",
 }
-# What bears a name of its own: kind → its rows, and the field of the name.
-NAMED: dict[str, tuple[Any, str]] = {
-    "Campaigns": (Campaign, "title"),
-    "Platforms": (Platform, "name"),
-    "Problems": (Problem, "title"),
+# What bears a name of its own: kind → finds its rows, and the field of the name.
+NAMED: dict[str, tuple[Callable[[], Any], str]] = {
+    "Campaigns": (Campaign.objects.in_sight, "title"),
+    "Platforms": (Platform.objects.all, "name"),
+    "Problems": (Problem.objects.all, "title"),
 }
 
 
@@ -88,8 +88,8 @@ def palette(request: HttpRequest) -> HttpResponse:
     asked = request.GET.get("q", "").replace("\0", "").strip()
     places = [(words, reverse(name)) for words, name in PLACES.items() if _fits(asked, words)]
     groups = {"Pages": places[:MOST_PLACES]}
-    for kind, (model, field) in NAMED.items() if asked else ():
-        rows = model.objects.filter(**{f"{field}__icontains": asked}).order_by("-pk")[:MOST_PLACES]
+    for kind, (every, field) in NAMED.items() if asked else ():
+        rows = every().filter(**{f"{field}__icontains": asked}).order_by("-pk")[:MOST_PLACES]
         groups[kind] = [(getattr(row, field), row.get_absolute_url()) for row in rows]
     context = {"groups": {kind: rows for kind, rows in groups.items() if rows}, "asked": asked}
     part = "campaigns/partials/palette.html"

@@ -1,11 +1,20 @@
-"""What a person asks of a campaign: confirm, pause, resume, stop."""
+"""What a person asks of a campaign: confirm, pause, resume, stop; archive and bring back."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from campaigns.models import AbortReason, Campaign, CampaignState, Evaluation, IllegalTransition
+from campaigns.models import (
+    AbortReason,
+    ArchivedCampaign,
+    Campaign,
+    CampaignState,
+    Evaluation,
+    IllegalTransition,
+)
 from campaigns.models.event import record
 from campaigns.models.transitions import FINISHED, PAUSABLE, claim, move
 from campaigns.records.device_waits import is_held
@@ -103,3 +112,29 @@ def stop(campaign: Campaign) -> Next:
         following = advance(campaign)
         campaign.refresh_from_db()
     return following
+
+
+ARCHIVED, UNARCHIVED = "archived", "unarchived"
+
+
+def archive(campaign: Campaign, by: Any) -> bool:
+    """Put a finished campaign out of sight; False where it is already.
+
+    Raises IllegalTransition for one that is not finished: it would run on unseen.
+    """
+    if not campaign.is_finished:
+        raise IllegalTransition(f"campaign {campaign.pk}: is {campaign.doing}; stop it first")
+    with transaction.atomic():
+        _, is_new = ArchivedCampaign.objects.get_or_create(campaign=campaign, defaults={"by": by})
+        if is_new:
+            record(campaign, ARCHIVED, f"archived by {by}", by=by)
+    return is_new
+
+
+def unarchive(campaign: Campaign, by: Any) -> bool:
+    """Bring it back into sight; False where it is there."""
+    with transaction.atomic():
+        gone, _ = ArchivedCampaign.objects.filter(campaign=campaign).delete()
+        if gone:
+            record(campaign, UNARCHIVED, f"brought back by {by}", by=by)
+    return bool(gone)

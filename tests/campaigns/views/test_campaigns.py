@@ -1,8 +1,12 @@
 """The list of campaigns."""
 
+import re
+from html import unescape
+
 import pytest
 from django.utils import timezone
 
+from campaigns.models import ArchivedCampaign
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.rules.wording import share
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
@@ -46,6 +50,90 @@ def test_it_filters_by_what_the_address_says(page, sample, query, is_found):
     assert (f'data-campaign="{sample.pk}"' in body) is is_found
 
 
+def test_it_shows_the_columns_that_the_address_names(page, sample):
+    columns = page.get("/c/?cols=owner,best").context["bar"].columns
+    assert [column.name for column in columns.shown] == ["owner", "best"]
+    body = page.get("/c/?cols=gain&cols=dtype").content.decode()
+    assert "Gain over v0" in body
+    assert "float32" in body
+    assert "Share of roof" in body  # in the picker alone
+    assert "Rounds judged</th>" not in body
+
+
+def test_it_names_a_column_that_there_is_not(page, sample):
+    body = page.get("/c/?cols=evil%3Cb%3E,best&q=%00").content.decode()
+    assert "No column “evil&lt;b&gt;”. There are: best" in body
+    assert "Verdicts</th>" not in body
+
+
+@pytest.fixture
+def archived(page, sample):
+    """What the page said when the sample was archived."""
+    return page.post("/c/archive?backend=cuda&view=", {"c": [sample.pk]}, follow=True)
+
+
+def test_the_archived_are_out_of_sight_unless_asked_for(page, sample, running, archived):
+    assert archived.redirect_chain == [("/c/?backend=cuda&view=", 302)]
+    row = f'data-campaign="{sample.pk}"'
+    assert row not in archived.content.decode()
+    assert row in page.get("/c/?state=archived").content.decode()
+    assert page.get("/c/?state=archived").context["facets"]["backend"] == [("cuda", "cuda")]
+    assert sample.pk not in [line.campaign.pk for line in page.get("/").context["finished"]]
+    palette = page.get(f"/palette?q={sample.title[:9]}").content.decode()
+    assert f'href="/c/{sample.pk}/"' not in palette
+    assert b"state=archived" in page.get(f"/c/{sample.pk}/").content
+
+
+def test_archiving_is_offered_to_be_undone_and_both_are_in_the_audit(page, sample, archived):
+    body = archived.content.decode()
+    offer = re.search(r'id="toast".*?action="([^"]+)"', body)
+    assert "1 campaign archived." in body
+    page.post(unescape(offer[1]))
+    assert not ArchivedCampaign.objects.exists()
+    last = sample.events.order_by("pk").values_list("kind", "by__username")
+    assert [*last][-2:] == [("archived", "alice"), ("unarchived", "alice")]
+    assert b'id="toast"' not in page.get("/c/").content
+
+
+def test_what_runs_is_not_archived(page, sample, running):
+    answer = page.post("/c/archive", {"c": [sample.pk, running.pk]}, follow=True)
+    body = answer.content.decode()
+    assert f"Campaign {running.pk}: is" in body
+    assert "stop it first" in body
+    assert [row.campaign_id for row in ArchivedCampaign.objects.all()] == [sample.pk]
+
+
+@pytest.mark.parametrize("said", [{}, {"c": ["x"]}, {"c": ["1", "\0"]}, {"c": ["9" * 40]}])
+def test_it_says_what_may_be_archived(page, sample, said):
+    answer = page.post("/c/archive", said)
+    assert answer.status_code == 400
+    assert b"accepted: 1 to 50" in answer.content
+    assert not ArchivedCampaign.objects.exists()
+
+
+def test_archiving_needs_the_right_to_change(viewer, sample):
+    assert viewer.post("/c/archive", {"c": [sample.pk]}).status_code == 403
+    assert b'id="archive"' not in viewer.get("/c/").content
+
+
+def test_where_all_are_archived_it_says_so(page, sample, running, archived):
+    assert b"Every campaign is archived" not in page.get("/c/").content
+    ArchivedCampaign.objects.create(campaign=running)
+    assert b"Every campaign is archived" in page.get("/c/?view=").content
+
+
+def test_the_api_archives_and_brings_back(page, sample, running):
+    address = f"/api/v1/campaigns/{sample.pk}/"
+    for _ in range(2):
+        answer = page.post(f"{address}archive/")
+        assert answer.status_code == 200
+        assert answer.json()["archived_at"]
+    assert page.post(f"{address}unarchive/").json()["archived_at"] is None
+    refused = page.post(f"/api/v1/campaigns/{running.pk}/archive/")
+    assert refused.status_code == 409
+    assert sample.events.filter(kind__in=("archived", "unarchived")).count() == 2
+
+
 def test_it_says_when_the_filters_leave_nothing(page, sample):
     body = page.get("/c/?q=nothing-like-it").content.decode()
     assert "No campaign matches these filters" in body
@@ -62,11 +150,11 @@ def test_it_gives_the_results_alone_to_htmx(page, sample):
 def test_it_asks_as_many_queries_for_many_as_for_one(
     page, engineer, sample, django_assert_num_queries
 ):
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         page.get("/c/")
     for _ in range(2):
         build_sample(rounds=2, owner=engineer)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         page.get("/c/")
 
 
