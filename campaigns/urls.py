@@ -10,7 +10,7 @@ from campaigns.views.campaign import (
     reproducer,
     trail,
 )
-from campaigns.views.campaigns import archive_campaigns, campaigns
+from campaigns.views.campaigns import archive_campaigns, campaigns, trails
 from campaigns.views.compare import compare, compare_campaigns_page, compare_many
 from campaigns.views.controls import STEPS, answer, control, placeholder
 from campaigns.views.feeds import campaign_feed, campaigns_feed, review_feed
@@ -68,6 +68,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:name>/", problem_by_name, name="problem_by_name"),
     path("repositories/", include("campaigns.repositories.pages")),
     path("c/", campaigns, name="campaigns"),
+    path("c/trails.zip", trails, name="trails"),
     path("c/archive", archive_campaigns, {"verb": "archive"}, name="archive_campaigns"),
     path("c/unarchive", archive_campaigns, {"verb": "unarchive"}, name="unarchive_campaigns"),
     path("c/compare", compare_campaigns_page, name="compare_campaigns"),

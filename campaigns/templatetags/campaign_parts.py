@@ -30,7 +30,7 @@ from campaigns.rules.target.ceilings import PLACEHOLDER, CampaignTarget
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.verdict.report_words import function_words
 from knowledge.charts.frame import full
-from knowledge.lookup.columns import Column
+from knowledge.lookup.columns import ListColumn
 from knowledge.specs.citation import CitationState
 from knowledge.specs.cited import UNKNOWN, Cited
 
@@ -205,7 +205,7 @@ def saved(
 
 
 @register.simple_tag
-def short_columns() -> tuple[Column, ...]:
+def short_columns() -> tuple[ListColumn, ...]:
     """What a table of rounds shows where there is little room."""
     return SHORT_ROUND_COLUMNS
 

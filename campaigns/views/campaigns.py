@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +23,11 @@ from campaigns.models.transitions import WORKING
 from campaigns.reports.listing import CAMPAIGN_COLUMNS, campaign_lines
 from campaigns.reports.tables import campaigns_table
 from campaigns.steps.lifecycle.control import archive, unarchive
+from campaigns.trails.exporters.archive import NO_TIME, trail_archive, trail_name
 from campaigns.views.lookup import (
     UNDO,
+    ZIP,
+    download,
     may_change,
     number_in,
     offer_undo,
@@ -34,7 +39,7 @@ from knowledge.views.list_views import bar_of
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-PER_PAGE = 50
+PER_PAGE, MOST_TRAILS = 50, 10
 HEAD = "title id op backend platform state result.gain result.low result.high"
 STATES = {
     "": Q(),
@@ -112,12 +117,9 @@ def archive_campaigns(request: HttpRequest, verb: str) -> HttpResponse:
 
     The keys of an undo stand in the address, and are offered for no other.
     """
-    given = request.POST.getlist("c") or request.GET.getlist("c")
-    keys = [key for text in given[:PER_PAGE] if (key := number_in(text)) is not None]
-    if not keys or len(keys) < len(given):
-        message = f"c: {len(given)} given; accepted: 1 to {PER_PAGE} numbers of campaigns."
-        refusal = {"title": "Tick some campaigns", "message": message, "status": 400}
-        return render(request, "refused.html", {"refusal": refusal}, status=400)
+    keys = _ticked(request, PER_PAGE)
+    if isinstance(keys, HttpResponse):
+        return keys
     step, back, word = STEPS[verb]
     done = []
     for campaign in Campaign.objects.filter(pk__in=keys):
@@ -130,7 +132,8 @@ def archive_campaigns(request: HttpRequest, verb: str) -> HttpResponse:
     kept.pop("c", None)
     words = f"{len(done)} campaign{'' if len(done) == 1 else 's'} {word}."
     if done and "c" not in request.GET:
-        there = urlencode([*kept.items(), *(("c", key) for key in done)])
+        asked: dict[str, Any] = {**kept.dict(), "c": done}
+        there = urlencode(asked, doseq=True)
         offer_undo(request, f"{reverse(f'{back}_campaigns')}?{there}", words)
     else:
         request.session.pop(UNDO, None)
@@ -138,10 +141,35 @@ def archive_campaigns(request: HttpRequest, verb: str) -> HttpResponse:
     return redirect(f"{reverse('campaigns')}?{kept.urlencode()}")
 
 
+@require_safe
+def trails(request: HttpRequest) -> HttpResponse:
+    """The trails of the campaigns `c` in one archive, each as its own page gives it."""
+    keys = _ticked(request, MOST_TRAILS)
+    if isinstance(keys, HttpResponse):
+        return keys
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as whole:
+        for campaign in Campaign.objects.for_list().filter(pk__in=keys):
+            name = f"{campaign.pk}_{trail_name(campaign)}.zip"
+            whole.writestr(zipfile.ZipInfo(name, NO_TIME), trail_archive(campaign))
+    return download(file.getvalue(), "trails.zip", ZIP)
+
+
+def _ticked(request: HttpRequest, most: int) -> list[int] | HttpResponse:
+    """The keys of the ticked campaigns, or the answer that says how many may be ticked."""
+    given = request.POST.getlist("c") or request.GET.getlist("c")
+    keys = [key for text in given[:most] if (key := number_in(text)) is not None]
+    if keys and len(keys) == len(given):
+        return keys
+    message = f"c: {len(given)} given; accepted: 1 to {most} numbers of campaigns."
+    refusal = {"title": f"Tick 1 to {most} campaigns", "message": message, "status": 400}
+    return render(request, "refused.html", {"refusal": refusal}, status=400)
+
+
 def _facets(in_sight: bool) -> dict[str, list[tuple[str, str]]]:
     """What can be filtered by: only values that some campaign has."""
-    rows = Campaign.objects.order_by().filter(archived__isnull=in_sight)
-    rows = rows.values_list("problem__op", "backend", "platform__slug", "platform__name")
+    every = Campaign.objects.order_by().filter(archived__isnull=in_sight)
+    rows = every.values_list("problem__op", "backend", "platform__slug", "platform__name")
     found = set(rows.distinct())
     return {
         "op": sorted({(op, op) for op, _, _, _ in found}),

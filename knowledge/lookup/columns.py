@@ -12,7 +12,7 @@ SHOWN_STRANGE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ListColumn:
     """One that people choose. cell: the template of its cells, which get `row`.
 
     css: classes of its cells; the header's are these too. is_usual: shown where nobody chose.
@@ -29,22 +29,24 @@ class Column:
 class ChosenColumns:
     """What a table shows. others: the rest, to be chosen. strange: asked for, and no columns."""
 
-    shown: Sequence[Column]
-    others: Sequence[Column]
+    shown: Sequence[ListColumn]
+    others: Sequence[ListColumn]
     strange: Sequence[str]
 
     @property
-    def all(self) -> Sequence[Column]:
+    def all(self) -> Sequence[ListColumn]:
         return [*self.shown, *self.others]
 
 
-def columns_in(folder: str, *rows: tuple[str, str] | tuple[str, str, str]) -> tuple[Column, ...]:
+def columns_in(
+    folder: str, *rows: tuple[str, str] | tuple[str, str, str]
+) -> tuple[ListColumn, ...]:
     """Columns by name, header and classes; `folder` holds a template a name.
 
     A name that begins with "+" is shown only where it is chosen.
     """
     return tuple(
-        Column(
+        ListColumn(
             name=name.removeprefix("+"),
             header=header,
             cell=f"{folder}/{name.removeprefix('+')}.html",
@@ -55,7 +57,7 @@ def columns_in(folder: str, *rows: tuple[str, str] | tuple[str, str, str]) -> tu
     )
 
 
-def chosen(columns: Iterable[Column], asked: QueryDict) -> ChosenColumns:
+def chosen(columns: Iterable[ListColumn], asked: QueryDict) -> ChosenColumns:
     """`?cols=best,state`, or `cols` several times as a form sends it; the usual ones without."""
     known = {column.name: column for column in columns}
     texts = ",".join(asked.getlist(COLS)).replace("\0", "").split(",")

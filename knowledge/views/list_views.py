@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.curation.keep_view import change_view, keep_view, may_change_view
-from knowledge.lookup.columns import COLS, ChosenColumns, Column, chosen
+from knowledge.lookup.columns import COLS, ChosenColumns, ListColumn, chosen
 from knowledge.lookup.listing import FilterError
 from knowledge.models import SavedView
 from knowledge.models.saved_view import query_of
@@ -63,12 +63,12 @@ class ListBar:
         return self._kept(lambda name: name == COLS)
 
     def _kept(self, wanted: Callable[[str], bool]) -> list[tuple[str, str]]:
-        found = [pair for pair in QueryDict(self.query).items() if wanted(pair[0])]
+        found = [(name, str(text)) for name, text in QueryDict(self.query).items() if wanted(name)]
         return found + ([(VIEW, str(self.chosen.pk))] if self.chosen else [])
 
 
 def bar_of(
-    request: HttpRequest, page: str, columns: Iterable[Column] = ()
+    request: HttpRequest, page: str, columns: Iterable[ListColumn] = ()
 ) -> ListBar | HttpResponse:
     """The bar of a list; or the way to the person's default view, for a bare address.
 
@@ -98,10 +98,9 @@ def bar_of(
 @require_POST
 def new_view(request: HttpRequest) -> HttpResponse:
     """Keep `query` of `list` as `name`, for the team where `shared` is ticked; open it then."""
-    sent = {name: request.POST.get(name, "") for name in ("list", "name", "query")}
+    page, name, query = (request.POST.get(field, "") for field in ("list", "name", "query"))
     try:
-        is_shared = "shared" in request.POST
-        made = keep_view(*sent.values(), request.user, is_shared=is_shared)
+        made = keep_view(page, name, query, request.user, is_shared="shared" in request.POST)
     except (CurationError, Conflict) as error:
         return _refused(request, error)
     messages.success(request, f"The view ‘{made.name}’ is saved.")

@@ -1,6 +1,8 @@
 """The list of campaigns."""
 
+import io
 import re
+import zipfile
 from html import unescape
 
 import pytest
@@ -109,6 +111,19 @@ def test_it_says_what_may_be_archived(page, sample, said):
     assert answer.status_code == 400
     assert b"accepted: 1 to 50" in answer.content
     assert not ArchivedCampaign.objects.exists()
+
+
+def test_the_ticked_come_as_one_file(page, sample, running):
+    answer = page.get("/c/trails.zip", {"c": [sample.pk, running.pk]})
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="trails.zip"'
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as whole:
+        assert sorted(name.split("_")[0] for name in whole.namelist()) == [
+            *sorted(str(each.pk) for each in (sample, running))
+        ]
+        held = whole.read(next(name for name in whole.namelist() if name[0] == str(sample.pk)[0]))
+    assert held[:2] == b"PK"
+    assert page.get("/c/trails.zip").status_code == 400
+    assert page.get("/c/trails.zip", {"c": range(11)}).status_code == 400
 
 
 def test_archiving_needs_the_right_to_change(viewer, sample):

@@ -121,7 +121,7 @@ def test_it_needs_the_same_queries_for_any_number_of_values(
     viewer, shipped, django_assert_num_queries
 ):
     # session, user, count, specs, citations, flags, drift, newest texts
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         viewer.get("/w/specs/")
 
 
