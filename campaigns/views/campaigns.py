@@ -15,8 +15,8 @@ from django.views.decorators.vary import vary_on_headers
 from campaigns.api.serializers import CampaignSerializer
 from campaigns.models import Campaign, CampaignState
 from campaigns.models.transitions import WORKING
-from campaigns.reports.listing import campaign_lines
 from campaigns.reports.tables import campaigns_table
+from campaigns.reports.team.listing import campaign_lines
 from campaigns.views.lookup import wants_fragment
 from knowledge.views.formats import list_file
 

@@ -31,6 +31,8 @@ KINDS = {"json": "application/json", "csv": "text/csv", "md": "text/markdown"}
 HTML_ONLY = {
     "login": "a form",
     "home": "an inbox over lists that have files",
+    "me": "a person's own page; the API has the tokens, and feeds have the news",
+    "notification": "leads to what it is about",
     "tokens": "one's own keys, which no file should hold",
     "new_campaign": "a form",
     "new_problem": "a form",

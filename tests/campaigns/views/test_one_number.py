@@ -47,6 +47,7 @@ APART = {
         "audit",
         "health",
         "jobs",
+        "webhooks",
         "theme",
         "workers",
         "ask_passport",
