@@ -47,7 +47,7 @@ APART = {
         "audit",
         "health",
         "jobs",
-        "webhooks",
+        *("webhooks", "webhook", "stop_webhook", "redeliver", "undo_decision"),
         "theme",
         "workers",
         "ask_passport",
