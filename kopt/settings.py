@@ -166,6 +166,20 @@ KOPT_FORMAT = env.choice("KOPT_FORMAT", ("OFF", "ON"), default="OFF")
 # Whether webhooks may go to private addresses and to this host too, where http is taken as well.
 KOPT_WEBHOOK_PRIVATE = env.flag("KOPT_WEBHOOK_PRIVATE", default=False)
 
+# The server that takes mail, for people who ask for it on their page. Empty: no mail is sent.
+EMAIL_HOST = env.text("KOPT_MAIL_HOST", "")
+# Its port.
+EMAIL_PORT = int(env.number("KOPT_MAIL_PORT", 587, least=1))
+# The name to log in to it with; empty: without a login.
+EMAIL_HOST_USER = env.text("KOPT_MAIL_USER", "")
+# The password for that.
+EMAIL_HOST_PASSWORD = env.text("KOPT_MAIL_PASSWORD", "")
+# Whether to speak TLS with it (STARTTLS).
+EMAIL_USE_TLS = env.flag("KOPT_MAIL_TLS", default=True)
+# From whom the mail is.
+DEFAULT_FROM_EMAIL = env.text("KOPT_MAIL_FROM", "kopt@localhost")
+EMAIL_TIMEOUT = 10
+
 # Which gain needs nobody's approval: a smaller one, such as 0.1 for 10 % faster.
 KOPT_REVIEW_ALONE_BELOW = env.number("KOPT_REVIEW_ALONE_BELOW", 0.10, least=0.0)
 # From which gain on two people have to approve, such as 1 for twice as fast.

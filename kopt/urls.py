@@ -22,6 +22,7 @@ urlpatterns = [
     path("tokens/<slug:key>/revoke", revoke_token, name="revoke_token"),
     path("me/notifications/<int:key>", me.notification, name="notification"),
     path("me/notifications/read", me.read_all, name="read_all"),
+    path("me/mail", me.mail, name="mail"),
     path("me/keys", me.keys, name="keys"),
     path("me/sessions/end", me.log_out_elsewhere, name="log_out_elsewhere"),
     path("comments/", comment, name="comment"),
