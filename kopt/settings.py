@@ -82,6 +82,21 @@ PASSWORD_HASHERS = ["knowledge.curation.logins.HashedInTurn"]
 # which the last address counts. Logins are limited by address. Set it only where the proxy sets
 # that header itself. Empty: no header is trusted, the address is that of the connection.
 KOPT_CLIENT_HEADER = env.text("KOPT_CLIENT_HEADER", "")
+# The provider of OpenID Connect that people log in by, such as `https://login.example.org`. Empty:
+# by passwords alone. The address to register there is `/oidc/back/` of this installation.
+KOPT_OIDC_ISSUER = env.text("KOPT_OIDC_ISSUER", "")
+# The client's id there.
+OIDC_RP_CLIENT_ID = env.text("KOPT_OIDC_CLIENT", "")
+# The client's secret.
+OIDC_RP_CLIENT_SECRET = env.text("KOPT_OIDC_SECRET", "")
+# The claim that lists a person's groups; those named as a role here give it.
+KOPT_OIDC_ROLES = env.text("KOPT_OIDC_ROLES", "groups")
+OIDC_RP_SCOPES, OIDC_RP_SIGN_ALGO = "openid email profile", "RS256"
+OIDC_USE_PKCE, OIDC_TIMEOUT = True, 10
+LOGIN_REDIRECT_URL_FAILURE = "/login/?refused=1"
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+if KOPT_OIDC_ISSUER:
+    AUTHENTICATION_BACKENDS.append("kopt.single_sign_on.Provider")
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"

@@ -1,5 +1,6 @@
 """Addresses: accounts and the two apps."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
@@ -42,3 +43,5 @@ urlpatterns = [
     path("api/v1/", include("campaigns.api.urls")),
     path("", include("campaigns.urls")),
 ]
+if settings.KOPT_OIDC_ISSUER:
+    urlpatterns.append(path("oidc/", include("kopt.single_sign_on")))
