@@ -24,6 +24,8 @@ from campaigns.repositories.try_change import try_change
 from campaigns.steps.lifecycle.advance import advance as take_step
 from campaigns.steps.lifecycle.finish import give_up
 from campaigns.steps.lifecycle.reconcile import reconcile
+from campaigns.steps.mail import ring_for_mail
+from campaigns.steps.mail import write_mail as write_to
 from campaigns.steps.measuring.baselines import remind_of_baselines
 from campaigns.steps.measuring.build_for_search import build_for_search
 from campaigns.steps.measuring.evaluate import evaluate as measure_row
@@ -99,6 +101,7 @@ class Heartbeat(threading.Thread):
             notify_round(row)
         ring_for_imports()
         ring_for_deliveries()
+        ring_for_mail()
         if worker and self.device:
             note_host(worker, self.device)
             if passport_wanted(worker, self.device):
@@ -184,6 +187,12 @@ def wiki_import(key: int) -> None:
 def deliver(key: int) -> None:
     """Send one message to an address that asked for it."""
     try_delivery(key)
+
+
+@shared_task
+def write_mail(key: int) -> None:
+    """Write to one person what they have not read."""
+    write_to(key)
 
 
 @shared_task(bind=True)

@@ -13,7 +13,6 @@ from campaigns.views.campaign import (
 from campaigns.views.campaigns import archive_campaigns, campaigns, trails
 from campaigns.views.compare import compare, compare_campaigns_page, compare_many
 from campaigns.views.controls import STEPS, answer, control, placeholder
-from campaigns.views.feeds import campaign_feed, campaigns_feed, review_feed
 from campaigns.views.figures import figure, figure_file, figures
 from campaigns.views.home import events, home
 from campaigns.views.imported import (
@@ -24,14 +23,15 @@ from campaigns.views.imported import (
     imported_round,
 )
 from campaigns.views.new_campaign import new_campaign
+from campaigns.views.out.feeds import campaign_feed, campaigns_feed, review_feed
+from campaigns.views.out.share import campaign_badge, round_badge, share
+from campaigns.views.out.webhooks import redeliver, stop_webhook, webhook, webhooks
 from campaigns.views.problem import import_problem, new_problem, problem, problem_by_name
 from campaigns.views.review import count, decide_result, decide_round, following, queue, undo
 from campaigns.views.round import round_, round_diff, round_source, round_tab, rounds
-from campaigns.views.share import campaign_badge, round_badge, share
 from campaigns.views.site import audit, health, jobs, palette, shortcuts, team, theme
 from campaigns.views.submit import again, hand_in, repair, round_result, submission
 from campaigns.views.sweep import sweep, sweep_panel
-from campaigns.views.webhooks import redeliver, stop_webhook, webhook, webhooks
 from campaigns.views.workers import ask_passport, workers
 
 CAMPAIGN = "c/<int:campaign_id>/"

@@ -82,6 +82,21 @@ PASSWORD_HASHERS = ["knowledge.curation.logins.HashedInTurn"]
 # which the last address counts. Logins are limited by address. Set it only where the proxy sets
 # that header itself. Empty: no header is trusted, the address is that of the connection.
 KOPT_CLIENT_HEADER = env.text("KOPT_CLIENT_HEADER", "")
+# The provider of OpenID Connect that people log in by, such as `https://login.example.org`. Empty:
+# by passwords alone. The address to register there is `/oidc/back/` of this installation.
+KOPT_OIDC_ISSUER = env.text("KOPT_OIDC_ISSUER", "")
+# The client's id there.
+OIDC_RP_CLIENT_ID = env.text("KOPT_OIDC_CLIENT", "")
+# The client's secret.
+OIDC_RP_CLIENT_SECRET = env.text("KOPT_OIDC_SECRET", "")
+# The claim that lists a person's groups; those named as a role here give it.
+KOPT_OIDC_ROLES = env.text("KOPT_OIDC_ROLES", "groups")
+OIDC_RP_SCOPES, OIDC_RP_SIGN_ALGO = "openid email profile", "RS256"
+OIDC_USE_PKCE, OIDC_TIMEOUT = True, 10
+LOGIN_REDIRECT_URL_FAILURE = "/login/?refused=1"
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+if KOPT_OIDC_ISSUER:
+    AUTHENTICATION_BACKENDS.append("kopt.single_sign_on.Provider")
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
@@ -165,6 +180,20 @@ KOPT_FORMAT = env.choice("KOPT_FORMAT", ("OFF", "ON"), default="OFF")
 
 # Whether webhooks may go to private addresses and to this host too, where http is taken as well.
 KOPT_WEBHOOK_PRIVATE = env.flag("KOPT_WEBHOOK_PRIVATE", default=False)
+
+# The server that takes mail, for people who ask for it on their page. Empty: no mail is sent.
+EMAIL_HOST = env.text("KOPT_MAIL_HOST", "")
+# Its port.
+EMAIL_PORT = int(env.number("KOPT_MAIL_PORT", 587, least=1))
+# The name to log in to it with; empty: without a login.
+EMAIL_HOST_USER = env.text("KOPT_MAIL_USER", "")
+# The password for that.
+EMAIL_HOST_PASSWORD = env.text("KOPT_MAIL_PASSWORD", "")
+# Whether to speak TLS with it (STARTTLS).
+EMAIL_USE_TLS = env.flag("KOPT_MAIL_TLS", default=True)
+# From whom the mail is.
+DEFAULT_FROM_EMAIL = env.text("KOPT_MAIL_FROM", "kopt@localhost")
+EMAIL_TIMEOUT = 10
 
 # Which gain needs nobody's approval: a smaller one, such as 0.1 for 10 % faster.
 KOPT_REVIEW_ALONE_BELOW = env.number("KOPT_REVIEW_ALONE_BELOW", 0.10, least=0.0)

@@ -1,5 +1,6 @@
 """Addresses: accounts and the two apps."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
@@ -23,6 +24,7 @@ urlpatterns = [
     path("tokens/<slug:key>/revoke", revoke_token, name="revoke_token"),
     path("me/notifications/<int:key>", me.notification, name="notification"),
     path("me/notifications/read", me.read_all, name="read_all"),
+    path("me/mail", me.mail, name="mail"),
     path("me/keys", me.keys, name="keys"),
     path("me/sessions/end", me.log_out_elsewhere, name="log_out_elsewhere"),
     path("views/", new_view, name="new_view"),
@@ -44,3 +46,5 @@ urlpatterns = [
     path("api/v1/", include("campaigns.api.urls")),
     path("", include("campaigns.urls")),
 ]
+if settings.KOPT_OIDC_ISSUER:
+    urlpatterns.append(path("oidc/", include("kopt.single_sign_on")))

@@ -30,6 +30,8 @@ MOST_MARKS = 100
 COLUMNS = ("Time, µs", "Best so far, µs")
 # Where a level's text stands from its line, in small and in large letters, and the axis title ends.
 ABOVE, BELOW, TITLE_END = -6.0, (15.0, 20.0), 25.0
+SPARK_WIDTH, SPARK_HEIGHT, EDGE = 96, 24, 3
+LEAST_POINTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,3 +178,34 @@ def level(y: float, text: str, placer: Placer, *, at_end: bool = False) -> Refer
         for by in ((ABOVE, *BELOW) if at_end else (*BELOW, ABOVE))
     ]
     return ReferenceLine(y, placer.place(places))
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """A course of times at a glance, without axes; the numbers stand beside it.
+
+    points: as an SVG polyline takes them. x, y: of the last one. first, last:
+    the values.
+    """
+
+    points: str
+    x: float
+    y: float
+    first: float
+    last: float
+    width: int = SPARK_WIDTH
+    height: int = SPARK_HEIGHT
+
+
+def spark(values: Sequence[float]) -> Spark | None:
+    """The values from left to right, zero at the bottom; None for fewer than two."""
+    if len(values) < LEAST_POINTS:
+        return None
+    top = max(values)
+    step = (SPARK_WIDTH - 2 * EDGE) / (len(values) - 1)
+    places = [
+        (EDGE + at * step, SPARK_HEIGHT - EDGE - value / top * (SPARK_HEIGHT - 2 * EDGE))
+        for at, value in enumerate(values)
+    ]
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    return Spark(points, *places[-1], first=values[0], last=values[-1])

@@ -20,9 +20,9 @@ from campaigns.models.verdict import MEANINGS
 from campaigns.records.rounds import hypothesis_of
 from campaigns.records.target.target_drift import TargetDrift
 from campaigns.records.verdicts import gain_of
-from campaigns.reports.listing import SHORT_ROUND_COLUMNS
 from campaigns.reports.progress import spoken
 from campaigns.reports.rows import standing_words
+from campaigns.reports.team.listing import SHORT_ROUND_COLUMNS
 from campaigns.reports.theme import COOKIE, Theme
 from campaigns.rules import wording
 from campaigns.rules.noise.gain import Gain

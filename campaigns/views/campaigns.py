@@ -20,8 +20,8 @@ from django.views.decorators.vary import vary_on_headers
 from campaigns.api.serializers import CampaignSerializer
 from campaigns.models import Campaign, CampaignState, IllegalTransition
 from campaigns.models.transitions import WORKING
-from campaigns.reports.listing import CAMPAIGN_COLUMNS, campaign_lines
 from campaigns.reports.tables import campaigns_table
+from campaigns.reports.team.listing import CAMPAIGN_COLUMNS, campaign_lines
 from campaigns.steps.lifecycle.control import archive, unarchive
 from campaigns.trails.exporters.archive import NO_TIME, trail_archive, trail_name
 from campaigns.views.lookup import (

@@ -19,7 +19,7 @@ from campaigns.models import Campaign, ImportedCampaign, Problem, Worker
 from campaigns.records.passports import state_of
 from campaigns.records.sweeps import sweep_of
 from campaigns.reports.figures.files import THEMES, drawing_of, picture_of
-from campaigns.reports.figures.registry import FIGURES, AnyChart, Asked, table_of
+from campaigns.reports.figures.registry import FIGURES, AnyChart, FigureQuery, table_of
 from campaigns.reports.figures.trend import trend_of
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.sweeps import sweep_sheet
@@ -208,12 +208,12 @@ def _known(name: str, known: Collection[str]) -> str:
     return name
 
 
-def _asked(request: HttpRequest, campaign: Campaign) -> Asked:
+def _asked(request: HttpRequest, campaign: Campaign) -> FigureQuery:
     """What the address asks of the campaign's figures."""
     asked = {name: request.GET.get(name, "") for name in ("against", "x", "case")}
     sheet = campaign_sheet(campaign, timezone.now())
     try:
-        return Asked(sheet, lambda n: reverse("round", args=[campaign.pk, n]), **asked)
+        return FigureQuery(sheet, lambda n: reverse("round", args=[campaign.pk, n]), **asked)
     except ValueError as error:
         raise _WrongAddress(str(error), 400) from None
 

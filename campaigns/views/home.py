@@ -15,9 +15,9 @@ from django.views.decorators.vary import vary_on_headers
 from campaigns.api.serializers import EventSerializer
 from campaigns.models import Campaign, Event
 from campaigns.records.review_queue import review_queue, rows_of_queue
-from campaigns.reports.listing import campaign_lines
 from campaigns.reports.live import overview_version
 from campaigns.reports.sheet import campaign_sheet
+from campaigns.reports.team.listing import campaign_lines
 from campaigns.views.lookup import wants_fragment
 from knowledge.views.formats import list_file
 

@@ -20,10 +20,10 @@ from campaigns.models import Candidate, Round
 from campaigns.records.campaigns import target_of
 from campaigns.records.findings import found_lines
 from campaigns.reports.diff import Diff, diff, highlighted
-from campaigns.reports.listing import ROUND_COLUMNS
 from campaigns.reports.rows import some_rows
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.tables import rounds_table
+from campaigns.reports.team.listing import ROUND_COLUMNS
 from campaigns.trails.exporters.pull_request import round_lines
 from campaigns.views.lookup import (
     campaign_at,

@@ -21,13 +21,12 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from campaigns.models import Campaign, EvaluationState, Problem
-from campaigns.reports.audit import KINDS, address_of, audit_rows
-from campaigns.reports.jobs import queued_jobs, running_jobs
-from campaigns.reports.listing import campaign_lines
-from campaigns.reports.team import COUNTED, people, weekly_table, weeks
+from campaigns.models import Campaign, Problem
+from campaigns.reports.team.audit import KINDS, address_of, audit_rows
+from campaigns.reports.team.jobs import queued_jobs, running_jobs
+from campaigns.reports.team.listing import campaign_lines
+from campaigns.reports.team.weeks import COUNTED, people, weekly_table, weeks
 from campaigns.reports.theme import COOKIE, Theme
-from campaigns.repositories.models import RepositoryRound
 from campaigns.views.lookup import wants_fragment
 from knowledge.curation.people import is_lead
 from knowledge.models import Platform
@@ -71,11 +70,9 @@ NAMED: dict[str, tuple[Callable[[], Any], str]] = {
 @vary_on_headers("HX-Request")
 def jobs(request: HttpRequest) -> HttpResponse:
     """What runs where, and what waits for what; for htmx the tables alone."""
-    rows = RepositoryRound.objects.exclude(state=EvaluationState.DONE)
     context = {
         "running": running_jobs(timezone.now(), float(settings.KOPT_LEASE_S)),
         "queued": queued_jobs(),
-        "repositories": rows.select_related("repository__platform", "worker").order_by("pk"),
     }
     part = "campaigns/partials/jobs.html"
     return render(request, part if wants_fragment(request) else "campaigns/jobs.html", context)

@@ -2,7 +2,13 @@
 
 from knowledge.models.batch import Batch, BatchKind, BatchState
 from knowledge.models.change import Action, SpecChange, Waiver
-from knowledge.models.comment import Comment, NoticeKind, Notification, SubjectKind
+from knowledge.models.comment import (
+    Comment,
+    MailAddress,
+    NoticeKind,
+    Notification,
+    SubjectKind,
+)
 from knowledge.models.document import Document, Revision
 from knowledge.models.experience import (
     Adoption,
@@ -74,6 +80,7 @@ __all__ = [
     "LessonSource",
     "LessonState",
     "LoginAttempt",
+    "MailAddress",
     "NoticeKind",
     "Notification",
     "Platform",

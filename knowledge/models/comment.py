@@ -82,7 +82,10 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
 
 
 class Notification(models.Model):
-    """One thing that a person is told of. url: where to look. read_at: None while it is news."""
+    """One thing that a person is told of. url: where to look. read_at: None while it is news.
+
+    mailed_at: when a letter told it; None where none did.
+    """
 
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="notifications"
@@ -92,6 +95,7 @@ class Notification(models.Model):
     url = models.CharField(max_length=300)
     at = models.DateTimeField(auto_now_add=True)
     read_at = models.DateTimeField(null=True, blank=True)
+    mailed_at = models.DateTimeField(null=True, blank=True)
 
     objects = NotificationQuerySet.as_manager()
 
@@ -101,3 +105,19 @@ class Notification(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+
+class MailAddress(models.Model):
+    """Where a person wants what they have not read; no row: no mail.
+
+    site: the address of this installation as that person reaches it, for links.
+    """
+
+    person = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="mail", primary_key=True
+    )
+    address = models.EmailField()
+    site = models.CharField(max_length=200)
+
+    def __str__(self) -> str:
+        return self.address

@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.sessions.models import Session
+from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
+from django.core.validators import validate_email
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -15,7 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from knowledge.curation.tokens import tokens_of
-from knowledge.models import Notification
+from knowledge.models import MailAddress, Notification
 
 PER_PAGE = 20
 # Whether single keys act, for people whose screen reader or speech input uses them (WCAG 2.1.4).
@@ -38,6 +41,8 @@ def me(request: HttpRequest) -> HttpResponse:
         "sessions": [
             (s.session_key == request.session.session_key, _ends(s)) for s in _own(request)
         ],
+        "mail": MailAddress.objects.filter(person=request.user.pk).first(),
+        "sends_mail": bool(settings.EMAIL_HOST),
         "roles": [group.name for group in request.user.groups.all()],
     }
     return render(request, "knowledge/me.html", context)
@@ -67,6 +72,26 @@ def keys(request: HttpRequest) -> HttpResponse:
     wanted = OFF if request.POST.get("keys") == "off" else "0"
     response.set_cookie(KEYS_OFF, wanted, YEAR_S, samesite="Lax", secure=request.is_secure())
     return response
+
+
+@require_POST
+def mail(request: HttpRequest) -> HttpResponse:
+    """Send what is unread to an address, or with an empty one no more."""
+    address = request.POST.get("address", "").strip()
+    if not address:
+        MailAddress.objects.filter(person=request.user.pk).delete()
+        messages.success(request, "No mail is sent to you.")
+        return redirect("me")
+    try:
+        validate_email(address)
+    except ValidationError:
+        messages.error(request, f"address: {address[:80]!r}; accepted: one like you@example.org")
+        return redirect("me")
+    site = request.build_absolute_uri("/").rstrip("/")
+    values = {"address": address, "site": site}
+    MailAddress.objects.update_or_create(person_id=request.user.pk, defaults=values)
+    messages.success(request, f"What you have not read within a minute goes to {address}.")
+    return redirect("me")
 
 
 @require_POST

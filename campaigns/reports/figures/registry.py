@@ -37,7 +37,7 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FigureQuery:
     """A sheet with what the address asks of a figure. link: round number → address."""
 
     sheet: CampaignSheet
@@ -69,29 +69,29 @@ class FigureKind:
     """One figure. options: the parameters that it heeds."""
 
     name: str
-    draw: Callable[[Asked], AnyChart]
+    draw: Callable[[FigureQuery], AnyChart]
     options: tuple[str, ...] = ()
 
 
-def _heatmap(asked: Asked) -> AnyChart:
+def _heatmap(asked: FigureQuery) -> AnyChart:
     over_v0 = asked.chosen("against") == "baseline"
     rounds = facts.gains_by_case(asked.sheet, asked.link, over_v0=over_v0)
     return case_heat.build(rounds, BASELINE if over_v0 else facts.INCUMBENT)
 
 
-def _roof(asked: Asked) -> AnyChart:
+def _roof(asked: FigureQuery) -> AnyChart:
     by_time = asked.chosen("x") == "time"
     points = facts.shares(asked.sheet, asked.link, by_time=by_time)
     x_title = "hours since the campaign began" if by_time else "round"
     return roof_share.build(points, asked.sheet.target.fraction, x_title)
 
 
-def _parts(asked: Asked) -> AnyChart:
+def _parts(asked: FigureQuery) -> AnyChart:
     case = asked.chosen("case")
     return kernel_parts.build(facts.parts_of(asked.sheet, asked.link, case), case)
 
 
-def _phases(asked: Asked) -> AnyChart:
+def _phases(asked: FigureQuery) -> AnyChart:
     spent = spent_by_phase(asked.sheet.campaign, timezone.now())
     return phase_times.build(facts.phases_of(spent))
 

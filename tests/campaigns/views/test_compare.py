@@ -173,7 +173,7 @@ def test_it_says_how_many_it_takes(page, sample, numbers, words):
 def test_it_names_the_formats_that_it_has(page, sample):
     answer = compare(page, sample, 3, 6, format="xls")
     assert answer.status_code == 400
-    assert "csv, html, json, md" in answer.content.decode()
+    assert "accepted: html, json, csv, md" in answer.content.decode()
     assert compare(page, sample, 3, 6, format="html").status_code == 200
 
 

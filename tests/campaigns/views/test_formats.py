@@ -8,8 +8,16 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import URLPattern, get_resolver, reverse
 
-from campaigns.models import ImportedCampaign, ImportedRound, Problem, Submission, Webhook
+from campaigns.models import (
+    Campaign,
+    ImportedCampaign,
+    ImportedRound,
+    Problem,
+    Submission,
+    Webhook,
+)
 from campaigns.repositories.models import Repository, RepositoryRound
+from campaigns.urls import FIGURES
 from knowledge.models import (
     Batch,
     Disagreement,
@@ -31,6 +39,10 @@ KINDS = {"json": "application/json", "csv": "text/csv", "md": "text/markdown"}
 HTML_ONLY = {
     "login": "a form",
     "home": "an inbox over lists that have files",
+    "figures": "drawings, each with its .csv",
+    **{f"{of}_figure": "a drawing; its .csv is beside it" for of in FIGURES},
+    "me": "a person's own page; the API has the tokens, and feeds have the news",
+    "notification": "leads to what it is about",
     "tokens": "one's own keys, which no file should hold",
     "new_campaign": "a form",
     "new_problem": "a form",
@@ -93,7 +105,8 @@ def routes(patterns=None, before="", space=""):
 
 def pages():
     for name, route in routes():
-        if not route.startswith(ELSEWHERE) and not route.endswith(FILE_NAMES):
+        is_file = route.endswith(FILE_NAMES) or name.endswith("_figure_file")
+        if not route.startswith(ELSEWHERE) and not is_file:
             yield name, route
 
 
@@ -163,6 +176,8 @@ def filled(name, route, keys):
 def test_every_page_answers_in_every_format_or_says_why_not(page, engineer, keys):
     User.objects.filter(pk=engineer.pk).update(is_superuser=True)
     asked = {"w/compare/": {"p": ["h200-sxm", "h100-sxm5-80gb"]}, "search/": {"q": "softmax"}}
+    asked |= {"c/<int:campaign_id>/compare": {"r": [1, 2]}}
+    asked |= {"c/compare": {"c": list(Campaign.objects.values_list("pk", flat=True))}}
     seen = set()
     for name, route in pages():
         if name in NOT_HERE:

@@ -47,6 +47,7 @@ APART = {
         "audit",
         "health",
         "jobs",
+        *("webhooks", "webhook", "stop_webhook", "redeliver", "undo_decision"),
         "theme",
         "workers",
         "ask_passport",

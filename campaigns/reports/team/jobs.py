@@ -14,7 +14,7 @@ from campaigns.records.device_waits import open_waits
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class JobLine:
     """One measurement. place: in the queue of its platform, 1 is next; 0 while it runs.
 
     waits: what it waits for, without a full stop; "" while it runs. is_lost: no heartbeat.
@@ -27,16 +27,16 @@ class Job:
     is_lost: bool = False
 
 
-def running_jobs(now: datetime, lease_s: float) -> list[Job]:
+def running_jobs(now: datetime, lease_s: float) -> list[JobLine]:
     """The measurements that a worker has taken, the oldest first; one query."""
     found = []
     for row in _jobs(EvaluationState.RUNNING).order_by("started_at"):
         silent_s = max(0.0, (now - row.heartbeat_at).total_seconds()) if row.heartbeat_at else None
-        found.append(Job(row, 0, "", silent_s, silent_s is None or silent_s > lease_s))
+        found.append(JobLine(row, 0, "", silent_s, silent_s is None or silent_s > lease_s))
     return found
 
 
-def queued_jobs() -> list[Job]:
+def queued_jobs() -> list[JobLine]:
     """What no worker has taken yet, in the order of the queues; three queries."""
     alive = Counter(Worker.objects.alive().values_list("platform_id", flat=True))
     waits = {wait.campaign_id: wait for wait in open_waits()}
@@ -45,7 +45,7 @@ def queued_jobs() -> list[Job]:
     for row in _jobs(EvaluationState.QUEUED).order_by("pk"):
         campaign = row.campaign
         if campaign.state == CampaignState.PAUSED:
-            found.append(Job(row, 0, "its campaign is paused"))
+            found.append(JobLine(row, 0, "its campaign is paused"))
             continue
         places[campaign.platform_id] += 1
         place = places[campaign.platform_id]
@@ -55,7 +55,7 @@ def queued_jobs() -> list[Job]:
             why = wait.words
         else:
             why = "a worker takes it next" if place == 1 else f"{place - 1} before it"
-        found.append(Job(row, place, why))
+        found.append(JobLine(row, place, why))
     return found
 
 

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("knowledge", "0022_last_use_of_tokens"),
+        ("knowledge", "0023_mail"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

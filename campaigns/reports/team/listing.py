@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from campaigns.charts.spark import Spark, spark
+from campaigns.charts.progress import Spark, spark
 from campaigns.models import Campaign, Round
 from campaigns.records.campaigns import result_of
 from campaigns.reports.rows import RoundRow, kept_rows
