@@ -96,8 +96,8 @@ class Player:
         copytree(SHIPPED, problem)
         head = (problem / "problem.toml").read_text().partition("[[case]]")[0]
         each = (
-            f'[[case]]\nname = "{256 * n}x1024"\non = ["gpu"]\nparams = {{ N = {256 * n}, D = 1024 }}\n'
-            for n in range(1, cases + 1)
+            f'[[case]]\nname = "{rows}x1024"\non = ["gpu"]\nparams = {{ N = {rows}, D = 1024 }}\n'
+            for rows in range(256, 256 * (cases + 1), 256)
         )
         (problem / "problem.toml").write_text(head + "\n".join(each))
         wish = Wish(
@@ -157,9 +157,7 @@ class Player:
     def _measure(self, evaluation: Evaluation) -> None:
         now = timezone.now()
         held = {"holder": "bench:1", "started_at": now, "heartbeat_at": now}
-        claim(
-            Evaluation.objects.filter(pk=evaluation.pk), state=EvaluationState.RUNNING, **held
-        )
+        claim(Evaluation.objects.filter(pk=evaluation.pk), state=EvaluationState.RUNNING, **held)
         evaluation.refresh_from_db()
         record_report(evaluation, self._report(evaluation))
 
@@ -174,9 +172,7 @@ class Player:
             outcome=Outcome.PASSED if gain else Outcome.WRONG_RESULT,
             phase=Phase.DONE,
             reason="" if gain else f"{names[0]}: 262,144 of 262,144 values are wrong",
-            cases=tuple(
-                self._case(name, (time, rival) if gain else None) for name in names
-            ),
+            cases=tuple(self._case(name, (time, rival) if gain else None) for name in names),
             environment={"device": "NVIDIA H200", "driver": "570.86.15", "target": "sm_90a"},
             wall_s={"build": 3.8, "check": 0.9, "burst": 4.7},
         )
