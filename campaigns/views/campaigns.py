@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Max, Q
+from django.db.models import OuterRef, Q, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from campaigns.models import Campaign, CampaignState
+from campaigns.models import Campaign, CampaignState, Event
 from campaigns.models.transitions import WORKING
 from campaigns.reports.listing import campaign_lines
 from campaigns.reports.tables import campaigns_table
@@ -31,10 +31,9 @@ SORTS = {"newest": "-pk", "oldest": "pk", "name": "title", "changed": "-changed_
 @vary_on_headers("HX-Request")
 def campaigns(request: HttpRequest) -> HttpResponse:
     """`?q= &op= &backend= &platform= &state= &sort= &page= &format=csv`, all optional."""
+    last = Event.objects.filter(campaign=OuterRef("pk")).order_by("-pk").values("at")[:1]
     found = (
-        Campaign.objects.for_list()
-        .select_related("created_by")
-        .annotate(changed_at=Max("events__at"))
+        Campaign.objects.for_list().select_related("created_by").annotate(changed_at=Subquery(last))
     )
     # PostgreSQL refuses NUL in any text.
     words = ("q", "op", "backend", "platform", "state")
