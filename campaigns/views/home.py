@@ -14,9 +14,8 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.models import Campaign, Event
 from campaigns.records.review_queue import review_queue, rows_of_queue
-from campaigns.reports.listing import campaign_lines
+from campaigns.reports.listing import campaign_lines, running_cards
 from campaigns.reports.live import overview_version
-from campaigns.reports.sheet import campaign_sheet
 from campaigns.views.lookup import wants_fragment
 
 REVIEWS, RUNNING, FINISHED, RECENT, EVENTS = 5, 10, 10, 5, 50
@@ -34,8 +33,8 @@ def home(request: HttpRequest) -> HttpResponse:
     version = overview_version(now)
     if wants_fragment(request) and request.GET.get("since") == version:
         return HttpResponse(status=204)
-    running = Campaign.objects.unfinished().for_list()[:RUNNING]
-    context = {"running": [campaign_sheet(c, now) for c in running], "version": version}
+    running = list(Campaign.objects.unfinished().for_list()[:RUNNING])
+    context = {"running": running_cards(running, now), "version": version}
     if wants_fragment(request):
         return render(request, "campaigns/partials/running.html", context)
     person: Any = request.user
