@@ -49,7 +49,7 @@ from knowledge.curation.people import may_review
 from knowledge.experience.recommend.others import others_learned
 
 SHOWN_ROUNDS, SHOWN_EVENTS, SPOKEN = 5, 3, 10
-EVENTS_PER_PAGE = 50
+EVENTS_PER_PAGE, ROUNDS_PER_PAGE = 50, 25
 STOP_POLLING = 286
 
 
@@ -169,7 +169,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "campaign": found,
         "no_worker": no_worker_of(found),
         "version": version,
-        "pictures": pictures(sheet, lambda n: reverse("round", args=[found.pk, n]), case),
+        "pictures": pictures(sheet, _to_round(found), case),
         "rows": sheet.newest_first[:SHOWN_ROUNDS],
         "events": found.events.select_related("round").order_by("-pk")[:SHOWN_EVENTS],
         "verbs": _verbs(found),
@@ -187,6 +187,12 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "progress": progress,
         "offer_until": offer_until,
     }
+
+
+def _to_round(found: Campaign) -> Callable[[int], str]:
+    """Round number → address; resolved once for all the marks of a chart."""
+    first = reverse("round", args=[found.pk, 1])
+    return lambda number: f"{first[:-2]}{number}/"
 
 
 def _news(found: Campaign, seen: int | None) -> list[str]:
@@ -214,12 +220,16 @@ def _verbs(found: Campaign) -> list[str]:
 
 @require_safe
 def report(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """What is recorded so far, each number linked to its round; `?format=csv` is its trend."""
+    """What is recorded so far, each number linked to its round; `?format=csv` is its trend.
+
+    `?page=` of the rounds counts from 1; the file has all of them.
+    """
     campaign = campaign_at(campaign_id)
     sheet = campaign_sheet(campaign, timezone.now())
     if wants_csv(request):
         return csv(trend_table(trend_of(sheet)), f"campaign-{campaign.pk}-trend")
-    context = report_context(sheet, lambda n: reverse("round", args=[campaign.pk, n]))
+    page = Paginator(sheet.rows, ROUNDS_PER_PAGE).get_page(request.GET.get("page"))
+    context = report_context(sheet, _to_round(campaign), page)
     return render(request, "campaigns/report.html", {**context, "tab": "report"})
 
 

@@ -21,6 +21,7 @@ from campaigns.views.lookup import wants_fragment
 REVIEWS, RUNNING, FINISHED, RECENT, EVENTS = 5, 10, 10, 5, 50
 # A person who comes back later than this begins another visit.
 VISIT, VISITS = timedelta(minutes=30), "visits"
+MINUTE = timedelta(minutes=1)
 # What happens inside a round is for the campaign's own page; its verdict is news to everyone.
 DETAILS = ("evaluated", "round_opened", "round_closed", "screened", "target_set")
 
@@ -43,13 +44,16 @@ def home(request: HttpRequest) -> HttpResponse:
     campaigns = Campaign.objects.for_list()
     finished = campaigns.filter(finished_at__isnull=False).order_by("-finished_at")
     fresh = list(finished.filter(finished_at__gt=since)[:FINISHED]) if since else []
+    done = fresh or list(finished[:RECENT])
+    own = list(campaigns.filter(created_by=person)[:RECENT])
+    lines = campaign_lines([*done, *own])
     more = {
         "needed": rows_of_queue(waiting[:REVIEWS]),
         "waiting": len(waiting),
         "since": since if fresh else None,
-        "finished": campaign_lines(fresh or list(finished[:RECENT])),
-        "own": campaign_lines(list(campaigns.filter(created_by=person)[:RECENT])),
-        "is_empty": not Campaign.objects.exists(),
+        "finished": lines[: len(done)],
+        "own": lines[len(done) :],
+        "is_empty": not (running or lines or Campaign.objects.exists()),
     }
     return render(request, "campaigns/home.html", {**context, **more})
 
@@ -57,9 +61,12 @@ def home(request: HttpRequest) -> HttpResponse:
 def _last_visit(request: HttpRequest, now: datetime) -> datetime | None:
     """When the person was here before this visit; None on the first. The session keeps both."""
     before, last = request.session.get(VISITS) or (None, None)
-    if last is None or now - datetime.fromisoformat(last) > VISIT:
+    ago = now - datetime.fromisoformat(last) if last else None
+    if ago is None or ago > VISIT:
         before = last
-    request.session[VISITS] = before, now.isoformat()
+    # Kept to the minute, so that not every look at the page is a write.
+    if ago is None or ago > MINUTE:
+        request.session[VISITS] = before, now.isoformat()
     return datetime.fromisoformat(before) if before else None
 
 
