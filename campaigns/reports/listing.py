@@ -4,7 +4,7 @@ that runs."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -35,6 +35,8 @@ from campaigns.rules.noise.gain import Gain
 from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.verdict.decision import VerdictWord
 
+Kept = Mapping[int, tuple[RoundRow, ...]]
+
 
 @dataclass(frozen=True, slots=True)
 class CampaignLine:
@@ -52,13 +54,13 @@ class CampaignLine:
     spark: Spark | None
 
 
-def campaign_lines(page: Sequence[Campaign]) -> list[CampaignLine]:
-    """The campaigns in their order; two queries."""
+def campaign_lines(page: Sequence[Campaign], kept: Kept | None = None) -> list[CampaignLine]:
+    """The campaigns in their order; three queries. kept: their `kept_rows` and maybe others'."""
     words: dict[int, Counter[str]] = defaultdict(Counter)
     rounds = Round.objects.filter(campaign__in=page)
     for campaign_id, word in rounds.values_list("campaign_id", "verdict__word"):
         words[campaign_id][word or VerdictWord.RUNNING] += 1
-    kept, lines = kept_rows(page), []
+    kept, lines = kept_rows(page) if kept is None else kept, []
     for campaign in page:
         counts = words[campaign.pk]
         rows = kept.get(campaign.pk, ())
@@ -89,9 +91,9 @@ class RunningCard:
     target: CampaignTarget
 
 
-def running_cards(campaigns: Sequence[Campaign], now: datetime) -> list[RunningCard]:
-    """In their order; seven queries, and two for each whose hours are limited."""
-    kept, rounds = kept_rows(campaigns), defaultdict(list)
+def running_cards(campaigns: Sequence[Campaign], kept: Kept, now: datetime) -> list[RunningCard]:
+    """In their order; four queries, and two for each whose hours are limited."""
+    rounds = defaultdict(list)
     columns = ("campaign", "number", "state", "submission", "opened_at", "closed_at")
     for row in Round.objects.filter(campaign__in=campaigns).order_by("number").only(*columns):
         rounds[row.campaign_id].append(row)

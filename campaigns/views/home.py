@@ -16,6 +16,7 @@ from campaigns.models import Campaign, Event
 from campaigns.records.review_queue import review_queue, rows_of_queue
 from campaigns.reports.listing import campaign_lines, running_cards
 from campaigns.reports.live import overview_version
+from campaigns.reports.rows import kept_rows
 from campaigns.views.lookup import wants_fragment
 
 REVIEWS, RUNNING, FINISHED, RECENT, EVENTS = 5, 10, 10, 5, 50
@@ -35,8 +36,9 @@ def home(request: HttpRequest) -> HttpResponse:
     if wants_fragment(request) and request.GET.get("since") == version:
         return HttpResponse(status=204)
     running = list(Campaign.objects.unfinished().for_list()[:RUNNING])
-    context = {"running": running_cards(running, now), "version": version}
+    context: dict[str, Any] = {"version": version}
     if wants_fragment(request):
+        context["running"] = running_cards(running, kept_rows(running), now)
         return render(request, "campaigns/partials/running.html", context)
     person: Any = request.user
     waiting = review_queue(person).mine
@@ -46,8 +48,10 @@ def home(request: HttpRequest) -> HttpResponse:
     fresh = list(finished.filter(finished_at__gt=since)[:FINISHED]) if since else []
     done = fresh or list(finished[:RECENT])
     own = list(campaigns.filter(created_by=person)[:RECENT])
-    lines = campaign_lines([*done, *own])
-    more = {
+    kept = kept_rows([*running, *done, *own])
+    lines = campaign_lines([*done, *own], kept)
+    context |= {
+        "running": running_cards(running, kept, now),
         "needed": rows_of_queue(waiting[:REVIEWS]),
         "waiting": len(waiting),
         "since": since if fresh else None,
@@ -55,7 +59,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "own": lines[len(done) :],
         "is_empty": not (running or lines or Campaign.objects.exists()),
     }
-    return render(request, "campaigns/home.html", {**context, **more})
+    return render(request, "campaigns/home.html", context)
 
 
 def _last_visit(request: HttpRequest, now: datetime) -> datetime | None:
