@@ -170,7 +170,7 @@ def measure_clients(options: Namespace, progress: Progress) -> BenchReport:
         cookie = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={session}"}
         token = new_token(person, "bench", [Scope.READ, Scope.SUBMIT])[1]
         bearer = {"Authorization": f"Bearer {token}"}
-        with _server(folder) as port:
+        with serving(folder) as port:
             progress(f"{options.clients} clients ask for {options.seconds} s …")
             crowd, first = Crowd(port, cookie, bearer), Crowd(port, cookie, bearer)
             # Once each, so that what a server loads at first is nobody's time.
@@ -204,7 +204,7 @@ def make_repository(folder: Path, files: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def _server(folder: Path) -> Iterator[int]:
+def serving(folder: Path) -> Iterator[int]:
     """The web server as `up` starts it, on the database of this process; its port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -136,7 +136,9 @@ def reviewed_result(campaign: Campaign) -> Reviewed | None:
     waivers, policy = Waivers.of([campaign.pk]), review_policy()
     found = [
         (_waived(row, waivers, row.chosen), row.verdict.gain)
-        for row in rounds.select_related("verdict", "chosen", "campaign").defer("chosen__text")
+        for row in rounds.select_related("verdict", "chosen").only(
+            "number", "campaign", "verdict__gain", "chosen__findings"
+        )
     ]
     needs = [
         review.people_needed(gain, waived=bool(waived), policy=policy) for waived, gain in found

@@ -37,6 +37,12 @@ def report_of(evaluation: Evaluation) -> Report | None:
         return None
 
 
+def copies_in(evaluation: Evaluation) -> bool:
+    """Whether a timed call copied anything for the judge's sake; cheaper than `report_of`."""
+    cases = evaluation.report.get("cases", ())
+    return any((case.get("candidate") or {}).get("copied") for case in cases)
+
+
 def machine_code_of(candidate: Candidate) -> MachineCode | None:
     """As it was read when the candidate was measured to become the incumbent, the last time."""
     return machine_code_in(candidate.evaluations.filter(kind__in=CODE_IS_READ).order_by("-pk"))

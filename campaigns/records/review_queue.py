@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.contrib.auth import get_user_model
+from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 
-from campaigns.models import Campaign, ReviewDecision, Round, RoundState, Verdict
+from campaigns.models import Campaign, Event, ReviewDecision, Round, RoundState, Verdict
 from campaigns.models.transitions import FINISHED
 from campaigns.records.campaigns import result_of, stored_result
 from campaigns.records.decisions import (
@@ -32,10 +34,13 @@ from knowledge.lookup.waiting import (
     Waiting,
     WaitingKind,
     WaitingRow,
+    marks_in_wiki,
     rows_in_wiki,
     waiting_in_wiki,
 )
 
+# What tells whose the best kernel of a campaign is.
+OF_ITS_BEST = ("incumbent__round__number", "incumbent__round__submission__by")
 OURS = (WaitingKind.ROUND, WaitingKind.RESULT)
 DECIDABLE = (VerdictWord.ACCEPTED, VerdictWord.NEEDS_REVIEW)
 
@@ -70,6 +75,16 @@ def review_queue(person: Any) -> ReviewQueue:
 def waiting_in_all() -> list[Waiting]:
     """Everything that waits for anybody, the oldest first."""
     return sorted([*_ours(), *waiting_in_wiki()], key=lambda one: (one.since, one.kind, one.key))
+
+
+def queue_mark(person: Any) -> str:
+    """Changes whenever what waits for this person may have changed; one query."""
+    User = get_user_model()
+    roles = User.groups.through.objects.filter(user=OuterRef("pk")).order_by("-pk")
+    newest = (model.objects.order_by("-pk") for model in (Event, ReviewDecision))
+    marks = [*(Subquery(rows.values("pk")[:1]) for rows in (*newest, roles)), *marks_in_wiki()]
+    row = User.objects.filter(pk=person.pk).values_list("pk", "is_superuser", *marks).get()
+    return "-".join(str(int(mark or 0)) for mark in row)
 
 
 def rows_of_queue(waiting: Sequence[Waiting]) -> list[WaitingRow]:
@@ -113,7 +128,8 @@ def _ours() -> Iterable[Waiting]:
             people = row.authors | frozenset(words)
             yield Waiting(row.at, WaitingKind.ROUND, row.key, people, stands.asks)
     rows = Campaign.objects.filter(state__in=FINISHED, incumbent__round__number__gt=1)
-    for campaign in rows.select_related("incumbent__round__submission").defer("incumbent__text"):
+    joined = rows.select_related("incumbent__round__submission")
+    for campaign in joined.only("result", "finished_at", "created_by", *OF_ITS_BEST):
         gain = stored_result(campaign).gain
         needed = review.needed_for_result(gain, needs[campaign.pk], policy)
         words = said.get((campaign.pk, None), {})

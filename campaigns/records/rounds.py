@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from django.db.models import QuerySet
 
 from campaigns.models import Campaign, Evidence, Round, Submission
 from campaigns.rules.stop.proposers import ProposerKind
@@ -92,3 +95,37 @@ def proposed_by(round_: Round) -> ProposedBy:
 def evidence_of(campaign: Campaign) -> Evidence | None:
     """The newest facts about the present incumbent; None before they were gathered."""
     return campaign.evidence.filter(incumbent=campaign.incumbent_id).last()
+
+
+# What is closed never changes, so it is read once: a table of a campaign has hundreds of rounds.
+MOST_KEPT = 1_000
+_closed: dict[tuple[Any, ...], Round] = {}
+# By what a closed round is told from another one of the same key, in another database.
+_MARKS = ("pk", "closed_at", "verdict__decided_at", "verdict__sentence", "chosen__digest")
+_RELATED = ("verdict", "against__round", "chosen", "submission")
+
+
+def read_rounds(rounds: QuerySet[Round], *annotations: str) -> Sequence[Round]:
+    """In order of number with verdict, rival, judged candidate and submission; at most two queries.
+
+    annotations: of the queryset, each an attribute of the rounds.
+    """
+    rows = list(rounds.order_by("number").values_list(*_MARKS, *annotations))
+    marks = [row[: len(_MARKS)] for row in rows]
+    known = {mark: _closed[mark] for mark in marks if mark in _closed}
+    missing = {mark[0]: mark for mark in marks if mark not in known}
+    if missing:
+        found = Round.objects.filter(pk__in=missing).select_related(*_RELATED)
+        known |= {missing[one.pk]: one for one in found}
+        if len(_closed) + len(missing) > MOST_KEPT:
+            _closed.clear()
+        _closed.update(
+            {mark: known[mark] for mark in missing.values() if mark[1] and mark in known}
+        )
+    read = []
+    for row, mark in zip(rows, marks, strict=True):
+        if mark in known:
+            one = copy.copy(known[mark])
+            vars(one).update(zip(annotations, row[len(_MARKS) :], strict=True))
+            read.append(one)
+    return read

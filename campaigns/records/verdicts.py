@@ -79,18 +79,39 @@ def gain_of(row: Verdict | Standing) -> Gain | None:
 
 
 def results_of(verdict: Verdict) -> tuple[CaseResult, ...]:
-    """The verdict's cases, in the order in which they were measured."""
-    kind, found = verdict.interval_kind or KIND, []
+    """The verdict's cases, in the order in which they were measured; read once for a row."""
+    known: tuple[CaseResult, ...] | None = vars(verdict).get(_RESULTS)
+    if known is None:
+        known = tuple(_results(verdict))
+        vars(verdict)[_RESULTS] = known
+    return known
+
+
+# Where a row keeps what was read of it, as it is sealed.
+_RESULTS = "_results"
+
+
+def _results(verdict: Verdict) -> Iterable[CaseResult]:
+    kind = verdict.interval_kind or KIND
     for row in msgspec.convert(verdict.cases, list[PairedCase]):
         of = f"verdict:{verdict.pk}:{row.case}"
         arms = _named(row.time_us, f"median:{of}"), _named(row.incumbent_us, f"rival:{of}")
         gain = row.paired(kind)
-        found.append(CaseResult(row.case, *arms, gain and replace(gain, name=f"gain:{of}")))
-    return tuple(found)
+        yield CaseResult(row.case, *arms, gain and replace(gain, name=f"gain:{of}"))
+
+
+def _ratios_of(verdict: Verdict) -> Times:
+    """Case → time of the incumbent over its own, for those compared; cheaper than `results_of`."""
+    ends = ("gain", "gain_low", "gain_high")
+    return {
+        row["case"]: 1 + row["gain"]
+        for row in verdict.cases
+        if all(row.get(end) is not None for end in ends)
+    }
 
 
 def _named(time: TimeSpread | None, name: str) -> TimeSpread | None:
-    return time and replace(time, median=NamedNumber(time.median, name))
+    return time and TimeSpread(NamedNumber(time.median, name), time.low, time.high, time.n)
 
 
 def classes_of(verdict: Verdict) -> tuple[ClassResult, ...]:
@@ -166,7 +187,7 @@ def paired_times_of(campaign: Campaign, verdicts: Iterable[Verdict]) -> dict[int
             against=verdict.round.against.round.number,
             word=VerdictWord(verdict.word),
             ratio=1 + gain.gain,
-            cases={r.case: 1 + r.gain.gain for r in results_of(verdict) if r.gain},
+            cases=_ratios_of(verdict),
         )
         for number, verdict in known.items()
         if verdict.round.against and (gain := gain_of(verdict))

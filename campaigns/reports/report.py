@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.staticfiles import finders
+from django.core.paginator import Page
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import mark_safe
@@ -27,6 +28,7 @@ from campaigns.reports.splits import splits_of
 from campaigns.reports.totals import audit_of, copies_of, limits_of, trend_of
 from campaigns.rules.verdict.attribution import attributions_of
 
+LAST_EVENTS = 100
 STYLES = ("css/app.css", "css/charts.css")
 FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
@@ -51,19 +53,32 @@ def render_report(campaign: Campaign) -> str:
     return render_to_string("campaigns/report_file.html", {**context, **more})
 
 
-def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
-    """What both forms of the report are drawn from. link: round number → address."""
+def report_context(
+    sheet: CampaignSheet, link: Link, page: Page[RoundRow] | None = None
+) -> dict[str, Any]:
+    """What both forms of the report are drawn from. link: round number → address.
+
+    page: the rounds to tell of, with only the last events; None is all of both.
+    """
     campaign, first, last = sheet.campaign, sheet.baseline, sheet.best
     best = last.verdict.evaluation if last and last.verdict else None
     report = report_of(best) if best else None
     sessions = sessions_by_round(campaign)
+    rows = sheet.rows if page is None else tuple(page.object_list)
+    events, trend = Event.objects.filter(campaign=campaign), trend_of(sheet)
+    if trend:
+        shown = {row.number for row in rows}
+        told = tuple(one for one in trend.rows if one.row.number in shown)
+        trend = replace(trend, rows=told)
     # From v0 to the incumbent: what the campaign has done to the source as a whole.
     ends = (first, last) if first and last and last is not first else None
     return {
         "sheet": sheet,
         "campaign": campaign,
         "pictures": pictures(sheet, link),
-        "chapters": [_chapter(row, sessions) for row in sheet.rows],
+        "chapters": [_chapter(row, sessions) for row in rows],
+        "rows": rows,
+        "page": page,
         "overall": _between(*(end.round.chosen for end in ends)) if ends else None,
         "environment": dict(best.report.get("environment", {})) if best else {},
         "splits": splits_of(campaign, report, best.candidate.source, sheet.target)
@@ -74,7 +89,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "code": machine_code_of(best.candidate) if best else None,
         "audit": audit_of(sheet),
         "baselines": baseline_rows(campaign),
-        "trend": trend_of(sheet),
+        "trend": trend,
         "protocol": campaign.protocol.rules,
         "guard": intake_of(campaign).guard_policy,
         "limits": limits_of(sheet, timezone.now()),
@@ -83,7 +98,7 @@ def report_context(sheet: CampaignSheet, link: Link) -> dict[str, Any]:
         "meanings": meanings(),
         "drift": drift_of(campaign),
         "lineage": lineage_of(campaign),
-        "events": Event.objects.filter(campaign=campaign).order_by("pk"),
+        "events": list(events.order_by("-pk")[: LAST_EVENTS if page else None])[::-1],
         "written_at": timezone.now(),
     }
 

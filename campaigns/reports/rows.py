@@ -12,7 +12,13 @@ from campaigns.models import Campaign, Round, RoundState, Standing, StandingWord
 from campaigns.models.verdict import MEANINGS
 from campaigns.records.campaigns import share_of, target_of
 from campaigns.records.findings import finding_counts
-from campaigns.records.rounds import ProposedBy, StoredHypothesis, hypothesis_of, proposed_by
+from campaigns.records.rounds import (
+    ProposedBy,
+    StoredHypothesis,
+    hypothesis_of,
+    proposed_by,
+    read_rounds,
+)
 from campaigns.records.verdicts import (
     CaseResult,
     borne_of,
@@ -75,8 +81,8 @@ class RoundRow:
     """One round as every table shows it.
 
     times: of each case in µs, v0's over the gains since: the times of this version everywhere;
-    empty where none is proven. results: hold the unpaired medians of its own session. noise: the
-    floor that its verdict stands on. masked: a restart hides it from the proposer only (R40).
+    empty where none is proven. noise: the floor that its verdict stands on. masked: a restart hides
+    it from the proposer only (R40).
     """
 
     round: Round
@@ -84,7 +90,6 @@ class RoundRow:
     reason: str
     sentence: str
     gain: Gain | None
-    results: tuple[CaseResult, ...]
     against: int | None
     candidates: int
     duration_s: float | None
@@ -92,6 +97,11 @@ class RoundRow:
     times: Times = field(default_factory=dict)
     share: float | None = None
     masked: bool = False
+
+    @property
+    def results(self) -> tuple[CaseResult, ...]:
+        """Its cases with the unpaired medians of its own session."""
+        return results_of(self.verdict) if self.verdict else ()
 
     @property
     def time_us(self) -> float | None:
@@ -186,7 +196,6 @@ def rows_of(
                 reason=reason,
                 sentence=verdict.sentence if verdict else "",
                 gain=gain_of(verdict) if verdict else None,
-                results=results_of(verdict) if verdict else (),
                 against=round_.against.round.number if round_.against else None,
                 candidates=getattr(round_, "candidate_count", 0),
                 duration_s=(ended - round_.opened_at) / timedelta(seconds=1) if ended else None,
@@ -201,21 +210,21 @@ def rows_of(
 def some_rows(
     campaign: Campaign, wanted: Iterable[int], target: CampaignTarget
 ) -> dict[int, RoundRow]:
-    """Number → row of the wanted rounds, with what their times rest on; one query."""
+    """Number → row of the wanted rounds, with what their times rest on; two queries."""
     rests_on = Q(number=1) | Q(verdict__word=Word.ACCEPTED)
     rounds = rounds_of(campaign, rests_on | Q(number__in=list(wanted)))
     return {row.number: row for row in rows_of(campaign, rounds, target)}
 
 
 def kept_rows(campaigns: Sequence[Campaign]) -> dict[int, tuple[RoundRow, ...]]:
-    """Campaign key → the rows of round 1 and of what was accepted, the incumbent's last; one query.
+    """Campaign key → the rows of round 1 and of what was accepted, the incumbent's last.
 
-    Campaigns without an incumbent are left out.
+    Two queries. Campaigns without an incumbent are left out.
     """
     rests_on = Q(number=1) | Q(verdict__word=Word.ACCEPTED)
     rounds = Round.objects.filter(rests_on, campaign__in=campaigns)
     kept: dict[int, list[Round]] = {}
-    for row in rounds.select_related("verdict", "against__round", "chosen").order_by("number"):
+    for row in read_rounds(rounds):
         kept.setdefault(row.campaign_id, []).append(row)
     return {
         campaign.pk: rows_of(campaign, kept.get(campaign.pk, []), target_of(campaign))
@@ -225,7 +234,7 @@ def kept_rows(campaigns: Sequence[Campaign]) -> dict[int, tuple[RoundRow, ...]]:
 
 
 def best_rows(campaigns: Sequence[Campaign]) -> dict[int, RoundRow]:
-    """Campaign key → the row of its incumbent, where it has one; one query."""
+    """Campaign key → the row of its incumbent, where it has one; two queries."""
     keys = {c.pk: c.incumbent.round_id for c in campaigns if c.incumbent}
     rows = kept_rows(campaigns)
     found = ((key, [r for r in rows[key] if r.round.pk == own]) for key, own in keys.items())
@@ -233,9 +242,10 @@ def best_rows(campaigns: Sequence[Campaign]) -> dict[int, RoundRow]:
 
 
 def rounds_of(campaign: Campaign, which: Q | None = None) -> Sequence[Round]:
-    """The rounds with verdict, rival and number of candidates, in one query."""
-    found = campaign.rounds.filter(which or Q())
-    rounds = with_standing(
-        found.select_related("verdict", "against__round", "chosen", "submission")
-    )
-    return list(rounds.annotate(candidate_count=Count("candidates")).order_by("number"))
+    """The rounds with verdict, rival and number of candidates; at most two queries."""
+    found = with_standing(campaign.rounds.filter(which or Q()))
+    counted = found.annotate(candidate_count=Count("candidates"))
+    rounds = read_rounds(counted, "standing_word", "candidate_count")
+    for round_ in rounds:
+        round_.campaign = campaign
+    return rounds

@@ -18,6 +18,7 @@ from campaigns.models import (
     DeviceWait,
     Evaluation,
     EvaluationState,
+    Round,
     RoundState,
 )
 from campaigns.models.transitions import WORKING
@@ -168,21 +169,12 @@ class CampaignSheet:
     @property
     def eta_basis(self) -> str:
         """What the time left rests on, or why there is none yet."""
-        if self.campaign.state == CampaignState.AWAITING:
-            return "it depends on when a candidate is handed in"
-        if self.eta is None:
-            closed = sum(row.duration_s is not None for row in self.rows)
-            return f"{closed} of the {LEAST_ROUNDS} measured rounds that an estimate needs"
-        ends = f"stops at {self.budget} rounds"
-        if self.eta.is_capped:
-            ends += f" or {stop_policy_of(self.campaign).max_wall_h:g} h, which come first"
-        return f"from the last {self.eta.rounds} rounds; {ends}"
+        return eta_basis(self.campaign, self.eta, durations_of(self.rows))
 
     @property
     def eta_words(self) -> str:
         """The time left with its basis, in one line."""
-        left = self.eta.words if self.eta else "too early to say"
-        return f"{left} ({self.eta_basis})"
+        return eta_words(self.campaign, self.eta, durations_of(self.rows))
 
     @property
     def tallies(self) -> list[tuple[str, str, int]]:
@@ -209,15 +201,7 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
     wait = None if measuring else shown_wait(campaign)
     at_work = campaign.state in WORKING
     queue = queue_for(campaign, now) if at_work and not (measuring or wait) else None
-    phase, awaited = campaign.doing, None
-    if wait and at_work:
-        phase = f"waiting for a {'quiet host' if wait.is_for_host else 'device'}"
-    elif awaited := awaited_repair(campaign):
-        phase = f"waiting for a repair of round {awaited.round.number}"
-    elif rows and rows[-1].round.state == RoundState.CLAIMED:
-        phase = f"measuring round {rows[-1].number} again"
-    elif rows and campaign.state in (CampaignState.VALIDATE, CampaignState.DECIDE):
-        phase = f"{campaign.doing} round {rows[-1].number}"
+    awaited = None if wait and at_work else awaited_repair(campaign)
     return CampaignSheet(
         campaign=campaign,
         target=target,
@@ -226,14 +210,34 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
         best=accepted[-1] if accepted else None,
         total=result_of(campaign) or _so_far(campaign, gains),
         excess=excess(result_of(campaign), gains),
-        phase=phase,
+        phase=phase_of(
+            campaign,
+            wait,
+            awaited.round.number if awaited else None,
+            rows[-1].round if rows else None,
+        ),
         heartbeat=heartbeat,
-        eta=_eta(campaign, rows, now),
+        eta=eta_of(campaign, durations_of(rows), now),
         wait=wait,
         wait_is_late=wait is not None and now - wait.look_at > SHOWN_AFTER,
         queue=queue,
         awaited=awaited,
     )
+
+
+def phase_of(
+    campaign: Campaign, wait: DeviceWait | None, awaited: int | None, last: Round | None
+) -> str:
+    """What it does now, in words. awaited: the round that waits for a repair. last: the newest."""
+    if wait and campaign.state in WORKING:
+        return f"waiting for a {'quiet host' if wait.is_for_host else 'device'}"
+    if awaited is not None:
+        return f"waiting for a repair of round {awaited}"
+    if last and last.state == RoundState.CLAIMED:
+        return f"measuring round {last.number} again"
+    if last and campaign.state in (CampaignState.VALIDATE, CampaignState.DECIDE):
+        return f"{campaign.doing} round {last.number}"
+    return campaign.doing
 
 
 def _so_far(campaign: Campaign, gains: Sequence[Gain]) -> Gain | None:
@@ -250,19 +254,49 @@ def heartbeat_of(campaign: Campaign, now: datetime) -> WorkerHeartbeat | None:
         candidate__round__campaign=campaign, state=EvaluationState.RUNNING
     )
     at = running.aggregate(at=Max("heartbeat_at"))["at"]
-    measuring = at is not None
-    if at is None:
-        at = campaign.platform.workers.aggregate(at=Max("heartbeat_at"))["at"]
+    idle = campaign.platform.workers.aggregate(at=Max("heartbeat_at"))["at"] if not at else None
+    return heartbeat_at(at, idle, now)
+
+
+def heartbeat_at(
+    measuring: datetime | None, idle: datetime | None, now: datetime
+) -> WorkerHeartbeat:
+    """Of the worker that measures, else of the newest one of the platform."""
+    at = measuring or idle
     silent_s = max(0.0, (now - at) / timedelta(seconds=1)) if at else None
-    return WorkerHeartbeat(silent_s, measuring, at)
+    return WorkerHeartbeat(silent_s, measuring is not None, at)
 
 
-def _eta(campaign: Campaign, rows: Sequence[RoundRow], now: datetime) -> Eta | None:
+def durations_of(rows: Sequence[RoundRow]) -> list[float]:
+    """Seconds of each round that is closed."""
+    return [row.duration_s for row in rows if row.duration_s is not None]
+
+
+def eta_of(campaign: Campaign, durations: Sequence[float], now: datetime) -> Eta | None:
+    """The time left, from how long its rounds took; two queries where its hours are limited."""
     ended = campaign.is_finished or campaign.state == CampaignState.AWAITING
     if ended or not campaign.stop_policy:
         return None
     policy = stop_policy_of(campaign)
-    durations = [row.duration_s for row in rows if row.duration_s is not None]
     hours = policy.max_wall_h
     left_s = (hours - time_spent(campaign, now).wall_h) * 3600 if hours else math.inf
     return estimate(durations, max(0, policy.max_rounds - len(durations)), max(0.0, left_s))
+
+
+def eta_basis(campaign: Campaign, eta: Eta | None, durations: Sequence[float]) -> str:
+    """What the time left rests on, or why there is none yet."""
+    if campaign.state == CampaignState.AWAITING:
+        return "it depends on when a candidate is handed in"
+    if eta is None:
+        return f"{len(durations)} of the {LEAST_ROUNDS} measured rounds that an estimate needs"
+    policy = stop_policy_of(campaign)
+    ends = f"stops at {policy.max_rounds} rounds"
+    if eta.is_capped:
+        ends += f" or {policy.max_wall_h:g} h, which come first"
+    return f"from the last {eta.rounds} rounds; {ends}"
+
+
+def eta_words(campaign: Campaign, eta: Eta | None, durations: Sequence[float]) -> str:
+    """The time left with its basis, in one line."""
+    left = eta.words if eta else "too early to say"
+    return f"{left} ({eta_basis(campaign, eta, durations)})"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from campaigns.records.campaigns import result_of, stop_policy_of
-from campaigns.records.evaluations import report_of
+from campaigns.records.evaluations import copies_in, report_of
 from campaigns.records.rounds import declared_of
 from campaigns.records.stop_history import restart_of, restarted_after
 from campaigns.records.time_spent import time_spent
@@ -126,7 +126,8 @@ def copies_of(sheet: CampaignSheet) -> tuple[str, ...]:
     first = sheet.baseline if sheet.baseline is not sheet.best else None
     told = []
     for row, whose in ((sheet.best, "the best"), (first, "v0")):
-        report = report_of(row.verdict.evaluation) if row and row.verdict else None
+        evaluation = row.verdict.evaluation if row and row.verdict else None
+        report = report_of(evaluation) if evaluation and copies_in(evaluation) else None
         told.append(copied_words(report, whose=whose) if report else "")
     return tuple(filter(None, told))
 

@@ -53,7 +53,7 @@ from knowledge.experience.recommend.others import others_learned
 from knowledge.views.formats import list_file, record_file
 
 SHOWN_ROUNDS, SHOWN_EVENTS, SPOKEN = 5, 3, 10
-EVENTS_PER_PAGE = 50
+EVENTS_PER_PAGE, ROUNDS_PER_PAGE = 50, 25
 STOP_POLLING = 286
 
 
@@ -181,7 +181,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "campaign": found,
         "no_worker": no_worker_of(found),
         "version": version,
-        "pictures": pictures(sheet, lambda n: reverse("round", args=[found.pk, n]), case),
+        "pictures": pictures(sheet, _to_round(found), case),
         "rows": sheet.newest_first[:SHOWN_ROUNDS],
         "events": found.events.select_related("round").order_by("-pk")[:SHOWN_EVENTS],
         "verbs": _verbs(found),
@@ -199,6 +199,12 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "progress": progress,
         "offer_until": offer_until,
     }
+
+
+def _to_round(found: Campaign) -> Callable[[int], str]:
+    """Round number → address; resolved once for all the marks of a chart."""
+    first = reverse("round", args=[found.pk, 1])
+    return lambda number: f"{first[:-2]}{number}/"
 
 
 def _news(found: Campaign, seen: int | None) -> list[str]:
@@ -226,13 +232,17 @@ def _verbs(found: Campaign) -> list[str]:
 
 @require_safe
 def report(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """What is recorded so far, each number linked to its round; `?format=` is its trend."""
+    """What is recorded so far, each number linked to its round; `?format=` is its trend.
+
+    `?page=` of the rounds counts from 1; the file has all of them.
+    """
     campaign = campaign_at(campaign_id)
     sheet = campaign_sheet(campaign, timezone.now())
     name = f"campaign-{campaign.pk}-trend"
     if file := list_file(request, name, as_table=lambda: trend_table(trend_of(sheet))):
         return file
-    context = report_context(sheet, lambda n: reverse("round", args=[campaign.pk, n]))
+    page = Paginator(sheet.rows, ROUNDS_PER_PAGE).get_page(request.GET.get("page"))
+    context = report_context(sheet, _to_round(campaign), page)
     return render(request, "campaigns/report.html", {**context, "tab": "report"})
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
-from django.db.models import Max, Q
+from django.db.models import OuterRef, Q, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from campaigns.api.serializers import CampaignSerializer
-from campaigns.models import Campaign, CampaignState, IllegalTransition
+from campaigns.models import Campaign, CampaignState, Event, IllegalTransition
 from campaigns.models.transitions import WORKING
 from campaigns.reports.tables import campaigns_table
 from campaigns.reports.team.listing import CAMPAIGN_COLUMNS, campaign_lines
@@ -65,10 +65,9 @@ def campaigns(request: HttpRequest) -> HttpResponse:
     bar = bar_of(request, "campaigns", CAMPAIGN_COLUMNS)
     if isinstance(bar, HttpResponse):
         return bar
+    last = Event.objects.filter(campaign=OuterRef("pk")).order_by("-pk").values("at")[:1]
     found = (
-        Campaign.objects.for_list()
-        .select_related("created_by")
-        .annotate(changed_at=Max("events__at"))
+        Campaign.objects.for_list().select_related("created_by").annotate(changed_at=Subquery(last))
     )
     # PostgreSQL refuses NUL in any text.
     words = ("q", "op", "backend", "platform", "state")

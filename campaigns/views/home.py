@@ -16,14 +16,15 @@ from campaigns.api.serializers import EventSerializer
 from campaigns.models import Campaign, Event
 from campaigns.records.review_queue import review_queue, rows_of_queue
 from campaigns.reports.live import overview_version
-from campaigns.reports.sheet import campaign_sheet
-from campaigns.reports.team.listing import campaign_lines
+from campaigns.reports.rows import kept_rows
+from campaigns.reports.team.listing import campaign_lines, running_cards
 from campaigns.views.lookup import wants_fragment
 from knowledge.views.formats import list_file
 
 REVIEWS, RUNNING, FINISHED, RECENT, EVENTS = 5, 10, 10, 5, 50
 # A person who comes back later than this begins another visit.
 VISIT, VISITS = timedelta(minutes=30), "visits"
+MINUTE = timedelta(minutes=1)
 # What happens inside a round is for the campaign's own page; its verdict is news to everyone.
 DETAILS = ("evaluated", "round_opened", "round_closed", "screened", "target_set")
 
@@ -36,9 +37,10 @@ def home(request: HttpRequest) -> HttpResponse:
     version = overview_version(now)
     if wants_fragment(request) and request.GET.get("since") == version:
         return HttpResponse(status=204)
-    running = Campaign.objects.unfinished().for_list()[:RUNNING]
-    context = {"running": [campaign_sheet(c, now) for c in running], "version": version}
+    running = list(Campaign.objects.unfinished().for_list()[:RUNNING])
+    context: dict[str, Any] = {"version": version}
     if wants_fragment(request):
+        context["running"] = running_cards(running, kept_rows(running), now)
         return render(request, "campaigns/partials/running.html", context)
     person: Any = request.user
     waiting = review_queue(person).mine
@@ -46,23 +48,31 @@ def home(request: HttpRequest) -> HttpResponse:
     campaigns = Campaign.objects.in_sight().for_list()
     finished = campaigns.filter(finished_at__isnull=False).order_by("-finished_at")
     fresh = list(finished.filter(finished_at__gt=since)[:FINISHED]) if since else []
-    more = {
+    done = fresh or list(finished[:RECENT])
+    own = list(campaigns.filter(created_by=person)[:RECENT])
+    kept = kept_rows([*running, *done, *own])
+    lines = campaign_lines([*done, *own], kept)
+    context |= {
+        "running": running_cards(running, kept, now),
         "needed": rows_of_queue(waiting[:REVIEWS]),
         "waiting": len(waiting),
         "since": since if fresh else None,
-        "finished": campaign_lines(fresh or list(finished[:RECENT])),
-        "own": campaign_lines(list(campaigns.filter(created_by=person)[:RECENT])),
-        "is_empty": not Campaign.objects.exists(),
+        "finished": lines[: len(done)],
+        "own": lines[len(done) :],
+        "is_empty": not (running or lines or Campaign.objects.exists()),
     }
-    return render(request, "campaigns/home.html", {**context, **more})
+    return render(request, "campaigns/home.html", context)
 
 
 def _last_visit(request: HttpRequest, now: datetime) -> datetime | None:
     """When the person was here before this visit; None on the first. The session keeps both."""
     before, last = request.session.get(VISITS) or (None, None)
-    if last is None or now - datetime.fromisoformat(last) > VISIT:
+    ago = now - datetime.fromisoformat(last) if last else None
+    if ago is None or ago > VISIT:
         before = last
-    request.session[VISITS] = before, now.isoformat()
+    # Kept to the minute, so that not every look at the page is a write.
+    if ago is None or ago > MINUTE:
+        request.session[VISITS] = before, now.isoformat()
     return datetime.fromisoformat(before) if before else None
 
 

@@ -11,12 +11,14 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.cache import get_conditional_response, patch_cache_control
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from campaigns.api.review import WaitingSerializer
 from campaigns.models import Campaign, DecisionWord, ReviewDecision, Round
 from campaigns.records.decisions import MAY_RERUN, Reviewed, reviewed_result, reviewed_round
-from campaigns.records.review_queue import ReviewQueue, review_queue, rows_of_queue
+from campaigns.records.review_queue import ReviewQueue, queue_mark, review_queue, rows_of_queue
 from campaigns.records.submissions import no_round_left, not_now
 from campaigns.rules.review.standing import RERUN
 from campaigns.steps.review.decide import decide as take_decision
@@ -61,12 +63,22 @@ def _records(waiting: Sequence[Waiting], found: ReviewQueue) -> list[dict[str, A
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def count(request: HttpRequest) -> HttpResponse:
-    """How many wait for this person, as the navigation shows it; the queue for who opens it."""
+    """How many wait for this person, as the navigation shows it; the queue for who opens it.
+
+    Every page asks: a browser that knows the answer is told in one query that it still holds.
+    """
     if not getattr(request, "htmx", False):
         return redirect("review")
-    found = review_queue(request.user)
-    return render(request, "campaigns/review/count.html", {"for_me": len(found.mine)})
+    etag = f'"{queue_mark(request.user)}"'
+    response: HttpResponse | None = get_conditional_response(request, etag=etag)
+    if response is None:
+        found = {"for_me": len(review_queue(request.user).mine)}
+        response = render(request, "campaigns/review/count.html", found)
+    response.headers["ETag"] = etag
+    patch_cache_control(response, private=True, no_cache=True)
+    return response
 
 
 @require_safe

@@ -11,14 +11,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from django.db.models import Max, Q
+from django.db.models import Count, Max, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from knowledge.experience.lessons.listing import open_disagreements, proposed_lessons
 from knowledge.lookup.usage import Replacement, uses
-from knowledge.models import DRIFT, Action, Flag, Spec, SpecState
+from knowledge.models import DRIFT, Action, Flag, Spec, SpecChange, SpecState
 
 
 class WaitingKind(StrEnum):
@@ -95,6 +96,21 @@ def waiting_in_wiki() -> list[Waiting]:
         *(Waiting(at, WaitingKind.LESSON, key, _known(owner)) for key, at, owner in lessons),
         *(Waiting(at, WaitingKind.DISAGREEMENT, key, _known(owner)) for key, at, owner in sides),
     ]
+
+
+def marks_in_wiki() -> list[Subquery]:
+    """Values of which one changes whenever what waits may have changed, each as a subquery."""
+    opens = (Flag.objects.open(), proposed_lessons(), open_disagreements())
+    newest = (rows.model.objects.order_by("-pk") for rows in (SpecChange.objects.all(), *opens))
+    return [
+        *(Subquery(rows.values("pk")[:1]) for rows in newest),
+        *(Subquery(counted(rows)) for rows in opens),
+    ]
+
+
+def counted(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Their number, for a subquery."""
+    return rows.order_by().values(all=Value(1)).annotate(n=Count("pk")).values("n")
 
 
 def _known(person: int | None) -> frozenset[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 import typing
 from collections.abc import Mapping
@@ -13,13 +14,15 @@ from typing import Any, TypeVar
 from campaigns.evaluator.contract.job import ContractError as ContractError
 
 T = TypeVar("T")
+# A report has a value of the same few types for each case, and reading hints compiles them.
+_hints = functools.cache(typing.get_type_hints)
 
 
 def build(kind: type[T], value: Any, at: str) -> T:
     """An instance of a dataclass from a JSON object; `at` names it in errors."""
     if not isinstance(value, Mapping):
         raise ContractError(f"{at or kind.__name__}: expected an object, got {value!r:.60}")
-    hints = typing.get_type_hints(kind)
+    hints = _hints(kind)
     known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
     for name in value:
         if name not in known:

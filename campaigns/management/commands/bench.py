@@ -13,6 +13,7 @@ from campaigns.benchmarks.clients import CLIENTS
 from campaigns.benchmarks.experience import EXPERIENCE
 from campaigns.benchmarks.faults.run import FAULT_BENCHMARK
 from campaigns.benchmarks.harness import Benchmark, BenchmarkError
+from campaigns.benchmarks.pages import PAGES
 from campaigns.benchmarks.peers.trust import TRUST
 from campaigns.benchmarks.precision import PRECISION
 from campaigns.benchmarks.search.screened import SEARCH
@@ -30,6 +31,7 @@ BENCHMARKS = (
     EXPERIENCE,
     SEARCH,
     CLIENTS,
+    PAGES,
     FAULT_BENCHMARK,
 )
 OUT = argument("--out", type=Path, help="write a report here; .json or .md")

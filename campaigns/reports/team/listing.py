@@ -1,19 +1,38 @@
-"""One line for each campaign of a list: its best round, its verdicts and its course.
-
-And which columns people choose from, for campaigns and for rounds.
-"""
+"""One line for each campaign of a list, with its best round, verdicts and course; a card for each
+that runs; and which columns people choose from, for campaigns and for rounds."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Max, QuerySet
 
 from campaigns.charts.progress import Spark, spark
-from campaigns.models import Campaign, Round
-from campaigns.records.campaigns import result_of
+from campaigns.models import (
+    Campaign,
+    CampaignState,
+    Evaluation,
+    EvaluationState,
+    Round,
+    RoundState,
+    Worker,
+)
+from campaigns.records.campaigns import result_of, target_of
+from campaigns.records.device_waits import open_waits
 from campaigns.reports.rows import RoundRow, kept_rows
+from campaigns.reports.sheet import (
+    WorkerHeartbeat,
+    eta_of,
+    eta_words,
+    heartbeat_at,
+    phase_of,
+)
 from campaigns.rules.noise.gain import Gain
+from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.lookup.columns import columns_in
 
@@ -46,6 +65,8 @@ ROUND_COLUMNS = columns_in(
 )
 SHORT_ROUND_COLUMNS = ROUND_COLUMNS[:4]
 
+Kept = Mapping[int, tuple[RoundRow, ...]]
+
 
 @dataclass(frozen=True, slots=True)
 class CampaignLine:
@@ -63,13 +84,13 @@ class CampaignLine:
     spark: Spark | None
 
 
-def campaign_lines(page: Sequence[Campaign]) -> list[CampaignLine]:
-    """The campaigns in their order; two queries."""
+def campaign_lines(page: Sequence[Campaign], kept: Kept | None = None) -> list[CampaignLine]:
+    """The campaigns in their order; three queries. kept: their `kept_rows` and maybe others'."""
     words: dict[int, Counter[str]] = defaultdict(Counter)
     rounds = Round.objects.filter(campaign__in=page)
     for campaign_id, word in rounds.values_list("campaign_id", "verdict__word"):
         words[campaign_id][word or VerdictWord.RUNNING] += 1
-    kept, lines = kept_rows(page), []
+    kept, lines = kept_rows(page) if kept is None else kept, []
     for campaign in page:
         counts = words[campaign.pk]
         rows = kept.get(campaign.pk, ())
@@ -86,3 +107,64 @@ def campaign_lines(page: Sequence[Campaign]) -> list[CampaignLine]:
             )
         )
     return lines
+
+
+@dataclass(frozen=True, slots=True)
+class RunningCard:
+    """What the home page says of a running campaign; the words are those of its own page."""
+
+    campaign: Campaign
+    phase: str
+    heartbeat: WorkerHeartbeat | None
+    eta_words: str
+    best: RoundRow | None
+    target: CampaignTarget
+
+
+def running_cards(campaigns: Sequence[Campaign], kept: Kept, now: datetime) -> list[RunningCard]:
+    """In their order; four queries, and two for each whose hours are limited."""
+    rounds = defaultdict(list)
+    columns = ("campaign", "number", "state", "submission", "opened_at", "closed_at")
+    for row in Round.objects.filter(campaign__in=campaigns).order_by("number").only(*columns):
+        rounds[row.campaign_id].append(row)
+    busy = Evaluation.objects.filter(
+        state=EvaluationState.RUNNING, candidate__round__campaign__in=campaigns
+    )
+    beats = _newest_beats(busy, "candidate__round__campaign")
+    idle = _newest_beats(Worker.objects.all(), "platform")
+    waits = {wait.campaign_id: wait for wait in open_waits().filter(campaign__in=campaigns)}
+    cards = []
+    for one in campaigns:
+        own, beat = rounds[one.pk], beats.get(one.pk)
+        took = [(r.closed_at - r.opened_at).total_seconds() for r in own if r.closed_at]
+        best = kept.get(one.pk)
+        cards.append(
+            RunningCard(
+                campaign=one,
+                phase=phase_of(
+                    one,
+                    None if beat else waits.get(one.pk),
+                    _awaited(one, own),
+                    own[-1] if own else None,
+                ),
+                heartbeat=heartbeat_at(beat, idle.get(one.platform_id), now),
+                eta_words=eta_words(one, eta_of(one, took, now), took),
+                best=best[-1] if best else None,
+                target=target_of(one),
+            )
+        )
+    return cards
+
+
+def _awaited(campaign: Campaign, rounds: Sequence[Round]) -> int | None:
+    """The number of the open round that waits for who handed it in to mend it."""
+    if campaign.state != CampaignState.REPAIR:
+        return None
+    open_ones = (row for row in rounds if row.submission_id and row.state != RoundState.CLOSED)
+    return next((row.number for row in open_ones), None)
+
+
+def _newest_beats(rows: QuerySet[Any], whose: str) -> dict[int, datetime]:
+    """Key → the newest heartbeat; one query."""
+    found = rows.order_by().values_list(whose).annotate(at=Max("heartbeat_at"))
+    return {key: at for key, at in found if at}

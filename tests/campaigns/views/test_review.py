@@ -71,6 +71,20 @@ def test_the_navigation_counts_what_waits_for_me(reviewer, viewer, sample):
     assert reviewer.get("/review/count").url == "/review/"
 
 
+def test_a_browser_that_knows_the_count_is_told_in_one_query_that_it_holds(
+    reviewer, sample, django_assert_num_queries
+):
+    headers = {"HX-Request": "true"}
+    known = reviewer.get("/review/count", headers=headers).headers["ETag"]
+    headers["If-None-Match"] = known
+    with django_assert_num_queries(3):  # the session and the person besides
+        assert reviewer.get("/review/count", headers=headers).status_code == 304
+    decide(reviewer, sample, 2, word="approved", reason="")
+    fresh = reviewer.get("/review/count", headers=headers)
+    assert fresh.status_code == 200
+    assert fresh.headers["ETag"] != known
+
+
 def test_after_a_decision_the_next_one_opens_with_an_offer_to_undo(reviewer, sample):
     first = reviewer.get("/review/next?kind=round")
     assert first.url == f"/c/{sample.pk}/r/2/?queue=round"
