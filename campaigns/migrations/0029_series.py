@@ -4,6 +4,20 @@ import django.db.models.fields.json
 from django.conf import settings
 from django.db import migrations, models
 
+from knowledge.models.triggers import TriggerEvent, refuse
+
+# As in 0025, with the new kind.
+LATE = (
+    "NEW.state <> 'queued' OR (NEW.kind NOT IN ({kinds}) AND EXISTS "
+    "(SELECT 1 FROM campaigns_round r JOIN campaigns_candidate c ON c.round_id = r.id "
+    "WHERE c.id = NEW.candidate_id AND r.state = 'closed'))"
+)
+EARLIER = "'report', 'reproduce', 'eager', 'compile', 'compile-max-autotune', 'library'"
+BEFORE, AFTER = (
+    refuse(TriggerEvent.INSERT, "late", {"campaigns_evaluation": LATE.format(kinds=kinds)})
+    for kinds in (EARLIER, f"{EARLIER}, 'series'")
+)
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -65,6 +79,8 @@ class Migration(migrations.Migration):
                 max_length=20,
             ),
         ),
+        migrations.RunPython(BEFORE.reverse_code, BEFORE.code),
+        AFTER,
         migrations.AddConstraint(
             model_name="event",
             constraint=models.UniqueConstraint(
