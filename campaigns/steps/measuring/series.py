@@ -113,7 +113,7 @@ def queue_series(candidate: Candidate, why: str, by: Any = None) -> Evaluation:
 def queue_campaigns(keys: list[int], why: str, by: Any = None) -> list[Evaluation]:
     """Queue what is in the series of these campaigns, or of all for none. Raises NotInSeries."""
     rows = in_series().select_related("round__campaign__platform").order_by("pk")
-    found = list(rows.filter(round__campaign__in=keys) if keys else rows)
+    found = [one for one in rows if not keys or one.round.campaign_id in keys]
     lacking = set(keys) - {one.round.campaign_id for one in found}
     if lacking:
         named = ", ".join(map(str, sorted(lacking)))
