@@ -29,7 +29,7 @@ def environment_of(device: Device, backend: str) -> dict[str, str]:
     facts = host_facts(device)
     return {
         "driver": facts.get("driver", ""),
-        "clocks": facts.get("clock policy", ""),
+        "clock policy": facts.get("clock policy", ""),
         "compiler": compiler_of(backend),
         "torch": _package("torch"),
         "kopt": kopt_version(),

@@ -78,7 +78,7 @@ def accepted() -> QuerySet[Candidate]:
 
 def may_be_in_series(round_: Round) -> bool:
     """Whether a round's kernel may be measured against v0 again."""
-    return accepted().filter(pk=round_.chosen_id).exists()
+    return round_.chosen_id is not None and accepted().filter(pk=round_.chosen_id).exists()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +107,11 @@ def due_on(platform: int, environment_for: Callable[[str], Environment]) -> Due 
     return None
 
 
-def under_way() -> QuerySet[Evaluation]:
-    """The candidates whose measurement waits, or is being made."""
+def under_way() -> list[int]:
+    """The keys of candidates whose measurement waits, or is being made."""
     rows = Evaluation.objects.filter(kind=EvaluationKind.SERIES)
-    return rows.exclude(state=EvaluationState.DONE).values("candidate")
+    open_ones = rows.exclude(state=EvaluationState.DONE)
+    return list(open_ones.values_list("candidate", flat=True))
 
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -158,7 +159,7 @@ def why_due(known: list[_Measured], now: Environment) -> str:
 def environment_in(evaluation: Evaluation) -> dict[str, str]:
     """What a stored measurement ran with, by the names of the series; "" is unknown."""
     told = evaluation.report.get("environment") or {}
-    names = ("driver", "clocks", "compiler", "torch", "kopt", "protocol")
+    names = ("driver", "clock policy", "compiler", "torch", "kopt", "protocol")
     known = {name: str(told.get(name) or "") for name in names}
     known = {name: "" if text == "unknown" else text for name, text in known.items()}
     return {**known, "card": str(told.get(CARD) or "")}
@@ -276,14 +277,14 @@ class Shown:
             sort=self.sort.value,
             words=self.sort.words,
             sentence=entry.sentence,
-            gain=gain and gain.gain,
-            gain_low=gain and gain.low,
-            gain_high=gain and gain.high,
-            pairs=gain and gain.pairs,
+            gain=gain.gain if gain else None,
+            gain_low=gain.low if gain else None,
+            gain_high=gain.high if gain else None,
+            pairs=gain.pairs if gain else None,
             environment=dict(now.environment),
             changed=entry.changed,
             waits=self.waits,
-            answer=said and {"answer": said.answer, "by": str(said.by), "why": said.why},
+            answer={"answer": said.answer, "by": str(said.by), "why": said.why} if said else None,
         )
 
 

@@ -33,7 +33,7 @@ class SeriesSort(WordedEnum):
 
 # What measures, what it runs on, and what builds the kernels, by the names in an environment.
 METHOD = ("kopt", "protocol", "torch")
-HARDWARE = ("driver", "clocks", "card")
+HARDWARE = ("driver", "clock policy", "card")
 BUILD = ("compiler",)
 NAMES = (*BUILD, *METHOD, *HARDWARE)
 # A change of these is a reason to measure again. Cards and clocks change by themselves.

@@ -67,7 +67,8 @@ def continue_series(worker: Worker, device: Device) -> list[tuple[Campaign, Next
     found = _queued_on(worker)
     if found is None and is_quiet(worker, device):
         due = due_on(worker.platform_id, cache(partial(environment_of, device)))
-        found = due and queue_series(Candidate.objects.get(pk=due.candidate), due.why)
+        if due is not None:
+            found = queue_series(Candidate.objects.get(pk=due.candidate), due.why)
     return [(found.campaign, Next(measure=(found.pk,)))] if found else []
 
 
@@ -174,10 +175,16 @@ def _session(evaluation: Evaluation) -> SeriesSession:
     judged = replace(standard, noise=floor.value, noise_source=floor.words)
     decision = decide_session(report, judged) if report else None
     gain = decision.gain if decision else None
-    times = _times(report) if report and gain else (None, None)
-    environment = environment_in(evaluation)
-    said = decision.sentence if decision else "there is no report"
-    return SeriesSession(gain, *times, floor.value, floor.words, environment, said)
+    v0_us, kernel_us = _times(report) if report and gain else (None, None)
+    return SeriesSession(
+        gain,
+        v0_us,
+        kernel_us,
+        floor.value,
+        floor.words,
+        environment_in(evaluation),
+        decision.sentence if decision else "there is no report",
+    )
 
 
 def _times(report: Report) -> tuple[float, float]:

@@ -22,7 +22,7 @@ ENVIRONMENT = {
     "torch": "2.12",
     "kopt": "0.1.0 (a)",
     "protocol": "abc",
-    "clocks": "default",
+    "clock policy": "default",
     "card": "GPU-1",
 }
 
@@ -63,7 +63,7 @@ def after(
         (after(2.35, 1.2, kopt="0.1.0 (b)"), "method", "kopt 0.1.0 (a) → (b)"),
         (after(2.35, 0.8, protocol="def"), "method", "v0 335 µs → 268 µs, -20.0 %"),
         (after(2.35, 1.2, driver="580.1"), "hardware", "after driver 570.1 → 580.1"),
-        (after(2.35, 1.2, clocks="locked at 1,200 MHz"), "hardware", "clocks"),
+        (after(2.35, 1.2, **{"clock policy": "1,200 MHz"}), "hardware", "clock policy default → "),
         (after(2.35, 1.2, card="GPU-2"), "hardware", "on another card"),
         (after(2.35, 1.2), "hardware", "nothing on record changed"),
         # What measures has changed, so nothing is said of what it runs on.

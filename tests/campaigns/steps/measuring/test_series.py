@@ -118,7 +118,7 @@ def moved(bench: WorkerContext, judge: cast.Moody, now: dict[str, str]) -> Serie
 @pytest.mark.usefixtures("ended")
 def test_nothing_is_due_while_nothing_changes(idle: WorkerContext, now: dict[str, str]) -> None:
     assert measure(idle) == 0
-    now["clocks"] = "locked"
+    now["clock policy"] = "locked"
     assert measure(idle) == 0
 
 
@@ -364,3 +364,9 @@ def test_a_rerun_of_a_finished_campaigns_round_is_measured_in_the_series(
     assert len(measured()) == 1
     words = ended.events.filter(kind="rerun").get().message
     assert words == "round 2 is measured again in the series, as bob asked"
+
+
+def test_a_finished_campaign_measures_only_accepted_rounds_again(db: None, tmp_path: Path) -> None:
+    done = finished(tmp_path, [["time 50"], ["time 60"]])
+    with pytest.raises(Conflict, match="takes no round; accepted: an accepted round"):
+        decide(done.rounds.get(number=3), "rerun", "", person("bob"))
