@@ -118,7 +118,7 @@ LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class _Telling:
     """One measurement against v0 by what a look for due ones needs, without its samples."""
 
     at: datetime
@@ -127,20 +127,20 @@ class _Measured:
     tells: bool
 
 
-def _measured(candidates: Iterable[int]) -> Mapping[int, list[_Measured]]:
+def _measured(candidates: Iterable[int]) -> Mapping[int, list[_Telling]]:
     """Of each candidate, the oldest first."""
-    found: dict[int, list[_Measured]] = defaultdict(list)
+    found: dict[int, list[_Telling]] = defaultdict(list)
     done = Evaluation.objects.filter(
         candidate__in=candidates, kind__in=AGAINST_V0, state=EvaluationState.DONE
     )
     columns = ("candidate", "finished_at", "kind", "report__environment", "outcome", "void")
     for key, at, kind, told, outcome, void in done.order_by("finished_at").values_list(*columns):
         tells = not void and outcome != "" and not Outcome(outcome).tells_nothing
-        found[key].append(_Measured(at or LONG_AGO, kind, told or {}, tells))
+        found[key].append(_Telling(at or LONG_AGO, kind, told or {}, tells))
     return found
 
 
-def why_due(known: list[_Measured], now: Environment) -> str:
+def why_due(known: list[_Telling], now: Environment) -> str:
     """Why a kernel with these measurements should be measured again; "" where it need not."""
     time, telling = timezone.now(), [one for one in known if one.tells]
     if known and known[-1].kind == EvaluationKind.SERIES and time - known[-1].at < RETRY_AFTER:

@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from functools import cache, partial
 from typing import Any
 
+import msgspec
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
@@ -28,7 +29,8 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.records.baselines import may_be_measured
-from campaigns.records.evaluations import next_attempt
+from campaigns.records.campaigns import stored_result
+from campaigns.records.evaluations import next_attempt, report_of
 from campaigns.records.judged_rounds import standard_of
 from campaigns.records.noise import floor_for
 from campaigns.records.passports import is_needed, is_quiet
@@ -132,7 +134,7 @@ def sort_measured(evaluation: Evaluation) -> None:
     """
     campaign, round_ = evaluation.campaign, evaluation.candidate.round
     anchor = anchor_of(evaluation)
-    was, now = (_session(anchor) if anchor else None), _session(evaluation)
+    was, now = (_known(anchor) if anchor else None), _session(evaluation)
     found = sort_session(was, now)
     words = f"round {round_.number} measured again, {found.sort.words}: {found.sentence}"
     try:
@@ -167,23 +169,31 @@ def _tell(entry: SeriesEntry) -> None:
     Notification.objects.tell(owners_of_entry(entry), NoticeKind.SERIES, text, url)
 
 
+def _known(anchor: Evaluation) -> SeriesSession:
+    """What is compared with, as it was concluded then, also where another kopt wrote the report."""
+    entry = SeriesEntry.objects.filter(campaign=anchor.campaign, data__evaluation=anchor.pk).first()
+    if entry is not None:
+        return msgspec.convert(entry.now, SeriesSession)
+    found, result = _session(anchor), stored_result(anchor.campaign)
+    is_result = found.gain is None and result.evaluation == anchor.pk
+    return replace(found, gain=result.as_gain) if is_result else found
+
+
 def _session(evaluation: Evaluation) -> SeriesSession:
     """One measurement against v0 as the rules compare it."""
-    report, campaign = evaluation.facts, evaluation.campaign
+    campaign, environment = evaluation.campaign, environment_in(evaluation)
+    report = report_of(evaluation)
+    if report is None:
+        said = "its report is of another version of kopt"
+        return SeriesSession(None, None, None, 0.0, "", environment, said)
     floor = floor_for(campaign, evaluation)
     standard = standard_of(campaign, has_incumbent=True)
-    judged = replace(standard, noise=floor.value, noise_source=floor.words)
-    decision = decide_session(report, judged) if report else None
-    gain = decision.gain if decision else None
-    v0_us, kernel_us = _times(report) if report and gain else (None, None)
+    decision = decide_session(
+        report, replace(standard, noise=floor.value, noise_source=floor.words)
+    )
+    v0_us, kernel_us = _times(report) if decision.gain else (None, None)
     return SeriesSession(
-        gain,
-        v0_us,
-        kernel_us,
-        floor.value,
-        floor.words,
-        environment_in(evaluation),
-        decision.sentence if decision else "there is no report",
+        decision.gain, v0_us, kernel_us, floor.value, floor.words, environment, decision.sentence
     )
 
 

@@ -370,3 +370,22 @@ def test_a_finished_campaign_measures_only_accepted_rounds_again(db: None, tmp_p
     done = finished(tmp_path, [["time 50"], ["time 60"]])
     with pytest.raises(Conflict, match="takes no round; accepted: an accepted round"):
         decide(done.rounds.get(number=3), "rerun", "", person("bob"))
+
+
+def test_a_report_that_another_kopt_wrote_still_has_its_gain(
+    idle: WorkerContext,
+    ended: Campaign,
+    judge: cast.Moody,
+    now: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (made,) = queue_campaigns([ended.pk], "asked for")
+    evaluate(made.pk, idle)
+
+    def report_of(evaluation: Evaluation) -> object:
+        return None if evaluation.kind == EvaluationKind.REPORT else evaluation.facts
+
+    monkeypatch.setattr("campaigns.steps.measuring.series.report_of", report_of)
+    sort_measured(Evaluation.objects.get(pk=made.pk))
+    entry = SeriesEntry.objects.get()
+    assert (entry.sort, entry.was["gain"]["gain"]) == ("noise", pytest.approx(1.5, abs=0.01))
