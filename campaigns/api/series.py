@@ -12,18 +12,37 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.api.campaigns import checked
+from campaigns.api.measured import GainSerializer
 from campaigns.models import Campaign, SeriesAnswerWord, SeriesEntry
-from campaigns.records.series import SeriesRow, series_of
+from campaigns.records.series import series_of
 from campaigns.steps.review.answer_series import answer_series
 from knowledge.api.lists import ListView, Rows
-from knowledge.api.shapes import body_of, shape_of
+from knowledge.api.shapes import body_of
 from knowledge.api.view import ApiView
 
-SeriesRowSerializer = shape_of(
+SAID = body_of(
+    "SeriesAnswer",
+    answer=fields.CharField(),
+    by=fields.CharField(source="by.username"),
+    why=fields.CharField(),
+)
+SeriesRowSerializer = body_of(
     "SeriesRow",
-    SeriesRow,
-    "id campaign round evaluation before at why sort words sentence gain gain_low gain_high pairs "
-    "environment changed waits answer",
+    "One measurement. before: the evaluation it is compared with. changed: what differs from that.",
+    id=fields.IntegerField(source="entry.pk"),
+    campaign=fields.IntegerField(source="entry.campaign_id"),
+    round=fields.IntegerField(source="entry.round.number"),
+    evaluation=fields.IntegerField(source="entry.evaluation"),
+    before=fields.IntegerField(source="entry.before", allow_null=True),
+    at=fields.DateTimeField(source="entry.at"),
+    why=fields.CharField(source="entry.why"),
+    sort=fields.CharField(),
+    sentence=fields.CharField(source="entry.sentence"),
+    gain=GainSerializer(source="now.gain", allow_null=True),
+    environment=fields.DictField(source="now.environment"),
+    changed=fields.ListField(child=fields.DictField(), source="entry.changed"),
+    waits=fields.BooleanField(),
+    answer=SAID(allow_null=True),
 )
 SERIES_ANSWER = body_of(
     "NewSeriesAnswer",
@@ -41,7 +60,7 @@ class Series(ListView):
     queryset = SeriesEntry.objects.none()
 
     def rows(self, **path: Any) -> Rows:
-        return [one.row for one in series_of(get_object_or_404(Campaign, **path))]
+        return series_of(get_object_or_404(Campaign, **path))
 
 
 class SeriesAnswers(ApiView, GenericAPIView):
@@ -57,4 +76,4 @@ class SeriesAnswers(ApiView, GenericAPIView):
         body = checked(self.body(), SERIES_ANSWER)
         answer_series(campaign, key, body["answer"], body.get("why", ""), request.user)
         shown = next(one for one in series_of(campaign) if one.entry.pk == key)
-        return Response(SeriesRowSerializer(shown.row).data, 201)
+        return Response(SeriesRowSerializer(shown).data, 201)

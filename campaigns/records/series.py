@@ -10,7 +10,9 @@ from typing import Any
 
 import msgspec
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import BigIntegerField, Exists, Max, OuterRef, Q, QuerySet
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from campaigns.evaluator.contract import Outcome
@@ -29,11 +31,11 @@ from campaigns.models import (
     SeriesEntry,
     SeriesWish,
 )
-from campaigns.models.evaluation import CARD
 from campaigns.models.transitions import WORKING
-from campaigns.records.evaluations import REPRODUCED_IN
+from campaigns.records.evaluations import REPRODUCED_IN, UNKNOWN
 from campaigns.rules.noise.series import (
     DUE,
+    NAMES,
     Changed,
     Environment,
     SeriesSession,
@@ -81,21 +83,17 @@ def may_be_in_series(round_: Round) -> bool:
     return round_.chosen_id is not None and accepted().filter(pk=round_.chosen_id).exists()
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
-    """A kernel that should be measured again. why: in words without a full stop."""
-
-    candidate: int
-    why: str
-
-
-def due_on(platform: int, environment_for: Callable[[str], Environment]) -> Due | None:
-    """The kernel of this platform that has waited longest; None where none is due.
+def due_on(platform: int, environment_for: Callable[[str], Environment]) -> tuple[int, str] | None:
+    """The key of the kernel of this platform that has waited longest, and why it is due.
 
     environment_for: backend → what this worker would measure with now. A kernel that was ever
     measured so is not due for a change: workers of two hosts would else take turns for ever.
     """
-    rows = in_series().filter(round__campaign__platform=platform).exclude(pk__in=under_way())
+    taken = Evaluation.objects.filter(kind=EvaluationKind.SERIES).exclude(
+        state=EvaluationState.DONE
+    )
+    rows = in_series().filter(round__campaign__platform=platform)
+    rows = rows.exclude(pk__in=taken.values("candidate"))
     columns = ("pk", "round__campaign__backend", "round__campaign__protocol__digest")
     found = {key: rest for key, *rest in rows.values_list(*columns)}
     known = _measured(found)
@@ -103,15 +101,8 @@ def due_on(platform: int, environment_for: Callable[[str], Environment]) -> Due 
         backend, protocol = found[key]
         now = {**environment_for(backend), "protocol": protocol}
         if why := why_due(known[key], now):
-            return Due(key, why)
+            return key, why
     return None
-
-
-def under_way() -> list[int]:
-    """The keys of candidates whose measurement waits, or is being made."""
-    rows = Evaluation.objects.filter(kind=EvaluationKind.SERIES)
-    open_ones = rows.exclude(state=EvaluationState.DONE)
-    return list(open_ones.values_list("candidate", flat=True))
 
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -159,10 +150,8 @@ def why_due(known: list[_Telling], now: Environment) -> str:
 def environment_in(evaluation: Evaluation) -> dict[str, str]:
     """What a stored measurement ran with, by the names of the series; "" is unknown."""
     told = evaluation.report.get("environment") or {}
-    names = ("driver", "clock policy", "compiler", "torch", "kopt", "protocol")
-    known = {name: str(told.get(name) or "") for name in names}
-    known = {name: "" if text == "unknown" else text for name, text in known.items()}
-    return {**known, "card": str(told.get(CARD) or "")}
+    known = {name: str(told.get(name) or "") for name in NAMES}
+    return {name: "" if text == UNKNOWN else text for name, text in known.items()}
 
 
 def anchor_of(evaluation: Evaluation) -> Evaluation | None:
@@ -171,65 +160,27 @@ def anchor_of(evaluation: Evaluation) -> Evaluation | None:
     That is the last one that somebody accepted, else the campaign's own at its end, else the first
     of the series; never the last as such, or many small steps would each be called noise.
     """
-    same = Evaluation.objects.filter(
-        candidate=evaluation.candidate_id, state=EvaluationState.DONE, void="", pk__lt=evaluation.pk
-    )
-    entries = SeriesEntry.objects.filter(campaign=evaluation.campaign)
-    taken = SeriesAnswer.objects.filter(
-        campaign=evaluation.campaign, data__answer=SeriesAnswerWord.KNOWN
-    )
-    accepted_keys = entries.filter(pk__in=[row.entry for row in taken])
-    first_keys = entries.filter(data__sort=SeriesSort.FIRST)
-    for rows in (
-        same.filter(pk__in=[row.evaluation for row in accepted_keys]).order_by("-pk"),
-        same.filter(kind=EvaluationKind.REPORT, outcome="passed").order_by("-pk"),
-        same.filter(pk__in=[row.evaluation for row in first_keys]).order_by("pk"),
+    campaign = evaluation.campaign
+    answers = SeriesAnswer.objects.filter(campaign=campaign, data__answer=SeriesAnswerWord.KNOWN)
+    entries = SeriesEntry.objects.filter(campaign=campaign)
+    taken = entries.filter(pk__in=[row.entry for row in answers])
+    first = entries.filter(data__sort=SeriesSort.FIRST)
+    earlier = Evaluation.objects.filter(candidate=evaluation.candidate_id, pk__lt=evaluation.pk)
+    for wanted in (
+        Q(pk__in=[row.evaluation for row in taken]),
+        Q(kind=EvaluationKind.REPORT, outcome=Outcome.PASSED, void=""),
+        Q(pk__in=[row.evaluation for row in first]),
     ):
-        if found := rows.first():
+        if found := earlier.filter(wanted).order_by("-pk").first():
             return found
     return None
 
 
 def why_queued(evaluation: Evaluation) -> str:
-    """Why it was asked for, in words without a full stop."""
-    wish = SeriesWish.objects.filter(
-        campaign=evaluation.campaign, data__evaluation=evaluation.pk
-    ).first()
-    # A repeated one has the reason of the one before it.
-    earlier = SeriesWish.objects.filter(
-        campaign=evaluation.campaign,
-        round=evaluation.candidate.round_id,
-        data__evaluation__lt=evaluation.pk,
-    )
-    found = wish or earlier.last()
+    """Why it was asked for, without a full stop. A repeated one has the reason of the first."""
+    wishes = SeriesWish.objects.filter(round=evaluation.candidate.round_id)
+    found = wishes.filter(data__evaluation__lte=evaluation.pk).last()
     return found.why if found else ""
-
-
-class SeriesRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One measurement of a series, for pages and as data.
-
-    id: of its entry. why: it was measured. changed: what differs from what it is compared with.
-    answer: what a person said, by and with their reason; None for none, or where none is asked.
-    """
-
-    id: int
-    campaign: int
-    round: int
-    evaluation: int
-    before: int | None
-    at: str
-    why: str
-    sort: str
-    words: str
-    sentence: str
-    gain: float | None
-    gain_low: float | None
-    gain_high: float | None
-    pairs: int | None
-    environment: dict[str, str]
-    changed: list[dict[str, str]]
-    waits: bool
-    answer: dict[str, str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,31 +213,6 @@ class Shown:
         """What differs from before, in words."""
         return changed_words(Changed(**one) for one in self.entry.changed)
 
-    @property
-    def row(self) -> SeriesRow:
-        entry, now, said = self.entry, self.now, self.answer
-        gain = now.gain
-        return SeriesRow(
-            id=entry.pk,
-            campaign=entry.campaign_id,
-            round=entry.round.number if entry.round else 0,
-            evaluation=entry.evaluation,
-            before=entry.before,
-            at=entry.at.isoformat(),
-            why=entry.why,
-            sort=self.sort.value,
-            words=self.sort.words,
-            sentence=entry.sentence,
-            gain=gain.gain if gain else None,
-            gain_low=gain.low if gain else None,
-            gain_high=gain.high if gain else None,
-            pairs=gain.pairs if gain else None,
-            environment=dict(now.environment),
-            changed=entry.changed,
-            waits=self.waits,
-            answer={"answer": said.answer, "by": str(said.by), "why": said.why} if said else None,
-        )
-
 
 def series_of(campaign: Campaign) -> list[Shown]:
     """What was measured again of a campaign, the newest first; two queries."""
@@ -295,7 +221,10 @@ def series_of(campaign: Campaign) -> list[Shown]:
 
 def waiting_series() -> list[Shown]:
     """What waits for an answer in all campaigns, the oldest first; two queries."""
-    return [one for one in reversed(_shown(SeriesEntry.objects.all())) if one.waits]
+    newest = SeriesEntry.objects.order_by().values("round").annotate(last=Max("pk"))
+    asking = [sort for sort in SeriesSort if sort.asks]
+    rows = SeriesEntry.objects.filter(pk__in=newest.values("last"), data__sort__in=asking)
+    return [one for one in reversed(_shown(rows)) if one.waits]
 
 
 def _shown(rows: Any) -> list[Shown]:
@@ -325,7 +254,13 @@ def alarm_of(campaign: Campaign) -> Shown | None:
 
 def unsorted() -> QuerySet[Evaluation]:
     """Measurements of the series that tell something and have no entry yet."""
-    done = Evaluation.objects.filter(kind=EvaluationKind.SERIES, state=EvaluationState.DONE)
-    known = SeriesEntry.objects.order_by().values_list("data__evaluation", flat=True)
+    named = Cast(KT("data__evaluation"), BigIntegerField())
+    entries = SeriesEntry.objects.filter(round=OuterRef("candidate__round")).annotate(of=named)
     telling = [one for one in Outcome if not one.tells_nothing]
-    return done.filter(void="", outcome__in=telling).exclude(pk__in=[*known])
+    return Evaluation.objects.filter(
+        ~Exists(entries.filter(of=OuterRef("pk"))),
+        kind=EvaluationKind.SERIES,
+        state=EvaluationState.DONE,
+        void="",
+        outcome__in=telling,
+    )

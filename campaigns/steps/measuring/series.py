@@ -70,7 +70,8 @@ def continue_series(worker: Worker, device: Device) -> list[tuple[Campaign, Next
     if found is None and is_quiet(worker, device):
         due = due_on(worker.platform_id, cache(partial(environment_of, device)))
         if due is not None:
-            found = queue_series(Candidate.objects.get(pk=due.candidate), due.why)
+            key, why = due
+            found = queue_series(Candidate.objects.get(pk=key), why)
     return [(found.campaign, Next(measure=(found.pk,)))] if found else []
 
 

@@ -126,7 +126,7 @@ def test_the_same_over_rest(client: Client, bob: User, ended: Campaign, entry: S
     url = f"/api/v1/campaigns/{ended.pk}/series/"
     (row,) = client.get(url).json()["results"]
     assert (row["id"], row["sort"], row["round"], row["waits"]) == (entry.pk, "real", 3, True)
-    assert row["gain_low"] < row["gain"] < row["gain_high"]
+    assert row["gain"]["low"] < row["gain"]["gain"] < row["gain"]["high"]
     assert row["environment"]["protocol"] == ended.protocol.digest
     said = {"answer": "known", "why": "it stays"}
     wrong = client.post(f"{url}{entry.pk}/answer/", {"answer": "no"}, "application/json")
