@@ -40,6 +40,7 @@ class Migration(migrations.Migration):
             name="SeriesEntry",
             fields=[],
             options={
+                "verbose_name_plural": "series entries",
                 "proxy": True,
                 "indexes": [],
                 "constraints": [],
@@ -50,6 +51,7 @@ class Migration(migrations.Migration):
             name="SeriesWish",
             fields=[],
             options={
+                "verbose_name_plural": "series wishes",
                 "proxy": True,
                 "indexes": [],
                 "constraints": [],

@@ -21,6 +21,7 @@ class SeriesWish(Event):
 
     class Meta:
         proxy = True
+        verbose_name_plural = "series wishes"
 
 
 class SeriesEntry(Event):
@@ -44,6 +45,7 @@ class SeriesEntry(Event):
 
     class Meta:
         proxy = True
+        verbose_name_plural = "series entries"
 
 
 class SeriesAnswerWord(models.TextChoices):

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
 from campaigns.models import Campaign, Candidate, Round
+from campaigns.records.series import newest_entry
 from campaigns.reports.rows import with_standing
 from campaigns.reports.tables import as_csv
 
@@ -27,7 +28,7 @@ may_change = permission_required("campaigns.change_campaign", raise_exception=Tr
 def campaign_at(campaign_id: int) -> Campaign:
     """The campaign with problem, platform, protocol and owner."""
     rows = Campaign.objects.select_related("problem", "platform", "protocol", "created_by")
-    return get_object_or_404(rows, pk=campaign_id)
+    return get_object_or_404(rows.annotate(**newest_entry()), pk=campaign_id)
 
 
 def round_at(campaign: Campaign, number: int) -> Round:

@@ -23,7 +23,7 @@ from campaigns.models import (
     SeriesWish,
 )
 from campaigns.records.review_queue import review_queue, rows_of_queue
-from campaigns.records.series import alarm_of, series_of
+from campaigns.records.series import alarm_of, newest_entry, series_of
 from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.measuring.baselines import RoundWaits
@@ -164,9 +164,8 @@ def test_another_compiler_that_costs_the_gain_is_real_and_somebody_is_told(
     assert (notice.kind, notice.url) == ("series", f"/c/{ended.pk}/series/{entry.pk}/")
     after = cast.fresh(ended)
     assert (after.result, after.incumbent_id) == (before.result, before.incumbent_id)
-    alarm = alarm_of(after)
-    assert alarm is not None
-    assert alarm.entry == entry
+    found = Campaign.objects.annotate(**newest_entry()).get(pk=ended.pk)
+    assert alarm_of(found) == {"key": entry.pk, "sentence": entry.sentence}
 
 
 @pytest.mark.usefixtures("ended")
