@@ -17,7 +17,7 @@ from campaigns.devices.discover import Device, this_device
 from campaigns.devices.hold import DeviceBusy
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.processes import remove_left_tempdirs
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Worker
 from campaigns.records.passports import passport_wanted
 from campaigns.repositories.rounds import notify_next_round, notify_round, release_rounds
 from campaigns.repositories.try_change import try_change
@@ -31,6 +31,7 @@ from campaigns.steps.measuring.build_for_search import build_for_search
 from campaigns.steps.measuring.evaluate import evaluate as measure_row
 from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.results import store_saved
+from campaigns.steps.measuring.series import continue_series
 from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.steps.notify import AGAIN, notify, notify_worker
 from campaigns.steps.review.decide import carry_out_reruns
@@ -103,9 +104,15 @@ class Heartbeat(threading.Thread):
         ring_for_deliveries()
         ring_for_mail()
         if worker and self.device:
-            note_host(worker, self.device)
-            if passport_wanted(worker, self.device):
-                notify_worker(worker)
+            self._use_idle(worker, self.device)
+
+    def _use_idle(self, worker: Worker, device: Device) -> None:
+        """See what is due on a device that nobody needs: the series, and a passport."""
+        note_host(worker, device)
+        for campaign, following in continue_series(worker, device):
+            notify(campaign, following)
+        if passport_wanted(worker, device):
+            notify_worker(worker)
 
     def stop(self) -> None:
         """End the thread and wait for its last turn."""

@@ -29,6 +29,7 @@ from campaigns.views.out.webhooks import redeliver, stop_webhook, webhook, webho
 from campaigns.views.problem import import_problem, new_problem, problem, problem_by_name
 from campaigns.views.review import count, decide_result, decide_round, following, queue, undo
 from campaigns.views.round import round_, round_diff, round_source, round_tab, rounds
+from campaigns.views.series import series_entry
 from campaigns.views.site import audit, health, jobs, palette, shortcuts, team, theme
 from campaigns.views.submit import again, hand_in, repair, round_result, submission
 from campaigns.views.sweep import sweep, sweep_panel
@@ -105,6 +106,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("webhooks/<int:key>/d/<int:delivery>/again", redeliver, name="redeliver"),
     path("c/<int:campaign_id>/trail.zip", trail, name="trail"),
     path(ROUND, round_, name="round"),
+    path(CAMPAIGN + "series/<int:key>/", series_entry, name="series_entry"),
     path(CAMPAIGN + "decide", decide_result, name="decide_result"),
     path(CAMPAIGN + "decisions/<int:key>/undo", undo, name="undo_decision"),
     path(ROUND + "decide", decide_round, name="decide_round"),

@@ -6,6 +6,7 @@ from campaigns.api import reading
 from campaigns.api.campaigns import ARCHIVING, STEPS, Archiving, Campaigns, RestartAnswers, Steering
 from campaigns.api.own_problems import BringProblem
 from campaigns.api.review import ResultDecisions, ReviewQueueView, RoundDecisions, UndoDecision
+from campaigns.api.series import Series, SeriesAnswers
 from campaigns.api.submissions import HandIn, MeasureAgain, Mend, OneSubmission, Submissions
 from campaigns.api.workers import OnePassport, OneWorker, Workers
 
@@ -53,6 +54,8 @@ urlpatterns = [
         RoundDecisions.as_view(),
         name="round_decisions",
     ),
+    path(ONE_CAMPAIGN + "series/", Series.as_view(), name="series"),
+    path(ONE_CAMPAIGN + "series/<int:key>/answer/", SeriesAnswers.as_view(), name="series_answer"),
     path(ONE_CAMPAIGN + "decisions/", ResultDecisions.as_view(), name="result_decisions"),
     path(ONE_CAMPAIGN + "decisions/<int:key>/undo/", UndoDecision.as_view(), name="undo_decision"),
     path("", include("campaigns.repositories.api")),

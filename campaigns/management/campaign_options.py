@@ -108,6 +108,15 @@ ASSUMED = (
 
 RESTART = (KEY, argument("--decline", action="store_true", help="continue without it"))
 UNMASK = (KEY, argument("round", type=int, help="the number of a hidden round"))
+REMEASURE = (
+    argument(
+        "campaigns",
+        type=int,
+        nargs="*",
+        metavar="campaign",
+        help="the numbers of campaigns; default: all with an accepted round",
+    ),
+)
 BISECT = (
     KEY,
     argument("--good", type=int, default=1, help="an accepted round that is fast; default: 1"),

@@ -16,6 +16,7 @@ from campaigns.models.kinds import EvaluationKind, RoundKind
 from campaigns.models.passport import Passport
 from campaigns.models.problem import Case, Problem
 from campaigns.models.round import Candidate, Round, Submission, Submitter
+from campaigns.models.series import SeriesAnswer, SeriesAnswerWord, SeriesEntry, SeriesWish
 from campaigns.models.sweep import Sweep, SweepOrder, SweepPoint
 from campaigns.models.transitions import (
     CampaignState,
@@ -65,6 +66,10 @@ __all__ = [
     "Round",
     "RoundKind",
     "RoundState",
+    "SeriesAnswer",
+    "SeriesAnswerWord",
+    "SeriesEntry",
+    "SeriesWish",
     "Standing",
     "StandingAnswer",
     "StandingWord",

@@ -19,6 +19,8 @@ from knowledge.models.guarded import ALWAYS, Guarded, Immutable
 CARD = "card"
 # The key of the device's state before: idle, or why it was measured anyway.
 GATE = "device before"
+# The key of the digest of the campaign's protocol.
+PROTOCOL = "protocol"
 
 
 class Evaluation(Stateful):

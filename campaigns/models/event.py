@@ -65,6 +65,8 @@ class Event(Guarded):
             once_per("number", "unmasked", "one_unmasking_per_round"),
             once_per("question", "placeholder", "one_placeholder_per_question"),
             once_per("standing", "standing_answered", "one_answer_per_standing"),
+            once_per("evaluation", "series_sorted", "one_sort_per_measurement"),
+            once_per("entry", "series_answered", "one_answer_per_entry"),
         )
 
     def __str__(self) -> str:

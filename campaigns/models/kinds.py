@@ -21,6 +21,7 @@ class EvaluationKind(models.TextChoices):
     REMEASURE = "remeasure"
     REPORT = "report"
     REPRODUCE = "reproduce"
+    SERIES = "series"
     # A reference implementation in torch beside the candidate.
     EAGER = "eager"
     COMPILE = "compile"
@@ -35,6 +36,7 @@ class EvaluationRole(Enum):
     HELP = "help"
     FINAL = "final"
     REPRODUCTION = "reproduction"
+    SERIES = "series"
     TORCH = "torch"
 
 
@@ -73,7 +75,13 @@ class EvaluationTraits:
     @property
     def is_apart(self) -> bool:
         """Whether no campaign waits for it, and a finished one may still have it."""
-        return self.role in (EvaluationRole.REPRODUCTION, EvaluationRole.TORCH)
+        apart = (EvaluationRole.REPRODUCTION, EvaluationRole.SERIES, EvaluationRole.TORCH)
+        return self.role in apart
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether a round that comes later ends it, and it waits again."""
+        return self.role in (EvaluationRole.SERIES, EvaluationRole.TORCH)
 
     @property
     def is_after_the_round(self) -> bool:
@@ -82,8 +90,11 @@ class EvaluationTraits:
 
     @property
     def counts(self) -> bool:
-        """Whether its time is device time of the campaign: builds need none, torch is no search."""
-        return self.needs_device and not self.is_torch
+        """Whether its time is device time of the campaign.
+
+        Builds need none, torch is no search, and the series begins when the campaign is over.
+        """
+        return self.needs_device and not self.gives_way
 
 
 def _torch(words: str) -> EvaluationTraits:
@@ -108,6 +119,7 @@ EVALUATION_KINDS: Mapping[str, EvaluationTraits] = {
     EvaluationKind.REPRODUCE: EvaluationTraits(
         "on another device", EvaluationRole.REPRODUCTION, ends_early=True
     ),
+    EvaluationKind.SERIES: EvaluationTraits("against v0 again", EvaluationRole.SERIES),
     EvaluationKind.EAGER: _torch("torch eager"),
     EvaluationKind.COMPILE: _torch("torch.compile"),
     EvaluationKind.COMPILE_MAX: _torch("torch.compile, max-autotune"),

@@ -18,7 +18,14 @@ from campaigns.devices.discover import Device
 from campaigns.devices.hold import holder
 from campaigns.devices.host_software import HealthFinding, State
 from campaigns.devices.idle import look
-from campaigns.models import DeviceWait, Evaluation, EvaluationState, Passport, Worker
+from campaigns.models import (
+    DeviceWait,
+    Evaluation,
+    EvaluationKind,
+    EvaluationState,
+    Passport,
+    Worker,
+)
 from campaigns.models.transitions import WORKING
 from campaigns.records.device_waits import waits_on
 from campaigns.records.values import picked
@@ -252,10 +259,18 @@ def is_free(worker: Worker, device: Device) -> bool:
 
     Whoever asks for a passport now has it now: only campaigns go first.
     """
-    if awaited_evaluations(worker).exists() or holder(device) is not None:
+    if is_needed(worker, device):
         return False
-    if open_wish(worker):
-        return True
+    return open_wish(worker) is not None or is_quiet(worker, device)
+
+
+def is_needed(worker: Worker, device: Device) -> bool:
+    """Whether a campaign waits for the device, or a process of ours holds it."""
+    return awaited_evaluations(worker).exists() or holder(device) is not None
+
+
+def is_quiet(worker: Worker, device: Device) -> bool:
+    """Whether nothing was measured for a while, and nothing else runs on the device."""
     recent = timezone.now() - timedelta(seconds=settings.KOPT_PASSPORT_QUIET_S)
     if worker.started_at > recent:
         return False
@@ -268,13 +283,16 @@ def is_free(worker: Worker, device: Device) -> bool:
 
 
 def awaited_evaluations(worker: Worker) -> QuerySet[Evaluation]:
-    """Evaluations that this worker could be measuring, or that somebody measures on it."""
+    """Evaluations that this worker could be measuring, or that somebody measures on it.
+
+    The series goes after everything else.
+    """
     states = (EvaluationState.QUEUED, EvaluationState.RUNNING)
     return Evaluation.objects.filter(
         state__in=states,
         candidate__round__campaign__platform=worker.platform_id,
         candidate__round__campaign__state__in=WORKING,
-    )
+    ).exclude(kind=EvaluationKind.SERIES)
 
 
 COSTS = "verdicts use the noise of each campaign's own baseline"

@@ -24,6 +24,7 @@ from campaigns.records.decisions import (
     said_by_subject,
 )
 from campaigns.records.rounds import proposed_by
+from campaigns.records.series import owners_of_entry, waiting_series
 from campaigns.records.verdicts import gain_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.review import standing as review
@@ -41,7 +42,7 @@ from knowledge.lookup.waiting import (
 
 # What tells whose the best kernel of a campaign is.
 OF_ITS_BEST = ("incumbent__round__number", "incumbent__round__submission__by")
-OURS = (WaitingKind.ROUND, WaitingKind.RESULT)
+OURS = (WaitingKind.ROUND, WaitingKind.RESULT, WaitingKind.SERIES)
 DECIDABLE = (VerdictWord.ACCEPTED, VerdictWord.NEEDS_REVIEW)
 
 
@@ -91,10 +92,12 @@ def rows_of_queue(waiting: Sequence[Waiting]) -> list[WaitingRow]:
     """What a page says of these, in their order."""
     ours = {one.key: one for one in waiting if one.kind is WaitingKind.ROUND}
     results = {one.key: one for one in waiting if one.kind is WaitingKind.RESULT}
+    series = {one.key: one for one in waiting if one.kind is WaitingKind.SERIES}
     found: Rows = {
         **rows_in_wiki(one for one in waiting if one.kind not in OURS),
         **{(WaitingKind.ROUND, row.waiting.key): row for row in _round_rows(ours)},
         **{(WaitingKind.RESULT, row.waiting.key): row for row in _result_rows(results)},
+        **{(WaitingKind.SERIES, row.waiting.key): row for row in _series_rows(series)},
     }
     keys = ((one.kind, one.key) for one in waiting)
     return [found[key] for key in keys if key in found]
@@ -113,7 +116,7 @@ class _Judged:
 
 
 def _ours() -> Iterable[Waiting]:
-    """Rounds, then results."""
+    """Rounds, then results, then what moved when it was measured again."""
     said = said_by_subject(ReviewDecision.objects.counting())
     policy, waived, needs = review_policy(), _waived_rounds(), defaultdict(list)
     for row in _judged():
@@ -139,6 +142,11 @@ def _ours() -> Iterable[Waiting]:
             yield Waiting(
                 campaign.finished_at, WaitingKind.RESULT, campaign.pk, people, stands.asks
             )
+    for one in waiting_series():
+        entry, people = one.entry, owners_of_entry(one.entry)
+        yield Waiting(
+            entry.at, WaitingKind.SERIES, entry.pk, people, f"an answer: {one.sort.words}"
+        )
 
 
 def _judged() -> Iterable[_Judged]:
@@ -200,6 +208,22 @@ def _result_rows(waiting: Mapping[int, Waiting]) -> Iterable[WaitingRow]:
             waiting[row.pk].asks,
             str(row.created_by or "a command"),
             f"{row.platform.name}: {shown}",
+        )
+
+
+def _series_rows(waiting: Mapping[int, Waiting]) -> Iterable[WaitingRow]:
+    for one in waiting_series() if waiting else ():
+        entry = one.entry
+        if entry.pk not in waiting:
+            continue
+        number, campaign = entry.round.number if entry.round else 0, entry.campaign
+        yield WaitingRow(
+            waiting[entry.pk],
+            f"Measured again: round {number} of {campaign.title}",
+            reverse("series_entry", args=[campaign.pk, entry.pk]),
+            waiting[entry.pk].asks,
+            str(campaign.created_by or "a command"),
+            entry.sentence,
         )
 
 

@@ -25,6 +25,7 @@ from campaigns.records.baselines import is_over, wants_baselines
 from campaigns.records.campaigns import intake_of, stop_policy_of
 from campaigns.records.cases import dispatch_of
 from campaigns.records.device_waits import no_worker_of
+from campaigns.records.series import alarm_of, series_of
 from campaigns.records.submissions import takes_candidates, takes_later
 from campaigns.records.target.ceilings import ceilings_of, missing_spec_of, pitfalls_of
 from campaigns.records.target.target_drift import drift_of
@@ -96,7 +97,7 @@ def campaign_page(
     now = timezone.now()
     version = campaign_version(found, heartbeat_of(found, now))
     context = _context(request, campaign_sheet(found, now), version)
-    context |= review_of_result(request, found)
+    context |= review_of_result(request, found) | {"alarm": alarm_of(found)}
     if found.state == CampaignState.DRAFT:
         context |= {
             "checklist": checklist(found),
@@ -138,6 +139,7 @@ def _activity(request: HttpRequest, sheet: CampaignSheet) -> dict[str, Any]:
         "proposers": proposer_rows(sheet, timezone.now()),
         "course": course_of(found),
         "lineage": lineage_of(found),
+        "series": series_of(found),
         "dispatch": dispatch_of(sheet.best.round) if sheet.best else None,
         "others": others_learned(
             op=found.problem.op,

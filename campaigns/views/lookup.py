@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from campaigns.models import Campaign, Candidate, Round
+from campaigns.records.series import newest_entry
 from campaigns.reports.rows import with_standing
 
 # No row and no file has more; int() refuses very long texts with an error of its own.
@@ -26,7 +27,7 @@ def campaign_at(campaign_id: int) -> Campaign:
     rows = Campaign.objects.select_related(
         "problem", "platform", "protocol", "created_by", "archived"
     )
-    return get_object_or_404(rows, pk=campaign_id)
+    return get_object_or_404(rows.annotate(**newest_entry()), pk=campaign_id)
 
 
 def round_at(campaign: Campaign, number: int) -> Round:

@@ -19,6 +19,7 @@ from campaigns.api.review import WaitingSerializer
 from campaigns.models import Campaign, DecisionWord, ReviewDecision, Round
 from campaigns.records.decisions import MAY_RERUN, Reviewed, reviewed_result, reviewed_round
 from campaigns.records.review_queue import ReviewQueue, queue_mark, review_queue, rows_of_queue
+from campaigns.records.series import may_be_in_series
 from campaigns.records.submissions import no_round_left, not_now
 from campaigns.rules.review.standing import RERUN
 from campaigns.steps.review.decide import decide as take_decision
@@ -132,12 +133,14 @@ def _no_rerun(request: HttpRequest, found: Reviewed) -> str:
     """Why a round cannot be sent for a re-run now, in a few words; "" where it can."""
     if found.round is None or RERUN not in found.choices:
         return ""
-    if found.campaign.is_finished:
+    if found.campaign.is_finished and not may_be_in_series(found.round):
         return "a finished campaign takes no round"
-    if found.is_incumbent:
+    if found.is_incumbent and not found.campaign.is_finished:
         return "each round measures the incumbent"
     if not request.user.has_perm(MAY_RERUN):
         return "needs the role engineer or lead"
+    if found.campaign.is_finished:
+        return ""
     return not_now(found.campaign) or no_round_left(found.campaign)
 
 

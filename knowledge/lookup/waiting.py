@@ -27,6 +27,7 @@ class WaitingKind(StrEnum):
 
     ROUND = "round"
     RESULT = "result"
+    SERIES = "series"
     SPEC = "spec"
     LESSON = "lesson"
     DISAGREEMENT = "disagreement"

@@ -67,6 +67,7 @@ class NoticeKind(models.TextChoices):
     RETURNED = "returned", "returned"
     INVALID = "invalid", "marked invalid"
     RERUN = "rerun", "re-run"
+    SERIES = "series", "measured again"
 
 
 class NotificationQuerySet(models.QuerySet["Notification"]):

@@ -54,6 +54,7 @@ from campaigns.steps.lifecycle.create_campaign import (
 from campaigns.steps.lifecycle.restart import answer_restart, unmask
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.lifecycle.set_target import PlaceholderRefused, allow_placeholder
+from campaigns.steps.measuring.series import NotInSeries, queue_campaigns
 from campaigns.steps.notify import Next, notify
 from campaigns.steps.problems import find_problem
 from campaigns.steps.rounds.bisect import BisectDevice, BisectQuestion, BisectRefused, bisect
@@ -73,7 +74,7 @@ OF_OPTIONS = (CampaignRefused, IntakeError, PolicyError, ProposersError)
 class Command(ImportVerbs):
     help = "Campaigns: one problem on one platform with one backend and one goal"
     exits: ClassVar[Exits] = {
-        UnknownPlatform: ExitCode.NOT_FOUND,
+        **dict.fromkeys((UnknownPlatform, NotInSeries), ExitCode.NOT_FOUND),
         TargetUnknown: ExitCode.NO_APPROVED_VALUE,
         **dict.fromkeys(OF_OPTIONS, ExitCode.USAGE),
         **dict.fromkeys((DeviceError, GoalError, LineageError, TrailRefused), ExitCode.USAGE),
@@ -121,6 +122,7 @@ class Command(ImportVerbs):
             Verb("import", "import a trail, of kopt or of another system", self.bring, IMPORT),
             Verb("imported", "list or show what was imported", self.imported, IMPORTED),
             Verb("lineage", "write accepted rounds as git commits", self.lineage, (KEY,)),
+            Verb("remeasure", "measure against v0 again", self.remeasure, options.REMEASURE),
             Verb("bisect", "find the first slower accepted round", self.bisect, options.BISECT),
         )
 
@@ -219,6 +221,13 @@ class Command(ImportVerbs):
             {"campaign": row.pk, **place, "commits": [commit_facts(one) for one in commits]},
             "\n".join([*lines, *map(commit_line, commits)]),
         )
+
+    def remeasure(self, *, campaigns: list[int]) -> None:
+        queued = queue_campaigns(campaigns, "asked for by a command")
+        rows = [(one.campaign, one.candidate.round.number, one) for one in queued]
+        found = [{"campaign": c.pk, "round": n, "evaluation": one.pk} for c, n, one in rows]
+        lines = [f"campaign {c.pk}, round {n}: queued, evaluation {one.pk}" for c, n, one in rows]
+        self.emit(found, "\n".join(lines) or "nothing: no campaign has an accepted round")
 
     def bisect(
         self, *, campaign: int, good: int, bad: int | None, slower_than: str, case: list[str]

@@ -73,11 +73,11 @@ WAITS_S = 10.0
 
 
 class RoundWaits(Exception):
-    """A round needs the device now; torch can wait."""
+    """A round needs the device now; torch and the series can wait."""
 
 
 def gives_way(context: WorkerContext) -> bool:
-    """Whether no device is left for torch, of those that campaigns at work would take."""
+    """Whether no device is left beside those that campaigns at work would take."""
     platform = context.worker.platform_id
     return _serves_others(context) and not has_device_to_spare(platform)
 
@@ -90,7 +90,7 @@ def _serves_others(context: WorkerContext) -> bool:
 
 def require_no_round(evaluation: Evaluation, context: WorkerContext) -> None:
     """Called while it is measured. Raises RoundWaits, at once where no other worker is idle."""
-    if not (evaluation.traits.is_torch and _serves_others(context)):
+    if not (evaluation.traits.gives_way and _serves_others(context)):
         return
     platform = context.worker.platform_id
     patience_s = WAITS_S if idle_workers().filter(platform=platform).exists() else 0.0

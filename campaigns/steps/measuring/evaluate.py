@@ -15,6 +15,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from campaigns.devices.discover import Device
+from campaigns.devices.environment import environment_of
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.idle import is_gated
 from campaigns.devices.launch import Beat
@@ -23,7 +24,7 @@ from campaigns.devices.processes import ClaimLost, is_gone, is_here, tempdir, wo
 from campaigns.evaluator.contract import Case, Job, MachineCode, Outcome, Phase, Report, Sanitized
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Cause, Evaluation, EvaluationKind, EvaluationState, Worker
-from campaigns.models.evaluation import CARD, GATE
+from campaigns.models.evaluation import CARD, GATE, PROTOCOL
 from campaigns.models.kinds import EvaluationRole
 from campaigns.models.transitions import WORKING
 from campaigns.records.baselines import may_be_measured
@@ -80,7 +81,8 @@ def evaluate(key: int, context: WorkerContext) -> Campaign | None:
             report = _run(evaluation, context)
             if report is None:
                 return None
-            return _finish(evaluation, _completed(report, context.device, found))
+            facts = _facts(evaluation, context.device, found)
+            return _finish(evaluation, _completed(report, facts))
     except DeviceBusy as busy:
         wait_for_device(evaluation, context.worker, Cause.HELD, str(busy))
         raise
@@ -107,6 +109,7 @@ def _wanted(key: int, context: WorkerContext) -> Evaluation | None:
 # Role → whether a worker may take it now; all others only while their campaign is at work.
 MAY_BEGIN: Mapping[EvaluationRole, Callable[[Evaluation, WorkerContext], bool]] = {
     EvaluationRole.TORCH: lambda e, context: may_be_measured(e) and not gives_way(context),
+    EvaluationRole.SERIES: lambda e, context: may_be_measured(e) and not gives_way(context),
     EvaluationRole.REPRODUCTION: lambda e, context: may_reproduce(e, card_of(context.device)),
 }
 
@@ -142,7 +145,7 @@ def _refuse_if_taken(worker: Worker, device: Device) -> None:
 
 
 def _run(evaluation: Evaluation, context: WorkerContext) -> Report | None:
-    """The report; None where the claim was lost, or a round goes before torch."""
+    """The report; None where the claim was lost, or a round goes before it."""
 
     def beat() -> None:
         worker_beat(context.worker.name, context.device)
@@ -217,20 +220,27 @@ def job_of(evaluation: Evaluation, device: Device, folder: Path) -> Job:
     return torch_job(job, evaluation) if traits.is_torch else job
 
 
-def _completed(report: Report, device: Device, found: DeviceCheck) -> Report:
+def _completed(report: Report, facts: Mapping[str, str]) -> Report:
     """Add where each candidate was measured, and see whether its times are some."""
-    own = _without_host_noise(_placed(report, device, found))
-    return replace(own, rivals=tuple(_completed(one, device, found) for one in report.rivals))
+    placed = replace(report, environment={**report.environment, **facts})
+    own = _without_host_noise(placed)
+    return replace(own, rivals=tuple(_completed(one, facts) for one in report.rivals))
 
 
-def _placed(report: Report, device: Device, found: DeviceCheck) -> Report:
-    """Add the device, so that another one of the same model stays distinguishable.
+def _facts(evaluation: Evaluation, device: Device, found: DeviceCheck) -> dict[str, str]:
+    """The device, so that another one of the same model stays distinguishable, and what measures.
 
-    Add what was seen of its use before, also where no gate applies.
+    With them what was seen of its use before, also where no gate applies.
     """
     anyway = "; measured anyway" if found.gate is DeviceState.BUSY else ""
-    more = {CARD: card_of(device), GATE: f"{found}{anyway}"}
-    return replace(report, environment={**report.environment, **more})
+    campaign = evaluation.campaign
+    measures = environment_of(device, "torch" if evaluation.traits.is_torch else campaign.backend)
+    return {
+        **{name: text for name, text in measures.items() if text},
+        PROTOCOL: campaign.protocol.digest,
+        CARD: card_of(device),
+        GATE: f"{found}{anyway}",
+    }
 
 
 def _without_host_noise(report: Report) -> Report:

@@ -23,7 +23,7 @@ from django.utils import timezone
 from campaigns.devices.processes import is_gone, worker_of
 from campaigns.evaluator.contract import ContractError, Outcome, Phase, Report
 from campaigns.evaluator.contract.files import dump, load_report
-from campaigns.models import Campaign, Candidate, Evaluation, EvaluationState
+from campaigns.models import Campaign, Candidate, Evaluation, EvaluationKind, EvaluationState
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
 from campaigns.records.evaluations import BESIDE, next_attempt, rivals_of
@@ -99,6 +99,8 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
         who = f"round {round_.number}, {evaluation.candidate.label}"
         if evaluation.traits.is_torch:
             who = f"{evaluation.traits.words} beside round {round_.number}"
+        elif evaluation.kind == EvaluationKind.SERIES:
+            who = f"round {round_.number} {evaluation.traits.words}"
         message = f"{who}: {report.outcome.value}"
         record(campaign, "evaluated", message, round=round_, evaluation=evaluation.pk)
     return campaign
@@ -138,7 +140,7 @@ def _record_rival(trial: Evaluation, candidate: Candidate, report: Report) -> No
 
 def repeat_void(evaluation: Evaluation, sentence: str) -> None:
     """Record by this sentence why it is void, and queue the next attempt, which waits for a quiet
-    host; after too many the campaign waits for a person, not where torch is measured beside it.
+    host; after too many the campaign waits for a person, not where it gives way to rounds anyway.
 
     Inside the caller's transaction.
     """
@@ -146,7 +148,7 @@ def repeat_void(evaluation: Evaluation, sentence: str) -> None:
     evaluation.queue_again()
     message = f"round {round_.number}: measurement void and repeated: {sentence}"
     record(campaign, "measurement_void", message, round=round_, evaluation=evaluation.pk)
-    if evaluation.traits.is_torch:
+    if evaluation.traits.gives_way:
         return
     void = void_since_resumed(evaluation)
     if needs_person(void):

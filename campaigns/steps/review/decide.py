@@ -13,7 +13,15 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from campaigns.models import Campaign, DecisionWord, Event, ReviewDecision, Round, Submitter
+from campaigns.models import (
+    Campaign,
+    Candidate,
+    DecisionWord,
+    Event,
+    ReviewDecision,
+    Round,
+    Submitter,
+)
 from campaigns.models.event import record
 from campaigns.proposers.handed_in import SubmissionRefused
 from campaigns.records.decisions import (
@@ -22,10 +30,12 @@ from campaigns.records.decisions import (
     reviewed_result,
     reviewed_round,
 )
+from campaigns.records.series import may_be_in_series
 from campaigns.records.submissions import no_round_left, not_now
 from campaigns.rules.review.standing import choices
 from campaigns.steps.lifecycle.control import resume
 from campaigns.steps.lifecycle.restart import hide_rounds, show_rounds
+from campaigns.steps.measuring.series import NotInSeries, queue_series
 from campaigns.steps.measuring.waits import ask_to_pause
 from campaigns.steps.notify import AGAIN, NOTHING, Next, notify
 from campaigns.steps.rounds.submit import measure_again
@@ -42,9 +52,7 @@ DECIDED, RERUN = "decided", "rerun"
 UNDO_S = 15  # a page offers ten of them; the rest is for the way to the server
 CARRIED_OUT_S = 20
 NEEDS_REASON = (DecisionWord.RETURNED, DecisionWord.INVALID)
-NO_ROUND = (
-    "is finished and takes no round; an accepted round is measured again by the nightly series"
-)
+NO_ROUND = "is finished and takes no round; accepted: an accepted round of one that is done"
 
 
 def decide(
@@ -137,7 +145,9 @@ def _checked(found: Reviewed, word: str, reason: str, by: Any) -> str:
     if not by.has_perm(MAY_RERUN):
         raise Forbidden("A re-run needs the role engineer or lead.")
     if found.campaign.is_finished:
-        raise Conflict(f"campaign {found.campaign.pk} {NO_ROUND}")
+        if found.round is None or not may_be_in_series(found.round):
+            raise Conflict(f"campaign {found.campaign.pk} {NO_ROUND}")
+        return said
     if why := not_now(found.campaign) or no_round_left(found.campaign):
         raise Conflict(f"campaign {found.campaign.pk} {why}")
     if found.is_incumbent:
@@ -226,6 +236,8 @@ def _carry_out(decision: ReviewDecision) -> Next:
         if undone or decision.pk in _carried_out([campaign.pk]):
             return NOTHING
         name, said = decision.by.get_username(), {"decision": decision.pk}
+        if campaign.is_finished and decision.round is not None and decision.round.chosen:
+            return _carry_out_in_series(decision, decision.round.chosen, name)
         try:
             made = measure_again(campaign, number, Submitter.PERSON, name, decision.by)
         except (SubmissionRefused, Forbidden) as error:
@@ -239,3 +251,18 @@ def _carry_out(decision: ReviewDecision) -> Next:
         more = {"submission": made.pk, **said}
         record(campaign, RERUN, words, round=decision.round, by=decision.by, **more)
     return AGAIN
+
+
+def _carry_out_in_series(decision: ReviewDecision, candidate: Candidate, name: str) -> Next:
+    """A finished campaign takes no round, so the kernel is measured against v0 again."""
+    number = candidate.round.number
+    try:
+        made = queue_series(candidate, f"{name} asked for a re-run", decision.by)
+    except NotInSeries as error:
+        words, more = f"round {number} is not measured again: {error}", {}
+    else:
+        words = f"round {number} is measured again in the series, as {name} asked"
+        more = {"evaluation": made.pk}
+    said = {"decision": decision.pk, **more}
+    record(decision.campaign, RERUN, words, round=decision.round, by=decision.by, **said)
+    return NOTHING

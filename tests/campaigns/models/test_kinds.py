@@ -11,8 +11,9 @@ def test_every_kind_has_a_row():
     assert all(traits.words for traits in EVALUATION_KINDS.values())
 
 
-def test_no_campaign_waits_for_reproductions_and_torch():
-    assert set(APART) == {"reproduce", "eager", "compile", "compile-max-autotune", "library"}
+def test_no_campaign_waits_for_reproductions_the_series_and_torch():
+    torch = {"eager", "compile", "compile-max-autotune", "library"}
+    assert set(APART) == {"reproduce", "series", *torch}
     assert set(AFTER_THE_ROUND) == {"report", *APART}
     assert set(HELP) == {"share", "build"}
 

@@ -212,8 +212,8 @@ def test_a_result_needs_what_its_rounds_need_and_takes_no_rerun(campaign, bench)
         cast.step(campaign)
     done = cast.fresh(campaign)
     assert done.state == CampaignState.DONE
-    with pytest.raises(Conflict, match="nightly series"):
-        decide(second(done), "rerun", "", person("bob"))
+    with pytest.raises(CurationError, match="accepted for the result"):
+        decide(done, "rerun", "", person("bob"))
     decide(done, "approved", "", person("bob"))
     found = reviewed_result(done)
     assert found is not None
