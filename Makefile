@@ -2,6 +2,7 @@
 # make quick: what needs no evaluator and no browser; for every change.
 # make test: quick, the browser, one judged candidate for each mechanism, and PostgreSQL.
 # make test-all: every test, with new examples. make lint: format and lint only.
+# make screens: pictures of the main pages, in docs/screens.
 # Variables: PYTHON=/path/to/python3.12, KERNELS=auto|own|cpu|cuda|none (docs/settings.md).
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ export KERNELS
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := run
-.PHONY: run quick test test-all tests sampled checked lint linted ready
+.PHONY: run quick test test-all tests sampled checked lint linted screens ready
 
 # The port is looked at first: on a fresh machine what follows takes minutes.
 run:
@@ -61,6 +62,10 @@ linted:
 	$(PY) -m ruff check
 
 lint: ready linted
+
+# PAGES="round rounds" takes those alone.
+screens: ready
+	$(PY) -m pytest -q -n 0 -p no:cacheprovider tests/browser/gallery.py
 
 ready:
 	@$(PYTHON) -m tools.bootstrap
