@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,7 @@ from campaigns.evaluator.contract.job import ContractError as ContractError
 
 T = TypeVar("T")
 # A report has a value of the same few types for each case, and reading hints compiles them.
-_hints = functools.cache(typing.get_type_hints)
+_hints: Callable[[Any], dict[str, Any]] = functools.cache(typing.get_type_hints)
 
 
 def build(kind: type[T], value: Any, at: str) -> T:
