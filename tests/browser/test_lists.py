@@ -14,7 +14,7 @@ from tests.campaigns.swept import ROUND, build_swept
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 # What sends a request when it is used, each by a selector that outlives a swap: what is alike in
-# name is told by its first two, and a page by its first eight.
+# name is told by its first two, and a page by its first five.
 CONTROLS = """() => {
   const all = [...document.querySelectorAll(
     "main [hx-boost] a, main form[hx-get] :is(input, select, button), " +
@@ -25,7 +25,7 @@ CONTROLS = """() => {
     count[name] = (count[name] || 0) + 1;
     if (count[name] > 2) return [];
     return [e.id ? `#${CSS.escape(e.id)}` : `[name="${e.name}"][value="${e.value}"]`];
-  }).slice(0, 8);
+  }).slice(0, 5);
 }"""
 COUNT = (
     "document.addEventListener('htmx:afterSwap', () => { window.swaps = (window.swaps || 0) + 1; })"

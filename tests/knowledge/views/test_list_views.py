@@ -86,6 +86,7 @@ def test_the_team_sees_what_is_shared_and_its_person_or_a_lead_changes_it(alice)
     assert [*SavedView.objects.all()] == [private]
 
 
+@pytest.mark.storage
 def test_a_bare_address_opens_the_own_default(alice):
     assert alice.get(LIST).status_code == 200
     save(alice)
