@@ -143,8 +143,8 @@ KOPT_PASSPORT_DAYS = env.number("KOPT_PASSPORT_DAYS", 7.0, least=0.0)
 # How long a worker must have been idle for that, in seconds.
 KOPT_PASSPORT_QUIET_S = env.number("KOPT_PASSPORT_QUIET_S", 120.0, least=0.0)
 
-# After how many days an idle worker measures accepted kernels against v0 again; 0: only after a change
-# of driver, compiler, torch or kopt.
+# After how many days an idle worker measures accepted kernels against v0 again; 0: only after a
+# change of driver, compiler, torch or kopt.
 KOPT_SERIES_DAYS = env.number("KOPT_SERIES_DAYS", 0.0, least=0.0)
 
 # With `SHARED` a search on a GPU has its variants also built by the workers of the queue `builds`.
