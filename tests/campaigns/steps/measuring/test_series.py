@@ -15,6 +15,7 @@ from django.utils import timezone
 from campaigns.devices.environment import environment_of, kopt_version
 from campaigns.models import (
     Campaign,
+    CampaignState,
     Evaluation,
     EvaluationKind,
     EvaluationState,
@@ -37,6 +38,7 @@ from campaigns.steps.measuring.series import (
 )
 from campaigns.steps.review.answer_series import answer_series
 from campaigns.steps.review.decide import carry_out_reruns, decide
+from campaigns.steps.rounds.submit import submit
 from campaigns.steps.worker import WorkerContext
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.lookup.waiting import WaitingKind
@@ -388,3 +390,22 @@ def test_a_report_that_another_kopt_wrote_still_has_its_gain(
     sort_measured(Evaluation.objects.get(pk=made.pk))
     entry = SeriesEntry.objects.get()
     assert (entry.sort, entry.was["gain"]["gain"]) == ("noise", pytest.approx(1.5, abs=0.01))
+
+
+def test_an_approved_round_of_a_campaign_that_waits_for_people_is_measured_too(
+    idle: WorkerContext, tmp_path: Path, now: dict[str, str]
+) -> None:
+    made = cast.make_campaign(tmp_path, proposers="person", max_rounds=6)
+    for text in ("", "time 60"):
+        if text:
+            submit(cast.fresh(made), cast.handed_in(text), "person", "alice", person("alice"))
+        for _ in range(60):
+            cast.measure_all(made, idle)
+            if not cast.step(made).again and cast.fresh(made).state == CampaignState.AWAITING:
+                break
+    assert measure(idle) == 0
+    decide(made.rounds.get(number=2), "approved", "", person("bob"))
+    assert measure(idle) == 1
+    entry = SeriesEntry.objects.get()
+    assert (entry.sort, entry.round.number, entry.before) == ("first", 2, None)
+    assert entry.why == "it was never compared with v0"
