@@ -224,8 +224,9 @@ def cell(value: float | None, form: str = "") -> SafeString:
 @register.simple_tag(takes_context=True)
 def undo_offer(context: dict[str, Any]) -> dict[str, Any] | None:
     """What the person decided seconds ago and may take back: url, words, and ms that are left."""
-    request = context.get("request")
-    if request is None or not hasattr(request, "session") or not request.user.is_authenticated:
+    request, person = context.get("request"), context.get("user")
+    # A page that tells of an error has no person, and may not ask a session that is out of reach.
+    if request is None or person is None or not person.is_authenticated:
         return None
     offer: dict[str, Any] | None = request.session.get("undo")
     left_s = offer["until"] - time.time() if offer else 0.0

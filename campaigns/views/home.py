@@ -24,7 +24,7 @@ from knowledge.views.formats import list_file
 REVIEWS, RUNNING, FINISHED, RECENT, EVENTS = 5, 10, 10, 5, 50
 # A person who comes back later than this begins another visit.
 VISIT, VISITS = timedelta(minutes=30), "visits"
-MINUTE = timedelta(minutes=1)
+YEAR_S = 365 * 24 * 3600
 # What happens inside a round is for the campaign's own page; its verdict is news to everyone.
 DETAILS = ("evaluated", "round_opened", "round_closed", "screened", "target_set")
 
@@ -44,7 +44,7 @@ def home(request: HttpRequest) -> HttpResponse:
         return render(request, "campaigns/partials/running.html", context)
     person: Any = request.user
     waiting = review_queue(person).mine
-    since = _last_visit(request, now)
+    since, visits = _visits(request, now)
     campaigns = Campaign.objects.in_sight().for_list()
     finished = campaigns.filter(finished_at__isnull=False).order_by("-finished_at")
     fresh = list(finished.filter(finished_at__gt=since)[:FINISHED]) if since else []
@@ -61,19 +61,31 @@ def home(request: HttpRequest) -> HttpResponse:
         "own": lines[len(done) :],
         "is_empty": not (running or lines or Campaign.objects.exists()),
     }
-    return render(request, "campaigns/home.html", context)
+    response = render(request, "campaigns/home.html", context)
+    secure = request.is_secure()
+    response.set_cookie(VISITS, visits, YEAR_S, samesite="Lax", httponly=True, secure=secure)
+    return response
 
 
-def _last_visit(request: HttpRequest, now: datetime) -> datetime | None:
-    """When the person was here before this visit; None on the first. The session keeps both."""
-    before, last = request.session.get(VISITS) or (None, None)
-    ago = now - datetime.fromisoformat(last) if last else None
-    if ago is None or ago > VISIT:
-        before = last
-    # Kept to the minute, so that not every look at the page is a write.
-    if ago is None or ago > MINUTE:
-        request.session[VISITS] = before, now.isoformat()
-    return datetime.fromisoformat(before) if before else None
+def _visits(request: HttpRequest, now: datetime) -> tuple[datetime | None, str]:
+    """When the person was here before this visit, None on the first; and the cookie to keep.
+
+    A cookie, as reading a page writes nothing to the database.
+    """
+    before, _, last = request.COOKIES.get(VISITS, "").partition("~")
+    seen = [_moment(text) for text in (before, last)]
+    if seen[1] is None or now - seen[1] > VISIT:
+        seen[0] = seen[1]
+    return seen[0], f"{seen[0].isoformat() if seen[0] else ''}~{now.isoformat()}"
+
+
+def _moment(text: str) -> datetime | None:
+    """A moment as the cookie has it; None for anything else."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else None
 
 
 @require_safe

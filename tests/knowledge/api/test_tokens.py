@@ -91,7 +91,7 @@ def test_every_address_that_changes_something_has_a_scope_or_is_for_people_alone
             for method in {"post", "put", "patch", "delete"} & set(dir(view)):
                 found.add((pattern.name, view.scopes.get(method.upper())))
     people = {"spec_approve", "spec_return", "spec_retire", "comments", "retract_comment"}
-    people |= {"round_decisions", "result_decisions", "undo_decision"}
+    people |= {"round_decisions", "result_decisions", "undo_decision", "series_answer"}
     run = {"campaigns", "problems", "confirm", "pause", "resume", "stop", "restart", "passport"}
     run.add("repositories")
     assert found == {
@@ -102,6 +102,8 @@ def test_every_address_that_changes_something_has_a_scope_or_is_for_people_alone
         ("hand_in_change", Scope.SUBMIT),
         ("mend", Scope.SUBMIT),
         ("again", Scope.SUBMIT),
+        ("archive", Scope.RUN),
+        ("unarchive", Scope.RUN),
         ("gaps", Scope.CURATE),
         ("specs", Scope.CURATE),
     }
