@@ -13,6 +13,7 @@ CHROMIUM = "/usr/bin/chromium"
 DESK = {"width": 1280, "height": 800}
 SLOWER = 4  # times, the processor of a cheap laptop
 SETTLED_MS = 600
+LONGEST_MS = 180_000
 
 # Words to read: without the code of a diff and without the axes and labels of a chart.
 WORDS = """() => {
@@ -66,7 +67,7 @@ def draw(url: str, cookie: tuple[str, str], paths: Mapping[str, str]) -> dict[st
             page = context.new_page()
             tools = context.new_cdp_session(page)
             tools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
-            page.goto(url + path)
+            page.goto(url + path, timeout=LONGEST_MS)
             page.wait_for_timeout(SETTLED_MS)
             paint, blocked = page.evaluate("[window.paint, window.blocked]")
             tools.send("Emulation.setCPUThrottlingRate", {"rate": 1})
