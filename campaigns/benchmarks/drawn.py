@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CHROMIUM = "/usr/bin/chromium"
-DESK = {"width": 1280, "height": 800}
+DESK = (1280, 800)
 SLOWER = 4  # times, the processor of a cheap laptop
 SETTLED_MS = 600
 LONGEST_MS = 180_000
@@ -35,7 +35,7 @@ new PerformanceObserver(list => list.getEntries().forEach(e => {
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnPage:
     """Words and height at 1280 px; largest contentful paint and blocking time, slowed down."""
 
     words: int
@@ -53,7 +53,7 @@ def can_draw() -> bool:
     return Path(CHROMIUM).exists()
 
 
-def draw(url: str, cookie: tuple[str, str], paths: Mapping[str, str]) -> dict[str, Drawn]:
+def draw(url: str, cookie: tuple[str, str], paths: Mapping[str, str]) -> dict[str, DrawnPage]:
     """Name → what its page is, for pages of the server at `url`, for whom the cookie lets in."""
     from playwright.sync_api import sync_playwright
 
@@ -61,7 +61,7 @@ def draw(url: str, cookie: tuple[str, str], paths: Mapping[str, str]) -> dict[st
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for name, path in paths.items():
-            context = browser.new_context(viewport=DESK)
+            context = browser.new_context(viewport={"width": DESK[0], "height": DESK[1]})
             context.add_cookies([{"name": cookie[0], "value": cookie[1], "url": url}])
             context.add_init_script(OBSERVED)
             page = context.new_page()
@@ -72,7 +72,7 @@ def draw(url: str, cookie: tuple[str, str], paths: Mapping[str, str]) -> dict[st
             paint, blocked = page.evaluate("[window.paint, window.blocked]")
             tools.send("Emulation.setCPUThrottlingRate", {"rate": 1})
             words, px = page.evaluate(WORDS), page.evaluate(HEIGHT)
-            found[name] = Drawn(words, px, paint, blocked)
+            found[name] = DrawnPage(words, px, paint, blocked)
             context.close()
         browser.close()
     return found

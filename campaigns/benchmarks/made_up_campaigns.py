@@ -209,6 +209,7 @@ def fill_campaigns(folder: Path, campaigns: int, rounds: int, cases: int, person
         offset, later = (campaigns + number) * STRIDE, timedelta(minutes=number)
         copy(template, OF_A_ROUND, offset, later, {Round: {"number": number}})
         if is_kept:
+            assert kept.chosen_id is not None
             best = kept.chosen_id + offset
             models.QuerySet(Campaign).filter(pk=played.pk).update(incumbent=best)
     rebuild()
@@ -248,7 +249,7 @@ def copy(
                 for field in model._meta.concrete_fields:
                     value = getattr(row, field.attname)
                     target = model if field.primary_key else field.related_model
-                    if value in copied.get(target, ()):
+                    if target is not None and value in copied.get(target, ()):
                         setattr(row, field.attname, value + offset)
                     elif isinstance(value, datetime):
                         setattr(row, field.attname, value + later)

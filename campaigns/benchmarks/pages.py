@@ -20,7 +20,7 @@ from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
 
 from campaigns.benchmarks.clients import serving
-from campaigns.benchmarks.drawn import SLOWER, Drawn, can_draw, draw
+from campaigns.benchmarks.drawn import SLOWER, DrawnPage, can_draw, draw
 from campaigns.benchmarks.harness import (
     Benchmark,
     BenchmarkError,
@@ -158,7 +158,7 @@ def report_of(
     options: Namespace,
     counted: Mapping[str, Counted],
     asked: Mapping[str, list[float]],
-    drawn: Mapping[str, Drawn],
+    drawn: Mapping[str, DrawnPage],
 ) -> BenchReport:
     """What was found: a row a page. drawn: empty without a browser."""
     rows: list[dict[str, Any]] = []

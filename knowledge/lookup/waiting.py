@@ -110,7 +110,8 @@ def marks_in_wiki() -> list[Subquery]:
 
 def counted(rows: QuerySet[Any]) -> QuerySet[Any]:
     """Their number, for a subquery."""
-    return rows.order_by().values(all=Value(1)).annotate(n=Count("pk")).values("n")
+    found: QuerySet[Any] = rows.order_by().values(all=Value(1)).annotate(n=Count("pk"))
+    return found.values("n")
 
 
 def _known(person: int | None) -> frozenset[int]:

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from campaigns.benchmarks.drawn import Drawn
+from campaigns.benchmarks.drawn import DrawnPage
 from campaigns.benchmarks.harness import BenchmarkError
 from campaigns.benchmarks.made_up_campaigns import fill_campaigns
 from campaigns.benchmarks.pages import COUNT, MAIN, Counted, _headers, measure_pages, report_of
@@ -19,7 +19,7 @@ OPTIONS = Namespace(campaigns=200, rounds=500, cases=20)
 
 
 def found(queries=9, ms=100.0, drawn=True):
-    drawn = {name: Drawn(300, 900, 700.0, 20.0) for name in MAIN} if drawn else {}
+    drawn = {name: DrawnPage(300, 900, 700.0, 20.0) for name in MAIN} if drawn else {}
     counted = {name: Counted(queries, 4000, 50.0) for name in MAIN}
     return report_of(OPTIONS, counted, {name: [ms] * 20 for name in MAIN}, drawn)
 
