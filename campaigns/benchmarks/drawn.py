@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CHROMIUM = "/usr/bin/chromium"
-DESK = {"width": 1280, "height": 800}
+DESK = (1280, 800)
 SLOWER = 4  # times, the processor of a cheap laptop
 SETTLED_MS = 600
+LONGEST_MS = 180_000
 
 # Words to read: without the code of a diff and without the axes and labels of a chart.
 WORDS = """() => {
@@ -60,15 +61,13 @@ def draw(url: str, cookie: tuple[str, str], paths: Mapping[str, str]) -> dict[st
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for name, path in paths.items():
-            context = browser.new_context(
-                viewport={"width": DESK["width"], "height": DESK["height"]}
-            )
+            context = browser.new_context(viewport={"width": DESK[0], "height": DESK[1]})
             context.add_cookies([{"name": cookie[0], "value": cookie[1], "url": url}])
             context.add_init_script(OBSERVED)
             page = context.new_page()
             tools = context.new_cdp_session(page)
             tools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
-            page.goto(url + path)
+            page.goto(url + path, timeout=LONGEST_MS)
             page.wait_for_timeout(SETTLED_MS)
             paint, blocked = page.evaluate("[window.paint, window.blocked]")
             tools.send("Emulation.setCPUThrottlingRate", {"rate": 1})

@@ -209,7 +209,8 @@ def fill_campaigns(folder: Path, campaigns: int, rounds: int, cases: int, person
         offset, later = (campaigns + number) * STRIDE, timedelta(minutes=number)
         copy(template, OF_A_ROUND, offset, later, {Round: {"number": number}})
         if is_kept:
-            best = (kept.chosen_id or 0) + offset
+            assert kept.chosen_id is not None
+            best = kept.chosen_id + offset
             models.QuerySet(Campaign).filter(pk=played.pk).update(incumbent=best)
     rebuild()
     with connection.cursor() as cursor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Subquery
 
 from campaigns.models import Campaign, Evaluation, EvaluationState, Event
 from campaigns.reports.sheet import WorkerHeartbeat
@@ -72,12 +72,13 @@ def campaign_version(campaign: Campaign, heartbeat: WorkerHeartbeat | None) -> V
 
 def overview_version(now: datetime) -> str:
     """The same for all campaigns together, as the home page needs it."""
-    event = Event.objects.aggregate(last=Max("pk"))["last"] or 0
+    newest = Subquery(Event.objects.order_by("-pk").values("pk")[:1])
     running = Evaluation.objects.filter(state=EvaluationState.RUNNING)
-    beat = running.aggregate(last=Max("heartbeat_at"))["last"]
+    found = running.aggregate(last=Max("heartbeat_at"), event=newest)
+    beat, event = found["last"], found["event"] or 0
     silent_s = (now - beat).total_seconds() if beat else None
-    states = Campaign.objects.unfinished().count()
-    return f"{event}.{states}.{_beat(WorkerHeartbeat(silent_s, True)) if beat else 0}"
+    # A campaign that ends or begins is an event.
+    return f"{event}.{_beat(WorkerHeartbeat(silent_s, True)) if beat else 0}"
 
 
 def _beat(heartbeat: WorkerHeartbeat | None) -> str:

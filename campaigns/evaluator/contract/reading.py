@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -14,15 +14,19 @@ from typing import Any, TypeVar
 from campaigns.evaluator.contract.job import ContractError as ContractError
 
 T = TypeVar("T")
-# A report has a value of the same few types for each case, and reading hints compiles them.
-_hints: Callable[[Any], dict[str, Any]] = functools.cache(typing.get_type_hints)
+
+
+@functools.cache
+def _hints(kind: Hashable) -> dict[str, Any]:
+    """Compiled once: a report has values of the same few types for each case."""
+    return typing.get_type_hints(kind)
 
 
 def build(kind: type[T], value: Any, at: str) -> T:
     """An instance of a dataclass from a JSON object; `at` names it in errors."""
     if not isinstance(value, Mapping):
         raise ContractError(f"{at or kind.__name__}: expected an object, got {value!r:.60}")
-    hints = _hints(kind)
+    hints = _hints(typing.cast(Any, kind))
     known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
     for name in value:
         if name not in known:
