@@ -72,10 +72,9 @@ def campaign_version(campaign: Campaign, heartbeat: WorkerHeartbeat | None) -> V
 
 def overview_version(now: datetime) -> str:
     """The same for all campaigns together, as the home page needs it."""
-    newest = Subquery(Event.objects.order_by("-pk").values("pk")[:1])
-    running = Evaluation.objects.filter(state=EvaluationState.RUNNING)
-    found = running.aggregate(last=Max("heartbeat_at"), event=newest)
-    beat, event = found["last"], found["event"] or 0
+    running = Evaluation.objects.filter(state=EvaluationState.RUNNING, heartbeat_at__isnull=False)
+    last = Subquery(running.order_by("-heartbeat_at").values("heartbeat_at")[:1])
+    event, beat = Event.objects.order_by("-pk").values_list("pk", last).first() or (0, None)
     silent_s = (now - beat).total_seconds() if beat else None
     # A campaign that ends or begins is an event.
     return f"{event}.{_beat(WorkerHeartbeat(silent_s, True)) if beat else 0}"
