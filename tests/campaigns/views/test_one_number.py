@@ -47,7 +47,7 @@ APART = {
         "audit",
         "health",
         "jobs",
-        *("webhooks", "webhook", "stop_webhook", "redeliver", "undo_decision"),
+        *("webhooks", "webhook", "stop_webhook", "redeliver", "undo_decision", "series_entry"),
         "theme",
         "workers",
         "ask_passport",
