@@ -115,13 +115,13 @@ def _counted(client: Client, path: str) -> Counted:
     headers = _headers(path, before.headers.get("ETag"))
     with CaptureQueriesContext(connection) as seen:
         answer = client.get(path, headers=headers)
+    queries, took = len(seen), []
     _require(path, answer.status_code)
-    took = []
     for _ in range(REPEATS):
         begun = time.process_time()
         client.get(path, headers=headers)
         took.append((time.process_time() - begun) * 1e3)
-    return Counted(len(seen), len(answer.content), median(took))
+    return Counted(queries, len(answer.content), median(took))
 
 
 def _times_ms(port: int, cookie: tuple[str, str], path: str) -> list[float]:

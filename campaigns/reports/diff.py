@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from html import escape
 from itertools import zip_longest
 
@@ -62,23 +63,33 @@ def highlighted(text: str, file_name: str) -> list[SafeString]:
 
     One that takes too long stays without colours.
     """
-    plain = source_lines(text)
+    try:
+        return list(_coloured(text, file_name))
+    except _TooSlowError:
+        return [mark_safe(escape(line)) for line in source_lines(text)]
+
+
+class _TooSlowError(Exception):
+    """Colouring took longer than MOST_S."""
+
+
+@lru_cache(maxsize=64)
+def _coloured(text: str, file_name: str) -> tuple[SafeString, ...]:
+    """Kept for the pages that show the same source again. Raises _TooSlowError."""
     end = time.thread_time() + MOST_S
     suffix = "." + file_name.rpartition(".")[2]
     lexer = LEXERS.get(suffix, TextLexer)(stripnl=False, ensurenl=False)
     lines: list[list[str]] = [[]]
-    for token, value in lexer.get_tokens("\n".join(plain)):
+    for token, value in lexer.get_tokens("\n".join(source_lines(text))):
         if time.thread_time() > end:
-            return [mark_safe(escape(line)) for line in plain]
+            raise _TooSlowError
         for number, piece in enumerate(value.split("\n")):
             if number:
                 lines.append([])
             if piece:
                 lines[-1].append(_span(token, piece))
-    if not text:
-        return []
     # Every piece went through html.escape in _span, so the join is safe.
-    return [mark_safe("".join(line)) for line in lines]
+    return tuple(mark_safe("".join(line)) for line in lines) if text else ()
 
 
 def _span(token: _TokenType, piece: str) -> str:
