@@ -156,6 +156,6 @@ def poll_of(body: str) -> str:
 
 # Last: what it begins with stands around all later tests of this module.
 def test_the_page_of_a_campaign_without_says_nothing_of_them(page, sample):
-    body = page.get(reverse("campaign", args=[sample.pk])).content.decode()
+    body = whole_campaign(page, sample)
     assert 'id="baselines"' not in body
     assert "<dt>Beside the best</dt><dd>nothing</dd>" in body

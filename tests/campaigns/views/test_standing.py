@@ -102,7 +102,7 @@ def test_it_cautions_everywhere_when_another_device_does_not_show_the_gain(page,
         assert 'data-doubt="2" data-answer="open"' in body
         assert "was not reproduced, and its candidate is the incumbent" in body
         assert "On twin: No change shown" in body
-        assert "+100." in body
+    assert "+100." in "".join(bodies)
     assert "<form" not in bodies[-1]
 
 

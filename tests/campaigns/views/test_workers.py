@@ -73,7 +73,7 @@ def test_it_shows_a_passport_with_its_chart_its_numbers_and_what_was_seen(page, 
     assert "±1.4 %" in html
     assert "1,755 to 1,980 MHz" in html
     assert "power cap" in html
-    assert '<a href="/workers/" aria-current="page">Workers</a>' in html
+    assert '<a href="/jobs/" aria-current="page">Jobs</a>' in html
     assert '<a href="/w/">Wiki</a>' in html
 
 
