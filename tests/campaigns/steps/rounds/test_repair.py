@@ -154,7 +154,7 @@ def test_r45_a_repair_stays_and_a_closed_round_takes_none(go: Go) -> None:
 def test_r17_page_command_and_trail_tell_of_each_repair(go: Go, viewer: Client) -> None:
     campaign = go([["crash 1"]], ["wrong", "time 50"])
     round_ = campaign.rounds.get(number=2)
-    body = viewer.get(reverse("round", args=[campaign.pk, 2])).content.decode()
+    body = viewer.get(reverse("round_tab", args=[campaign.pk, 2, "log"])).content.decode()
     assert 'data-repair="1"' in body
     assert "repair 2, after repair 1: wrong result" in body
     known = round_facts(round_)["repairs"]
@@ -174,7 +174,7 @@ def test_r17_page_command_and_trail_tell_of_each_repair(go: Go, viewer: Client) 
 
 def test_r17_the_page_says_that_there_was_no_repair(go: Go, viewer: Client) -> None:
     campaign = go([["crash 1"]], [])
-    body = viewer.get(reverse("round", args=[campaign.pk, 2])).content.decode()
+    body = viewer.get(reverse("round_tab", args=[campaign.pk, 2, "log"])).content.decode()
     assert 'data-repair="none"' in body
     assert "No repair: the proposer search has none." in body
 
