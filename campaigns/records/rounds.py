@@ -112,7 +112,8 @@ def read_rounds(rounds: QuerySet[Round], *annotations: str) -> Sequence[Round]:
     """
     rows = list(rounds.order_by("number").values_list(*_MARKS, *annotations))
     marks = [row[: len(_MARKS)] for row in rows]
-    known = {mark: _closed[mark] for mark in marks if mark in _closed}
+    # One look a mark: another thread may empty it at any time.
+    known = {mark: one for mark in marks if (one := _closed.get(mark))}
     missing = {mark[0]: mark for mark in marks if mark not in known}
     if missing:
         found = Round.objects.filter(pk__in=missing).select_related(*_RELATED)

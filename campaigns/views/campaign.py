@@ -150,10 +150,10 @@ def _activity(request: HttpRequest, sheet: CampaignSheet) -> dict[str, Any]:
     }
 
 
-# The last part of the address → words and what the tab needs; each has a template of that name.
-TABS: dict[str, tuple[str, Callable[[HttpRequest, CampaignSheet], dict[str, Any]]]] = {
-    "target": ("Target", _target),
-    "activity": ("Activity", _activity),
+# The last part of the address → what the tab needs; each has a template of that name.
+TABS: dict[str, Callable[[HttpRequest, CampaignSheet], dict[str, Any]]] = {
+    "target": _target,
+    "activity": _activity,
 }
 
 
@@ -163,8 +163,7 @@ def campaign_tab(request: HttpRequest, campaign_id: int, tab: str) -> HttpRespon
     if tab not in TABS:
         raise Http404(f"a campaign has no tab {tab!r}; accepted: {', '.join(TABS)}")
     sheet = campaign_sheet(campaign_at(campaign_id), timezone.now())
-    _, load = TABS[tab]
-    context = {"sheet": sheet, "campaign": sheet.campaign, "tab": tab, **load(request, sheet)}
+    context = {"sheet": sheet, "campaign": sheet.campaign, "tab": tab, **TABS[tab](request, sheet)}
     return render(request, f"campaigns/campaign/{tab}.html", context)
 
 

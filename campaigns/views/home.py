@@ -1,4 +1,4 @@
-"""What needs me, what runs, what is mine and what is done; and what belongs to the site."""
+"""What needs me, what runs, what is mine and what is done; and the events of all campaigns."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from campaigns.reports.rows import kept_rows
 from campaigns.reports.team.listing import campaign_lines, running_cards
 from campaigns.views.lookup import wants_fragment
 from knowledge.views.formats import list_file
+from knowledge.views.me import keep_cookie
 
 REVIEWS, RUNNING, FINISHED, RECENT, EVENTS = 5, 10, 10, 5, 50
 # A person who comes back later than this begins another visit.
 VISIT, VISITS = timedelta(minutes=30), "visits"
-YEAR_S = 365 * 24 * 3600
 # What happens inside a round is for the campaign's own page; its verdict is news to everyone.
 DETAILS = ("evaluated", "round_opened", "round_closed", "screened", "target_set")
 
@@ -62,9 +62,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "is_empty": not (running or lines or Campaign.objects.exists()),
     }
     response = render(request, "campaigns/home.html", context)
-    secure = request.is_secure()
-    response.set_cookie(VISITS, visits, YEAR_S, samesite="Lax", httponly=True, secure=secure)
-    return response
+    return keep_cookie(request, response, VISITS, visits)
 
 
 def _visits(request: HttpRequest, now: datetime) -> tuple[datetime | None, str]:

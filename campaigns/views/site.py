@@ -31,6 +31,7 @@ from campaigns.views.lookup import wants_fragment
 from knowledge.curation.people import is_lead
 from knowledge.models import Platform
 from knowledge.views.formats import list_file
+from knowledge.views.me import keep_cookie
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -140,7 +141,7 @@ def audit(request: HttpRequest) -> HttpResponse:
     if file := list_file(request, "audit", listed, head="at who action subject why"):
         return file
     page: Any = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    page.object_list = [{**row, "url": address_of(row)} for row in page]
+    page.object_list = _audit(page)
     people = User.objects.order_by("username").values_list("username", flat=True)
     context = {"page": page, "asked": asked, "kinds": KINDS, "people": people}
     return render(request, "campaigns/audit.html", context)
@@ -158,9 +159,6 @@ def health(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"database": "ok"})
 
 
-YEAR_S = 365 * 24 * 3600
-
-
 @login_not_required
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
@@ -168,10 +166,5 @@ def theme(request: HttpRequest) -> HttpResponse:
     back = request.POST.get("next", "/")
     if not url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure()):
         back = "/"
-    response = HttpResponseRedirect(back)
     chosen = Theme.read(request.POST.get("theme", ""))
-    response.set_cookie(
-        COOKIE, chosen.value, max_age=YEAR_S, samesite="Lax", httponly=True,
-        secure=request.is_secure(),
-    )  # fmt: skip
-    return response
+    return keep_cookie(request, HttpResponseRedirect(back), COOKIE, chosen.value)

@@ -96,7 +96,7 @@ def add_comment(place: CommentPlace, text: str, by: Any) -> Comment:
     return made
 
 
-def vars_of(place: CommentPlace) -> dict[str, str]:
+def vars_of(place: CommentPlace | Comment) -> dict[str, str]:
     """The columns of the subject."""
     return {"kind": place.kind, "key": place.key, "anchor": place.anchor}
 
@@ -108,12 +108,11 @@ def retract(comment: Comment, by: Any) -> Comment:
     """
     if comment.by_id != by.pk:
         raise Forbidden("a comment is taken back by who wrote it")
-    where = {"kind": comment.kind, "key": comment.key, "anchor": comment.anchor}
     try:
         with transaction.atomic():
             if comment.retracts_id is not None:
                 raise Conflict("this is no comment, but the taking back of one")
-            made: Comment = Comment.objects.create(**where, retracts=comment, by=by)
+            made: Comment = Comment.objects.create(**vars_of(comment), retracts=comment, by=by)
     except IntegrityError:
         raise Conflict("the comment is taken back already") from None
     return made

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -35,11 +34,11 @@ def me(request: HttpRequest) -> HttpResponse:
     rows = Notification.objects.filter(person=request.user.pk)
     context = {
         "page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
-        "unread": rows.filter(read_at=None).count(),
+        "unread": Notification.objects.unread(request.user).count(),
         "tokens": tokens_of(request.user).count(),
         "keys_off": request.COOKIES.get(KEYS_OFF) == OFF,
         "sessions": [
-            (s.session_key == request.session.session_key, _ends(s)) for s in _own(request)
+            (s.session_key == request.session.session_key, s.expire_date) for s in _own(request)
         ],
         "mail": MailAddress.objects.filter(person=request.user.pk).first(),
         "sends_mail": bool(settings.EMAIL_HOST),
@@ -60,17 +59,23 @@ def notification(request: HttpRequest, key: int) -> HttpResponse:
 @require_POST
 def read_all(request: HttpRequest) -> HttpResponse:
     """Call everything read."""
-    rows = Notification.objects.filter(person=request.user.pk, read_at=None)
-    rows.update(read_at=timezone.now())
+    Notification.objects.unread(request.user).update(read_at=timezone.now())
     return redirect("me")
 
 
 @require_POST
 def keys(request: HttpRequest) -> HttpResponse:
     """Turn single keys off, or on again."""
-    response = redirect("me")
     wanted = OFF if request.POST.get("keys") == "off" else "0"
-    response.set_cookie(KEYS_OFF, wanted, YEAR_S, samesite="Lax", secure=request.is_secure())
+    return keep_cookie(request, redirect("me"), KEYS_OFF, wanted)
+
+
+def keep_cookie(
+    request: HttpRequest, response: HttpResponse, name: str, value: str
+) -> HttpResponse:
+    """The same answer with a choice of the visitor, kept for a year; no script reads it."""
+    secure = request.is_secure()
+    response.set_cookie(name, value, YEAR_S, samesite="Lax", httponly=True, secure=secure)
     return response
 
 
@@ -108,8 +113,3 @@ def _own(request: HttpRequest) -> list[Session]:
     rows = Session.objects.filter(expire_date__gt=timezone.now()).order_by("-expire_date")
     mine: Any = str(request.user.pk)
     return [s for s in rows[:MOST_SESSIONS] if s.get_decoded().get("_auth_user_id") == mine]
-
-
-def _ends(session: Session) -> datetime:
-    found: datetime = session.expire_date
-    return found
