@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from campaigns.devices import launch
+from campaigns.records import rounds
 from kopt import celery_app
 from tests.around import built_around
 from tests.kept_wiki import put_wiki
@@ -165,6 +166,12 @@ def _quick_passwords():
     """Use a quick hash: Django's own takes a third of a second for each password."""
     with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
         yield
+
+
+@pytest.fixture(autouse=True)
+def _no_closed_round_of_another_test():
+    """Samples close theirs at one time, and a rollback gives the same keys again."""
+    rounds._closed.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -6,19 +6,24 @@
   let open = [];
   let timer = 0;
 
-  // Where an element is, in words that outlive it: its own id, its address, or its place in the
-  // nearest thing with an id.
-  const placeOf = (element) => ({
-    id: element.id,
-    href: element.getAttribute("href"),
-    home: element.closest("[id]")?.id,
-    tag: element.tagName.toLowerCase(),
-  });
+  // Where an element is, in words that outlive it: its own id, its address, or its place among
+  // those of its kind in the nearest thing with an id.
+  const placeOf = (element) => {
+    const home = element.closest("[id]");
+    const tag = element.tagName.toLowerCase();
+    return {
+      id: element.id,
+      href: element.getAttribute("href"),
+      home: home?.id,
+      tag,
+      at: home ? [...home.querySelectorAll(tag)].indexOf(element) : 0,
+    };
+  };
 
   const find = (place) =>
     (place.id && document.getElementById(place.id)) ||
     (place.href && document.querySelector(`main a[href="${CSS.escape(place.href)}"]`)) ||
-    (place.home && document.querySelector(`#${CSS.escape(place.home)} ${place.tag}`));
+    (place.home && document.querySelectorAll(`#${CSS.escape(place.home)} ${place.tag}`)[place.at]);
 
   document.addEventListener("htmx:beforeSwap", () => {
     const active = document.activeElement;

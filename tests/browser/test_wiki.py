@@ -48,6 +48,8 @@ def wiki(owner):
 
 
 def choose(page, field, value):
+    if page.locator("#narrow:not([open])").count():
+        page.click("#narrow summary")
     if page.locator(field).evaluate("e => e.tagName") == "SELECT":
         page.select_option(field, value)
     else:
@@ -55,8 +57,8 @@ def choose(page, field, value):
 
 
 def state_of(page):
-    """What it shows and what its form holds."""
-    return page.locator("main").inner_text(), page.evaluate(FIELDS)
+    """What it says, folded or not, and what its form holds."""
+    return page.locator("main").text_content(), page.evaluate(FIELDS)
 
 
 def test_the_address_holds_what_was_asked(enter, wiki):
