@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import uuid
 
 from django.db import models
@@ -96,7 +97,7 @@ class Lesson(Scoped):
         ]
 
     def __str__(self) -> str:
-        return self.takeaway.partition("\n")[0][:120]
+        return textwrap.shorten(self.takeaway, 120, placeholder=" …")
 
     def get_absolute_url(self) -> str:
         return reverse("experience:lesson", args=[self.uuid])
@@ -196,7 +197,7 @@ class Gap(Scoped):
         ordering = ["-pk"]
 
     def __str__(self) -> str:
-        return self.question[:120]
+        return textwrap.shorten(self.question, 120, placeholder=" …")
 
     def get_absolute_url(self) -> str:
         return reverse("experience:gaps") + f"?state={self.state}#gap-{self.pk}"

@@ -205,7 +205,8 @@ def test_a_line_of_the_diff_and_a_case_have_their_own(reviewer, sample):
     assert b'id="say-L31"' in reviewer.get(f"{diff}?comment=31").content
     say(reviewer, sample, kind="diff", anchor="L31", text="why divide?", next=diff)
     say(reviewer, sample, kind="case", anchor="1024x1024", text="small here")
-    assert b"why divide?" in reviewer.get(diff).content
+    for view in ("unified", "split"):
+        assert b"why divide?" in reviewer.get(f"{diff}?view={view}").content
     cases = f"/c/{sample.pk}/r/6/cases/"
     body = reviewer.get(f"{cases}?comment=4096x4096").content.decode()
     assert "small here" in body
