@@ -44,7 +44,7 @@ class CampaignFilters(filters.FilterSet):
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """Without the archived, unless they are asked for."""
-        found = super().filter_queryset(queryset)
+        found: QuerySet[Any] = super().filter_queryset(queryset)
         return found if self.form.cleaned_data["archived"] else found.filter(archived=None)
 
     def out_of_sight(self, rows: QuerySet[Any], name: str, asked: bool) -> QuerySet[Any]:

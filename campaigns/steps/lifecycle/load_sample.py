@@ -13,12 +13,19 @@ from typing import Any
 
 import msgspec
 from django.conf import settings
-from django.db import transaction
+from django.db import router, transaction
 from django.utils import timezone
 
 from campaigns.evaluator.contract import Source
 from campaigns.evaluator.contract.files import load_report
-from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationState, Round
+from campaigns.models import (
+    Campaign,
+    CampaignState,
+    Evaluation,
+    EvaluationState,
+    Phase,
+    Round,
+)
 from campaigns.models.transitions import claim
 from campaigns.problems.shipped import problem_folder
 from campaigns.proposers.base import Draft, Hypothesis, Variant
@@ -154,6 +161,8 @@ def _replay(campaign: Campaign, recorded: Recording) -> None:
     if campaign.state != CampaignState.DONE:
         why = campaign.stop_sentence or f"is {campaign.doing} after all that was recorded of it"
         raise SampleRefused(f"the sample: {why}")
+    # How long its phases took here says nothing of the campaign.
+    campaign.phases.all()._raw_delete(router.db_for_write(Phase))
 
 
 def _try_next(campaign: Campaign, ideas: Iterator[RecordedRound], stop: str) -> None:
@@ -185,7 +194,7 @@ def _measure(evaluation: Evaluation, recorded: Recording) -> None:
         Evaluation.objects.filter(pk=evaluation.pk),
         state=EvaluationState.RUNNING,
         holder="recorded",
-        started_at=timezone.now() - (found.finished - found.started),
+        started_at=found.started,
     )
     evaluation.refresh_from_db()
-    record_report(evaluation, load_report(bytes(found.report).decode()))
+    record_report(evaluation, load_report(bytes(found.report).decode()), at=found.finished)

@@ -15,6 +15,7 @@ from campaigns.models import Campaign, Commit, Event, Protocol, Round, Verdict
 from campaigns.models.transitions import claim
 from campaigns.records.review_queue import waiting_in_all
 from campaigns.records.series import accepted
+from campaigns.records.time_spent import spent_by_phase, time_spent
 from campaigns.reports.found import all_rounds
 from campaigns.reports.team.weeks import people, weekly_table
 from campaigns.steps.lifecycle import load_sample as loading
@@ -63,6 +64,10 @@ def test_the_rules_of_today_come_to_what_was_recorded(sample):
     assert (sample.created_by.username, sample.platform.slug) == ("kim", "h200-sxm")
     took = sample.rounds.get(number=3)
     assert (took.closed_at - took.opened_at).total_seconds() > 50
+    sessions = [one for row in recording().rounds for one in row.candidate.evaluations]
+    spent_h = sum((one.finished - one.started).total_seconds() for one in sessions) / 3600
+    assert time_spent(sample, sample.finished_at).device_h == pytest.approx(spent_h)
+    assert spent_by_phase(sample, sample.finished_at) == ()
 
 
 def test_what_was_recorded_is_still_what_is_shipped(sample):
