@@ -79,19 +79,11 @@ class RecordedRound(msgspec.Struct):
         return next(one for one in self.candidates if one.ordinal == self.chosen)
 
 
-class RecordedWork(msgspec.Struct):
-    flops: float
-    bytes: float
-
-
-class RecordedTarget(msgspec.Struct):
-    """What each case takes; the ceilings are looked up in the wiki of today."""
-
-    cases: dict[str, RecordedWork]
-
-
 class Recording(msgspec.Struct):
-    """A finished campaign as it was exported. stop: why it ended, the limit of hours."""
+    """A finished campaign as it was exported. stop: why it ended, the limit of hours.
+
+    target: what each case takes is read from it; the ceilings are those of the wiki of today.
+    """
 
     title: str
     problem: str
@@ -101,7 +93,7 @@ class Recording(msgspec.Struct):
     seed: int
     stop_policy: StopPolicy
     stop: str
-    target: RecordedTarget
+    target: dict[str, Any]
     rounds: list[RecordedRound]
 
 
@@ -145,14 +137,12 @@ def _replay(campaign: Campaign, recorded: Recording) -> None:
     for _ in range(MOST_STEPS):
         if campaign.is_finished:
             break
-        waiting = Evaluation.objects.filter(
-            candidate__round__campaign=campaign, state=EvaluationState.QUEUED
-        )
-        for evaluation in waiting:
+        own = Evaluation.objects.filter(candidate__round__campaign=campaign)
+        for evaluation in own.filter(state=EvaluationState.QUEUED):
             _measure(evaluation, recorded)
         if campaign.state == CampaignState.PREPARE and not campaign.target:
-            cases = recorded.target.cases.items()
-            set_target(campaign, {name: (one.flops, one.bytes) for name, one in cases})
+            cases = recorded.target["cases"].items()
+            set_target(campaign, {name: (one["flops"], one["bytes"]) for name, one in cases})
         elif campaign.state == CampaignState.ANALYZE:
             _try_next(campaign, ideas, recorded.stop)
         else:

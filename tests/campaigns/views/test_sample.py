@@ -11,7 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 
-from campaigns.models import Campaign, Commit, Event, Protocol, Round, Verdict
+from campaigns.models import Campaign, Commit, Event, Round, Verdict
 from campaigns.models.transitions import claim
 from campaigns.records.review_queue import waiting_in_all
 from campaigns.records.series import accepted
@@ -61,21 +61,15 @@ def test_the_rules_of_today_come_to_what_was_recorded(sample):
     assert list(found.values_list("word", "reason", "sentence")) == words
     assert sample.result["gain"] == pytest.approx(recorded["result"]["gain"])
     assert (sample.state, sample.stop_sentence) == ("done", recorded["stop"])
-    assert (sample.created_by.username, sample.platform.slug) == ("kim", "h200-sxm")
     took = sample.rounds.get(number=3)
     assert (took.closed_at - took.opened_at).total_seconds() > 50
     sessions = [one for row in recording().rounds for one in row.candidate.evaluations]
     spent_h = sum((one.finished - one.started).total_seconds() for one in sessions) / 3600
     assert time_spent(sample, sample.finished_at).device_h == pytest.approx(spent_h)
     assert spent_by_phase(sample, sample.finished_at) == ()
-
-
-def test_what_was_recorded_is_still_what_is_shipped(sample):
-    recorded = json.loads(lzma.decompress(RECORDING.read_bytes()))
+    # And what was measured there is what is shipped.
     assert recorded["rounds"][0]["candidates"][0]["text"] == sample.problem.files["v0.cu"]
     assert recorded["protocol"] == json.loads(json.dumps(sample.protocol.rules))
-    told = {case.name for case in sample.case_rows}
-    assert set(recorded["target"]["cases"]) == told == set(sample.target["cases"])
 
 
 def test_nothing_waits_for_it_or_learns_from_it(loaded, sample):
@@ -96,7 +90,6 @@ def test_it_is_loaded_once_and_its_removal_leaves_no_row(loaded, sample):
     kim = {"auth_user": loaded[1]["auth_user"] + 1}
     shared = {table: left[table] for table in SHARED}
     assert left == loaded[1] | kim | shared
-    assert Protocol.objects.count() == 1
 
 
 @pytest.mark.storage
@@ -120,7 +113,7 @@ def lack_a_session(recorded):
 
 
 def claim_more_bytes(recorded):
-    recorded.target.cases["1024x1024"].bytes *= 1000
+    recorded.target["cases"]["1024x1024"]["bytes"] *= 1000
 
 
 @pytest.mark.parametrize(
