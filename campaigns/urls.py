@@ -29,6 +29,8 @@ from campaigns.views.out.webhooks import redeliver, stop_webhook, webhook, webho
 from campaigns.views.problem import import_problem, new_problem, problem, problem_by_name
 from campaigns.views.review import count, decide_result, decide_round, following, queue, undo
 from campaigns.views.round import round_, round_diff, round_source, round_tab, rounds
+from campaigns.views.sample import load as load_sample
+from campaigns.views.sample import remove as remove_sample
 from campaigns.views.series import series_entry
 from campaigns.views.site import audit, health, jobs, palette, shortcuts, team, theme
 from campaigns.views.submit import again, hand_in, repair, round_result, submission
@@ -74,6 +76,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("c/unarchive", archive_campaigns, {"verb": "unarchive"}, name="unarchive_campaigns"),
     path("c/compare", compare_campaigns_page, name="compare_campaigns"),
     path("c/new", new_campaign, name="new_campaign"),
+    path("c/sample", load_sample, name="load_sample"),
     path("c/imported/", imported, name="imported"),
     path(IMPORTED, imported_campaign, name="imported_campaign"),
     path(IMPORTED + "files.zip", imported_archive, name="imported_archive"),
@@ -84,6 +87,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         path(f"{CAMPAIGN}{verb}", control, {"verb": verb}, name=f"campaign_{verb}")
         for verb in STEPS
     ),
+    path(CAMPAIGN + "remove", remove_sample, name="remove_sample"),
     path(CAMPAIGN + "placeholder", placeholder, name="placeholder"),
     path(CAMPAIGN + "submit", hand_in, name="hand_in"),
     path(CAMPAIGN + "submissions/<int:key>/", submission, name="submission"),

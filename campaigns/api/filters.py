@@ -40,6 +40,15 @@ class CampaignFilters(filters.FilterSet):
     backend = filters.CharFilter("backend")
     platform = filters.CharFilter("platform__slug")
     state = _words("state", [*CampaignState, WORKING_WORD], method="in_state")
+    archived = filters.BooleanFilter(method="out_of_sight", label="those out of sight instead")
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Without the archived, unless they are asked for."""
+        found: QuerySet[Any] = super().filter_queryset(queryset)
+        return found if self.form.cleaned_data["archived"] else found.filter(archived=None)
+
+    def out_of_sight(self, rows: QuerySet[Any], name: str, asked: bool) -> QuerySet[Any]:
+        return rows.filter(archived__isnull=not asked)
 
     def with_text(self, rows: QuerySet[Any], name: str, text: str) -> QuerySet[Any]:
         return rows.filter(Q(title__icontains=text) | Q(problem__title__icontains=text))

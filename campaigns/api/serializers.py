@@ -85,7 +85,7 @@ CampaignSerializer = columns_of(
     Campaign,
     "id title problem problem_id op platform backend cases proposer state doing pause_requested "
     "stop_requested stop_reason stop_sentence result incumbent incumbent_round seed created_by "
-    "created_at finished_at archived_at",
+    "created_at finished_at archived_at recorded_at",
     problem=fields.CharField(source="problem.slug"),
     op=fields.CharField(source="problem.op"),
     platform=fields.CharField(source="platform.slug"),

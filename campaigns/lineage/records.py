@@ -54,8 +54,9 @@ class Link:
 
 
 def accepted_rounds(campaign: Campaign) -> QuerySet[Round]:
-    """The rounds that have a commit, or should have one: the baseline first."""
-    rows = campaign.rounds.filter(state=RoundState.CLOSED, verdict__word=VerdictWord.ACCEPTED)
+    """The rounds that have a commit, or should have one: the baseline first; none of a sample."""
+    own = campaign.rounds.filter(campaign__recorded_at=None)
+    rows = own.filter(state=RoundState.CLOSED, verdict__word=VerdictWord.ACCEPTED)
     return rows.order_by("number")
 
 

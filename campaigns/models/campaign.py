@@ -38,6 +38,14 @@ class AbortReason(models.TextChoices):
     INTERNAL = "internal"
 
 
+def at_work(path: str = "") -> models.Q:
+    """Of rows whose campaign is under `path`, such as "round__campaign__": what people work on.
+
+    Neither what is archived nor a sample; "" for campaigns themselves.
+    """
+    return models.Q(**{f"{path}archived": None, f"{path}recorded_at": None})
+
+
 class CampaignQuerySet(StatefulQuerySet["Campaign"]):
     def for_list(self) -> CampaignQuerySet:
         """What the campaign list shows, without a query per row."""
@@ -51,6 +59,10 @@ class CampaignQuerySet(StatefulQuerySet["Campaign"]):
     def in_sight(self) -> CampaignQuerySet:
         """Without those that people have archived."""
         return self.filter(archived=None)
+
+    def at_work(self) -> CampaignQuerySet:
+        """Without those and without a sample: what people are asked about and compare with."""
+        return self.filter(at_work())
 
 
 class Campaign(Stateful):
@@ -70,6 +82,8 @@ class Campaign(Stateful):
     result: the incumbent against v0, measured side by side at the end: {"gain", "gain_low",
     "gain_high", "pairs", "interval"}; a gain of 0.05 is 5 % faster, None was not measured. While v0
     is the incumbent there is nothing to compare: a gain of 0.0 without bounds or pairs.
+    recorded_at: of a sample, when it was measured elsewhere; None for what is measured here. A
+    sample alone may be deleted.
     """
 
     SEALED = models.Q(state__in=FINISHED)
@@ -104,6 +118,7 @@ class Campaign(Stateful):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    recorded_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
     objects = CampaignQuerySet.as_manager()  # type: ignore[misc]

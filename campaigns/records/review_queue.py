@@ -1,4 +1,6 @@
-"""The review queue: rounds and results beside what waits in the wiki, the oldest first."""
+"""The review queue: rounds and results beside what waits in the wiki, the oldest first.
+
+Nothing of an archived campaign waits in it, and nothing of a sample."""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 
 from campaigns.models import Campaign, Event, ReviewDecision, Round, RoundState, Verdict
+from campaigns.models.campaign import at_work
 from campaigns.models.transitions import FINISHED
 from campaigns.records.campaigns import result_of, stored_result
 from campaigns.records.decisions import (
@@ -130,7 +133,7 @@ def _ours() -> Iterable[Waiting]:
         if stands.waits:
             people = row.authors | frozenset(words)
             yield Waiting(row.at, WaitingKind.ROUND, row.key, people, stands.asks)
-    rows = Campaign.objects.filter(state__in=FINISHED, incumbent__round__number__gt=1)
+    rows = Campaign.objects.at_work().filter(state__in=FINISHED, incumbent__round__number__gt=1)
     joined = rows.select_related("incumbent__round__submission")
     for campaign in joined.only("result", "finished_at", "created_by", *OF_ITS_BEST):
         gain = stored_result(campaign).gain
@@ -151,7 +154,10 @@ def _ours() -> Iterable[Waiting]:
 
 def _judged() -> Iterable[_Judged]:
     rows = Verdict.objects.filter(
-        word__in=DECIDABLE, round__number__gt=1, round__state=RoundState.CLOSED
+        at_work("round__campaign__"),
+        word__in=DECIDABLE,
+        round__number__gt=1,
+        round__state=RoundState.CLOSED,
     )
     columns = ("round", "round__campaign", "word", "gain", "decided_at", "round__submission",
                "round__submission__by", "round__campaign__created_by")  # fmt: skip

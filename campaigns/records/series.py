@@ -32,6 +32,7 @@ from campaigns.models import (
     SeriesEntry,
     SeriesWish,
 )
+from campaigns.models.campaign import at_work
 from campaigns.models.transitions import WORKING
 from campaigns.records.evaluations import REPRODUCED_IN, UNKNOWN
 from campaigns.rules.noise.series import (
@@ -74,7 +75,10 @@ def in_series() -> QuerySet[Candidate]:
 def accepted() -> QuerySet[Candidate]:
     """What was accepted after the baseline, in campaigns that may still be measured."""
     rounds = Round.objects.filter(
-        number__gt=1, verdict__word=VerdictWord.ACCEPTED, campaign__state__in=REPRODUCED_IN
+        at_work("campaign__"),
+        number__gt=1,
+        verdict__word=VerdictWord.ACCEPTED,
+        campaign__state__in=REPRODUCED_IN,
     )
     return Candidate.objects.filter(pk__in=rounds.values("chosen"))
 
@@ -224,7 +228,9 @@ def waiting_series() -> list[SeriesShown]:
     """What waits for an answer in all campaigns, the oldest first; two queries."""
     newest = SeriesEntry.objects.order_by().values("round").annotate(last=Max("pk"))
     asking = [sort for sort in SeriesSort if sort.asks]
-    rows = SeriesEntry.objects.filter(pk__in=newest.values("last"), data__sort__in=asking)
+    rows = SeriesEntry.objects.filter(
+        at_work("campaign__"), pk__in=newest.values("last"), data__sort__in=asking
+    )
     return [one for one in reversed(_shown(rows)) if one.waits]
 
 

@@ -90,7 +90,7 @@ def spent_by_phase(campaign: Campaign, now: datetime) -> tuple[PhaseSpent, ...]:
     rows = list(campaign.phases.values_list("state", "at"))
     begins = [at for _, at in rows]
     found: dict[str, PhaseSpent] = {}
-    for (state, at), end in zip(rows, [*begins[1:], until], strict=True):
+    for (state, at), end in zip(rows, [*begins, until][1:], strict=True):
         old = found.setdefault(state, PhaseSpent(CampaignState(state)))
         wall_s = old.wall_s + _between(at, end, until).total_seconds()
         found[state] = replace(old, entered=old.entered + 1, wall_s=wall_s)

@@ -32,14 +32,15 @@ def all_rounds() -> Iterator[Entry]:
 
 
 def round_rows(round_: Round) -> Iterator[Entry]:
-    """A round with its hypothesis, its verdict and where it was tried; none of a baseline."""
+    """A round with its hypothesis, its verdict and where it was tried; none of a baseline, and
+    none of a sample."""
     campaign, verdict = round_.campaign, round_.verdict
     try:
         idea = hypothesis_of(round_)
     except msgspec.ValidationError:
         # A row of another version or of another's hand: what it came to can be found all the same.
         idea = StoredHypothesis(title=round_.title)
-    if idea is None:
+    if idea is None or campaign.recorded_at is not None:
         return
     problem, platform = campaign.problem, campaign.platform
     yield Entry(

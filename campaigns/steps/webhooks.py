@@ -132,7 +132,8 @@ def _news(hook: Webhook) -> Iterator[News]:
     since = max(hook.created_at, timezone.now() - REACH)
     known = set(hook.deliveries.filter(at__gte=since).values_list("source", flat=True))
     asked = {each: kind for kind in hook.kinds for each in EVENT_KINDS.get(kind, ())}
-    events = Event.objects.filter(kind__in=asked, at__gte=since).order_by("pk")
+    own = Event.objects.filter(campaign__recorded_at=None)
+    events = own.filter(kind__in=asked, at__gte=since).order_by("pk")
     rows = events.select_related("campaign__problem", "campaign__platform", "round__verdict")
     for event in rows[: len(known) + MOST_AT_ONCE]:
         if (source := f"event:{event.pk}") not in known:

@@ -45,11 +45,11 @@ def home(request: HttpRequest) -> HttpResponse:
     person: Any = request.user
     waiting = review_queue(person).mine
     since, visits = _visits(request, now)
-    campaigns = Campaign.objects.in_sight().for_list()
-    finished = campaigns.filter(finished_at__isnull=False).order_by("-finished_at")
+    done_here = Campaign.objects.at_work().for_list().filter(finished_at__isnull=False)
+    finished = done_here.order_by("-finished_at")
     fresh = list(finished.filter(finished_at__gt=since)[:FINISHED]) if since else []
     done = fresh or list(finished[:RECENT])
-    own = list(campaigns.filter(created_by=person)[:RECENT])
+    own = list(Campaign.objects.in_sight().for_list().filter(created_by=person)[:RECENT])
     kept = kept_rows([*running, *done, *own])
     lines = campaign_lines([*done, *own], kept)
     context |= {
@@ -59,7 +59,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "since": since if fresh else None,
         "finished": lines[: len(done)],
         "own": lines[len(done) :],
-        "is_empty": not (running or lines or Campaign.objects.exists()),
+        "is_empty": not (running or lines or Campaign.objects.filter(recorded_at=None).exists()),
     }
     response = render(request, "campaigns/home.html", context)
     return keep_cookie(request, response, VISITS, visits)
@@ -89,8 +89,8 @@ def _moment(text: str) -> datetime | None:
 @require_safe
 def events(request: HttpRequest) -> HttpResponse:
     """What happened in all campaigns, the newest first; `?page=` counts from 1, `?format=`."""
-    changes = Event.objects.exclude(kind__in=DETAILS).select_related("campaign", "round")
-    newest = changes.order_by("-pk")
+    changes = Event.objects.filter(campaign__recorded_at=None).exclude(kind__in=DETAILS)
+    newest = changes.select_related("campaign", "round").order_by("-pk")
     if file := list_file(request, "events", newest, EventSerializer, "message kind campaign at"):
         return file
     page = Paginator(newest, EVENTS).get_page(request.GET.get("page"))

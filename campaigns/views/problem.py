@@ -67,7 +67,7 @@ def _page(
     cases = list(cases)
     if file := record_file(request, f"problem-{found.slug}", lambda: problem_record(found, cases)):
         return file
-    campaigns = Campaign.objects.filter(problem=found.pk) if found.pk else Campaign.objects.none()
+    campaigns = Campaign.objects.at_work().filter(problem=found.pk or 0)
     # The description first, then the reference, then v0 by backend, then whatever else it has.
     roles = {DESCRIPTION: "what it is", REFERENCE: "reference and inputs; no candidate sees it"}
     roles |= {name: f"v0, {backend}" for backend, name in sorted(found.backends.items())}

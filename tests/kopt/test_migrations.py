@@ -18,7 +18,7 @@ from django.urls import reverse
 from knowledge.lookup import migrations
 from knowledge.lookup.migrations import MissingMigrations, missing_migrations, require_migrations
 
-LAST = "campaigns.0031_series"
+LAST = "campaigns.0032_samples"
 SAID = f"database: 1 migration is missing ({LAST}); apply them with `.venv/bin/python manage.py"
 
 

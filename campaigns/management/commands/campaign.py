@@ -51,6 +51,8 @@ from campaigns.steps.lifecycle.create_campaign import (
     Wish,
     create_campaign,
 )
+from campaigns.steps.lifecycle.load_sample import SampleRefused, load_sample
+from campaigns.steps.lifecycle.remove_sample import remove_sample
 from campaigns.steps.lifecycle.restart import answer_restart, unmask
 from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.lifecycle.set_target import PlaceholderRefused, allow_placeholder
@@ -78,13 +80,16 @@ class Command(ImportVerbs):
         TargetUnknown: ExitCode.NO_APPROVED_VALUE,
         **dict.fromkeys(OF_OPTIONS, ExitCode.USAGE),
         **dict.fromkeys((DeviceError, GoalError, LineageError, TrailRefused), ExitCode.USAGE),
-        **dict.fromkeys((BisectRefused, PlaceholderRefused), ExitCode.USAGE),
+        **dict.fromkeys((BisectRefused, PlaceholderRefused, SampleRefused), ExitCode.USAGE),
     }
 
     def verbs(self) -> tuple[Verb, ...]:
         draft = argument("--draft", action="store_true", help="do not confirm it yet")
         local = argument("--local", action="store_true", help="in this process, without the queue")
         state = argument("--state", choices=CampaignState.values)
+        archived = argument("--archived", action="store_true", help="those out of sight instead")
+        user = argument("--by", default="", help="whose it is, a user name; default: a command's")
+        remove = argument("--remove", action="store_true", help="delete it with all of its rows")
         out = argument("--out", type=Path, help="write the HTML here instead of to stdout")
         archive = argument("--out", type=Path, help="the file; default: named after the campaign")
         return (
@@ -100,7 +105,8 @@ class Command(ImportVerbs):
                 self.follow,
                 (*options.WISH, local),
             ),
-            Verb("list", "list campaigns, newest first", self.list_all, (state,)),
+            Verb("list", "list campaigns, newest first", self.list_all, (state, archived)),
+            Verb("sample", "load the sample, or remove it", self.sample, (user, remove)),
             Verb("show", "show one campaign with its rounds", self.show, (KEY,)),
             Verb("watch", "print events until the campaign ends", self.watch, (KEY,)),
             Verb("confirm", "release a draft to the workers", self._control(confirm), (KEY,)),
@@ -174,10 +180,21 @@ class Command(ImportVerbs):
             code = ExitCode.NOT_ACCEPTED if unaccepted else ExitCode.USAGE
             self.fail(code, f"{campaign.pk} aborted: {campaign.stop_sentence}")
 
-    def list_all(self, *, state: str | None) -> None:
-        rows = Campaign.objects.for_list()
+    def list_all(self, *, state: str | None, archived: bool) -> None:
+        rows = Campaign.objects.for_list().filter(archived__isnull=not archived)
         found = list(rows.filter(state=state) if state else rows)
         self.emit([campaign_facts(c) for c in found], "\n".join(map(campaign_line, found)))
+
+    def sample(self, *, by: str, remove: bool) -> None:
+        if not remove:
+            campaign = load_sample(self.user(by) if by else None)
+            self.emit(campaign_facts(campaign), campaign_line(campaign))
+            return
+        rows = Campaign.objects.filter(recorded_at__isnull=False)
+        there = self.row(rows, "the sample: is not loaded")
+        key = there.pk
+        remove_sample(there)
+        self.emit({"campaign": key, "removed": True}, f"campaign {key}: removed, with its rows")
 
     def show(self, *, campaign: int) -> None:
         row = self._get(campaign)

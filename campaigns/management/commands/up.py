@@ -74,7 +74,8 @@ class Command(BaseCommand):
             prepare_database(self.progress)
         platform = prepare_platform(device, self.progress, always_measured=True) if device else None
         password = _first_password(self.progress) if WEB in parts else ""
-        if options["demo"] and device and platform and not Campaign.objects.exists():
+        is_new = not Campaign.objects.filter(recorded_at=None).exists()
+        if options["demo"] and device and platform and is_new:
             self._start_demo(device, platform)
         # The children open their own connections; this process only watches from here on.
         connections.close_all()

@@ -299,7 +299,8 @@ def uses_in_campaigns(swaps: Sequence[Replacement]) -> list[list[SpecUse]]:
         keys[citation.spec_id].add(key_of_citation(by_spec[citation.spec_id], citation))
     pinned: dict[Key, list[Found]] = defaultdict(list)
     platforms = {swap.spec.platform_id for swap in swaps}
-    rows = Campaign.objects.filter(platform__in=platforms).exclude(target={}).order_by("-pk")
+    own = Campaign.objects.filter(platform__in=platforms, recorded_at=None)
+    rows = own.exclude(target={}).order_by("-pk")
     for campaign in rows.only("pk", "title", "platform_id", "target"):
         target = target_of(campaign)
         for role in ROLES:

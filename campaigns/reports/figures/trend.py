@@ -38,7 +38,7 @@ def finished_campaigns(problem: Problem) -> DataFrame:
     # Only here: pandas takes a second to load, which no other page should wait for.
     from pandas import DataFrame
 
-    rows = Campaign.objects.for_list().filter(problem=problem, state__in=FINISHED)
+    rows = Campaign.objects.at_work().for_list().filter(problem=problem, state__in=FINISHED)
     campaigns = list(rows.filter(finished_at__isnull=False))
     best = best_rows(campaigns)
     return DataFrame(

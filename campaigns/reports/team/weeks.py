@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from campaigns.models import Submission, Verdict
 from campaigns.rules.verdict.decision import VerdictWord
@@ -53,7 +53,7 @@ def weekly_table(now: datetime) -> DataFrame:
     begins = [monday - timedelta(weeks=ago) for ago in range(WEEKS - 1, -1, -1)]
     since = begins[0]
     submitted = Submission.objects.filter(at__gte=since)
-    verdicts = Verdict.objects.filter(decided_at__gte=since)
+    verdicts = Verdict.objects.filter(decided_at__gte=since, round__campaign__recorded_at=None)
     rows: list[tuple[datetime, str]] = list(verdicts.values_list("decided_at", "word"))
     kinds = {"person": COUNTED[0], "agent": COUNTED[1]}
     rows += [(at, kinds[kind]) for at, kind in submitted.values_list("at", "kind")]
@@ -76,7 +76,7 @@ def people() -> list[dict[str, Any]]:
     rows = User.objects.filter(is_active=True).prefetch_related("groups").order_by("username")
     handed = Submission.objects.values_list("by").annotate(count=Count("pk")).order_by()
     submitted = dict(handed)
-    counted = rows.annotate(campaigns=Count("campaign"))
+    counted = rows.annotate(campaigns=Count("campaign", filter=Q(campaign__recorded_at=None)))
     return [
         {
             "person": person,

@@ -94,11 +94,13 @@ def catch_up(most: int | None = AT_ONCE) -> int:
 
 
 def untaught() -> QuerySet[Round]:
-    """Closed rounds that teach something and have no entry."""
+    """Closed rounds that teach something and have no entry; none of a sample."""
     known = Experience.objects.filter(campaign=OuterRef("campaign_id"), round=OuterRef("number"))
     teaches = Q(verdict__reason__in=WRONG) | Q(verdict__gain__isnull=False)
     closed = Round.objects.filter(teaches, ~Exists(known), state=RoundState.CLOSED)
-    attempts = closed.filter(kind__in=ATTEMPTS).exclude(verdict__reason__in=SILENT)
+    attempts = closed.filter(kind__in=ATTEMPTS, campaign__recorded_at=None).exclude(
+        verdict__reason__in=SILENT
+    )
     return attempts.select_related("campaign__problem", "campaign__platform", "verdict").order_by(
         "closed_at"
     )

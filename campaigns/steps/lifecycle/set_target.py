@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -58,8 +58,10 @@ from knowledge.specs.facts import UNKNOWN_VALUE
 from knowledge.specs.quantity import Quantity, QuantityError
 
 
-def set_target(campaign: Campaign) -> Next:
+def set_target(campaign: Campaign, works: Mapping[str, tuple[float, float]] | None = None) -> Next:
     """Write `campaign.target`; while a ceiling is UNKNOWN or stale the campaign is paused instead.
+
+    works: case → operations and bytes, where a recording tells them; else the problem is asked.
 
     `confirm` has looked before, and the wiki may have changed since. A placeholder and a caution
     become pitfalls. A case without cited ceilings has flops and bytes only, whatever is assumed.
@@ -71,15 +73,15 @@ def set_target(campaign: Campaign) -> Next:
     cases = tuple(Case(name=row.name, params=row.params) for row in campaign.case_rows)
     try:
         with tempdir("work") as folder:
-            found = work_model(materialise(campaign.problem, folder), cases)
+            found = works or work_model(materialise(campaign.problem, folder), cases)
     except HostLacks as error:
         return AGAIN if ask_to_pause(campaign, str(error), "host_lacks") else NOTHING
     except ProblemError as error:
         return abort(campaign, AbortReason.PROBLEM_UNUSABLE, str(error))
     ceilings = ceilings_of(campaign)
     busy = host_busy_share(campaign.platform)
-    works = {name: Work(flops, moved) for name, (flops, moved) in found.items()}
-    target = _target(campaign, works, ceilings, busy)
+    known = {name: Work(flops, moved) for name, (flops, moved) in found.items()}
+    target = _target(campaign, known, ceilings, busy)
     cautions = list(target_warnings_of(campaign.platform, ceilings, busy))
     prepared = Campaign.objects.filter(pk=campaign.pk, state=CampaignState.PREPARE, target={})
     with transaction.atomic():

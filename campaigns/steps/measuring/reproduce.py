@@ -19,6 +19,7 @@ from campaigns.models import (
     StandingWord,
     Worker,
 )
+from campaigns.models.campaign import at_work
 from campaigns.records.evaluations import REPRODUCED_IN, Session, is_elsewhere, may_reproduce
 from campaigns.records.judged_rounds import standard_of_round
 from campaigns.records.noise import floor_for
@@ -97,6 +98,7 @@ def _judge(evaluation: Evaluation) -> None:
 def _queue(platform: int, workers: list[Worker]) -> None:
     """Queue the newest verified gain that one of these workers can confirm."""
     verified = Standing.objects.filter(
+        at_work("round__campaign__"),
         word=StandingWord.VERIFIED,
         round__campaign__platform=platform,
         round__campaign__state__in=REPRODUCED_IN,

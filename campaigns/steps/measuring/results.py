@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -50,19 +51,21 @@ def not_measured(evaluation: Evaluation, reason: str) -> Report:
     return Report(f"evaluation-{evaluation.pk}", Outcome.BROKEN_HOST, Phase.START, reason)
 
 
-def ended_with(report: Report) -> dict[str, Any]:
-    """The columns of an evaluation that ends now with this report."""
+def ended_with(report: Report, at: datetime | None = None) -> dict[str, Any]:
+    """The columns of an evaluation that ends with this report, now or as recorded."""
     return {
         "outcome": report.outcome.value,
         "reason": report.reason,
         "report": json.loads(dump(report)),
         "phase": report.phase.value,
-        "finished_at": timezone.now(),
+        "finished_at": at or timezone.now(),
     }
 
 
-def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True) -> Campaign | None:
-    """End a claimed evaluation with its report, if the claim is still held.
+def record_report(
+    evaluation: Evaluation, report: Report, *, retry: bool = True, at: datetime | None = None
+) -> Campaign | None:
+    """End a claimed evaluation with its report, if the claim is still held. at: as `ended_with`.
 
     A claim that was given up, as its worker had shown no life for too long, counts as held until
     somebody else claims the evaluation.
@@ -81,7 +84,7 @@ def record_report(evaluation: Evaluation, report: Report, *, retry: bool = True)
         report, drifted = as_host_failure(report, drifted), ()
     # What kopt has written itself does not cheat: then the host was too busy to tell.
     failed = (Outcome.BROKEN_HOST, *([Outcome.CHEATED] if evaluation.traits.is_torch else ()))
-    broken, ending = report.outcome in failed, ended_with(report)
+    broken, ending = report.outcome in failed, ended_with(report, at)
     with transaction.atomic():
         void = _void_columns(drifted)
         if not claim(mine, state=EvaluationState.DONE, **ending, **void):

@@ -18,15 +18,19 @@ LINE = re.compile(r"L[1-9][0-9]{0,6}")
 
 
 def subject_of(kind: str, key: str, anchor: str) -> CommentSubject | None:
-    """A campaign by its key, or "12/3": its round 3, a case of it, a line of its diff."""
+    """A campaign by its key, or "12/3": its round 3, a case of it, a line of its diff.
+
+    None of a sample, which can be deleted while a remark is kept.
+    """
+    kept = Campaign.objects.filter(recorded_at=None)
     if kind == SubjectKind.CAMPAIGN:
         is_key = key.isascii() and key.isdigit() and len(key) < 10 and not anchor
-        campaign = Campaign.objects.filter(pk=int(key)).first() if is_key else None
+        campaign = kept.filter(pk=int(key)).first() if is_key else None
         return _commented(campaign, None, "") if campaign else None
     match = KEY.fullmatch(key)
     rows = Round.objects.select_related("campaign", "submission")
     where = {"campaign": int(match[1]), "number": int(match[2])} if match else {"pk": None}
-    round_ = rows.filter(**where).first()
+    round_ = rows.filter(campaign__in=kept, **where).first()
     if round_ is None:
         return None
     fits = {

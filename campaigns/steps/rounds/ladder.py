@@ -67,9 +67,13 @@ def climb(campaign: Campaign) -> Climb:
 def _comparison(campaign: Campaign) -> str:
     """The incumbent and the fastest kernel of other campaigns on the same cases."""
     own = _time_us(campaign.incumbent)
-    others = Campaign.objects.filter(
-        problem__slug=campaign.problem.slug, platform=campaign.platform_id, cases=campaign.cases
-    ).exclude(pk=campaign.pk)
+    others = (
+        Campaign.objects.at_work()
+        .filter(
+            problem__slug=campaign.problem.slug, platform=campaign.platform_id, cases=campaign.cases
+        )
+        .exclude(pk=campaign.pk)
+    )
     rows = others.exclude(incumbent=None).select_related("incumbent__round__verdict")
     times = [(time, other.pk) for other in rows if (time := _time_us(other.incumbent)) is not None]
     if own is None or not times:

@@ -81,11 +81,14 @@ def try_to_learn(round_: Round) -> bool:
 
 def attempt_of(round_: Round) -> NewExperience | None:
     """The attempt that a round was; None for the baseline and for a round that teaches nothing.
+    So does none of a sample.
 
     A verdict that needs review is kept for people, masked from machines.
     """
     idea, verdict = hypothesis_of(round_), getattr(round_, "verdict", None)
     if idea is None or verdict is None or not round_.traits.is_attempt:
+        return None
+    if round_.campaign.recorded_at is not None:
         return None
     reason, gain = Reason(verdict.reason), gain_of(verdict)
     if idea.scope:

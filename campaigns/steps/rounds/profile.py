@@ -51,7 +51,8 @@ def profile(campaign: Campaign) -> Next:
             words = f"evidence about round {incumbent.round.number}, from {count}; furthest off: "
             words += read_facts(made.facts).sentences()[0]
             record(campaign, "profiled", words, evidence=made.pk)
-            tell_learned(campaign)
+            if campaign.recorded_at is None:
+                tell_learned(campaign)
     return AGAIN
 
 

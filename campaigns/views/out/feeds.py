@@ -68,7 +68,7 @@ class CampaignsFeed(EntryFeed):
         return reverse("campaigns")
 
     def items(self) -> Iterable[FeedEntry]:
-        rows = Campaign.objects.select_related("problem", "platform")
+        rows = Campaign.objects.at_work().select_related("problem", "platform")
         changed = rows.annotate(changed_at=Max("events__at")).order_by("-changed_at", "-pk")
         for row in changed[:MOST]:
             state = CampaignState(row.state).label.lower()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -13,6 +13,7 @@ from django.utils.cache import get_conditional_response, patch_cache_control, se
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from campaigns.models import Campaign
 from campaigns.records.campaigns import target_of
 from campaigns.reports.rows import some_rows
 from campaigns.reports.sheet import BASELINE, campaign_sheet
@@ -73,7 +74,7 @@ def share(request: HttpRequest, campaign_id: int) -> HttpResponse:
 @by_key
 def campaign_badge(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """The best round against v0."""
-    sheet = campaign_sheet(campaign_at(campaign_id), timezone.now())
+    sheet = campaign_sheet(_measured_here(campaign_id), timezone.now())
     if sheet.total is None or sheet.best is None or sheet.best.is_baseline:
         known = "no gain shown" if sheet.campaign.is_finished else "no gain shown yet"
         return _drawn(request, Badge(f"{known} over {BASELINE}", OTHER))
@@ -85,12 +86,20 @@ def campaign_badge(request: HttpRequest, campaign_id: int) -> HttpResponse:
 @by_key
 def round_badge(request: HttpRequest, campaign_id: int, number: int) -> HttpResponse:
     """One round against what it was measured beside."""
-    campaign = campaign_at(campaign_id)
+    campaign = _measured_here(campaign_id)
     round_at(campaign, number)  # 404 where there is none
     row = some_rows(campaign, [number], target_of(campaign))[number]
     rival = BASELINE if row.against in (None, 1) else f"round {row.against}"
     more = f", {_words(row.gain, rival)}" if row.gain and not row.is_baseline else ""
     return _drawn(request, Badge(f"{row.word.words}{more}", COLOURS.get(row.word, OTHER)))
+
+
+def _measured_here(campaign_id: int) -> Campaign:
+    """The campaign; 404 for a sample, whose gain nobody here has measured."""
+    campaign = campaign_at(campaign_id)
+    if campaign.recorded_at is not None:
+        raise Http404("a sample has no badge")
+    return campaign
 
 
 def _words(gain: Gain, rival: str) -> str:

@@ -1,14 +1,18 @@
 """The list of campaigns."""
 
 import io
+import json
 import re
 import zipfile
 from html import unescape
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
-from campaigns.models import ArchivedCampaign
+from campaigns.models import ArchivedCampaign, Round
+from campaigns.records.review_queue import OURS, waiting_in_all
+from campaigns.records.series import accepted
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.rules.wording import share
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
@@ -86,6 +90,22 @@ def test_the_archived_are_out_of_sight_unless_asked_for(page, sample, running, a
     assert b"state=archived" in page.get(f"/c/{sample.pk}/").content
 
 
+def test_nothing_of_an_archived_campaign_waits_or_is_listed(page, sample, running, capsys):
+    def waits():
+        kept = Round.objects.filter(campaign=running).values_list("pk", flat=True)
+        return [one for one in waiting_in_all() if one.kind in OURS and one.key not in kept]
+
+    assert len(waits()) > 2
+    assert accepted().filter(round__campaign=sample).exists()
+    page.post("/c/archive", {"c": sample.pk})
+    assert waits() == []
+    assert not accepted().filter(round__campaign=sample).exists()
+    assert not page.get("/").context["finished"]
+    for options, key in (((), running.pk), (("--archived",), sample.pk)):
+        call_command("campaign", "list", "--json", *options)
+        assert [row["campaign"] for row in json.loads(capsys.readouterr().out)] == [key]
+
+
 def test_archiving_is_offered_to_be_undone_and_both_are_in_the_audit(page, sample, archived):
     body = archived.content.decode()
     offer = re.search(r'id="toast".*?action="([^"]+)"', body)
@@ -143,6 +163,9 @@ def test_the_api_archives_and_brings_back(page, sample, running):
         answer = page.post(f"{address}archive/")
         assert answer.status_code == 200
         assert answer.json()["archived_at"]
+    for query, keys in {"": [running.pk], "?archived=true": [sample.pk]}.items():
+        listed = page.get(f"/api/v1/campaigns/{query}").json()["results"]
+        assert [row["id"] for row in listed] == keys
     assert page.post(f"{address}unarchive/").json()["archived_at"] is None
     refused = page.post(f"/api/v1/campaigns/{running.pk}/archive/")
     assert refused.status_code == 409

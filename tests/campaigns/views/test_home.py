@@ -13,7 +13,7 @@ HTMX = {"HX-Request": "true"}
 def test_it_teaches_when_there_is_nothing(page):
     body = page.get("/").content.decode()
     assert "Nothing has been measured yet" in body
-    assert "manage.py campaign new" in body
+    assert "manage.py campaign sample" in body
     assert "Nothing needs you" in body
 
 

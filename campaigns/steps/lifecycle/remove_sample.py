@@ -1,0 +1,49 @@
+"""Delete the sample with all of its rows: it is nobody's record, and nothing rests on it.
+
+The database refuses the same for every campaign that was measured here.
+"""
+
+from __future__ import annotations
+
+from django.db import router, transaction
+
+from campaigns.models import (
+    ArchivedCampaign,
+    Campaign,
+    Candidate,
+    Evaluation,
+    Event,
+    Evidence,
+    Phase,
+    Round,
+    Standing,
+    Verdict,
+)
+from campaigns.steps.lifecycle.load_sample import SampleRefused
+
+# Each with the way to its campaign, and before what that way leads through.
+ROWS = (
+    (Standing, "round__campaign"),
+    (Verdict, "round__campaign"),
+    (Evaluation, "candidate__round__campaign"),
+    (Evidence, "campaign"),
+    (Candidate, "round__campaign"),
+    (Event, "campaign"),
+    (Round, "campaign"),
+    (Phase, "campaign"),
+    (ArchivedCampaign, "campaign"),
+    (Campaign, "pk"),
+)
+
+
+def remove_sample(campaign: Campaign) -> None:
+    """Raises SampleRefused for any other campaign."""
+    if campaign.recorded_at is None:
+        raise SampleRefused(f"campaign {campaign.pk}: is a record; accepted: the sample")
+    key = campaign.pk
+    with transaction.atomic():
+        for model, path in ROWS:
+            # Round the guard of the models, as rows of these refer to each other both ways; the
+            # triggers look again, and the foreign keys when the transaction ends.
+            rows = model._base_manager.filter(**{path: key})
+            rows._raw_delete(router.db_for_write(model))
