@@ -3,7 +3,7 @@
 from django.contrib.auth.models import Permission, User
 
 from campaigns.records.review_queue import review_queue, rows_of_queue
-from campaigns.views.home import REVIEWS
+from campaigns.views.home import FEW, REVIEWS
 from knowledge.models import Spec, SpecState
 from tests.campaigns.sample import build_sample
 
@@ -77,3 +77,11 @@ def test_what_needs_a_person_is_the_queue_as_they_find_it(page, sample, engineer
     metrics = [row.title for row in rows_of_queue(review_queue(engineer).of("spec", mine=True))]
     assert len(metrics) == 1
     assert "tdp_carol" in metrics[0]
+
+
+def test_it_offers_the_sample_beside_the_first_few(page, running):
+    assert page.get("/").context["offers_sample"]
+    assert "load-sample" in page.get("/").content.decode()
+    for _ in range(FEW - 1):
+        build_sample(rounds=1, running=True)
+    assert "load-sample" not in page.get("/").content.decode()
