@@ -69,7 +69,7 @@ def _advice(
     chains = _best_first(here or rows)
     best = [chain[-1] for chain in chains]
     cited = [str(row.uuid) for row in best]
-    gain = gain_words(hit.gain_median, hit.gain_low, hit.gain_high)
+    gain = gain_words(hit.gain_median, hit.gain_low, hit.gain_high) + " vs each incumbent"
     params = (tuple(sorted(row.params.items())) for row in best if row.params)
     return Advice(
         strategy=hit.strategy,

@@ -50,7 +50,7 @@ def typical(track: TrackRecord) -> SafeString:
     ends = track.gain_low, track.gain_high
     return format_html(
         '<span class="delta" data-delta="{}" data-baseline="each incumbent" data-n="{}">'
-        '{} <span class="ci">n {}</span></span>',
+        '{} <span class="ci">vs each incumbent, n {}</span></span>',
         "" if track.gain_median is None else track.gain_median,
         track.gains, gain_words(track.gain_median, *ends), track.gains,
     )  # fmt: skip
@@ -110,14 +110,12 @@ def found_effect(facts: Mapping[str, Any]) -> SafeString:
     if gain is None:
         return format_html('<span class="muted">{}</span>', "not measured")
     words = gain_words(gain, facts.get("gain_low"), facts.get("gain_high"))
-    counted = facts.get("gains")
+    counted = facts.get("gains") or 0
+    many, against = (f"median of {counted} ", "each") if counted > 1 else ("", "its")
     return format_html(
-        '<span class="delta" data-delta="{}" data-baseline="its incumbent" data-n="{}">'
-        '<strong>{}</strong> <span class="ci">{}</span></span>',
-        gain, counted or "", words,
-        f"median of {counted} against each incumbent"
-        if counted and counted > 1
-        else "against its incumbent",
+        '<span class="delta" data-delta="{}" data-baseline="{} incumbent" data-n="{}">'
+        '<strong>{}</strong> <span class="ci">{}against {} incumbent</span></span>',
+        gain, against, counted or "", words, many, against,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@
   if (!palette) return;
   const field = palette.querySelector("input");
   const links = () => [...palette.querySelectorAll("a")];
+  const root = document.documentElement;
   const typing = (element) => element.closest("input, textarea, select, [contenteditable]");
 
   document.addEventListener("keydown", (event) => {
@@ -14,7 +15,7 @@
       palette.showModal();
       field.select();
       field.dispatchEvent(new Event("input", { bubbles: true }));
-    } else if (event.key === "?" && !typing(event.target)) {
+    } else if (event.key === "?" && !typing(event.target) && root.dataset.keys !== "off") {
       document.getElementById("to-shortcuts").click();
     }
   });

@@ -52,11 +52,7 @@ WIDE = {"width": 1280, "height": 800}
 # Below, pictures are cut off; the page says how high it is.
 MOST_PX = 1800
 MOST_BYTES = 6 << 20
-FACTS = """Which facts decide a round, on its first screen at 1280×800 (held by
-`tests/browser/test_campaign_pages.py`): the gain with its interval against a named baseline; that
-every case is correct, with the worst error as a share of its tolerance; the worst case; the share
-of the roof, at most 100 %; and that a second session showed the gain.
-"""
+FACTS = "[docs/review.md](../review.md) says which facts decide a round, on its first screen.\n"
 
 
 # A picture in its 256 most frequent colours, as numbers of a palette: a third of the bytes.

@@ -5,13 +5,16 @@ UX checks 8 and 24, and WCAG 2.2 AA by axe.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
+from django.urls import resolve
 from playwright.sync_api import Page
 
 from tests.browser.conftest import DESK, PHONE, Visit
+from tests.campaigns.views.test_formats import POSTED, filled, pages
 
 FAULTS = """() => {
   const all = selector => [...document.querySelectorAll(selector)];
@@ -62,6 +65,29 @@ BRIEF = {"resultTypes": ["violations"]}
 DRAWN = {"runOnly": TAGS, "rules": {"color-contrast": {"enabled": False}}} | BRIEF
 PLACES = {"runOnly": ["target-size", "scrollable-region-focusable"]} | BRIEF
 COLOURS = {"runOnly": ["color-contrast"]} | BRIEF
+
+# Parts of pages, and addresses that lead to one.
+NO_PAGES = {"review_count", "review_next", "notification", "round_result", "sweep_panel"}
+# Pages of which `test_site_pages.py` makes one of each kind.
+ONE_OF_EACH = (
+    *("experience:track", "experience:import", "repository", "repository_change"),
+    *("repository_round", "compare_campaigns", "submission", "webhook", "decide_result"),
+    *("series_entry", "problem_figure", "sweep_figure", "worker_figure"),
+)
+NOBODY = "00000000-0000-0000-0000-000000000000"
+
+
+def unseen(
+    seen: Visit, addresses: dict[str, str], is_wanted: Callable[[str, str], bool]
+) -> set[str]:
+    """Pages that none of the addresses leads to, of those whose name and route are wanted."""
+    known = {resolve(path.partition("?")[0]).view_name for path in addresses.values()}
+    rest = {name: route for name, route in pages() if is_wanted(name, route)}
+    for name in known | NO_PAGES | {*ONE_OF_EACH}:
+        rest.pop(name, None)
+    nobody = {"e/key": NOBODY, "lessons/key": NOBODY}
+    asked = {name: seen.url + filled(name, route, nobody) for name, route in rest.items()}
+    return {n for n, url in asked.items() if seen.page.request.head(url).status != POSTED}
 
 
 def faults(page: Page) -> list[str]:

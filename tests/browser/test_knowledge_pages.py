@@ -6,7 +6,7 @@ from knowledge.experience.lessons.decide import approve_lesson, propose_lesson
 from knowledge.experience.lessons.gaps import NewGap, ask_gap
 from tests.browser.conftest import person
 from tests.browser.full_wiki import build_full_wiki
-from tests.browser.look import look_at, look_at_all
+from tests.browser.look import look_at, look_at_all, unseen
 from tests.browser.test_search import learn
 from tests.knowledge.experience.lessons.conftest import attempt, new_lesson
 
@@ -23,6 +23,7 @@ def learned():
     attempt("regression", -0.08, gain_low=-0.1, gain_high=-0.06, params={"num_warps": 8})
     waiting = new_lesson(takeaway="Never cast the sum.", avoid=True, evidence=[str(entry.uuid)])
     proposed = propose_lesson(waiting, enzo)
+    own = propose_lesson(new_lesson(takeaway="Cast it late."), person("kopt"))
     ask_gap(NewGap("Does a persistent kernel pay for skinny matmuls?", query="skinny"), enzo)
     first, second = lesson.disagreements.get(), entry.disagreements.get()
     return {
@@ -30,6 +31,7 @@ def learned():
         "no lesson": "/x/lessons/?q=nothing",
         "lesson": lesson.get_absolute_url(),
         "proposed": proposed.get_absolute_url(),
+        "own lesson": f"{own.get_absolute_url()}edit/",
         "new lesson": f"/x/lessons/new/?entry={entry.uuid}",
         "gaps": "/x/gaps/?q=skinny&op=matmul",
         "disagreements": "/x/disagreements/",
@@ -53,12 +55,14 @@ def test_every_page_fits_and_axe_holds_nothing_against_it(enter, build):
     On every state of values, documents, imports, lessons and searches, on what a form says of empty
     fields, and on what a person without the role is told.
     """
-    seen = enter()
-    found = look_at_all(seen, build())
-    path, button = {
-        build_full_wiki: ("/w/propose/", "propose"),
-        learned: ("/x/lessons/new/", "record"),
+    seen, pages = enter(), build()
+    path, button, space = {
+        build_full_wiki: ("/w/propose/", "propose", ("knowledge:", "experience:strateg")),
+        learned: ("/x/lessons/new/", "record", "experience:"),
     }[build]
+    missed = unseen(seen, pages, lambda name, _: name.startswith(space))
+    assert {name for name in missed if "strateg" not in name or build is not learned} == set()
+    found = look_at_all(seen, pages)
     seen.open(path)
     seen.page.click(f"#do-{button}")
     found += look_at(seen.page, f"{path}, refused")

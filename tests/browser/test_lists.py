@@ -101,6 +101,54 @@ def test_a_person_keeps_a_view_and_archives_by_keyboard(enter, finished):
     )
 
 
+ROWS = "[...document.querySelectorAll('main tbody')].map(e => e.innerText).join()"
+# A list → what is chosen on it one after the other: a field and its value, a chip, or a column.
+CHOSEN = {
+    "/c/": ["#f-backend=cuda", "#f-op=softmax", "#f-sort=name", "owner"],
+    "/c/{}/rounds/": ["accepted 5", "gain", "strategy"],
+    "/x/strategies/": ["#s-backend=cuda", "#s-limit=memory"],
+}
+
+
+def choose(page, choice):
+    """Make it, and wait for its address."""
+    before, (field, _, value) = page.url, choice.partition("=")
+    if value:
+        page.select_option(field, value)
+        if not page.locator("form[data-instant]").count():
+            page.click("#s-go")
+    elif page.locator(f".chip:text-is('{choice}')").count():
+        page.click(f".chip:text-is('{choice}')")
+    else:
+        page.click("#columns-open")
+        page.check(f"input[name=cols][value='{choice}']")
+        page.click("#columns-show")
+    page.wait_for_url(lambda url: url != before)
+    expect(page.locator(MOVING)).to_have_count(0)
+
+
+def test_the_address_of_a_list_is_all_of_its_state(enter, finished):
+    """Filters, order and a column: another person reads the same rows, and back brings each state
+    as a whole page. UX check 1; pages of the wiki are in `test_wiki.py`.
+    """
+    seen, other = enter(), enter("vera")
+    page = seen.page
+    for path, choices in CHOSEN.items():
+        seen.open(path.format(finished.pk))
+        states = [(page.url, page.evaluate(ROWS))]
+        for choice in choices:
+            choose(page, choice)
+            states.append((page.url, page.evaluate(ROWS)))
+        assert len(page.url) <= 2_000
+        other.page.goto(page.url)
+        assert other.page.evaluate(ROWS) == states[-1][1]
+        for address, rows in states[-2::-1]:
+            page.go_back()
+            page.wait_for_url(address)
+            expect(page.locator("html > body > header nav")).to_be_visible()
+            assert page.evaluate(ROWS) == rows
+
+
 def test_no_swap_loses_the_focus(enter, finished, monkeypatch):
     """Each control that sends a request keeps its focus: UX check 6."""
     for where, size in {

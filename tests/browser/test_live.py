@@ -1,9 +1,14 @@
 """A person watches a campaign and a sweep go on: news comes by itself and disturbs nobody."""
 
+import re
+from datetime import timedelta
+
 import pytest
+from django.conf import settings
+from django.utils import timezone
 from playwright.sync_api import expect
 
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Evaluation, EvaluationState
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
 from knowledge.exchange.importer import ImportOptions, take_files
@@ -83,6 +88,23 @@ def change_the_target(page, running):
     page.clock.run_for(POLL_MS)
     page.locator("#events").get_by_text("something else").wait_for()
     assert page.evaluate("window.told") == 0  # the same news is not told twice
+
+
+def test_it_says_when_its_worker_is_silent_and_how_long_it_may_take(watch):
+    """UX check 5: a range and what it rests on, "too early" under 3 rounds, and no heartbeat for a
+    worker that was killed; a page that is left alone shows both.
+    """
+    early, running = build_sample(rounds=2, running=True), build_sample(rounds=3, running=True)
+    page = watch.page
+    watch.open(f"/c/{early.pk}/")
+    expect(page.locator("#strip")).to_contain_text("too early to say")
+    watch.open(f"/c/{running.pk}/")
+    expect(page.locator("#strip")).to_contain_text(re.compile(r"about .+from the last 3 rounds; "))
+    expect(page.locator("#strip")).not_to_contain_text("no heartbeat")
+    killed_at = timezone.now() - timedelta(seconds=2 * settings.KOPT_LEASE_S)
+    claim(Evaluation.objects.filter(state=EvaluationState.RUNNING), heartbeat_at=killed_at)
+    page.clock.run_for(POLL_MS)
+    expect(page.locator("#strip")).to_contain_text("no heartbeat, the last one")
 
 
 def test_a_sweep_is_watched_and_its_points_are_filtered(watch):

@@ -1,5 +1,8 @@
 """A person reviews a finished campaign, from the login to a report that leaves the house."""
 
+import re
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import expect
 
@@ -10,6 +13,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 GROUND = "getComputedStyle(document.body).backgroundColor"
 ADDED = "getComputedStyle(document.querySelector('tr.add .text')).backgroundColor"
+CHART = "getComputedStyle(document.querySelector('.plot .tick')).fill"
+# What stands out of a sheet of A4 without its margins of 15 mm, at 96 px an inch.
+A4 = {"width": 680, "height": 1009}
+CLIPPED = """() => [...document.querySelectorAll("table, figure, svg.plot, pre, dl")]
+  .filter(e => e.getBoundingClientRect().right > innerWidth).map(e => e.outerHTML.slice(0, 120))"""
+# What can be pressed and belongs to no form.
+DEAD = "all => all.filter(e => !e.form).map(e => e.outerHTML)"
 WHITE, BLACK = "rgb(255, 255, 255)", "rgb(16, 21, 27)"
 
 
@@ -36,6 +46,10 @@ def test_a_reviewer_goes_from_the_login_to_a_report_on_disk(visit, finished, tmp
     page.select_option("#f-backend", "cuda")
     page.wait_for_url("**backend=cuda**")
     page.get_by_role("link", name=finished.title).click()
+    light = page.evaluate(CHART)
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(CHART) != light
+    page.emulate_media(color_scheme="light")
     page.click("#row-6")
     page.locator("[data-verdict=accepted]").first.wait_for()
     page.get_by_role("link", name="Whole diff").click()
@@ -68,6 +82,12 @@ def follow_the_theme(page):
     page.wait_for_load_state()
     page.emulate_media(color_scheme="light")
     assert page.evaluate(GROUND) == BLACK
+    page.emulate_media(media="print")
+    assert page.evaluate(GROUND) == WHITE
+    page.emulate_media(media="screen")
+    page.click("#theme-system")
+    page.wait_for_load_state()
+    assert page.evaluate(GROUND) == WHITE
     assert "/diff" in page.url
 
 
@@ -82,13 +102,17 @@ def read_the_file(seen, address):
     assert page.evaluate("getComputedStyle(document.querySelector('.badge')).borderRadius")
     page.locator("table.fold a[href='#round-6']").first.click()
     page.wait_for_url("**#round-6")
+    page.set_viewport_size(A4)
+    page.emulate_media(media="print")
+    assert page.evaluate(CLIPPED) == []
     seen.wrong[:] = [said for said in seen.wrong if said != address]
 
 
 def test_a_reviewer_without_scripts_reaches_the_same(enter, finished):
     """Filter campaigns and the points of a sweep by a button, open a round, its diff and a failure.
 
-    UX check 2: list, round and diff; the choice of a theme comes back to the page.
+    UX check 2: list, round, diff, comparison and export; the choice of a theme comes back to the
+    page, and nothing can be pressed in vain.
     """
     page = (seen := enter(java_script_enabled=False)).page
     seen.open("/")
@@ -105,6 +129,19 @@ def test_a_reviewer_without_scripts_reaches_the_same(enter, finished):
     page.get_by_role("button", name="Dark").click()
     assert page.locator("html").get_attribute("data-theme") == "dark"
     assert "/diff" in page.url
+
+    seen.open(f"/c/{finished.pk}/rounds/")
+    for number in (3, 6):
+        page.check(f"input[name=r][value='{number}']")
+    page.click("#compare")
+    expect(page.locator("h1")).to_have_text(re.compile("Round 3 .* round 6|Round 6 .* round 3"))
+    seen.open(f"/c/{finished.pk}/report/")
+    with page.expect_download() as download:
+        page.click("#download")
+    assert "Row softmax" in Path(download.value.path()).read_text()
+    for path in ("", "r/2/", "rounds/", "compare/3..6", "report/"):
+        seen.open(f"/c/{finished.pk}/{path}")
+        assert page.locator("button:visible").evaluate_all(DEAD) == []
 
     seen.open(f"/c/{build_swept().pk}/r/{ROUND}/")
     page.click("#sweep-all")

@@ -7,7 +7,6 @@ from playwright.sync_api import expect
 from campaigns.models import ReviewDecision
 from knowledge.models import Comment
 from tests.browser.conftest import ROLES
-from tests.browser.look import look_at_all
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -16,12 +15,13 @@ class Keys:
     """Presses keys, and counts those that are not typed text."""
 
     def __init__(self, page):
-        self.page, self.count = page, 0
+        self.page, self.count, self.used = page, 0, set()
 
     def press(self, *names):
         for name in names:
             self.page.keyboard.press(name)
             self.count += 1
+            self.used |= {*name.replace("Control", "Ctrl").split("+")}
 
     def type(self, text):
         self.page.keyboard.type(text)
@@ -30,7 +30,8 @@ class Keys:
 def test_a_reviewer_decides_by_keys_alone(enter, finished):
     """Open, next round, diff, a comment on a line, return with a reason, undo: UX checks 7 and 25.
 
-    Keys are inert while somebody types; 25 presses at most, typed text left out.
+    Keys are inert while somebody types; 25 presses at most, typed text left out. `?` lists them
+    all, and a person can switch them off.
     """
     assert ROLES["enzo"] == "engineer"
     seen = enter("enzo")
@@ -67,12 +68,15 @@ def test_a_reviewer_decides_by_keys_alone(enter, finished):
     made = ReviewDecision.objects.last()
     assert (made.word, made.reason) == ("returned", "say why the block is larger")
     assert Comment.objects.get().text == "a join ark: does it spill?"
-    pages = {
-        "queue": "/review/",
-        "decide": f"/c/{finished.pk}/r/2/decide",
-        "line": f"/c/{finished.pk}/r/3/diff?comment=4",
-    }
-    assert look_at_all(seen, pages) == []
+    page.keyboard.press("?")
+    page.wait_for_url("**/shortcuts/")
+    assert keys.used <= set(page.locator("kbd").all_inner_texts())
+    seen.open("/me/")
+    page.click("#keys-off")
+    seen.open(f"/c/{finished.pk}/r/3/")
+    page.keyboard.press("?")
+    page.keyboard.press("j")
+    assert page.url.endswith("/r/3/")
 
 
 def test_a_reviewer_without_scripts_approves_returns_and_takes_it_back(enter, finished):

@@ -30,7 +30,7 @@ class LinkedHit:
     def words(self) -> str:
         hit = self.hit
         told = gain_words(hit.gain_median, hit.gain_low, hit.gain_high)
-        told = told if hit.gain_median is None else f"median {told}"
+        told = told if hit.gain_median is None else f"median {told} vs each incumbent"
         return f"{hit.worked} of {hit.tried} worked, {told}" if hit.tried else ""
 
     @property

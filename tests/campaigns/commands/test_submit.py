@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import html
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
+from django.test import Client
 
 from campaigns.models import Campaign, CampaignState, Submission
 from campaigns.steps.worker import WorkerContext
+from knowledge.curation.tokens import new_token
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -28,8 +32,15 @@ def bench() -> WorkerContext:
 
 
 @pytest.fixture
-def waiting(tmp_path: Path, bench: WorkerContext, monkeypatch: pytest.MonkeyPatch) -> Campaign:
-    """A campaign of people and agents whose baseline is judged."""
+def waiting(
+    tmp_path: Path,
+    bench: WorkerContext,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> Campaign:
+    """A campaign of people and agents whose baseline is judged. param: how its roof is known."""
+    evidence = getattr(request, "param", cast.BANDWIDTH.evidence)
+    monkeypatch.setattr(cast, "BANDWIDTH", replace(cast.BANDWIDTH, evidence=evidence))
     cast.set_the_scene(monkeypatch)
     campaign = cast.make_campaign(tmp_path, proposers="person,agent=1")
     while cast.fresh(campaign).state != CampaignState.AWAITING:
@@ -138,6 +149,42 @@ def test_it_waits_for_the_verdict(
     assert (ended, found["round"]) == (code, 2)
     assert found["proposed_by"] == {"kind": "person", "name": "command line"}
     assert "round 2, command line (person): Work in place" in told
+
+
+@pytest.mark.parametrize(
+    ("waiting", "door", "word"),
+    [("documented", "API", "invalid"), ("measured", "command", "needs_review")],
+    indirect=["waiting"],
+)
+def test_what_is_faster_than_its_cited_roof_is_not_accepted(
+    waiting: Campaign, bench: WorkerContext, kernel: Path, client: Client, door: str, word: str
+) -> None:
+    """UX check 12: 8 µs, where 100,000 bytes at 10 GB/s take 10. A measured roof is doubted too."""
+    bob = User.objects.create_superuser("bob")
+    if door == "API":
+        token = new_token(bob, "night agent", ["submit"], 7)[1]
+        flags = {
+            flag.removeprefix("--"): text for flag, text in zip(SAID[::2], SAID[1::2], strict=True)
+        }
+        answer = client.post(
+            f"/api/v1/campaigns/{waiting.pk}/candidates/",
+            json.dumps(flags | {"source": "time 8", "evidence": ["one"]}), "application/json",
+            headers={"Authorization": f"Bearer {token}"},
+        )  # fmt: skip
+        assert answer.status_code == 201
+    else:
+        kernel.write_text("time 8")
+        call_command("round", "submit", str(waiting.pk), str(kernel), *SAID)
+    cast.step_until(waiting, CampaignState.VALIDATE)
+    while cast.fresh(waiting).state != CampaignState.AWAITING:
+        cast.measure_all(waiting, bench)
+    judged = waiting.rounds.get(number=2)
+    assert judged.verdict.word == word
+    assert cast.fresh(waiting).incumbent == waiting.incumbent
+    client.force_login(bob)
+    body = html.unescape(client.get(judged.get_absolute_url()).content.decode())
+    for told in ("8.00 µs is below the", "100 kB ÷ ", cast.BANDWIDTH.citation):
+        assert told in body
 
 
 def test_it_says_that_the_campaign_ended_before_it_was_tried(

@@ -2,10 +2,12 @@
 
 import io
 import json
+import re
 
 import pandas
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.urls import URLPattern, get_resolver, reverse
 
 from campaigns.models import (
@@ -112,6 +114,10 @@ def pages():
 
 @pytest.fixture
 def keys(sample, running):
+    return keys_of(sample, running)
+
+
+def keys_of(sample, running):
     """Something of every kind: what a route calls it → its key."""
     entry = Experience.objects.first()
     lesson = Lesson.objects.create(takeaway=HOSTILE, signal="=1+1", source="person")
@@ -265,6 +271,47 @@ def test_all_files_have_the_rows_of_the_filter_in_its_order(page, sample):
     for line, row in zip(lines, records, strict=True):
         assert f"/r/{row['number']}/)" in line
         assert row["gain"] is None or str(row["gain"]["gain"]) in line
+
+
+def table(page, address, **asked):
+    answer = page.get(address, {**asked, "format": "csv"})
+    return pandas.read_csv(io.BytesIO(answer.content), float_precision="round_trip")
+
+
+def said(capsys, *words):
+    call_command(*map(str, words), "--json")
+    return json.loads(capsys.readouterr().out)
+
+
+def test_page_files_and_command_line_list_the_same_values(page, sample, capsys):
+    """UX check 20: the same rows in the same order, and every digit."""
+    words, there = "bandwidth h200", reverse("knowledge:specs")
+    asked = {"q": words, "state": "approved"}
+    records = page.get(there, {**asked, "format": "json"}).json()["results"]
+    found, body = table(page, there, **asked), page.get(there, asked).content.decode()
+    shown = [(row["id"], row["value"]) for row in records]
+    assert re.findall(r'<tr id="spec-(\d+)">', body) == [str(key) for key, _ in shown]
+    listed = said(capsys, "spec", "list", "--search", words, "--state", "approved")
+    for rows in (listed, found.to_dict("records")):
+        assert [(row["id"], row["value"]) for row in rows] == shown
+    assert pandas.api.types.is_numeric_dtype(found["value"])
+
+
+def test_page_files_and_command_line_tell_one_gain_of_two_rounds(page, sample, capsys):
+    """UX check 20."""
+    there = reverse("compare", args=[sample.pk, 3, 6])
+    names = ("delta", "ci-low", "ci-high", "n", "baseline")
+    mark = " ".join(f'data-{name}="([^"]+)"' for name in names)
+    *shown, pairs, baseline = re.search(mark, page.get(there).content.decode()).groups()
+    data = page.get(there, {"format": "json"}).json()["gains"][0]
+    told = said(capsys, "round", "compare", sample.pk, 3, 6)["gain"]
+    rows = table(page, there)
+    whole = rows[rows["case"] == "all cases"].iloc[0]
+    for name, number in zip(("gain", "low", "high"), map(float, shown), strict=True):
+        assert told[name] == data[name] == whole[name] == number
+    assert told["pairs"] == data["pairs"] == int(pairs)
+    assert baseline == "round 3"
+    assert "× faster" in page.get(there, {"format": "md"}).content.decode()
 
 
 def test_a_page_links_to_its_files_with_its_filter(page, sample):

@@ -298,7 +298,7 @@ def test_what_was_shown_for_another_operation_says_so(page):
     place = {"op": "softmax", "dtype": "float32", "backend": "cuda", "platform": "h200-sxm"}
     kind = {"label": AttemptLabel.SUCCESS, "origin": ExperienceOrigin.ROUND}
     record_attempts([NewExperience(strategy="search.threads", **kind, **place, **shown)])
-    told = "1 of 1 worked, median 4.75× faster [3.85, 5.42]"
+    told = "1 of 1 worked, median 4.75× faster [3.85, 5.42] vs each incumbent"
     of_another = page.get("/c/new", CHOICE | {"problem": "layernorm"}).content.decode()
     assert f"{told}; <b>same family: softmax · cuda · h200-sxm</b>" in of_another
     assert f"{told}</span>" in page.get("/c/new", CHOICE).content.decode()

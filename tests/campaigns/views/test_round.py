@@ -42,17 +42,6 @@ def test_it_opens_a_round_that_is_being_measured(page, running):
     assert "its measurement is under way (step: burst)" in body
 
 
-def test_it_names_the_baseline_in_every_part(page, sample, running):
-    for campaign, number in ((sample, 3), (running, 3), (running, 4)):
-        body = whole_round(page, campaign, number)
-        assert "Gain over ," not in body
-        assert 'data-baseline=""' not in body
-        assert "nothing was claimed" not in body
-    assert (
-        "Gain over round 2, 95 % interval" in open_round(page, sample, 3, "cases").content.decode()
-    )
-
-
 @pytest.mark.parametrize("number", [5, 7])
 @pytest.mark.parametrize("name", NAMES)
 def test_it_shows_hostile_text_as_text(page, sample, number, name):
