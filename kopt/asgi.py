@@ -12,7 +12,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kopt.settings")
 
 _pages = get_asgi_application()
 
-# What answers beside the pages needs the apps, which are ready only now.
+# What answers beside the pages needs the apps, which are ready only now; and all the pages are read
+# at the start, which takes seconds, not by whoever asks first.
+import kopt.urls  # noqa: E402, F401
 from kopt.uploads import bounded  # noqa: E402
 
 application = bounded(_pages)

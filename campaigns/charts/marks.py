@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, TypeVar
@@ -15,6 +15,8 @@ from knowledge.charts.scale import Scale, Tick
 # A page with three charts stays readable, and quick to load, with so many rows in each table twin.
 MOST_ROWS = 25
 LINE_DISTANCE = 8
+# Glyphs nearer than this to each other could not be told apart, nor hit.
+CLEAR = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,15 @@ class Point:
 
 
 PointT = TypeVar("PointT", bound=Point)
+Place = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """Rounds that are too many for glyphs, in one path: the round ends of its strokes."""
+
+    css: str
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +120,11 @@ class Chart:
     all: int
 
     @property
+    def is_long(self) -> bool:
+        """Whether its table is left to the figure's own page."""
+        return len(self.rows) > MOST_ROWS
+
+    @property
     def shown_rows(self) -> tuple[Row, ...]:
         """Of a long twin as much as a page takes; its file has every row."""
         kept = {point.number for point in fewer([row.point for row in self.rows], MOST_ROWS)}
@@ -134,6 +150,35 @@ def fewer(points: Sequence[PointT], most: int) -> tuple[PointT, ...]:
     room = max(0, most - len(kept))
     kept |= {rest[step * len(rest) // room] for step in range(room)}
     return tuple(points[index] for index in sorted(kept))
+
+
+def thinned(
+    points: Sequence[PointT], place: Callable[[PointT], Place], most: int
+) -> tuple[tuple[PointT, ...], tuple[Dots, ...]]:
+    """The points that get a glyph, and dots for the others; of no more than `most` all get one.
+
+    Of more, those of `fewer` that stand clear of each other: the newest, then what was accepted.
+    """
+    if len(points) <= most:
+        return tuple(points), ()
+    places = {point.number: place(point) for point in points}
+    kept: dict[int, Place] = {}
+    last = points[-1].number
+    order = [
+        (p.number == last, p.verdict is VerdictWord.ACCEPTED, p.number) for p in fewer(points, most)
+    ]
+    for *_, number in sorted(order, reverse=True):
+        at = places[number]
+        if all(math.dist(at, other) >= CLEAR for other in kept.values()):
+            kept[number] = at
+    paths = {"dots early": "", "dots": ""}
+    for point in points:
+        if point.number not in kept:
+            x, y = places[point.number]
+            css = "dots" if point.verdict is VerdictWord.ACCEPTED else "dots early"
+            paths[css] += f"M{x:.1f} {y:.1f}h0"
+    dots = tuple(Dots(css, path) for css, path in paths.items() if path)
+    return tuple(point for point in points if point.number in kept), dots
 
 
 def arrows(marks: Sequence[Mark], gap: float = 9) -> tuple[Segment, ...]:

@@ -9,11 +9,13 @@ from typing import ClassVar
 from campaigns.charts.labels import Label, Placer
 from campaigns.charts.marks import (
     Chart,
+    Dots,
     Mark,
     NoChart,
+    Place,
     Point,
     Row,
-    fewer,
+    thinned,
 )
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import duration
@@ -26,7 +28,7 @@ UNTIMED_Y = FRAME.top - 24
 # Above this ratio of largest to smallest time a linear axis would hide the later rounds.
 LOG_FROM = 10
 FEWEST_ROUNDS = 6
-MOST_MARKS = 100
+MOST_MARKS = 60
 COLUMNS = ("Time, µs", "Best so far, µs")
 # Where a level's text stands from its line, in small and in large letters, and the axis title ends.
 ABOVE, BELOW, TITLE_END = -6.0, (15.0, 20.0), 25.0
@@ -79,6 +81,7 @@ class ProgressChart(Chart):
     y: Scale
     y_ticks: tuple[Tick, ...]
     marks: tuple[Mark, ...]
+    dots: tuple[Dots, ...]
     labels: tuple[Label, ...]
     best: str
     baseline: ReferenceLine | None
@@ -91,23 +94,27 @@ class ProgressChart(Chart):
 
 def build(points: Sequence[ProgressPoint], target: TargetLine | None) -> ProgressChart | NoChart:
     """Lay out the chart; without any time there is none."""
-    drawn = fewer(points, MOST_MARKS)
-    if not any(point.time_us for point in drawn):
+    if not any(point.time_us for point in points):
         return NoChart(ProgressChart.kind, ProgressChart.title, "No round has been timed yet.")
-    last = max(FEWEST_ROUNDS, *(point.number for point in drawn))
+    last = max(FEWEST_ROUNDS, *(point.number for point in points))
     # Of many rounds the first one still stands clear of the axis.
     x = Scale(ScaleKind.LINEAR, 0.5 - 0.02 * last, last + 0.5, FRAME.left, FRAME.right)
-    y = _y_scale(drawn, target)
+    y = _y_scale(points, target)
+
+    def place(point: ProgressPoint) -> Place:
+        return x.position(point.number), y.position(point.time_us) if point.time_us else UNTIMED_Y
+
+    drawn, dots = thinned(points, place, MOST_MARKS)
     marks = tuple(
         point.mark(
-            (x.position(point.number), y.position(point.time_us) if point.time_us else UNTIMED_Y),
+            place(point),
             (point.number, point.time_us),
             duration(point.time_us) if point.time_us else "not timed",
         )
         for point in drawn
     )
-    accepted = [p.time_us for p in drawn if p.verdict is VerdictWord.ACCEPTED and p.time_us]
-    best = _best_so_far(drawn)
+    accepted = [p.time_us for p in points if p.verdict is VerdictWord.ACCEPTED and p.time_us]
+    best = _best_so_far(points)
     first = accepted[0] if accepted else None
     placer = Placer(FRAME, marks, TITLE_END)
     goal = baseline = None
@@ -126,6 +133,7 @@ def build(points: Sequence[ProgressPoint], target: TargetLine | None) -> Progres
         x_ticks=tuple(tick for tick in ticks_linear(x, 10) if tick.value == int(tick.value)),
         y_ticks=ticks_125(y) if y.kind is ScaleKind.LOG else ticks_linear(y),
         marks=marks,
+        dots=dots,
         labels=labels,
         best=_steps(best, x, y),
         baseline=baseline,
@@ -133,7 +141,7 @@ def build(points: Sequence[ProgressPoint], target: TargetLine | None) -> Progres
         target=target,
         first_us=first,
         best_us=min(accepted, default=None),
-        rows=tuple(Row(p, (p.time_us, best[p.number])) for p in drawn),
+        rows=tuple(Row(p, (p.time_us, best[p.number])) for p in points),
         drawn=len(drawn),
         all=len(points),
     )
@@ -161,12 +169,13 @@ def _best_so_far(points: Sequence[ProgressPoint]) -> dict[int, float | None]:
 
 
 def _steps(best: Mapping[int, float | None], x: Scale, y: Scale) -> str:
-    timed = [(x.position(number), y.position(time)) for number, time in best.items() if time]
-    if not timed:
-        return ""
-    (start, level), *rest = timed
-    steps = "".join(f"H{across:g}V{height:g}" for across, height in rest)
-    return f"M{start:g} {level:g}{steps}H{FRAME.right:g}"
+    path, level = "", 0.0
+    for number, time in best.items():
+        if time and time != level:
+            across, height = x.position(number), y.position(time)
+            path += f"H{across:g}V{height:g}" if path else f"M{across:g} {height:g}"
+            level = time
+    return path and f"{path}H{FRAME.right:g}"
 
 
 def level(y: float, text: str, placer: Placer, *, at_end: bool = False) -> ReferenceLine:

@@ -12,12 +12,14 @@ from campaigns.charts.marks import (
     GLYPHS,
     LINE_DISTANCE,
     Chart,
+    Dots,
     Mark,
     NoChart,
+    Place,
     Point,
     Row,
     arrows,
-    fewer,
+    thinned,
 )
 from campaigns.rules.target.roofline import TARGET_FRACTION, choose_ceiling
 from campaigns.rules.verdict.decision import VerdictWord
@@ -114,6 +116,7 @@ class RooflineChart(Chart):
     target_fraction: float
     target_roofs: tuple[Roof, ...]
     marks: tuple[Mark, ...]
+    dots: tuple[Dots, ...]
     labels: tuple[Label, ...]
     arrows: tuple[Segment, ...]
     last: RoofPlace | None
@@ -139,11 +142,11 @@ def build(
     measured = [roof.cited.evidence == EvidenceClass.MEASURED for roof in best]
     outer = _Outer(size, bytes_per_s / size, peak / size, *measured)
     known = [point for point in points if point.intensity and point.flops_per_s]
-    placed = fewer(known, MOST_MARKS)
-    x, y = _scales(placed, outer)
+    x, y = _scales(known, outer)
+    placed, dots = thinned(known, lambda point: _place(point, outer, x, y), MOST_MARKS)
     marks = tuple(_mark(point, outer, x, y) for point in placed)
-    kept = [(m, p) for m, p in zip(marks, placed, strict=True) if outer.keeps(p)]
-    last = kept[-1][1] if kept else None
+    kept = {point.number: point for point in known if outer.keeps(point)}
+    last = kept[max(kept)] if kept else None
     chosen = [choose_ceiling(r.cited for r in roofs) for roofs in (bandwidths, computes)]
     target_roofs = tuple(Roof(cited) for cited in chosen if cited)
     ceilings = _ceilings(bandwidths, computes, x, y, outer)
@@ -164,8 +167,9 @@ def build(
         target_fraction=target_fraction,
         target_roofs=target_roofs,
         marks=marks,
+        dots=dots,
         labels=_labels(marks, ceilings),
-        arrows=arrows([mark for mark, _ in kept]),
+        arrows=arrows([mark for mark in marks if mark.number in kept]),
         last=RoofPlace(last.number, outer.share(last), last.intensity or 0.0, outer.ridge)
         if last
         else None,
@@ -228,12 +232,18 @@ def _scales(points: Sequence[RoofPoint], outer: _Outer) -> tuple[Scale, Scale]:
     )
 
 
+def _place(point: RoofPoint, outer: _Outer, x: Scale, y: Scale) -> Place:
+    height = (point.flops_per_s or 0.0) / outer.size
+    return x.position(point.intensity or 0.0), y.position(height)
+
+
 def _mark(point: RoofPoint, outer: _Outer, x: Scale, y: Scale) -> Mark:
-    intensity, height = point.intensity or 0.0, (point.flops_per_s or 0.0) / outer.size
+    values = point.intensity or 0.0, (point.flops_per_s or 0.0) / outer.size
     # Drawn as a cross whatever was claimed.
     glyph = GLYPHS[VerdictWord.INVALID] if outer.is_crossed(point) else None
-    at = (x.position(intensity), y.position(height))
-    return point.mark(at, (intensity, height), f"{share(outer.share(point))} of the roof", glyph)
+    return point.mark(
+        _place(point, outer, x, y), values, f"{share(outer.share(point))} of the roof", glyph
+    )
 
 
 def _ceilings(

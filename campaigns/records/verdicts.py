@@ -88,7 +88,7 @@ def results_of(verdict: Verdict) -> tuple[CaseResult, ...]:
 
 
 # Where a row keeps what was read of it, as it is sealed.
-_RESULTS = "_results"
+_RESULTS, _RATIOS = "_results", "_ratios"
 
 
 def _results(verdict: Verdict) -> Iterable[CaseResult]:
@@ -101,13 +101,16 @@ def _results(verdict: Verdict) -> Iterable[CaseResult]:
 
 
 def _ratios_of(verdict: Verdict) -> Times:
-    """Case → time of the incumbent over its own, for those compared; cheaper than `results_of`."""
-    ends = ("gain", "gain_low", "gain_high")
-    return {
-        row["case"]: 1 + row["gain"]
-        for row in verdict.cases
-        if all(row.get(end) is not None for end in ends)
-    }
+    """Case → time of the incumbent over its own, for those compared; read once for a row."""
+    known: Times | None = vars(verdict).get(_RATIOS)
+    if known is None:
+        ends = ("gain", "gain_low", "gain_high")
+        known = vars(verdict)[_RATIOS] = {
+            row["case"]: 1 + row["gain"]
+            for row in verdict.cases
+            if all(row.get(end) is not None for end in ends)
+        }
+    return known
 
 
 def _named(time: TimeSpread | None, name: str) -> TimeSpread | None:

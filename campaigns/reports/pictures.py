@@ -81,7 +81,7 @@ def roofline_of(sheet: CampaignSheet, link: Link, case: str) -> roofline.Rooflin
     for row in sheet.rows:
         # Of an invalid round its own median, to be seen above the roof.
         unpaired = row.medians.get(case) if row.word is VerdictWord.INVALID else None
-        time_us = row.times.get(case) or unpaired
+        time_us = row.proven.get(case) or unpaired
         if known and time_us:
             reached = known.flops / time_us * _MICROSECONDS
             number, href = row.number, link(row.number)

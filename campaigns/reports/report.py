@@ -8,8 +8,10 @@ from typing import Any
 
 from django.contrib.staticfiles import finders
 from django.core.paginator import Page
+from django.db.models import Q
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import mark_safe
 
 from campaigns.models import Campaign, Candidate, Event, Standing
@@ -28,7 +30,6 @@ from campaigns.reports.splits import splits_of
 from campaigns.reports.totals import audit_of, copies_of, limits_of, trend_of
 from campaigns.rules.verdict.attribution import attributions_of
 
-LAST_EVENTS = 100
 STYLES = ("css/app.css", "css/charts.css")
 FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
@@ -58,18 +59,13 @@ def report_context(
 ) -> dict[str, Any]:
     """What both forms of the report are drawn from. link: round number → address.
 
-    page: the rounds to tell of, with only the last events; None is all of both.
+    page: the rounds to tell of; None is all, as in the file.
     """
     campaign, first, last = sheet.campaign, sheet.baseline, sheet.best
     best = last.verdict.evaluation if last and last.verdict else None
     report = report_of(best) if best else None
-    sessions = sessions_by_round(campaign)
     rows = sheet.rows if page is None else tuple(page.object_list)
-    events, trend = Event.objects.filter(campaign=campaign), trend_of(sheet)
-    if trend:
-        shown = {row.number for row in rows}
-        told = tuple(one for one in trend.rows if one.row.number in shown)
-        trend = replace(trend, rows=told)
+    sessions = sessions_by_round(campaign, Q(round__in=[row.round for row in rows]))
     # From v0 to the incumbent: what the campaign has done to the source as a whole.
     ends = (first, last) if first and last and last is not first else None
     return {
@@ -89,16 +85,17 @@ def report_context(
         "code": machine_code_of(best.candidate) if best else None,
         "audit": audit_of(sheet),
         "baselines": baseline_rows(campaign),
-        "trend": trend,
+        "trend": trend_of(sheet, rows),
         "protocol": campaign.protocol.rules,
         "guard": intake_of(campaign).guard_policy,
-        "limits": limits_of(sheet, timezone.now()),
+        # Of the file alone, as on the page other tabs show them.
+        "limits": SimpleLazyObject(lambda: limits_of(sheet, timezone.now())),
         "pitfalls": pitfalls_of(campaign),
         "doubts": doubts_of(campaign),
         "meanings": meanings(),
         "drift": drift_of(campaign),
         "lineage": lineage_of(campaign),
-        "events": list(events.order_by("-pk")[: LAST_EVENTS if page else None])[::-1],
+        "events": Event.objects.filter(campaign=campaign).order_by("pk"),
         "written_at": timezone.now(),
     }
 

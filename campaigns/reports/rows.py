@@ -51,9 +51,11 @@ def sessions_of(round_: Round) -> list[Standing]:
     return list(rows.defer("evaluation__report"))
 
 
-def sessions_by_round(campaign: Campaign) -> dict[int, tuple[Standing, ...]]:
-    """Round key → its steps in order; one query for all rounds."""
-    rows = Standing.objects.filter(round__campaign=campaign).order_by("pk")
+def sessions_by_round(
+    campaign: Campaign, which: Q | None = None
+) -> dict[int, tuple[Standing, ...]]:
+    """Round key → its steps in order; one query for all rounds. which: of the standings."""
+    rows = Standing.objects.filter(which or Q(), round__campaign=campaign).order_by("pk")
     found: dict[int, tuple[Standing, ...]] = {}
     for standing in rows.select_related("evaluation__worker").defer("evaluation__report"):
         found[standing.round_id] = (*found.get(standing.round_id, ()), standing)
@@ -80,9 +82,8 @@ def meanings() -> list[tuple[str, str]]:
 class RoundRow:
     """One round as every table shows it.
 
-    times: of each case in µs, v0's over the gains since: the times of this version everywhere;
-    empty where none is proven. noise: the floor that its verdict stands on. masked: a restart hides
-    it from the proposer only (R40).
+    proven: case → µs, v0's over the gains since; empty where none is proven. noise: the floor that
+    its verdict stands on. masked: a restart hides it from the proposer only (R40).
     """
 
     round: Round
@@ -93,9 +94,9 @@ class RoundRow:
     against: int | None
     candidates: int
     duration_s: float | None
+    target: CampaignTarget
     noise: NamedNumber | None = None
-    times: Times = field(default_factory=dict)
-    share: float | None = None
+    proven: Times = field(default_factory=dict)
     masked: bool = False
 
     @property
@@ -104,10 +105,22 @@ class RoundRow:
         return results_of(self.verdict) if self.verdict else ()
 
     @property
+    def times(self) -> Times:
+        """Its proven times, each with its name: the times of this version everywhere."""
+        of = f"time:{self.round.pk}"
+        return {case: NamedNumber(us, f"{of}:{case}") for case, us in self.proven.items()}
+
+    @property
     def time_us(self) -> float | None:
         """The geometric mean over its cases."""
-        found = geomean(self.times.values()) if self.times else None
+        found = geomean(self.proven.values()) if self.proven else None
         return found and NamedNumber(found, f"time:{self.round.pk}")
+
+    @property
+    def share(self) -> float | None:
+        """How much of the roof it reaches, over all cases."""
+        found = share_of(self.proven, self.target)
+        return found and NamedNumber(found, f"share:{self.round.pk}")
 
     @property
     def medians(self) -> dict[str, float]:
@@ -184,11 +197,6 @@ def rows_of(
         verdict: Verdict | None = getattr(round_, "verdict", None)
         reason = verdict.reason.replace("_", " ") if verdict else RoundState(round_.state).words
         ended = round_.closed_at
-        times = {
-            case: NamedNumber(us, f"time:{round_.pk}:{case}")
-            for case, us in known.get(round_.number, {}).items()
-        }
-        reached = share_of(times, target)
         rows.append(
             RoundRow(
                 round=round_,
@@ -199,9 +207,9 @@ def rows_of(
                 against=round_.against.round.number if round_.against else None,
                 candidates=getattr(round_, "candidate_count", 0),
                 duration_s=(ended - round_.opened_at) / timedelta(seconds=1) if ended else None,
+                target=target,
                 noise=noise_of(verdict) if verdict else None,
-                times=times,
-                share=reached and NamedNumber(reached, f"share:{round_.pk}"),
+                proven=known.get(round_.number, {}),
             )
         )
     return tuple(rows)

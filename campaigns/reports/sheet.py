@@ -191,7 +191,7 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
     target = target_of(campaign)
     hidden = masked_rounds(campaign)
     rows = tuple(
-        replace(row, masked=row.number in hidden)
+        replace(row, masked=True) if row.number in hidden else row
         for row in rows_of(campaign, rounds_of(campaign), target)
     )
     accepted = [row for row in rows if row.is_kept]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -73,8 +73,8 @@ def moves_bytes(sheet: CampaignSheet) -> bool:
     return {case.bound for case in sheet.target.cases.values()} == {"memory"}
 
 
-def trend_of(sheet: CampaignSheet) -> Trend:
-    """All rounds that were timed on every case, but for what is called invalid."""
+def trend_of(sheet: CampaignSheet, rows: Iterable[RoundRow] | None = None) -> Trend:
+    """All rounds, or those of `rows`, that were timed on every case and are not called invalid."""
     halves = sheet.campaign.problem.halves
     by_bytes = moves_bytes(sheet)
     work = {
@@ -82,22 +82,22 @@ def trend_of(sheet: CampaignSheet) -> Trend:
         for name, case in sheet.target.cases.items()
     }
     first = _times(sheet.baseline, halves) if sheet.baseline else None
-    rows = []
-    for row in sheet.rows:
+    found = []
+    for row in sheet.rows if rows is None else rows:
         times = _times(row, halves)
         if times is None or row.word is Word.INVALID:
             continue
         change = versus(times, first) if first and row.is_kept and row is not sheet.baseline else ""
         pairs = row.gain.pairs if row.gain else 0
-        rows.append(TrendRow(row, *_rates(times, work, halves), change=change, n=pairs))
-    has_backward = any(row.backward is not None for row in rows)
-    return Trend("GB/s" if by_bytes else "TFLOPS", has_backward, tuple(rows))
+        found.append(TrendRow(row, *_rates(times, work, halves), change=change, n=pairs))
+    has_backward = any(row.backward is not None for row in found)
+    return Trend("GB/s" if by_bytes else "TFLOPS", has_backward, tuple(found))
 
 
 def _times(row: RoundRow, halves: Halves) -> Times | None:
-    if not row.times or len(row.times) < len(row.results):
+    if not row.proven or len(row.proven) < len(row.results):
         return None
-    return times_by_step(row.times, halves)
+    return times_by_step(row.proven, halves)
 
 
 def _rates(

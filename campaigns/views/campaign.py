@@ -54,7 +54,7 @@ from knowledge.experience.recommend.others import others_learned
 from knowledge.views.formats import list_file, record_file
 
 SHOWN_ROUNDS, SHOWN_EVENTS, SPOKEN = 5, 3, 10
-EVENTS_PER_PAGE, ROUNDS_PER_PAGE = 50, 25
+EVENTS_PER_PAGE, ROUNDS_PER_PAGE = 50, 10
 STOP_POLLING = 286
 
 

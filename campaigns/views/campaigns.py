@@ -39,7 +39,7 @@ from knowledge.views.list_views import bar_of
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-PER_PAGE, MOST_TRAILS = 50, 10
+PER_PAGE, MOST_TICKED, MOST_TRAILS = 15, 50, 10
 HEAD = "title id op backend platform state result.gain result.low result.high"
 STATES = {
     "": Q(),
@@ -116,7 +116,7 @@ def archive_campaigns(request: HttpRequest, verb: str) -> HttpResponse:
 
     The keys of an undo stand in the address, and are offered for no other.
     """
-    keys = _ticked(request, PER_PAGE)
+    keys = _ticked(request, MOST_TICKED)
     if isinstance(keys, HttpResponse):
         return keys
     step, back, word = STEPS[verb]

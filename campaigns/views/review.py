@@ -31,7 +31,7 @@ from knowledge.lookup.waiting import Waiting, WaitingKind, queue_behind
 from knowledge.models import SubjectKind
 from knowledge.views.formats import list_file
 
-PER_PAGE = 50
+PER_PAGE = 15
 HEAD = "title kind asks author since"
 
 

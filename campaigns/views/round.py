@@ -40,7 +40,7 @@ from knowledge.views.list_views import bar_of
 
 SHOWN_LINES, USUAL_CONTEXT, MOST_CONTEXT = 200, 3, 10_000
 RIVALS = ("incumbent", "previous", "baseline")
-PER_PAGE = 50
+PER_PAGE = 12
 HEAD = "title number verdict reason gain.gain gain.low gain.high gain.pairs standing"
 SORTS = {
     "number": lambda row: row.number,

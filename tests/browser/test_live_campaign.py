@@ -177,7 +177,7 @@ def watch_to_the_end(page: Page) -> None:
     assert page.evaluate("window.first") is True
     expect(page.locator("#do-stop")).to_have_count(0)
     # A host that was busy while its ceilings were measured is soon at its roofline.
-    expect(page.locator("main")).to_contain_text(re.compile("All 2 rounds are done|Target met"))
+    expect(page.locator("#strip")).to_contain_text(re.compile("All 2 rounds are done|Target met"))
 
 
 def review_the_best_round(page: Page) -> None:

@@ -65,11 +65,6 @@ class ComparedCase:
     times: tuple[float | None, ...]
     gains: tuple[Gain | None, ...]
 
-    @property
-    def cells(self) -> list[tuple[float | None, Gain | None]]:
-        """Time and gain of each; of the first there is no gain."""
-        return list(zip(self.times, (None, *self.gains), strict=True))
-
 
 @dataclass(frozen=True, slots=True)
 class Versus:
@@ -108,6 +103,15 @@ class SideBySide:
     def gains_by_case(self) -> bool:
         """Whether any case has a gain of its own."""
         return any(gain for row in self.cases for gain in row.gains)
+
+    @property
+    def case_rows(self) -> list[tuple[str, list[tuple[str, float | None, Gain | None]]]]:
+        """Each case with the name, time and gain of each column; of the first there is no gain."""
+        names = [column.name for column in self.columns]
+        return [
+            (case.name, list(zip(names, case.times, (None, *case.gains), strict=True)))
+            for case in self.cases
+        ]
 
     @property
     def hidden(self) -> int:

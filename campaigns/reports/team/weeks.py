@@ -29,6 +29,11 @@ class Week:
     verdicts: list[tuple[str, str, int]]
     counts: list[int]
 
+    @property
+    def is_empty(self) -> bool:
+        """A phone has no room for a week without anything."""
+        return not any(self.counts) and not any(count for *_, count in self.verdicts)
+
 
 def weeks(now: datetime) -> list[Week]:
     """The last weeks, the newest first, those without anything too; five queries."""

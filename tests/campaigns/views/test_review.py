@@ -172,6 +172,7 @@ def test_the_result_is_decided_on_its_campaign(reviewer, sample):
     assert answer.url == f"/c/{sample.pk}/"
     body = reviewer.get(f"/c/{sample.pk}/").content.decode()
     assert "1 of 2 approvals" in body
+    body = reviewer.get(f"/c/{sample.pk}/activity/").content.decode()
     assert "the result approved by carl" in body
 
 
@@ -197,7 +198,7 @@ def test_a_comment_is_plain_text_and_tells_whom_it_mentions(reviewer, page, samp
     assert "&lt;script&gt;alert(1)&lt;/script&gt;<br><b data-mention>@alice</b> look" in body
     told = Notification.objects.get()
     assert (told.person.username, told.kind, told.url) == ("alice", "mention", answer.url)
-    assert "carl comments on round 6" in page.get(f"/c/{sample.pk}/").content.decode()
+    assert "carl comments on round 6" in page.get(f"/c/{sample.pk}/activity/").content.decode()
 
 
 def test_a_line_of_the_diff_and_a_case_have_their_own(reviewer, sample):
