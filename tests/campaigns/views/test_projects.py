@@ -13,7 +13,7 @@ from campaigns.steps.lifecycle.set_project import set_project
 from knowledge.curation.projects import new_project, put_into
 from knowledge.curation.signed_addresses import key_of
 from knowledge.curation.tokens import new_token
-from knowledge.models import Experience, Lesson, TrackRecord, WorkKind
+from knowledge.models import Experience, Lesson, Project, TrackRecord, WorkKind
 from tests.campaigns.views.test_formats import POSTED, filled, keys, routes
 
 __all__ = ["keys"]
@@ -131,3 +131,34 @@ def test_a_token_and_a_signed_address_have_the_eyes_of_their_person(cast, places
     every = reverse("campaigns_feed")
     said = Client().get(every, {"key": key_of(cast["other"], every)}).content.decode()
     assert f"/c/{sample.pk}/" not in said
+
+
+def test_leads_make_projects_and_page_and_api_put_campaigns_there(sample):
+    lead, mia = logged_in(person("lea", "lead")), person("mia", "engineer")
+    assert logged_in(mia).get("/projects/").status_code == 403
+    assert lead.post("/projects/", {"name": " ", "members": "mia"}).status_code == 422
+    assert lead.post("/projects/", {"name": PROJECT, "members": "lea"}).status_code == 302
+    made = Project.objects.get()
+    refused = lead.post(f"/projects/{made.pk}", {"members": "mia nobody"})
+    assert "is no user&#x27;s name" in refused.content.decode()
+    assert lead.post(f"/projects/{made.pk}", {"members": "mia"}).status_code == 302
+    said = lead.get("/projects/", {"format": "json"}).json()["results"]
+    assert said == [{"id": made.pk, "name": PROJECT, "members": "mia", "work": 0}]
+    audit = lead.get("/audit/", {"kind": "project"}).content.decode()
+    assert "out: lea" in audit
+    assert f'href="/projects/#project-{made.pk}"' in audit
+    share, put = reverse("share", args=[sample.pk]), reverse("campaign_project", args=[sample.pk])
+    assert 'id="set-project"' not in logged_in(mia).get(share).content.decode()
+    assert logged_in(mia).post(put, {"project": PROJECT}).status_code == 403
+    assert 'id="set-project"' in lead.get(share).content.decode()
+    assert lead.post(put, {"project": PROJECT}).status_code == 302
+    page = logged_in(mia).get(sample.get_absolute_url()).content.decode()
+    assert f"project {PROJECT}</a>" in page
+    one = reverse("campaigns_api:campaign", args=[sample.pk])
+    assert lead.get(one).json()["project"] == PROJECT
+    for body, status in (({"project": "x"}, 422), ({}, 422), ({"project": ""}, 200)):
+        answer = lead.post(f"{one}project/", body, content_type="application/json")
+        assert answer.status_code == status
+    assert lead.get(one).json()["project"] == ""
+    form = logged_in(mia).get("/c/new").content.decode()
+    assert f'<option value="{PROJECT}">' in form
