@@ -152,6 +152,8 @@ def test_leads_make_projects_and_page_and_api_put_campaigns_there(sample):
     assert logged_in(mia).post(put, {"project": PROJECT}).status_code == 403
     assert 'id="set-project"' in lead.get(share).content.decode()
     assert lead.post(put, {"project": PROJECT}).status_code == 302
+    chosen = f'<option value="{PROJECT}" selected>'
+    assert chosen in lead.get(share).content.decode()
     page = logged_in(mia).get(sample.get_absolute_url()).content.decode()
     assert f"project {PROJECT}</a>" in page
     one = reverse("campaigns_api:campaign", args=[sample.pk])
