@@ -12,7 +12,7 @@ from campaigns.views.campaign import (
 )
 from campaigns.views.campaigns import archive_campaigns, campaigns, trails
 from campaigns.views.compare import compare, compare_campaigns_page, compare_many
-from campaigns.views.controls import STEPS, answer, control, placeholder
+from campaigns.views.controls import STEPS, answer, control, placeholder, project
 from campaigns.views.figures import figure, figure_file, figures
 from campaigns.views.home import events, home
 from campaigns.views.imported import (
@@ -88,6 +88,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         for verb in STEPS
     ),
     path(CAMPAIGN + "remove", remove_sample, name="remove_sample"),
+    path(CAMPAIGN + "project", project, name="campaign_project"),
     path(CAMPAIGN + "placeholder", placeholder, name="placeholder"),
     path(CAMPAIGN + "submit", hand_in, name="hand_in"),
     path(CAMPAIGN + "submissions/<int:key>/", submission, name="submission"),

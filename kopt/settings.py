@@ -38,6 +38,7 @@ INSTALLED_APPS = [
     "campaigns",
 ]
 MIDDLEWARE = [
+    "knowledge.views.own_eyes.OwnEyes",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "kopt.security.ContentSecurityPolicy",

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as fields
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -40,10 +39,11 @@ from campaigns.steps.lifecycle.control import (
 )
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.steps.lifecycle.restart import answer_restart
+from campaigns.steps.lifecycle.set_project import set_project
 from campaigns.steps.notify import NOTHING, Next, notify
 from campaigns.steps.problems import known_problems
 from knowledge.api.lists import ListView
-from knowledge.api.view import ApiView
+from knowledge.api.view import RowView
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.models.token import Scope
 
@@ -80,6 +80,7 @@ class NewCampaignSerializer(fields.Serializer):
     rounds = fields.IntegerField(required=False, help_text="at most, the baseline among them")
     target = fields.CharField(required=False, help_text="such as 95% or 1.3x")
     title = fields.CharField(required=False)
+    project = fields.CharField(required=False, help_text="whose members alone see it")
     proposers = fields.CharField(
         required=False, help_text="who may propose, such as search,person,agent=5"
     )
@@ -121,6 +122,10 @@ class AnswerSerializer(fields.Serializer):
     answer = fields.ChoiceField([policy.value for policy in ANSWERS])
 
 
+class ProjectSerializer(fields.Serializer):
+    project = fields.CharField(allow_blank=True, help_text="a project's name")
+
+
 class Campaigns(ListView):
     """GET lists campaigns, the newest first."""
 
@@ -148,7 +153,7 @@ class Campaigns(ListView):
         return Response(WholeCampaignSerializer(campaign).data, 201)
 
 
-class Steering(ApiView, GenericAPIView):
+class Steering(RowView):
     """POST takes one step with a campaign: confirm, pause, resume or stop it.
 
     409 where its state allows no such step.
@@ -191,6 +196,22 @@ class Archiving(Steering):
         return self.take(step)
 
 
+class CampaignProject(Steering):
+    """POST lets only the members of a project see the campaign; "" lets everybody.
+
+    Its owner and leads may. 409 where one of its attempts is merged with another campaign's.
+    """
+
+    scopes: ClassVar[dict[str, Scope]] = {}
+
+    @extend_schema(request=ProjectSerializer, responses=WholeCampaignSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        campaign = self.get_object()
+        name = checked(self.body(), ProjectSerializer)["project"]
+        set_project(campaign, name, request.user)
+        return Response(self.get_serializer(campaign).data)
+
+
 class RestartAnswers(Steering):
     """POST answers the restart in part that a campaign offers; 409 where none is offered."""
 
@@ -227,6 +248,7 @@ def _wish(body: dict[str, Any], user: User | None) -> Wish:
             baselines=not values.get("no_baselines", False),
             proposers=parse_budgets(values["proposers"]) if "proposers" in values else USUAL,
             title=values.get("title", ""),
+            project=values.get("project", ""),
             intake=Intake(**{name: values[name] for name in INTAKE if name in values}),
             created_by=user,
         )

@@ -52,6 +52,7 @@ class GivenSerializer(fields.Serializer):
     keep = _texts("sizes that hidden cases leave as they are, such as the width of a head")
     name = _text()
     title = _text()
+    project = _text("whose members alone see it")
     files = fields.DictField(
         child=fields.CharField(),
         required=False,
@@ -71,8 +72,9 @@ class BringProblem(reading.Problems):
         if not request.user.has_perm(MAY_START):
             raise Forbidden("bringing a kernel needs the engineer role")
         try:
-            found = propose_problem(_draft(self.body()))
-            problem = keep_problem(found.files)
+            body = self.body()
+            found = propose_problem(_draft(body))
+            problem = keep_problem(found.files, body.get("project", ""), request.user)
         except DraftError as error:
             raise CurationError(error.field, error.message) from None
         except ProblemError as error:
@@ -82,7 +84,8 @@ class BringProblem(reading.Problems):
 
 def _draft(body: dict[str, Any]) -> ProblemDraft:
     """Raises CurationError and DraftError, which name the field."""
-    values = checked(body, GivenSerializer)
+    given = checked(body, GivenSerializer)
+    values = {name: value for name, value in given.items() if name != "project"}
     if "files" in values:
         for other in values:
             if other not in ("files", "name"):

@@ -10,7 +10,6 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
 from campaigns.api import filters, measured, serializers
@@ -35,7 +34,7 @@ from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.sweeps import KNOB, value_words
 from campaigns.trails.exporters.pull_request import Site, campaign_lines, round_lines
 from knowledge.api.lists import ListView, OneView, Rows
-from knowledge.api.view import ApiView
+from knowledge.api.view import RowView
 from knowledge.exchange.writers.markdown import joined
 
 CAMPAIGNS = Campaign.objects.for_list().select_related("created_by", "protocol")
@@ -137,7 +136,7 @@ class EvaluationCases(ListView):
     filter_backends = []
 
     def rows(self, **path: Any) -> Rows:
-        report = report_of(get_object_or_404(EVALUATIONS, **path))
+        report = report_of(get_object_or_404(self.get_queryset(), **path))
         return [measured_case(case) for case in report.cases] if report else []
 
 
@@ -147,7 +146,7 @@ class Samples(EvaluationCases):
     serializer_class = measured.SampleSerializer
 
     def rows(self, **path: Any) -> Rows:
-        return sample_rows(report_of(get_object_or_404(EVALUATIONS, **path)))
+        return sample_rows(report_of(get_object_or_404(self.get_queryset(), **path)))
 
 
 class Points(ListView):
@@ -199,7 +198,7 @@ class ProblemCases(ListView):
         return found.filter(problem=get_object_or_404(Problem, **path))
 
 
-class CampaignMarkdown(ApiView, GenericAPIView):
+class CampaignMarkdown(RowView):
     """GET the campaign in a few lines of Markdown, as a pull request shows it."""
 
     queryset: QuerySet[Any] = CAMPAIGNS

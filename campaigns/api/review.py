@@ -8,7 +8,6 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as fields
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,7 +17,7 @@ from campaigns.records.decisions import Reviewed, reviewed_result, reviewed_roun
 from campaigns.records.review_queue import review_queue, rows_of_queue
 from campaigns.steps.review.decide import decide, undo
 from knowledge.api.lists import ListView, Rows, Selected
-from knowledge.api.view import ApiView
+from knowledge.api.view import RowView
 from knowledge.lookup.listing import FilterError
 from knowledge.lookup.waiting import Waiting, WaitingKind
 
@@ -121,7 +120,7 @@ class ReviewQueueView(ListView):
         return rows_of_queue(rows)
 
 
-class Deciding(ApiView, GenericAPIView):
+class Deciding(RowView):
     """What the addresses of decisions share: people alone write, and say so to a token."""
 
     queryset = ReviewDecision.objects.none()

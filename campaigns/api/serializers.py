@@ -45,6 +45,7 @@ from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.decision import Gate
 from knowledge.api.lists import Read
 from knowledge.api.shapes import columns_of, person_name, shape_of
+from knowledge.models import WorkKind, project_of
 
 CaseTargetSerializer = shape_of(
     "CaseTarget", CaseTarget, "case flops bytes bound floor_us target_us words"
@@ -99,11 +100,14 @@ CampaignSerializer = columns_of(
 WholeCampaignSerializer = columns_of(
     "WholeCampaign",
     CampaignSerializer,
-    "target missing findings_policy own_kernels require_sanitizers intake baselines no_worker",
+    "project target missing findings_policy own_kernels require_sanitizers intake baselines "
+    "no_worker",
     """With its target and what was agreed on at its beginning.
 
-    no_worker: that no worker of its platform is alive, and how one is started; "" where one is.
+    project: whose members alone see it; "" where everybody does. no_worker: that no worker of its
+    platform is alive, and how one is started; "" where one is.
     """,
+    project=Read(fields.CharField(), lambda c: str(project_of(WorkKind.CAMPAIGN, c.pk) or "")),
     target=Read(CaseTargetSerializer(many=True), lambda c: target_of(c).cases.values()),
     missing=Read(fields.CharField(), lambda c: target_of(c).missing),
     findings_policy=Read(

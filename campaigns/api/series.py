@@ -7,7 +7,6 @@ from typing import Any
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as fields
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,7 +17,7 @@ from campaigns.records.series import series_of
 from campaigns.steps.review.answer_series import answer_series
 from knowledge.api.lists import ListView, Rows
 from knowledge.api.shapes import body_of
-from knowledge.api.view import ApiView
+from knowledge.api.view import RowView
 
 SAID = body_of(
     "SeriesAnswer",
@@ -63,7 +62,7 @@ class Series(ListView):
         return series_of(get_object_or_404(Campaign, **path))
 
 
-class SeriesAnswers(ApiView, GenericAPIView):
+class SeriesAnswers(RowView):
     """POST answers one measurement that moved; 403 for its author and for tokens, 409 too late."""
 
     queryset = SeriesEntry.objects.none()

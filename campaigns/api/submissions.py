@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as fields
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -22,8 +21,9 @@ from campaigns.rules.verdict.buckets import Bucket
 from campaigns.steps.notify import AGAIN, notify
 from campaigns.steps.rounds.submit import measure_again, mend, submit
 from knowledge.api.lists import ListView, OneView
-from knowledge.api.view import ApiView
+from knowledge.api.view import RowView
 from knowledge.curation.errors import Conflict, CurationError
+from knowledge.models.sight import seen
 from knowledge.models.token import Scope, Token
 
 T = TypeVar("T")
@@ -121,7 +121,7 @@ class OneSubmission(OneView):
     serializer_class = SubmissionSerializer
 
 
-class HandIn(ApiView, GenericAPIView):
+class HandIn(RowView):
     """POST hands a candidate in; 201. It is the next round, or waits for the open one.
 
     What comes with a token is an agent's, under the token's name; a session is its person's. 409
@@ -140,7 +140,7 @@ class HandIn(ApiView, GenericAPIView):
         return Response(self.get_serializer(made).data, 201)
 
 
-class Mend(ApiView, GenericAPIView):
+class Mend(RowView):
     """POST mends a wrong candidate in the open round; 201 with what was handed in.
 
     A round may have three repairs. `repair` of a submission says what was wrong, and how many are
@@ -160,7 +160,7 @@ class Mend(ApiView, GenericAPIView):
             raise CurationError("source", "is needed: a text, or null where there is no repair")
         given = None if body["source"] is None else handed
         made = _taken(campaign, partial(mend, campaign, given, *submitter_of(request)))
-        found = SUBMISSIONS.get(rounds=made.round_id)
+        found = seen(SUBMISSIONS).get(rounds=made.round_id)
         return Response(self.get_serializer(found).data, 201)
 
 
@@ -168,7 +168,7 @@ class AgainSerializer(fields.Serializer):
     round = fields.IntegerField(help_text="the number of a closed round after the baseline")
 
 
-class MeasureAgain(ApiView, GenericAPIView):
+class MeasureAgain(RowView):
     """POST has the candidate of a closed round measured once more, in a round of its own; 201.
 
     It is compared with the incumbent of today; the verdict of then stays. 409 says why not.

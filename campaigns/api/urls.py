@@ -3,7 +3,15 @@
 from django.urls import include, path
 
 from campaigns.api import reading
-from campaigns.api.campaigns import ARCHIVING, STEPS, Archiving, Campaigns, RestartAnswers, Steering
+from campaigns.api.campaigns import (
+    ARCHIVING,
+    STEPS,
+    Archiving,
+    CampaignProject,
+    Campaigns,
+    RestartAnswers,
+    Steering,
+)
 from campaigns.api.own_problems import BringProblem
 from campaigns.api.review import ResultDecisions, ReviewQueueView, RoundDecisions, UndoDecision
 from campaigns.api.series import Series, SeriesAnswers
@@ -18,6 +26,7 @@ urlpatterns = [
     path(ONE_CAMPAIGN, reading.OneCampaign.as_view(), name="campaign"),
     path(ONE_CAMPAIGN + "findings/", reading.Findings.as_view(), name="findings"),
     path(ONE_CAMPAIGN + "markdown", reading.CampaignMarkdown.as_view(), name="campaign_markdown"),
+    path(ONE_CAMPAIGN + "project/", CampaignProject.as_view(), name="campaign_project"),
     path(ONE_CAMPAIGN + "restart/", RestartAnswers.as_view(), name="restart"),
     *(path(f"{ONE_CAMPAIGN}{verb}/", Steering.as_view(verb=verb), name=verb) for verb in STEPS),
     *(

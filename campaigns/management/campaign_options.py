@@ -79,6 +79,7 @@ WISH = (
     argument("--reference-project", help="where ideas may come from; not opened"),
     argument("--constraints", help="what the proposer has to keep to"),
     argument("--notes", help="whatever else should stay with the campaign"),
+    argument("--project", default="", help="only its members, and leads, see the campaign"),
     argument("--title", default=""),
     argument("--seed", type=int),
 )

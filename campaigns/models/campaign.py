@@ -10,6 +10,7 @@ from campaigns.models.problem import Case, Problem
 from campaigns.models.transitions import FINISHED, CampaignState, Stateful, StatefulQuerySet
 from knowledge.models import Platform
 from knowledge.models.guarded import ALWAYS, Guarded, person
+from knowledge.models.sight import SeenManager
 
 
 class Protocol(Guarded):
@@ -87,6 +88,7 @@ class Campaign(Stateful):
     """
 
     SEALED = models.Q(state__in=FINISHED)
+    HIDDEN_WITH = ("pk",)
 
     title = models.CharField(max_length=200)
     problem = models.ForeignKey(Problem, on_delete=models.PROTECT)
@@ -121,7 +123,7 @@ class Campaign(Stateful):
     recorded_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
-    objects = CampaignQuerySet.as_manager()  # type: ignore[misc]
+    objects = SeenManager.from_queryset(CampaignQuerySet)()  # type: ignore[assignment, misc]
 
     class Meta:
         ordering = ("-pk",)
@@ -169,9 +171,13 @@ class ArchivedCampaign(models.Model):
     Its events say who did either, and when.
     """
 
+    HIDDEN_WITH = ("campaign",)
+
     campaign = models.OneToOneField(Campaign, models.PROTECT, related_name="archived")
     by = person()
     at = models.DateTimeField(auto_now_add=True)
+
+    objects = SeenManager()
 
     def __str__(self) -> str:
         return f"{self.campaign}, archived"
@@ -186,6 +192,7 @@ class Phase(Guarded):
     """One entry into one state; the newest row is the current one. Only `move` writes it."""
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("campaign",)
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="phases")
     state = models.CharField(max_length=20)

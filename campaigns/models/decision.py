@@ -14,6 +14,7 @@ from django.db import models
 from campaigns.models.campaign import Campaign
 from campaigns.models.round import Round
 from knowledge.models.guarded import ALWAYS, Guarded, GuardedQuerySet
+from knowledge.models.sight import SeenManager
 
 
 class DecisionWord(models.TextChoices):
@@ -55,6 +56,7 @@ class ReviewDecision(Guarded):
     """
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("campaign",)
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="decisions")
     round = models.ForeignKey(
@@ -68,7 +70,7 @@ class ReviewDecision(Guarded):
     )
     at = models.DateTimeField(auto_now_add=True)
 
-    objects = ReviewDecisionQuerySet.as_manager()  # type: ignore[misc]
+    objects = SeenManager.from_queryset(ReviewDecisionQuerySet)()  # type: ignore[assignment, misc]
 
     class Meta:
         ordering = ("pk",)

@@ -34,6 +34,7 @@ class Evaluation(Stateful):
     """
 
     SEALED = models.Q(state=EvaluationState.DONE)
+    HIDDEN_WITH = ("candidate",)
 
     candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="evaluations")
     against = models.ForeignKey(
@@ -127,6 +128,7 @@ class Repair(Guarded):
     """
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("round",)
 
     round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="repairs")
     number = models.PositiveIntegerField()
@@ -165,6 +167,7 @@ class Evidence(Guarded):
     """
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("campaign",)
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="evidence")
     incumbent = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="evidence")

@@ -15,6 +15,7 @@ from campaigns.models.campaign import Campaign
 from campaigns.models.round import Round
 from campaigns.models.transitions import FINISHED, CampaignState
 from knowledge.models.guarded import ALWAYS, Guarded, GuardedQuerySet, Immutable, person
+from knowledge.models.sight import SeenManager, seen
 
 T = TypeVar("T")
 
@@ -29,11 +30,11 @@ def once_per(field: str, kind: str, name: str) -> models.UniqueConstraint:
 E = TypeVar("E", bound="Event")
 
 
-class EventManager(models.Manager[E]):
+class EventManager(SeenManager[E]):
     """All events, or those of the kind of their class."""
 
     def get_queryset(self) -> models.QuerySet[E]:
-        rows: models.QuerySet[E] = GuardedQuerySet(self.model, using=self._db)
+        rows: models.QuerySet[E] = seen(GuardedQuerySet(self.model, using=self._db))
         return rows.filter(kind=self.model.KIND) if self.model.KIND else rows
 
 
@@ -41,6 +42,7 @@ class Event(Guarded):
     """One happening. by: the person who caused it, where the kind has one; null in old rows."""
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("campaign",)
     KIND: ClassVar[str] = ""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="events")

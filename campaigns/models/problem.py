@@ -21,6 +21,7 @@ class Problem(Guarded):
     """
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("pk",)
 
     slug = models.SlugField()
     digest = models.CharField(max_length=64)
@@ -85,6 +86,7 @@ class Case(Guarded):
     """One input configuration of a problem: shape, dtype, distribution."""
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("problem",)
 
     problem = models.ForeignKey(Problem, on_delete=models.PROTECT, related_name="cases")
     name = models.CharField(max_length=80)

@@ -32,6 +32,7 @@ class Submission(Guarded):
     """
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("campaign",)
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="submissions")
     kind = models.CharField(max_length=20, choices=Submitter)
@@ -85,6 +86,7 @@ class Round(Stateful):
     """
 
     SEALED = models.Q(state=RoundState.CLOSED)
+    HIDDEN_WITH = ("campaign",)
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="rounds")
     number = models.PositiveIntegerField()
@@ -159,6 +161,7 @@ class Candidate(Guarded):
     """
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("round",)
 
     round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="candidates")
     ordinal = models.PositiveIntegerField()

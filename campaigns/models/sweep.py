@@ -9,6 +9,7 @@ from campaigns.models.evaluation import Evaluation
 from campaigns.models.round import Round
 from campaigns.models.transitions import RoundState
 from knowledge.models.guarded import ALWAYS, Guarded, Immutable
+from knowledge.models.sight import SeenManager
 
 PRUNED = "pruned"
 
@@ -22,6 +23,7 @@ class Sweep(Guarded):
     """
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("round",)
 
     round = models.OneToOneField(Round, on_delete=models.PROTECT, related_name="sweep")
     knobs = models.JSONField()
@@ -46,6 +48,7 @@ class SweepPoint(Guarded):
     """
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("sweep",)
 
     sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="points")
     evaluation = models.ForeignKey(Evaluation, on_delete=models.PROTECT, related_name="points")
@@ -87,6 +90,8 @@ class SweepOrder(models.Model):
     that, from a host that only builds; of no bytes where it is too large to be kept here.
     """
 
+    HIDDEN_WITH = ("sweep",)
+
     sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="orders")
     number = models.PositiveIntegerField()
     params = models.JSONField()
@@ -99,6 +104,8 @@ class SweepOrder(models.Model):
     screened = models.TextField(blank=True)
     digest = models.CharField(max_length=40, blank=True)
     artefact = models.BinaryField(null=True)
+
+    objects = SeenManager()
 
     class Meta:
         constraints = (

@@ -13,6 +13,7 @@ from django.db import models, transaction
 
 from campaigns.rules.stop.policy import Stop
 from knowledge.models.guarded import Guarded, GuardedQuerySet, Row
+from knowledge.models.sight import SeenManager
 
 
 class CampaignState(models.TextChoices):
@@ -201,7 +202,7 @@ class StatefulQuerySet(GuardedQuerySet[Row]):
 class Stateful(Guarded):
     """Base of rows that start in their first state and change it through `move` alone."""
 
-    objects = StatefulQuerySet.as_manager()  # type: ignore[misc]
+    objects = SeenManager.from_queryset(StatefulQuerySet)()  # type: ignore[assignment, misc]
 
     class Meta:
         abstract = True

@@ -25,6 +25,7 @@ class Verdict(Guarded):
     """
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("round",)
 
     round = models.OneToOneField(Round, on_delete=models.PROTECT, related_name="verdict")
     evaluation = models.ForeignKey(Evaluation, on_delete=models.PROTECT, related_name="verdicts")
@@ -76,6 +77,7 @@ class Standing(Guarded):
     """
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("round",)
 
     round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="standings")
     word = models.CharField(max_length=20)
@@ -154,6 +156,7 @@ class Commit(Guarded):
     """
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("round",)
 
     round = models.OneToOneField(Round, on_delete=models.PROTECT, related_name="commit")
     branch = models.CharField(max_length=200)

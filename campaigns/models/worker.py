@@ -81,6 +81,7 @@ class DeviceWait(Guarded):
     """
 
     SEALED = models.Q(ended_at__isnull=False)
+    HIDDEN_WITH = ("campaign",)
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="device_waits")
     is_reproduction = models.BooleanField(default=False)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from django.urls import reverse
 
-from campaigns.models import Round, RoundState
+from campaigns.models import Campaign, Round, RoundState
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.rules.verdict.decision import VerdictWord
-from knowledge.models import Kind
-from knowledge.search.index import Entry
+from knowledge.models import Kind, WorkKind, project_of
+from knowledge.search.index import Entry, remove, upsert
 from knowledge.search.tokens import FAILED, WORKED
 
 AT_ONCE = 500
@@ -29,6 +29,14 @@ def all_rounds() -> Iterator[Entry]:
     related = ("campaign__problem", "campaign__platform", "verdict")
     for row in rows.select_related(*related).iterator(AT_ONCE):
         yield from round_rows(row)
+
+
+def index_rounds(campaign: Campaign, rounds: Iterable[Round]) -> None:
+    """Put rounds of a campaign into the index; what belongs to a project leaves it."""
+    if project_of(WorkKind.CAMPAIGN, campaign.pk):
+        remove((Kind.ROUND, str(row.pk)) for row in rounds)
+    else:
+        upsert(entry for row in rounds for entry in round_rows(row))
 
 
 def round_rows(round_: Round) -> Iterator[Entry]:

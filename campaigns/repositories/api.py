@@ -10,7 +10,6 @@ import django_filters as filters
 from django.urls import path
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as fields
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -30,7 +29,7 @@ from campaigns.repositories.rounds import notify_next_round
 from campaigns.repositories.sheet import line_of, summaries_of
 from knowledge.api.lists import ListView, OneView, Read
 from knowledge.api.shapes import body_of, columns_of, texts
-from knowledge.api.view import ApiView
+from knowledge.api.view import RowView
 from knowledge.curation.errors import CurationError
 from knowledge.models import Platform
 from knowledge.models.token import Scope
@@ -158,7 +157,7 @@ class OneRepositoryRound(OneView):
     serializer_class = WholeRepositoryRoundSerializer
 
 
-class HandInChange(ApiView, GenericAPIView):
+class HandInChange(RowView):
     """POST hands a change in, which is the next round; 201.
 
     409 names what is missing: a part of the hypothesis, a patch that applies and keeps to the files

@@ -11,7 +11,9 @@ from django.core.mail import send_mail
 from django.utils import timezone
 
 from campaigns.steps.notify import send_after_commit
+from knowledge.curation.projects import eyes_of
 from knowledge.models import MailAddress, Notification
+from knowledge.models.sight import seeing
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +39,11 @@ def write_mail(person: int) -> int:
     said stays on the person's page.
     """
     choice = MailAddress.objects.select_related("person").filter(person=person).first()
-    rows = Notification.objects.filter(person=person, **_due()).order_by("pk")
-    keys = list(rows.values_list("pk", flat=True))
+    every = Notification.objects.filter(person=person, **_due())
+    with seeing(eyes_of(choice.person) if choice else frozenset):
+        rows = Notification.objects.filter(person=person, **_due()).order_by("pk")
+        keys = list(rows.values_list("pk", flat=True))
+    every.exclude(pk__in=keys).update(mailed_at=timezone.now())  # its person sees these no longer
     taken = Notification.objects.filter(pk__in=keys, mailed_at=None)
     if choice is None or not keys or not taken.update(mailed_at=timezone.now()):
         return 0

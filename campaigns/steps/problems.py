@@ -8,9 +8,10 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 
 from campaigns.devices.problem_code import work_model
 from campaigns.devices.processes import tempdir
@@ -22,6 +23,8 @@ from campaigns.problems.shipped import UnknownProblem, problem_folder, shipped_p
 from campaigns.records.problem_rows import read_problem
 from campaigns.rules.target.ceilings import CampaignTarget, CaseTarget, Disputed
 from campaigns.rules.target.roofline import Floor
+from knowledge.curation.errors import CurationError
+from knowledge.curation.projects import named_project, put_into
 from knowledge.lookup.value import (
     bandwidth_ceilings,
     compute_ceilings,
@@ -30,6 +33,7 @@ from knowledge.lookup.value import (
     lesser_ceilings,
     platform_for_device,
 )
+from knowledge.models import WorkKind, project_of
 
 
 def materialise(problem: Problem, parent: Path) -> Path:
@@ -46,26 +50,47 @@ def _write(files: Mapping[str, str], folder: Path) -> Path:
 
 
 def import_problem(folder: Path) -> Problem:
-    """Store `folder` whole and return its row. Raises ProblemError; then nothing was stored."""
+    """Store `folder` whole and return its row. Raises ProblemError; then nothing was stored.
+
+    The same files may belong to a project that is not seen here.
+    """
     read, cases = read_problem(folder)
     stored = {field.name: getattr(read, field.name) for field in Problem._meta.concrete_fields}
     key = {"slug": stored.pop("slug"), "digest": stored.pop("digest")}
     del stored["id"]
-    with transaction.atomic():
-        problem, created = Problem.objects.get_or_create(**key, defaults=stored)
-        if created:
-            for case in cases:
-                case.problem = problem
-            Case.objects.bulk_create(cases)
+    try:
+        with transaction.atomic():
+            problem, created = Problem.objects.get_or_create(**key, defaults=stored)
+            if created:
+                for case in cases:
+                    case.problem = problem
+                Case.objects.bulk_create(cases)
+    except IntegrityError:
+        taken = f"problem.toml: name: {read.slug!r} is taken; accepted: another"
+        raise ProblemError(taken) from None
     return problem
 
 
-def keep_problem(files: Mapping[str, str]) -> Problem:
-    """Store a new revision, or find the same one. Raises ProblemError, OSError."""
-    with tempdir("problem") as place:
+def keep_problem(files: Mapping[str, str], project: str = "", by: Any = None) -> Problem:
+    """Store a new revision, or find the same one. Raises ProblemError, OSError.
+
+    project: whose members alone see it; a revision is where the one before it is. by: the user.
+    """
+    with tempdir("problem") as place, transaction.atomic():
         folder = written_files(files, place)
-        refuse_shipped(load_problem(folder).name)
-        return import_problem(folder)
+        name = load_problem(folder).name
+        refuse_shipped(name)
+        before = Problem.objects.filter(slug=name).order_by("created_at", "pk").last()
+        problem = import_problem(folder)
+        try:
+            wanted = named_project(project, by)
+        except CurationError as error:
+            raise ProblemError(str(error)) from None
+        own = project_of(WorkKind.PROBLEM, before.pk) if before else wanted
+        if wanted and own != wanted:
+            raise ProblemError(f"project: {name!r} is seen by {own or 'everybody'}; name another")
+        put_into(own, WorkKind.PROBLEM, problem.pk, by)
+    return problem
 
 
 def refuse_shipped(name: str) -> None:

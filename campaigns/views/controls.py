@@ -15,12 +15,13 @@ from campaigns.models import Campaign, CampaignState, IllegalTransition, Restart
 from campaigns.records.device_waits import no_worker_of
 from campaigns.steps.lifecycle.control import confirm, pause, resume, stop
 from campaigns.steps.lifecycle.restart import answer_restart
+from campaigns.steps.lifecycle.set_project import set_project
 from campaigns.steps.lifecycle.set_target import PlaceholderRefused, allow_placeholder
 from campaigns.steps.measuring.standings import AnswerRefused, answer_standing
 from campaigns.steps.notify import Next, notify
 from campaigns.views.campaign import campaign_page
 from campaigns.views.lookup import campaign_at, may_change, round_at
-from knowledge.curation.errors import Forbidden
+from knowledge.curation.errors import Conflict, CurationError, Forbidden
 
 # Verb → what it does and what is said then; "" where that depends on the campaign.
 STEPS: dict[str, tuple[Callable[[Campaign], Next], str]] = {
@@ -102,6 +103,20 @@ def placeholder(request: HttpRequest, campaign_id: int) -> HttpResponse:
     else:
         messages.success(request, "The placeholder is stored, labelled with your name and reason.")
     return redirect("campaign", found.pk)
+
+
+@require_POST
+def project(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """Let only the members of `project` see the campaign, or everybody."""
+    found = campaign_at(campaign_id)
+    try:
+        if set_project(found, request.POST.get("project", ""), request.user):
+            messages.success(request, "Who sees this campaign is changed, from now on.")
+    except Forbidden as error:
+        raise PermissionDenied(str(error)) from error
+    except (CurationError, Conflict) as error:
+        messages.error(request, str(error))
+    return redirect("share", found.pk)
 
 
 def warn_of_no_worker(request: HttpRequest, campaign: Campaign) -> None:

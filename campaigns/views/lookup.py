@@ -4,7 +4,7 @@ offer to take something back."""
 from __future__ import annotations
 
 from django.contrib.auth.decorators import permission_required
-from django.db.models import Count
+from django.db.models import Count, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -12,6 +12,7 @@ from django.utils import timezone
 from campaigns.models import Campaign, Candidate, Round
 from campaigns.records.series import newest_entry
 from campaigns.reports.rows import with_standing
+from knowledge.models import ProjectWork, WorkKind
 
 # No row and no file has more; int() refuses very long texts with an error of its own.
 MOST_DIGITS = 9
@@ -23,11 +24,13 @@ may_change = permission_required("campaigns.change_campaign", raise_exception=Tr
 
 
 def campaign_at(campaign_id: int) -> Campaign:
-    """The campaign with problem, platform, protocol and owner."""
+    """The campaign with problem, platform, protocol, owner and its project's name."""
     rows = Campaign.objects.select_related(
         "problem", "platform", "protocol", "created_by", "archived"
     )
-    return get_object_or_404(rows.annotate(**newest_entry()), pk=campaign_id)
+    work = ProjectWork.objects.filter(kind=WorkKind.CAMPAIGN, key=OuterRef("pk"))
+    named = rows.annotate(**newest_entry(), project_name=Subquery(work.values("project__name")))
+    return get_object_or_404(named, pk=campaign_id)
 
 
 def round_at(campaign: Campaign, number: int) -> Round:

@@ -35,6 +35,7 @@ from campaigns.steps.problems import known_problems
 from campaigns.views.controls import warn_of_no_worker
 from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.offer import PlatformOffer, looked_up, platform_offers
+from knowledge.curation.projects import projects_of
 from knowledge.experience.recommend.others import others_learned
 
 INTAKE = Intake().stored
@@ -43,7 +44,7 @@ ROUNDS_OF = {
     f"rounds_{kind}": str(USUAL[kind] or "") if kind in USUAL else "0" for kind in ProposerKind
 }
 # Field → what stands in it at first, in plain sight and folded away.
-SHOWN = {"goal": "90", "rounds": "20", **ROUNDS_OF}
+SHOWN = {"goal": "90", "rounds": "20", "project": "", **ROUNDS_OF}
 FOLDED = {
     **dict.fromkeys(("target", "hours", "device_hours", "own_kernels"), ""),
     **dict.fromkeys(("require_sanitizers", "no_baselines"), ""),
@@ -51,7 +52,10 @@ FOLDED = {
     **INTAKE,
 }
 # Those that the command has under the same name, with a dash for each underscore.
-OPTIONS = ("problem", "platform", "backend", "rounds", "goal", "target", "hours", "device_hours")
+OPTIONS = (
+    *("problem", "platform", "backend", "rounds", "goal", "target", "hours", "device_hours"),
+    "project",
+)
 MOST = f"a campaign has fewer than {ROUND_LIMIT} rounds; accepted: 2 to {ROUND_LIMIT - 1}"
 # The answer to the partial restart that rounds without a gain lead to.
 RESTARTS = {
@@ -92,6 +96,7 @@ class CampaignForm(forms.Form):
     )
     proposers = _text("Who proposes")
     rounds_search, rounds_person, rounds_agent = map(_rounds_of, ProposerKind)
+    project = _text("Who sees it")
     target = _text("Or another target")
     hours = _number("Hours at most")
     device_hours = _number("Device hours at most")
@@ -186,6 +191,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         "fixed": fixed(backend, chosen.platform.arch) if chosen else {},
         "takes_own_kernels": backend in TIMED_ON["gpu"],
         "takes_sanitizers": backend in SANITIZED,
+        "projects": projects_of(request.user),
         "errors": errors,
         # Something is chosen, or wrong, among what is folded away.
         "advanced": bool(findings)
@@ -275,6 +281,7 @@ def _create(
             proposers=_proposers(values),
             intake=Intake(**{name: intake[name] or usual for name, usual in INTAKE.items()}),
             created_by=request.user,
+            project=values["project"],
         )
         # Both or none, so that a refused start leaves no draft behind.
         with transaction.atomic():

@@ -33,6 +33,7 @@ from campaigns.steps.propose_problem import (
     propose_problem,
 )
 from campaigns.views.lookup import may_run
+from knowledge.curation.projects import projects_of
 from knowledge.views.formats import record_file
 
 CAMPAIGNS_SHOWN = 20
@@ -235,6 +236,8 @@ def _offer(
         "files": files,
         "is_revision": found and Problem.objects.filter(slug=found.spec.name).exists(),
         "checked": _mark(found.files) if found else "",
+        "projects": projects_of(request.user),
+        "project": request.POST.get("project", ""),
     }
     return render(request, page, {**context, **more}, status=422 if error else 200)
 
@@ -246,7 +249,7 @@ def _about(wrong: ProblemError, files: Mapping[str, str]) -> DraftError:
 
 
 def _keep(request: HttpRequest, files: Mapping[str, str]) -> HttpResponse:
-    problem = keep_problem(files)
+    problem = keep_problem(files, request.POST.get("project", ""), request.user)
     messages.success(request, f"{problem.title} is kept; a campaign can begin with it.")
     return redirect("problem_by_name", problem.slug)
 

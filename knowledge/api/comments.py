@@ -7,12 +7,11 @@ from typing import Any
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as fields
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from knowledge.api.lists import ListView, Rows, Selected
-from knowledge.api.view import ApiView
+from knowledge.api.view import RowView
 from knowledge.curation.comment import CommentPlace, add_comment, retract, subject_at
 from knowledge.curation.errors import CurationError
 from knowledge.lookup.listing import FilterError
@@ -83,7 +82,7 @@ class CommentList(ListView):
         return Response(CommentSerializer(Said(made).facts).data, 201)
 
 
-class RetractComment(ApiView, GenericAPIView):
+class RetractComment(RowView):
     """POST takes an own comment back; who and when stay."""
 
     queryset = Comment.objects.none()

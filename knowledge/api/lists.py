@@ -8,6 +8,8 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import copy_context
+from functools import partial
 from io import StringIO
 from typing import Any, ClassVar
 
@@ -19,7 +21,6 @@ from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from rest_framework.fields import Field
 from rest_framework.filters import BaseFilterBackend
-from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
 from rest_framework.pagination import BasePagination
 from rest_framework.permissions import SAFE_METHODS
@@ -31,7 +32,7 @@ from rest_framework.utils.encoders import JSONEncoder
 from rest_framework.utils.urls import replace_query_param
 
 from knowledge.api.json_body import number_at
-from knowledge.api.view import ApiView
+from knowledge.api.view import RowView
 from knowledge.experience.writers.texts import FORMULA
 from knowledge.lookup.listing import FilterError
 
@@ -115,7 +116,7 @@ class Selected(BaseFilterBackend):
         ]
 
 
-class ListView(ApiView, ListModelMixin, GenericAPIView):
+class ListView(RowView, ListModelMixin):
     """GET lists the rows by the filters: a page as JSON, all of them as CSV or JSON Lines.
 
     names, choices: the filters of a view without a filter set, and what they accept.
@@ -169,7 +170,7 @@ class ListView(ApiView, ListModelMixin, GenericAPIView):
         return found
 
 
-class OneView(ApiView, GenericAPIView):
+class OneView(RowView):
     """GET one row of `queryset` by its key, with an ETag.
 
     record: a function of the row that finds what the serializer reads; None where that is the row.
@@ -243,7 +244,12 @@ def csv_lines(
 
 
 def streamed(request: Request, lines: Iterator[str], kind: str) -> StreamingHttpResponse:
-    """Send the lines as they are made, also from an asynchronous server."""
+    """Send the lines as they are made, also from an asynchronous server.
+
+    They are read when the request is over, and with its eyes all the same.
+    """
+    following = partial(copy_context().run, next, lines, None)
+    lines = iter(following, None)
     in_async = isinstance(request._request, ASGIRequest)
     return StreamingHttpResponse(_in_a_thread(lines) if in_async else lines, content_type=kind)
 

@@ -11,13 +11,12 @@ from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from knowledge.api.lists import ListView, OneView, Selected
 from knowledge.api.shapes import body_of, columns_of, person_name, texts
-from knowledge.api.view import ApiView
+from knowledge.api.view import ApiView, RowView
 from knowledge.curation.errors import LONGEST_REASON, CurationError
 from knowledge.curation.propose import Proposal, submit
 from knowledge.curation.review import approve, give_back, retire
@@ -152,7 +151,7 @@ class LookupView(ApiView):
         return Response(record)
 
 
-class ReviewView(ApiView, GenericAPIView):
+class ReviewView(RowView):
     """POST one decision of a second person. No token may."""
 
     queryset = Spec.objects.all()

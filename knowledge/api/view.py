@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponseBase
 from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_cache_control, set_response_etag
@@ -19,6 +20,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -31,6 +33,7 @@ from knowledge.api.problems import problem
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.lookup.listing import FilterError
 from knowledge.models import KeptAnswer
+from knowledge.models.sight import seen
 from knowledge.models.token import Scope, Token
 
 HEADER = "Idempotency-Key"
@@ -210,3 +213,10 @@ class ApiView(APIView):
             self.request, etag=response["ETag"], response=response
         )
         return found
+
+
+class RowView(ApiView, GenericAPIView):
+    """An address of the rows of `queryset`, which was made when nobody had asked yet."""
+
+    def get_queryset(self) -> QuerySet[Any]:
+        return seen(super().get_queryset())

@@ -28,12 +28,14 @@ SHOWN = 80  # characters of a comment in a notification
 class CommentSubject:
     """What a comment is about: in words, its page, and the people whose own it is.
 
-    note: keeps a new comment in the log of the subject, where it has one.
+    note: keeps a new comment in the log of the subject, where it has one. campaign: the key of the
+    one that it is part of, or was learnt in.
     """
 
     name: str
     url: str
     authors: frozenset[int]
+    campaign: int | None = None
     note: Callable[[Comment], object] | None = None
 
 
@@ -132,9 +134,12 @@ def _tell(made: Comment, answered: Comment | None, subject: CommentSubject) -> N
     others = set(subject.authors) | ({answered.by_id} if answered else set())
     who = made.by.get_username()
     told = Notification.objects
-    told.tell(named, NoticeKind.MENTION, f"{who} mentions you on {subject.name}: {short}", url)
+    campaign = subject.campaign
+    words = f"{who} mentions you on {subject.name}: {short}"
+    told.tell(named, NoticeKind.MENTION, words, url, campaign)
     rest = others - named - {made.by_id}
-    told.tell(rest, NoticeKind.COMMENT, f"{who} comments on {subject.name}: {short}", url)
+    words = f"{who} comments on {subject.name}: {short}"
+    told.tell(rest, NoticeKind.COMMENT, words, url, campaign)
 
 
 def _in_knowledge(kind: str, key: str, anchor: str) -> CommentSubject | None:
@@ -153,7 +158,8 @@ def _in_knowledge(kind: str, key: str, anchor: str) -> CommentSubject | None:
         return None
     owner = found.proposed_by_id
     authors = frozenset() if owner is None else frozenset({owner})
-    return CommentSubject(f"‘{found}’", found.get_absolute_url(), authors)
+    campaign = found.campaign if isinstance(found, Lesson) else None
+    return CommentSubject(f"‘{found}’", found.get_absolute_url(), authors, campaign)
 
 
 register((SubjectKind.SPEC, SubjectKind.LESSON), _in_knowledge)

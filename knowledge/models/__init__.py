@@ -34,6 +34,7 @@ from knowledge.models.lesson import (
     LessonSource,
     LessonState,
 )
+from knowledge.models.project import Project, ProjectChange, ProjectWork, WorkKind, project_of
 from knowledge.models.saved_view import SavedView
 from knowledge.models.search import Kind, SearchRow, SearchWord
 from knowledge.models.spec import (
@@ -84,6 +85,9 @@ __all__ = [
     "NoticeKind",
     "Notification",
     "Platform",
+    "Project",
+    "ProjectChange",
+    "ProjectWork",
     "Revision",
     "SavedView",
     "Scope",
@@ -98,4 +102,6 @@ __all__ = [
     "Token",
     "TrackRecord",
     "Waiver",
+    "WorkKind",
+    "project_of",
 ]

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 
 from knowledge.models.guarded import ALWAYS, Guarded
+from knowledge.models.sight import SeenManager
 
 LONGEST_COMMENT = 4000  # characters
 LONGEST_KEY, LONGEST_ANCHOR = 80, 200
@@ -74,19 +75,30 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
     def unread(self, person: Any) -> NotificationQuerySet:
         return self.filter(person=person, read_at=None)
 
-    def tell(self, people: Iterable[int], kind: NoticeKind, text: str, url: str) -> None:
+    def tell(
+        self,
+        people: Iterable[int],
+        kind: NoticeKind,
+        text: str,
+        url: str,
+        campaign: int | None = None,
+    ) -> None:
         """Tell each of these people once. people: keys of users; text is cut where too long."""
         short = text if len(text) <= LONGEST_NOTICE else f"{text[: LONGEST_NOTICE - 2]} …"
         self.bulk_create(
-            Notification(person_id=key, kind=kind, text=short, url=url) for key in set(people)
+            Notification(person_id=key, kind=kind, text=short, url=url, campaign=campaign)
+            for key in set(people)
         )
 
 
 class Notification(models.Model):
     """One thing that a person is told of. url: where to look. read_at: None while it is news.
 
-    mailed_at: when a letter told it; None where none did.
+    mailed_at: when a letter told it; None where none did. campaign: the key of the one that it is
+    about, whose project may hide it; None for others.
     """
+
+    HIDDEN_WITH = ("campaign",)
 
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="notifications"
@@ -94,11 +106,12 @@ class Notification(models.Model):
     kind = models.CharField(max_length=12, choices=NoticeKind.choices)
     text = models.CharField(max_length=LONGEST_NOTICE)
     url = models.CharField(max_length=300)
+    campaign = models.BigIntegerField(null=True, blank=True)
     at = models.DateTimeField(auto_now_add=True)
     read_at = models.DateTimeField(null=True, blank=True)
     mailed_at = models.DateTimeField(null=True, blank=True)
 
-    objects = NotificationQuerySet.as_manager()
+    objects = SeenManager.from_queryset(NotificationQuerySet)()
 
     class Meta:
         ordering = ["-pk"]

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from knowledge.experience.terms import AttemptLabel, Bottleneck
 from knowledge.models.guarded import ALWAYS, Guarded, person
+from knowledge.models.sight import NO_PROJECT, SeenManager
 
 
 class StrategyKind(models.TextChoices):
@@ -67,11 +68,14 @@ class TrackRecord(models.Model):
     derived from the entries that count, by `knowledge.experience.attempts.standing`.
     strategy: a slug of the catalogue, or a name that it does not hold. platform: a slug of the
     wiki, or a name that it does not know. "" is unknown throughout.
+    project: the key of the project that all of its entries were learnt in; 0 for the team's own.
     size_log2: log2 of the elements of a typical shape of its shape class; None if unknown.
     tried and the six labels: attempts. gains: those with a measured gain; gain_median with
     gain_low, gain_high: its 95 % interval by order statistics; 0.05 is 5 % faster.
     recent_failures: of the newest five attempts, those that did not work.
     """
+
+    HIDDEN_WITH = ("project",)
 
     strategy = models.CharField(max_length=120)
     family = models.CharField(max_length=40, blank=True)
@@ -82,6 +86,7 @@ class TrackRecord(models.Model):
     vendor = models.CharField(max_length=40, blank=True)
     arch = models.CharField(max_length=40, blank=True)
     shape_class = models.CharField(max_length=80, blank=True)
+    project = models.BigIntegerField(default=NO_PROJECT)
     size_log2 = models.FloatField(null=True, blank=True)
     bottleneck = models.CharField(
         max_length=20, choices=Bottleneck.choices(), default=Bottleneck.UNKNOWN
@@ -100,12 +105,14 @@ class TrackRecord(models.Model):
     recent_failures = models.PositiveIntegerField(default=0)
     last_at = models.DateTimeField(null=True, blank=True)
 
+    objects = SeenManager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(
                 fields=[
                     "strategy", "op", "dtype", "backend", "platform", "arch", "shape_class",
-                    "bottleneck",
+                    "bottleneck", "project",
                 ],
                 name="one_track_per_context",
             )
@@ -156,6 +163,8 @@ class Experience(models.Model):
     external: its id in the system that it came from.
     """
 
+    HIDDEN_WITH = ("track", "campaign")
+
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     track = models.ForeignKey(TrackRecord, models.PROTECT, related_name="entries")
     origin = models.CharField(max_length=12, choices=ExperienceOrigin.choices)
@@ -199,6 +208,8 @@ class Experience(models.Model):
     happened_at = models.DateTimeField()
     created_at = models.DateTimeField(auto_now_add=True)
 
+    objects = SeenManager()
+
     class Meta:
         ordering = ["-pk"]
         verbose_name_plural = "experience"
@@ -239,6 +250,7 @@ class ExperienceChange(Guarded):
     """One change of an entry's standing. by: null for a command or the flow itself."""
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("entry",)
 
     entry = models.ForeignKey(Experience, models.PROTECT, related_name="changes")
     action = models.CharField(max_length=12, choices=ExperienceAction.choices)
@@ -258,6 +270,7 @@ class Adoption(Guarded):
     """A round that followed an entry, a lesson or a strategy: "used in round 7"."""
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("campaign", "entry", "lesson")
 
     campaign = models.BigIntegerField()
     round = models.PositiveIntegerField()

@@ -12,6 +12,8 @@ from typing import Any, ClassVar, TypeVar
 from django.conf import settings
 from django.db import IntegrityError, models
 
+from knowledge.models.sight import SeenManager
+
 COMMAND = "a command"
 ALWAYS = models.Q(pk__isnull=False)
 
@@ -78,8 +80,9 @@ class Guarded(models.Model):
     """Base of rows that become immutable when they match `SEALED`."""
 
     SEALED: ClassVar[models.Q]
+    HIDDEN_WITH: ClassVar[tuple[str, ...]] = ()
 
-    objects = GuardedQuerySet.as_manager()
+    objects = SeenManager.from_queryset(GuardedQuerySet)()
 
     class Meta:
         abstract = True

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from knowledge.models.experience import Experience
 from knowledge.models.guarded import ALWAYS, Guarded, actor, person
+from knowledge.models.sight import NO_PROJECT, SeenManager
 
 
 class Scoped(models.Model):
@@ -63,8 +64,11 @@ class Lesson(Scoped):
     """What the team takes away: four fields, all mandatory, a scope, and the entries it rests on.
 
     avoid: it says what not to do; approving it makes it an anti-pattern. campaign: that it came
-    from; null for others. confirmed, contradicted: entries in its scope that agree or do not.
+    from; null for others. project: the key of the project that it is of; 0 for the team's own.
+    confirmed, contradicted: entries in its scope that agree or do not.
     """
+
+    HIDDEN_WITH = ("project", "campaign")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     context = models.TextField()
@@ -77,6 +81,7 @@ class Lesson(Scoped):
     )
     source = models.CharField(max_length=16, choices=LessonSource.choices)
     campaign = models.BigIntegerField(null=True, blank=True)
+    project = models.BigIntegerField(default=NO_PROJECT)
     batch = models.ForeignKey(
         "knowledge.Batch", models.PROTECT, null=True, blank=True, related_name="lessons"
     )
@@ -85,12 +90,14 @@ class Lesson(Scoped):
     contradicted = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    objects = SeenManager()
+
     class Meta:
         ordering = ["-pk"]
         indexes = [models.Index(fields=["state", "op", "backend"], name="lesson_scope")]
         constraints = [
             models.UniqueConstraint(
-                fields=["op", "dtype", "backend", "platform", "arch", "strategy"],
+                fields=["op", "dtype", "backend", "platform", "arch", "strategy", "project"],
                 condition=models.Q(source=LessonSource.REFUSED_TRICK),
                 name="one_anti_pattern_per_trick",
             )
@@ -117,6 +124,7 @@ class LessonEvidence(Guarded):
     """An entry that a lesson rests on, or that contradicts it. by: null where found by itself."""
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("lesson", "entry")
 
     lesson = models.ForeignKey(Lesson, models.PROTECT, related_name="evidence")
     entry = models.ForeignKey(Experience, models.PROTECT, related_name="lessons")
@@ -138,6 +146,7 @@ class LessonChange(Guarded):
     """One step in the life of a lesson: who, why, the state after it, what changed."""
 
     SEALED = ALWAYS
+    HIDDEN_WITH = ("lesson",)
 
     lesson = models.ForeignKey(Lesson, models.PROTECT, related_name="changes")
     state = models.CharField(max_length=16, choices=LessonState.choices)
@@ -179,6 +188,8 @@ class GapState(models.TextChoices):
 class Gap(Scoped):
     """A question that nobody has answered. query: the search without a hit that it came from."""
 
+    HIDDEN_WITH = ("lesson", "entry")
+
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     question = models.TextField()
     query = models.CharField(max_length=500, blank=True)
@@ -192,6 +203,8 @@ class Gap(Scoped):
     closed_by = person()
     asked_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+
+    objects = SeenManager()
 
     class Meta:
         ordering = ["-pk"]
@@ -222,6 +235,8 @@ class Disagreement(models.Model):
     A review item: a person says what follows. second: null where a lesson is the other side.
     """
 
+    HIDDEN_WITH = ("first", "second", "lesson")
+
     first = models.ForeignKey(Experience, models.PROTECT, related_name="disagreements")
     second = models.ForeignKey(Experience, models.PROTECT, null=True, blank=True, related_name="+")
     lesson = models.ForeignKey(
@@ -234,6 +249,8 @@ class Disagreement(models.Model):
     by = person()
     found_at = models.DateTimeField(auto_now_add=True)
     decided_at = models.DateTimeField(null=True, blank=True)
+
+    objects = SeenManager()
 
     class Meta:
         ordering = ["-pk"]

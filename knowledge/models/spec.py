@@ -197,7 +197,7 @@ class Citation(Guarded):
     last_line = models.PositiveIntegerField()
     quote = models.TextField()
 
-    objects = CitationQuerySet.as_manager()  # type: ignore[misc]
+    objects = CitationQuerySet.as_manager()  # type: ignore[assignment, misc]
 
     class Meta:
         base_manager_name = "objects"
@@ -281,7 +281,7 @@ class Flag(Guarded):
     why = models.TextField(blank=True)
     elsewhere = models.JSONField(null=True, blank=True, editable=False)
 
-    objects = FlagQuerySet.as_manager()  # type: ignore[misc]
+    objects = FlagQuerySet.as_manager()  # type: ignore[assignment, misc]
 
     class Meta:
         base_manager_name = "objects"

@@ -26,6 +26,8 @@ from knowledge.models import (
     Spec,
     SpecState,
 )
+from knowledge.models.project import eyes_of_project
+from knowledge.models.sight import seeing
 from knowledge.search.tokens import LONGEST_WORD, facet_word, index_words, place_words
 from knowledge.specs.facts import Rank
 from knowledge.specs.metrics import METRICS
@@ -151,10 +153,13 @@ def register(source: Source) -> Source:
 
 
 def rebuild() -> int:
-    """Empty the index and fill it from all sources; how many rows it has now. All or nothing."""
+    """Empty the index and fill it from all sources; how many rows it has now. All or nothing.
+
+    It is everybody's, and holds nothing that belongs to a project.
+    """
     counts: Counter[str] = Counter()
     total = 0
-    with transaction.atomic():
+    with transaction.atomic(), seeing(eyes_of_project(None)):
         for model in (SearchRow, SearchWord):
             model.objects.all().delete()
         for entries in _parts(entry for source in _sources for entry in source()):

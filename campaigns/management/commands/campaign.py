@@ -342,6 +342,7 @@ class Command(ImportVerbs):
                 intake=Intake(**{name: wish[name] for name in INTAKE}),
                 title=wish["title"],
                 seed=wish["seed"],
+                project=wish["project"],
             )
         )
 

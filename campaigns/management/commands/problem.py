@@ -19,6 +19,7 @@ from campaigns.steps.problems import find_problem, keep_problem, known_problems
 from campaigns.steps.propose_problem import propose_problem
 
 T = TypeVar("T")
+PROJECT = argument("--project", default="", help="only its members, and leads, see the problem")
 KEPT = argument("--yes", action="store_true", help="keep it; without it the plan is shown")
 FOLDER = argument("--folder", type=Path, help="write a problem folder here instead of storing it")
 DEFINITION = (
@@ -36,6 +37,7 @@ DEFINITION = (
         help="a solution in Triton; default: a task's submission.py, else torch eager",
     ),
     FOLDER,
+    PROJECT,
     KEPT,
 )
 NEW = (
@@ -70,6 +72,7 @@ NEW = (
     argument("--name", default="", help="default: the file's"),
     argument("--title", default=""),
     FOLDER,
+    PROJECT,
     KEPT,
 )
 
@@ -122,13 +125,15 @@ class Command(BaseCommand):
         except ProblemError as error:
             self.fail(ExitCode.USAGE, f"problem: {error}")
 
-    def new(self, *, folder: Path | None, yes: bool, **options: Any) -> None:
+    def new(self, *, folder: Path | None, yes: bool, project: str, **options: Any) -> None:
         if options["kernel"] is None and options["reference"] is None:
             self.fail(ExitCode.USAGE, "kernel: a kernel's file, or --reference, is needed")
-        self._offer(lambda: propose(self._given(options)), folder, yes=yes)
+        self._offer(lambda: propose(self._given(options)), folder, project, yes=yes)
 
-    def bring(self, *, definition: Path, folder: Path | None, yes: bool, **own: Any) -> None:
-        self._offer(lambda: self._collected(definition, **own), folder, yes=yes)
+    def bring(
+        self, *, definition: Path, folder: Path | None, yes: bool, project: str, **own: Any
+    ) -> None:
+        self._offer(lambda: self._collected(definition, **own), folder, project, yes=yes)
 
     def _collected(
         self,
@@ -154,11 +159,11 @@ class Command(BaseCommand):
         return read_collection(files, place.name)
 
     def _offer(
-        self, read_in: Callable[[], ProblemDraft], folder: Path | None, *, yes: bool
+        self, read_in: Callable[[], ProblemDraft], folder: Path | None, project: str, *, yes: bool
     ) -> None:
         try:
             found = propose_problem(read_in())
-            kept = keep_problem(found.files) if yes and folder is None else None
+            kept = keep_problem(found.files, project) if yes and folder is None else None
         except OSError as error:
             self.fail(ExitCode.USAGE, str(error))
         draft, files = found.draft, found.files

@@ -10,7 +10,7 @@ from django.db.models.functions import Cast
 from django.urls import reverse
 
 from campaigns.models import Event
-from knowledge.models import ExperienceChange, LessonChange, SpecChange
+from knowledge.models import ExperienceChange, LessonChange, ProjectChange, SpecChange
 
 # Where something was done → what its rows are, and their fields: action, the key and the words of
 # what it was done to, why.
@@ -18,6 +18,7 @@ SOURCES: dict[str, tuple[Any, str, str, str, str]] = {
     "campaign": (Event, "kind", "campaign_id", "campaign__title", "message"),
     "value": (SpecChange, "action", "spec_id", "spec__metric", "why"),
     "lesson": (LessonChange, "state", "lesson__uuid", "lesson__takeaway", "why"),
+    "project": (ProjectChange, "what", "project_id", "project__name", "what"),
     "experience": (ExperienceChange, "action", "entry__uuid", "entry__title", "why"),
 }
 KINDS = tuple(SOURCES)
@@ -40,6 +41,8 @@ def address_of(row: dict[str, Any]) -> str:
     names = {"campaign": "campaign", "value": "knowledge:spec"}
     if name := names.get(row["place"]):
         return reverse(name, args=[int(row["ref"])])
+    if row["place"] == "project":
+        return f"{reverse('projects')}#project-{row['ref']}"
     # SQLite keeps it without dashes.
     pages = {"lesson": "experience:lesson", "experience": "experience:entry"}
     return reverse(pages[row["place"]], args=[UUID(row["ref"])])

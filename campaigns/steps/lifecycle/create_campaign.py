@@ -32,9 +32,12 @@ from campaigns.rules.verdict.finding_kinds import (
     read_policy,
 )
 from campaigns.rules.verdict.sanitizers import BACKENDS as SANITIZED
+from campaigns.steps.lifecycle.set_project import project_for
 from campaigns.steps.problems import import_problem
 from campaigns.syntax.findings.find import findings_of
-from knowledge.models import Platform
+from knowledge.curation.errors import CurationError
+from knowledge.curation.projects import put_into
+from knowledge.models import Platform, WorkKind
 
 # Which backends are timed on which kind of platform; elsewhere `evaluate` can still check them.
 TIMED_ON = {"cpu": ("cpp",), "gpu": ("triton", "cuda")}
@@ -70,7 +73,8 @@ class Wish:
     own_kernels: names of kernels that count as a candidate's own though a header or a macro defines
     them. proposer: the name of the built-in search. proposers: who may propose, each with its most
     rounds or None. require_sanitizers: whether a gain is accepted only after a sanitizer has run.
-    baselines: whether torch is measured beside the incumbent.
+    baselines: whether torch is measured beside the incumbent. project: whose members alone see it;
+    "" for that of the problem, or everybody.
     """
 
     problem: Path
@@ -89,6 +93,7 @@ class Wish:
     title: str = ""
     seed: int | None = None
     created_by: Any = None
+    project: str = ""
 
 
 def create_campaign(wish: Wish) -> Campaign:
@@ -136,6 +141,11 @@ def create_campaign(wish: Wish) -> Campaign:
             created_by=wish.created_by,
         )
         record(campaign, "created", f"{campaign.title}: created as a draft")
+        try:
+            project = project_for(campaign, wish.project, wish.created_by)
+        except CurationError as error:
+            raise CampaignRefused(str(error)) from None
+        put_into(project, WorkKind.CAMPAIGN, campaign.pk, wish.created_by)
     return campaign
 
 

@@ -167,7 +167,8 @@ def _tell(entry: SeriesEntry) -> None:
     """Notify whose result it is."""
     url = reverse("series_entry", args=[entry.campaign_id, entry.pk])
     text = f"{entry.campaign.title}: {entry.message}"
-    Notification.objects.tell(owners_of_entry(entry), NoticeKind.SERIES, text, url)
+    people = owners_of_entry(entry)
+    Notification.objects.tell(people, NoticeKind.SERIES, text, url, entry.campaign_id)
 
 
 def _known(anchor: Evaluation) -> SeriesSession:

@@ -178,8 +178,9 @@ def _follow(found: Reviewed, made: ReviewDecision) -> None:
     more = {"decision": made.pk, "word": made.word, "paused": paused}
     record(found.campaign, DECIDED, words, round=found.round, by=made.by, **more)
     if made.word in NoticeKind.values:
-        told = found.authors - {made.by_id}
-        Notification.objects.tell(told, NoticeKind(made.word), _notice(found, made), found.url)
+        told, kind = found.authors - {made.by_id}, NoticeKind(made.word)
+        text, campaign = _notice(found, made), found.campaign.pk
+        Notification.objects.tell(told, kind, text, found.url, campaign)
 
 
 def _take_back(found: Reviewed, decision: ReviewDecision) -> None:
@@ -245,7 +246,8 @@ def _carry_out(decision: ReviewDecision) -> Next:
             record(campaign, RERUN, words, round=decision.round, by=decision.by, **said)
             url = reverse("round", args=[campaign.pk, number])
             told = f"{words} (campaign {campaign.pk})".capitalize()
-            Notification.objects.tell([decision.by_id], NoticeKind.RERUN, told, url)
+            asked = [decision.by_id]
+            Notification.objects.tell(asked, NoticeKind.RERUN, told, url, campaign.pk)
             return NOTHING
         words = f"round {number} is handed in to be measured again, as {name} asked"
         more = {"submission": made.pk, **said}

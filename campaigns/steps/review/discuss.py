@@ -52,10 +52,10 @@ def _commented(campaign: Campaign, round_: Round | None, anchor: str) -> Comment
         owner = campaign.created_by_id
         authors: frozenset[int] = frozenset() if owner is None else frozenset({owner})
         url = reverse("campaign", args=[campaign.pk])
-        return CommentSubject(f"campaign {campaign.pk}", url, authors, note)
+        return CommentSubject(f"campaign {campaign.pk}", url, authors, campaign.pk, note)
     url = reverse("round", args=[campaign.pk, round_.number])
     name = f"round {round_.number} of campaign {campaign.pk}"
-    return CommentSubject(name, url, author_of(round_, campaign), note)
+    return CommentSubject(name, url, author_of(round_, campaign), campaign.pk, note)
 
 
 PARTS = (SubjectKind.ROUND, SubjectKind.CASE, SubjectKind.DIFF, SubjectKind.CAMPAIGN)

@@ -22,14 +22,13 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move, stopping
 from campaigns.records.campaigns import stop_policy_of
 from campaigns.records.stop_history import history_of
-from campaigns.reports.found import round_rows
+from campaigns.reports.found import index_rounds
 from campaigns.rules.stop.policy import should_stop
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.measuring.baselines import request_baselines
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from campaigns.steps.rounds.ladder import Climb, climb
 from campaigns.steps.rounds.learn import try_to_learn
-from knowledge.search.index import upsert
 
 
 def close_round(round_: Round) -> Next:
@@ -52,7 +51,7 @@ def close_round(round_: Round) -> Next:
             record(campaign, "ended", ending["stop_sentence"], reason=ending["stop_reason"])
         elif climbed.rung is not None:
             record(campaign, "ladder", climbed.words, rung=climbed.rung)
-        upsert(round_rows(round_))
+        index_rounds(campaign, [round_])
         if not round_.traits.is_attempt:
             # Nobody is notified: a worker finds them once the search leaves a device idle.
             request_baselines(campaign)

@@ -44,17 +44,26 @@ from campaigns.rules.verdict.dispatch import STRATEGY, Call, call_for_split, exp
 from campaigns.rules.verdict.predicate import DispatchProblem, Inseparable, Predicate, predicate
 from campaigns.spaces.matmul_model import library_grid
 from campaigns.steps.rounds.screen import fastest
+from knowledge.models import WorkKind, project_of
+from knowledge.models.project import eyes_of_project
+from knowledge.models.sight import seeing
 
 
 def propose(campaign: Campaign) -> Draft | None:
     """Return the next hypothesis with its candidates, or None when no idea is left.
 
-    None as well where the search is no proposer of this campaign, or has had its rounds.
+    None as well where the search is no proposer of this campaign, or has had its rounds. What it
+    learns from is the team's, and its own project's.
     The same campaign at the same round gets the same answer, so that a repeat after a crash
     changes nothing. Raises ValueError where its scope is no config class of the campaign.
     """
     if not open_proposers(campaign).get(ProposerKind.SEARCH):
         return None
+    with seeing(eyes_of_project(project_of(WorkKind.CAMPAIGN, campaign.pk))):
+        return _proposed(campaign)
+
+
+def _proposed(campaign: Campaign) -> Draft | None:
     situation = replace(
         situation_of(campaign), learned=advice_for(campaign), spent=spent_for(campaign)
     )

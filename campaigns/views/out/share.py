@@ -19,9 +19,12 @@ from campaigns.reports.rows import some_rows
 from campaigns.reports.sheet import BASELINE, campaign_sheet
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import VerdictWord as Word
+from campaigns.steps.lifecycle.set_project import may_set_project
 from campaigns.views.lookup import campaign_at, round_at
 from knowledge.curation.people import is_lead
+from knowledge.curation.projects import projects_of
 from knowledge.curation.signed_addresses import by_key, signed
+from knowledge.models import WorkKind, project_of
 
 LABEL = "kopt"
 # White on each has a contrast of at least 4.5; the words say the same.
@@ -51,6 +54,8 @@ def share(request: HttpRequest, campaign_id: int) -> HttpResponse:
     context = {
         "campaign": campaign,
         "is_lead": is_lead(request.user),
+        "project": project_of(WorkKind.CAMPAIGN, campaign.pk),
+        "projects": projects_of(request.user) if may_set_project(campaign, request.user) else (),
         "best": best,
         "badge": badge,
         "badge_url": badge_url,

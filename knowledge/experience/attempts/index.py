@@ -15,15 +15,21 @@ AT_ONCE = 2_000
 
 
 def index_entries(entries: Iterable[Experience]) -> None:
-    """Put these entries and their contexts into the index, as they stand now."""
+    """Put these entries and their contexts into the index, as they stand now.
+
+    What belongs to a project leaves it: the index is everybody's.
+    """
     listed = list(entries)
-    upsert(entry_row(entry) for entry in listed)
-    # A context that counts nothing leaves the index.
+    open_ones = [entry for entry in listed if not entry.track.project]
+    remove((Kind.ENTRY, str(entry.pk)) for entry in listed if entry.track.project)
+    upsert(entry_row(entry) for entry in open_ones)
+    # A context that counts nothing leaves the index, too.
     tracks = list(TrackRecord.objects.filter(pk__in={entry.track_id for entry in listed}))
     slugs = {track.strategy for track in tracks}
     known = {row.slug: row for row in Strategy.objects.filter(slug__in=slugs)}
-    remove((Kind.TRACK, str(track.pk)) for track in tracks if not track.tried)
-    upsert(track_row(track, known.get(track.strategy)) for track in tracks if track.tried)
+    shown = [track for track in tracks if track.tried and not track.project]
+    remove((Kind.TRACK, str(track.pk)) for track in tracks if track not in shown)
+    upsert(track_row(track, known.get(track.strategy)) for track in shown)
 
 
 def all_tracks() -> Iterator[Entry]:

@@ -62,6 +62,8 @@ def merge(
     _require_counting(target, "into")
     for entry in found:
         _require_counting(entry, "entries")
+        if entry.track.project != target.track.project:
+            raise CurationError("entries", f"{entry.uuid} is of another project")
         # A pointer leads to its end in one step.
         if entry.merged.exists():
             message = f"others are merged into {entry.uuid}; take them out first"

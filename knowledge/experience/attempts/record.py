@@ -24,7 +24,16 @@ from knowledge.experience.terms import (
     shape_class,
     size_log2,
 )
-from knowledge.models import Batch, EntryStanding, Experience, ExperienceOrigin, TrackRecord
+from knowledge.models import (
+    Batch,
+    EntryStanding,
+    Experience,
+    ExperienceOrigin,
+    ProjectWork,
+    TrackRecord,
+    WorkKind,
+)
+from knowledge.models.sight import NO_PROJECT
 
 # Columns of a row that are fields of `NewExperience` as they are.
 AS_THEY_ARE = (
@@ -99,8 +108,10 @@ def record_attempts(
         campaigns = {each.campaign for each in listed if each.campaign is not None}
         rounds = Experience.objects.filter(campaign__in=campaigns)
         known = set(rounds.values_list("campaign", "round"))
+        works = ProjectWork.objects.filter(kind=WorkKind.CAMPAIGN, key__in=campaigns)
+        projects: dict[int | None, int] = dict(works.values_list("key", "project"))
         rows = [
-            _row(each, _track(each, names, tracks), by, batch)
+            _row(each, _track(each, names, projects, tracks), by, batch)
             for each in listed
             if (each.campaign, each.round) not in known
         ]
@@ -113,7 +124,10 @@ def record_attempts(
 
 
 def _track(
-    attempt: NewExperience, names: StrategyNames, known: dict[tuple[Any, ...], TrackRecord]
+    attempt: NewExperience,
+    names: StrategyNames,
+    projects: Mapping[int | None, int],
+    known: dict[tuple[Any, ...], TrackRecord],
 ) -> TrackRecord:
     place = place_of(attempt.platform, attempt.arch)
     size = size_log2(attempt.shapes)
@@ -126,6 +140,7 @@ def _track(
         "arch": place.arch,
         "shape_class": attempt.scope_class or shape_class(size),
         "bottleneck": attempt.bottleneck,
+        "project": projects.get(attempt.campaign, NO_PROJECT),
     }
     key = tuple(context.values())
     if key not in known:

@@ -17,7 +17,7 @@ from knowledge.curation.errors import Conflict, CurationError, require_reason
 from knowledge.curation.people import require_reviewer
 from knowledge.experience.attempts.index import index_entries
 from knowledge.experience.catalogue.names import load_names
-from knowledge.experience.lessons.weigh import reweigh
+from knowledge.experience.lessons.weigh import index_lessons, reweigh
 from knowledge.experience.terms import AttemptLabel, idea_key
 from knowledge.experience.wording import ranks
 from knowledge.models import (
@@ -26,12 +26,14 @@ from knowledge.models import (
     ExperienceAction,
     ExperienceChange,
     Kind,
+    Lesson,
+    LessonSource,
     TrackRecord,
 )
 from knowledge.search.index import remove
 
 RECENT = 5
-CONTEXT = ("op", "dtype", "backend", "platform", "arch", "shape_class", "bottleneck")
+CONTEXT = ("op", "dtype", "backend", "platform", "arch", "shape_class", "bottleneck", "project")
 DERIVED = ("family", "vendor", "size_log2")
 AT_ONCE = 500
 COLUMNS = {
@@ -134,20 +136,53 @@ def resolve_names() -> int:
             slug = names.slug(track.strategy, track.backend)
             if slug == track.strategy:
                 continue
-            context = {name: getattr(track, name) for name in CONTEXT}
-            derived = {name: getattr(track, name) for name in DERIVED}
-            target, _ = TrackRecord.objects.get_or_create(
-                strategy=slug, **context, defaults=derived
-            )
             entries = list(track.entries.all())
-            for entry in entries:
-                entry.track = target
-                entry.params_key = idea_key(slug, entry.params)
-            Experience.objects.bulk_update(entries, ["track", "params_key"], batch_size=AT_ONCE)
-            remove([(Kind.TRACK, str(track.pk))])
-            track.delete()
-            refresh([target.pk])
-            target.refresh_from_db()
-            index_entries(entries)
+            move_entries(track, entries, strategy=slug)
             moved += len(entries)
     return moved
+
+
+def take_into_project(campaign: int, project: int) -> None:
+    """Let what was learnt in a campaign belong to this project; 0: to the team. All or nothing.
+
+    Raises Conflict where an entry stands for one of another campaign, or another one for it.
+    """
+    entries = Experience.objects.filter(campaign=campaign).select_related("track", "merged_into")
+    others = ~Q(campaign=campaign) | Q(campaign=None)
+    with transaction.atomic():
+        of_track: dict[TrackRecord, list[Experience]] = {}
+        for entry in entries:
+            into = entry.merged_into
+            if (into and into.campaign != campaign) or entry.merged.filter(others).exists():
+                raise Conflict(f"attempt {entry.uuid} is merged with another campaign's")
+            of_track.setdefault(entry.track, []).append(entry)
+        for track, some in of_track.items():
+            move_entries(track, some, project=project)
+        for lesson in Lesson.objects.filter(campaign=campaign):
+            trick = {"source": LessonSource.REFUSED_TRICK, "project": project}
+            scope = {name: getattr(lesson, name) for name in lesson.SCOPE}
+            if lesson.source == trick["source"] and Lesson.objects.filter(**trick, **scope):
+                lesson.source = LessonSource.CAMPAIGN  # one a trick, and there is one already
+            lesson.project = project
+            lesson.save(update_fields=["project", "source"])
+            index_lessons([lesson])
+        reweigh(entries.all())
+
+
+def move_entries(track: TrackRecord, entries: Sequence[Experience], **other: Any) -> None:
+    """Move entries to the context that differs by `other`; a record without any is gone then."""
+    context = {name: getattr(track, name) for name in ("strategy", *CONTEXT)} | other
+    derived = {name: getattr(track, name) for name in DERIVED}
+    target, _ = TrackRecord.objects.get_or_create(**context, defaults=derived)
+    for entry in entries:
+        entry.track = target
+        entry.params_key = idea_key(target.strategy, entry.params)
+    Experience.objects.bulk_update(entries, ["track", "params_key"], batch_size=AT_ONCE)
+    refresh([track.pk, target.pk])
+    if track.entries.exists():
+        index_entries(track.entries.select_related("track")[:1])
+    else:
+        remove([(Kind.TRACK, str(track.pk))])
+        track.delete()
+    target.refresh_from_db()
+    index_entries(entries)

@@ -18,7 +18,13 @@ from knowledge.curation.errors import (
     require_storable,
 )
 from knowledge.curation.people import require_proposer, require_reviewer
-from knowledge.experience.lessons.new import NewLesson, checked, entries_of, rewritten
+from knowledge.experience.lessons.new import (
+    NewLesson,
+    checked,
+    entries_of,
+    project_of_entries,
+    rewritten,
+)
 from knowledge.experience.lessons.weigh import index_lessons, recount
 from knowledge.models import (
     Batch,
@@ -148,6 +154,8 @@ def propose_lesson(new: NewLesson, by: Any, *, batch: Batch | None = None) -> Le
     """
     require_proposer(by)
     plain, entries = checked(new), entries_of(new.evidence)
+    project = project_of_entries(entries)
+    learnt = (entry.campaign for entry in entries if entry.track.project)
     with transaction.atomic():
         if plain.campaign is not None and plain.source == LessonSource.CAMPAIGN:
             kept = Lesson.objects.filter(campaign=plain.campaign, source=plain.source)
@@ -158,7 +166,8 @@ def propose_lesson(new: NewLesson, by: Any, *, batch: Batch | None = None) -> Le
         lesson = Lesson.objects.create(
             **plain.columns,
             source=plain.source,
-            campaign=plain.campaign,
+            campaign=next(learnt, plain.campaign),
+            project=project,
             batch=batch,
             proposed_by=by,
         )
@@ -187,6 +196,8 @@ def edit_lesson(
         fresh = [entry for entry in entries if entry.pk not in known]
         if not after and not fresh:
             raise CurationError("takeaway", "nothing was changed")
+        if project_of_entries(fresh, lesson.project) != lesson.project:
+            raise CurationError("evidence", "attempts of a project; accepted: the team's own")
         if fresh:
             after["evidence"] = ", ".join(str(entry.uuid) for entry in fresh)
         Lesson.objects.filter(pk=lesson.pk).update(**plain.columns)
@@ -238,6 +249,7 @@ def record_anti_pattern(new: NewLesson, why: str) -> Lesson:
         lesson, is_new = Lesson.objects.get_or_create(
             source=plain.source,
             **plain.scope,
+            project=project_of_entries(entries),
             defaults=plain.columns
             | {"state": LessonState.ANTI_PATTERN, "campaign": plain.campaign},
         )

@@ -20,6 +20,7 @@ from knowledge.models import (
     Strategy,
     TrackRecord,
 )
+from knowledge.models.sight import NO_PROJECT
 from knowledge.specs.metrics import DTYPES
 from knowledge.specs.spellings import our_qualifier
 
@@ -106,6 +107,17 @@ def entries_of(uuids: Sequence[str]) -> list[Experience]:
             raise CurationError("evidence", message)
         found[entry.pk] = entry
     return list(found.values())
+
+
+def project_of_entries(entries: Iterable[Experience], own: int = NO_PROJECT) -> int:
+    """The project that a lesson on these entries is of. own: the one that it is of already.
+
+    Raises CurationError where one of them is of another project.
+    """
+    others = {entry.track.project for entry in entries} - {NO_PROJECT, own}
+    if len(others) > (own == NO_PROJECT):
+        raise CurationError("evidence", "attempts of different projects; accepted: of one, or none")
+    return next(iter(others), own)
 
 
 def rewritten(lesson: Lesson) -> NewLesson:

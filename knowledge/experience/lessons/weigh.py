@@ -22,15 +22,21 @@ from knowledge.models import (
     LessonEvidence,
     TrackRecord,
 )
-from knowledge.search.index import Entry, upsert
+from knowledge.models.sight import NO_PROJECT
+from knowledge.search.index import Entry, remove, upsert
 
 AT_ONCE = 2_000
 FAILED = (AttemptLabel.REGRESSION, AttemptLabel.INCORRECT)
 
 
 def index_lessons(lessons: Iterable[Lesson]) -> None:
-    """Put these lessons into the index; those that machines do not read are marked."""
-    upsert(_lesson(lesson) for lesson in lessons)
+    """Put these lessons into the index; those that machines do not read are marked.
+
+    What belongs to a project leaves it: the index is everybody's.
+    """
+    listed = list(lessons)
+    remove((Kind.LESSON, str(lesson.pk)) for lesson in listed if lesson.project)
+    upsert(_lesson(lesson) for lesson in listed if not lesson.project)
 
 
 def index_gaps(gaps: Iterable[Gap]) -> None:
@@ -116,10 +122,13 @@ def weigh_lessons(entries: Iterable[Experience]) -> None:
 def recount(lessons: Sequence[Lesson]) -> None:
     """Count anew what confirms and what contradicts these lessons, of the entries that count.
 
+    A project's entries count for its own lessons alone.
+
     Run it in a transaction: whoever counts one lesson at the same time waits.
     """
-    counts = Q(entry__standing=EntryStanding.COUNTS)
     for lesson in lessons:
+        own = (NO_PROJECT, lesson.project)
+        counts = Q(entry__standing=EntryStanding.COUNTS, entry__track__project__in=own)
         Lesson.objects.select_for_update().get(pk=lesson.pk)
         found = lesson.evidence.aggregate(
             confirmed=Count("pk", filter=counts & Q(agrees=True)),
@@ -140,7 +149,9 @@ def reweigh(entries: Iterable[Experience]) -> None:
 
 
 def covers(lesson: Lesson, track: TrackRecord) -> bool:
-    """Whether this context is in the lesson's scope."""
+    """Whether this context is in the lesson's scope, and of its project or of none."""
+    if track.project not in (NO_PROJECT, lesson.project):
+        return False
     return all(getattr(track, name) == wanted for name, wanted in lesson.scope.items())
 
 

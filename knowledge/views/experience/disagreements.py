@@ -27,7 +27,7 @@ from knowledge.views.formats import list_file, record_file
 
 PER_PAGE = 30
 HEAD = "id first second lesson state decision by decided_at"
-SIDES = Disagreement.objects.select_related("first__track", "second__track", "lesson", "by")
+SIDES = ("first__track", "second__track", "lesson", "by")
 EFFECTS = ("result", "pairs", "measured")  # what differs there is no condition
 WORDS = {
     Consequence.BOTH_STAND: "Both stand, under the condition below",
@@ -65,7 +65,7 @@ def disagreements(request: HttpRequest) -> HttpResponse:
     """`?state=decided` lists those; else the open ones, oldest first."""
     decided = request.GET.get("state") == ConflictState.DECIDED
     state = ConflictState.DECIDED if decided else ConflictState.OPEN
-    rows = SIDES.filter(state=state).order_by("pk")
+    rows = Disagreement.objects.filter(state=state).select_related(*SIDES).order_by("pk")
     if file := list_file(request, "disagreements", rows, DisagreementSerializer, HEAD):
         return file
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
@@ -75,7 +75,7 @@ def disagreements(request: HttpRequest) -> HttpResponse:
 
 
 def _at(pk: int) -> Disagreement:
-    return get_object_or_404(SIDES, pk=pk)
+    return get_object_or_404(Disagreement.objects.select_related(*SIDES), pk=pk)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

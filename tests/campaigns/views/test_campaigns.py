@@ -189,12 +189,12 @@ def test_it_asks_as_many_queries_for_many_as_for_one(
     page, engineer, sample, django_assert_num_queries
 ):
     page.get("/c/")  # reads the closed rounds
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         page.get("/c/")
     for _ in range(2):
         build_sample(rounds=2, owner=engineer)
     page.get("/c/")
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         page.get("/c/")
 
 

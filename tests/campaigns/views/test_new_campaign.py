@@ -241,9 +241,9 @@ def test_r40_it_says_beforehand_what_becomes_of_a_restart(page, engineer, rung):
 
 def test_it_asks_few_queries_however_many_platforms(page, django_assert_max_num_queries):
     assert Platform.objects.count() > 10
-    with django_assert_max_num_queries(55):
+    with django_assert_max_num_queries(58):
         page.get("/c/new", CHOICE)
-    with django_assert_max_num_queries(51):
+    with django_assert_max_num_queries(54):
         page.get("/c/new", CHOICE | {"platform": "h100-sxm5-80gb"}, headers={"HX-Request": "true"})
 
 

@@ -55,6 +55,7 @@ APART = {
         "import_problem",
         "new_problem",
         "new_campaign",
+        "campaign_project",
     ),
     *("imported", "imported_campaign", "imported_archive", "imported_round", "imported_file"),
     *("problem", "problem_by_name", "submission", "round_diff", "round_source", "reproducer"),

@@ -77,7 +77,7 @@ def test_a_browser_that_knows_the_count_is_told_in_one_query_that_it_holds(
     headers = {"HX-Request": "true"}
     known = reviewer.get("/review/count", headers=headers).headers["ETag"]
     headers["If-None-Match"] = known
-    with django_assert_num_queries(3):  # the session and the person besides
+    with django_assert_num_queries(4):  # the session, the person and their projects besides
         assert reviewer.get("/review/count", headers=headers).status_code == 304
     decide(reviewer, sample, 2, word="approved", reason="")
     fresh = reviewer.get("/review/count", headers=headers)

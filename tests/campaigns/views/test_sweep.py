@@ -28,7 +28,7 @@ from tests.campaigns.swept import (
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
 # Queries of each page, with those of the session.
-COUNTS = {"sweep": 10, "sweep_panel": 9}
+COUNTS = {"sweep": 11, "sweep_panel": 10}
 
 
 @pytest.fixture(scope="module")

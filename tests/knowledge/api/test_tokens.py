@@ -92,6 +92,7 @@ def test_every_address_that_changes_something_has_a_scope_or_is_for_people_alone
                 found.add((pattern.name, view.scopes.get(method.upper())))
     people = {"spec_approve", "spec_return", "spec_retire", "comments", "retract_comment"}
     people |= {"round_decisions", "result_decisions", "undo_decision", "series_answer"}
+    people.add("campaign_project")
     run = {"campaigns", "problems", "confirm", "pause", "resume", "stop", "restart", "passport"}
     run.add("repositories")
     assert found == {

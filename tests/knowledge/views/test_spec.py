@@ -194,7 +194,7 @@ def test_it_needs_the_same_queries_for_any_number_of_rivals(
     viewer, shipped, django_assert_max_num_queries
 ):
     most = Spec.objects.filter(metric="peak_fp32", platform__slug="h100-sxm5-80gb").first()
-    with django_assert_max_num_queries(21):
+    with django_assert_max_num_queries(22):
         viewer.get(f"/w/s/{most.pk}/")
 
 

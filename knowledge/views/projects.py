@@ -1,0 +1,54 @@
+"""Projects, for leads: who is in each, and how much only they see."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from knowledge.curation.errors import Conflict, CurationError
+from knowledge.curation.people import is_lead
+from knowledge.curation.projects import new_project, set_members
+from knowledge.models import Project
+from knowledge.views.formats import list_file
+
+HEAD = "name members work"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def projects(request: HttpRequest, key: int | None = None) -> HttpResponse:
+    """GET lists them; POST makes one, or sets the members of one, named with spaces between."""
+    if not is_lead(request.user):
+        raise PermissionDenied("projects need the role lead")
+    said = {name: request.POST.get(name, "") for name in ("name", "members")}
+    error: Exception | None = None
+    if request.method == "POST":
+        names = said["members"].replace(",", " ").split()
+        try:
+            if key is None:
+                new_project(said["name"], names, request.user)
+            else:
+                set_members(get_object_or_404(Project, pk=key), names, request.user)
+        except (CurationError, Conflict) as refusal:
+            error = refusal
+        else:
+            messages.success(request, "Stored. It counts from the next page that anybody opens.")
+            return redirect("projects")
+    rows = [
+        _record(row)
+        for row in Project.objects.annotate(count=Count("work")).prefetch_related("members")
+    ]
+    if file := list_file(request, "projects", rows, head=HEAD):
+        return file
+    context = {"rows": rows, "error": error, "said": said, "key": key}
+    return render(request, "knowledge/projects.html", context, status=422 if error else 200)
+
+
+def _record(row: Any) -> dict[str, Any]:
+    members = " ".join(sorted(user.get_username() for user in row.members.all()))
+    return {"id": row.pk, "name": row.name, "members": members, "work": row.count}
