@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.people import is_lead
@@ -21,8 +21,18 @@ HEAD = "name members work"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def projects(request: HttpRequest, key: int | None = None) -> HttpResponse:
-    """GET lists them; POST makes one, or sets the members of one, named with spaces between."""
+def projects(request: HttpRequest) -> HttpResponse:
+    """GET lists them; POST makes one."""
+    return _answer(request, None)
+
+
+@require_POST
+def members(request: HttpRequest, key: int) -> HttpResponse:
+    """Set the members of one, named with spaces between."""
+    return _answer(request, key)
+
+
+def _answer(request: HttpRequest, key: int | None) -> HttpResponse:
     if not is_lead(request.user):
         raise PermissionDenied("projects need the role lead")
     said = {name: request.POST.get(name, "") for name in ("name", "members")}

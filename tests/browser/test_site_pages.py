@@ -23,6 +23,7 @@ ADDRESSES = {
     "team": "/team/",
     "audit": "/audit/",
     "me": "/me/",
+    "projects": "/projects/",
     "shortcuts": "/shortcuts/",
     "go to": "/palette",
     "workers": "/workers/",
