@@ -25,7 +25,7 @@ from knowledge.views.me import keep_cookie
 REVIEWS, RUNNING, FINISHED, RECENT, EVENTS = 5, 10, 10, 5, 50
 # A person who comes back later than this begins another visit.
 VISIT, VISITS = timedelta(minutes=30), "visits"
-# A team with as many campaigns knows what one is.
+# Where as many campaigns are shown, people know what one is.
 FEW = 5
 # What happens inside a round is for the campaign's own page; its verdict is news to everyone.
 DETAILS = ("evaluated", "round_opened", "round_closed", "screened", "target_set")
@@ -54,6 +54,7 @@ def home(request: HttpRequest) -> HttpResponse:
     own = list(Campaign.objects.in_sight().for_list().filter(created_by=person)[:RECENT])
     kept = kept_rows([*running, *done, *own])
     lines = campaign_lines([*done, *own], kept)
+    shown = {*running, *done, *own}
     context |= {
         "running": running_cards(running, kept, now),
         "needed": rows_of_queue(waiting[:REVIEWS]),
@@ -61,20 +62,11 @@ def home(request: HttpRequest) -> HttpResponse:
         "since": since if fresh else None,
         "finished": lines[: len(done)],
         "own": lines[len(done) :],
-        **_beginnings(),
+        "is_empty": not (shown or Campaign.objects.filter(recorded_at=None).exists()),
+        "offers_sample": 0 < len(shown) < FEW and all(c.recorded_at is None for c in shown),
     }
     response = render(request, "campaigns/home.html", context)
     return keep_cookie(request, response, VISITS, visits)
-
-
-def _beginnings() -> dict[str, bool]:
-    """Whether nothing was measured here, and whether the sample is offered beside the first few."""
-    some = list(Campaign.objects.order_by("pk").values_list("recorded_at", flat=True)[:FEW])
-    is_empty = not any(recorded is None for recorded in some)
-    return {
-        "is_empty": is_empty,
-        "offers_sample": not is_empty and len(some) < FEW and not any(some),
-    }
 
 
 def _visits(request: HttpRequest, now: datetime) -> tuple[datetime | None, str]:

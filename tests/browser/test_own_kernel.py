@@ -48,7 +48,7 @@ def bring(seen, own):
     """From the empty first page to the form of a campaign on the kernel."""
     page = seen.page
     seen.open("/")
-    page.get_by_role("link", name="Bring your own kernel").click()
+    page.get_by_role("link", name="Bring a kernel").click()
     page.fill("#given-kernel", own.kernel)
     page.fill("#given-reference", own.reference)
     page.click("#look")

@@ -20,6 +20,7 @@ from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.steps.lifecycle.control import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.views.new_campaign import CampaignForm
+from knowledge.curation.projects import new_project
 from tests.campaigns.sample import PLATFORM, PROBLEM
 from tests.campaigns.views.conftest import whole_campaign
 
@@ -74,7 +75,8 @@ def test_the_page_says_what_is_wrong(page, sample, field, text, said):
     assert said in answer.content.decode()
 
 
-def test_an_error_calls_a_field_as_the_form_does(page, sample):
+def test_an_error_calls_a_field_as_the_form_does(page, sample, engineer):
+    new_project("p", [engineer.username], None)
     body = page.get("/c/new", {"platform": PLATFORM, "backend": "cuda"}).content.decode()
     for name, field in CampaignForm.base_fields.items():
         label = field.label

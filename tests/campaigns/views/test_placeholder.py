@@ -66,9 +66,11 @@ def test_it_stores_what_a_curator_allows_and_labels_it(as_role, draft):
             if name == "campaign"
             else curator.get(reverse(name, args=[draft.pk])).content.decode()
         )
-        assert body.count("unverified placeholder") >= 4
-        assert 'data-pitfall="placeholder"' in body
-        assert "allowed by a-curator" in body
+        # The page of the report leaves the rest to the tab of the target.
+        assert body.count("unverified placeholder") >= (1 if name == "report" else 4)
+        if name != "report":
+            assert 'data-pitfall="placeholder"' in body
+            assert "allowed by a-curator" in body
 
 
 def test_it_refuses_others_and_bad_input(as_role, draft):

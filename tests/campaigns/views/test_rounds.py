@@ -39,7 +39,7 @@ def test_it_names_baseline_n_and_interval_in_one_element(page, sample):
 
 
 def test_it_asks_a_fixed_number_of_queries(page, sample, django_assert_num_queries):
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         page.get(reverse("rounds", args=[sample.pk]))
 
 
