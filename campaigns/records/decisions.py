@@ -109,8 +109,9 @@ class Reviewed:
 
 
 def reviewed_round(round_: Round) -> Reviewed | None:
-    """The same for a round; None for a baseline, and before there is a verdict. Two queries.
-    None for a round of a sample, too.
+    """The same for a round; None for a baseline, of a sample, and before there is a verdict.
+
+    Two queries.
     """
     verdict, campaign = getattr(round_, "verdict", None), round_.campaign
     if verdict is None or round_.number == 1 or campaign.recorded_at is not None:
@@ -131,9 +132,8 @@ def reviewed_round(round_: Round) -> Reviewed | None:
 def reviewed_result(campaign: Campaign) -> Reviewed | None:
     """The same for a finished campaign whose incumbent is not v0; else None, as for a sample."""
     best = campaign.incumbent
-    if not campaign.is_finished or best is None or best.round.number == 1:
-        return None
-    if campaign.recorded_at is not None:
+    is_sample = campaign.recorded_at is not None
+    if is_sample or not campaign.is_finished or best is None or best.round.number == 1:
         return None
     rounds = campaign.rounds.filter(verdict__word=VerdictWord.ACCEPTED, number__gt=1)
     waivers, policy = Waivers.of([campaign.pk]), review_policy()
