@@ -1,4 +1,4 @@
-"""Ask a problem's own code what it computes and moves: in a box, by a program that ends with that.
+"""Ask a problem's own code what it computes and moves: in a box, by a program that waits for more.
 
 What comes back was written by whoever wrote the code. It is read strictly, and goes no further than
 names, numbers and sentences.
@@ -6,14 +6,20 @@ names, numbers and sentences.
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
+import select
 import subprocess
+import sys
+import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from campaigns.devices.launch import InterpreterFailed, ask_interpreter, sandbox_policy
+from campaigns.devices.launch import ROOT, clean_environment, sandbox_policy
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.errors import one_line
 from campaigns.evaluator.contract.layout import ITEM_BYTES
@@ -23,8 +29,10 @@ from campaigns.evaluator.contract.reading import ContractError, build
 from campaigns.problems.shipped import is_shipped
 
 LIMIT_S = 120.0
-# What an interpreter takes to start, and the box to be closed and cleared away.
+# What the program takes to start, and the box to be closed and cleared away.
 AROUND_S = 60.0
+# How long the program waits for the next order, with torch imported.
+IDLE_S = 120.0
 ROLES = ("input", "output", "output, updated in place")
 MOST_WORDS = 500
 
@@ -127,22 +135,19 @@ def _asked(
             folder=folder.name,
             files=problem_files(folder.resolve()),
             cases=tuple({"name": c.name, "params": dict(c.params)} for c in cases),
-            policy=sandbox_policy().line(),
             shipped=is_shipped(folder),
             limit_s=LIMIT_S,
             **more,
         )
-        arguments = ["-m", "campaigns.evaluator.problem_code.ask"]
-        given = json.dumps(asdict(order))
-        answer = json.loads(ask_interpreter(arguments, LIMIT_S + AROUND_S, given))
-    except subprocess.TimeoutExpired:
+        answer = json.loads(_told(json.dumps(asdict(order))))
+    except TimeoutError:
         raise ProblemError(f"{folder.name}/ref.py: no answer in {LIMIT_S:.0f} s") from None
-    except InterpreterFailed as error:
-        raise ProblemError(str(error)) from None
     except OSError as error:
         raise ProblemError(f"{folder.name}: {error.strerror}") from None
     if "lacked" in answer:
         raise HostLacks(answer["lacked"])
+    if "failed" in answer:
+        raise ProblemError(answer["failed"])
     try:
         said = answer if "refused" in answer else json.loads(answer["said"])
         refused = one_line(str(said["refused"])) if "refused" in said else ""
@@ -151,3 +156,81 @@ def _asked(
     except (ContractError, ValueError, TypeError, KeyError, IndexError, RecursionError):
         refused = f"{folder.name}/ref.py: its process gave no answer of ours"
     raise ProblemError(refused)
+
+
+class _Asker:
+    """The program that asks a problem's code: it has imported torch, which takes seconds."""
+
+    def __init__(self, policy: str) -> None:
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "campaigns.evaluator.problem_code.ask", policy, str(IDLE_S)],
+            cwd=ROOT,
+            env=clean_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            start_new_session=True,
+        )
+        self.policy, self._used = policy, time.monotonic()
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether it surely waits still."""
+        return self._process.poll() is None and time.monotonic() - self._used < IDLE_S / 2
+
+    def ask(self, order: str, limit_s: float) -> str:
+        """Its answer, a line. Raises TimeoutError, and OSError where it ended."""
+        into, out = self._process.stdin, self._process.stdout
+        assert into is not None
+        assert out is not None
+        into.write(f"{order}\n".encode())
+        into.flush()
+        if not select.select([out], [], [], limit_s)[0]:
+            raise TimeoutError
+        # It writes a line at once, or ends.
+        answer = out.readline().decode()
+        self._used = time.monotonic()
+        if not answer:
+            self._log.seek(0)
+            words = self._log.read().decode(errors="replace").strip().splitlines()
+            raise OSError(None, words[-1] if words else "no answer without a message")
+        return answer
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for file in (self._process.stdin, self._process.stdout, self._log):
+            if file is not None:
+                file.close()
+
+
+# Those that wait; a fork has none of its parent's.
+_waiting: list[_Asker] = []
+os.register_at_fork(after_in_child=_waiting.clear)
+
+
+def _told(order: str) -> str:
+    """What an asker says, one that waits or a new one; it is kept for the next order then."""
+    policy = sandbox_policy().line()
+    asker = None
+    while asker is None and _waiting:
+        asker = _waiting.pop()
+        if not asker.is_fresh or asker.policy != policy:
+            asker.close()
+            asker = None
+    asker, answer = asker or _Asker(policy), ""
+    try:
+        answer = asker.ask(order, LIMIT_S + AROUND_S)
+    finally:
+        if answer and not _waiting:
+            _waiting.append(asker)
+        else:
+            asker.close()
+    return answer
+
+
+@atexit.register
+def _end_waiting() -> None:
+    while _waiting:
+        _waiting.pop().close()

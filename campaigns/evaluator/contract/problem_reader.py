@@ -385,15 +385,14 @@ def problem_files(folder: Path) -> dict[str, str]:
 class ProblemOrder:
     """what: "works", "described", "checked" or "built". files: of the problem, as base64.
 
-    policy: a `Policy` as one line. shipped: whether the problem came with kopt. kernels: to be
-    built, backend → file name, for `arguments` as "described" gives them.
+    shipped: whether the problem came with kopt. kernels: to be built, backend → file name, for
+    `arguments` as "described" gives them.
     """
 
     what: str
     folder: str
     files: Mapping[str, str]
     cases: tuple[Mapping[str, Any], ...]
-    policy: str
     shipped: bool
     limit_s: float
     kernels: Mapping[str, str] = field(default_factory=dict)

@@ -1,9 +1,11 @@
 """Ask a problem's own code, outside of an evaluation.
 
-Run as a module, this reads a `ProblemOrder` as JSON and prints an object with one text: what was
-"said" in the box, as
-JSON with an "answer" or with what is "refused"; or what is "refused" of a problem that says
-nothing; or what is "lacked" by this host. The code runs in a box as runners do, under its warden.
+Run as a module with a `Policy` as one line and how long to wait, in seconds, this imports torch
+and then answers a `ProblemOrder` a line with an object that has one text: what was "said" in the
+box, as JSON with an "answer" or with what is "refused"; or what is "refused" of a problem that says
+nothing; or what is "lacked" by this host; or how this program "failed". Each order's code runs in a
+fork and a box of its own, as runners do, under its warden. The program ends with its standard
+input, and after that long without an order.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import base64
 import contextlib
 import json
 import os
+import select
 import signal
 import sys
 from functools import partial
@@ -29,28 +32,58 @@ from campaigns.evaluator.sandbox.identity import lease_uid
 from campaigns.evaluator.sandbox.layers import Layer
 from campaigns.evaluator.sandbox.lock import Lock, RunnerBox
 from campaigns.evaluator.sandbox.policy import Policy
-from campaigns.evaluator.sandbox.processes import adopt_orphans, fork, wait_status
+from campaigns.evaluator.sandbox.processes import adopt_orphans, draw_apart, fork, wait_status
 from campaigns.evaluator.sandbox.workplace import LOG_BYTES, Workplace
 
 # An answer has a few numbers a case.
 MOST_BYTES = 1 << 20
 
 
-def main(order: ProblemOrder) -> dict[str, Any]:
-    """What to print."""
-    policy = Policy.read(order.policy)
+def main(policy: Policy, idle_s: float) -> None:
+    """Answer until nobody asks any more."""
+    # Tried before anything large is loaded, while forks are cheap and there is one thread.
     policy.examine()
+    # Nothing here may start a thread, as forks would lack it.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    with contextlib.suppress(ImportError):
+        # For every fork to have. The first is what torch imports once operations are counted.
+        import torch._dynamo
+        import torch.utils.flop_counter  # noqa: F401
+
+        import campaigns.evaluator.problem_code.check  # noqa: F401
+    while select.select([sys.stdin], [], [], idle_s)[0] and (line := sys.stdin.readline()):
+        print(_in_a_fork(ProblemOrder(**json.loads(line)), policy), flush=True)
+
+
+def _in_a_fork(order: ProblemOrder, policy: Policy) -> str:
+    """The answer, as JSON; no order leaves anything behind in this process."""
+    ours, theirs = os.pipe()
+
+    def body() -> int:
+        with os.fdopen(theirs, "w") as out:
+            json.dump(answered(order, policy), out)
+        return 0
+
+    pid = fork(body, 2, (theirs,))
+    os.close(theirs)
+    with os.fdopen(ours) as told:
+        text = told.read()
+    os.waitpid(pid, 0)
+    return text or json.dumps({"failed": "the program that asks a problem's code ended"})
+
+
+def answered(order: ProblemOrder, policy: Policy) -> dict[str, Any]:
     why = policy.refusal("cpu") or policy.refusal_of_problem("cpu", shipped=order.shipped)
     if why:
         return {"lacked": why}
     plan = policy.reference_plan("cpu")
     lease = lease_uid() if Layer.UID in plan.holds else None
-    answer, record, log = (os.memfd_create(name, os.MFD_CLOEXEC) for name in ("a", "r", "l"))
-    ends = warden.Ends(record, log, (answer,), opens_shared=False)
-    body = partial(_inside, order, answer)
+    told, record, log = (os.memfd_create(name, os.MFD_CLOEXEC) for name in ("a", "r", "l"))
+    ends = warden.Ends(record, log, (told,), opens_shared=False)
+    body = partial(_inside, order, told)
     watch = partial(warden.watch, plan, lease.uid if lease else None, ends, body)
     adopt_orphans()
-    pid = fork(watch, 2, (answer, record, log))
+    pid = fork(watch, 2, (told, record, log))
     if wait_status(pid, order.limit_s) is None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
@@ -59,21 +92,20 @@ def main(order: ProblemOrder) -> dict[str, Any]:
     seen = warden.Record(**json.loads(os.pread(record, LOG_BYTES, 0) or b"{}"))
     if not seen.locked:
         return {"lacked": f"the sandbox could not be locked: {_last(seen.log)}"}
-    said = os.pread(answer, MOST_BYTES, 0)
+    said = os.pread(told, MOST_BYTES, 0)
     if not said:
         words = filter(None, ("its process ended", seen.memory, _last(seen.log)))
         return {"refused": f"{order.folder}/ref.py: {', '.join(words)}"}
     return {"said": said.decode("utf-8", "replace")}
 
 
-def _inside(order: ProblemOrder, answer: int, box: RunnerBox) -> int:
+def _inside(order: ProblemOrder, told: int, box: RunnerBox) -> int:
     """The process in the box."""
     if order.what == "built":
-        os.pwrite(answer, json.dumps({"answer": _unbuilt(order, box)}).encode(), 0)
+        os.pwrite(told, json.dumps({"answer": _unbuilt(order, box)}).encode(), 0)
         return 0
-    # Before the lock: every file that is opened behind it is looked at.
-    import torch  # noqa: F401
-
+    # It imports torch, before the lock: every file that is opened behind it is looked at.
+    draw_apart()
     from campaigns.evaluator.problem_code.serve import locked_folder
 
     files = {name: base64.b64decode(data) for name, data in order.files.items()}
@@ -82,7 +114,7 @@ def _inside(order: ProblemOrder, answer: int, box: RunnerBox) -> int:
         said: dict[str, Any] = {"answer": _answer(order, folder)}
     except BadReference as error:
         said = {"refused": error.reason}
-    os.pwrite(answer, json.dumps(said).encode(), 0)
+    os.pwrite(told, json.dumps(said).encode(), 0)
     return 0
 
 
@@ -135,4 +167,4 @@ def _last(log: str) -> str:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(ProblemOrder(**json.load(sys.stdin)))))
+    main(Policy.read(sys.argv[1]), float(sys.argv[2]))
