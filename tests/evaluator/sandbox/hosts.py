@@ -32,6 +32,6 @@ def supervise_one(
     adopt_orphans()
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        outside = Outside(theirs, lambda device: None, policy, os.memfd_create("starting"))
+        outside = Outside(theirs, lambda device: None, policy, os.memfd_create("starting"), 0)
         report = supervise(job_file, "cpu", outside, None)
         report_file.write_text(dump(report))
