@@ -15,6 +15,7 @@ from campaigns.lineage.formatting import formatted
 from campaigns.lineage.git import LineageError, branch_name
 from campaigns.lineage.repository import PlannedCommit
 from campaigns.models import Campaign, Commit, Round, RoundState
+from campaigns.models.campaign import measured_here
 from campaigns.records.campaigns import intake_of
 from campaigns.records.evaluations import report_of
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
@@ -55,7 +56,7 @@ class Link:
 
 def accepted_rounds(campaign: Campaign) -> QuerySet[Round]:
     """The rounds that have a commit, or should have one: the baseline first; none of a sample."""
-    own = campaign.rounds.filter(campaign__recorded_at=None)
+    own = campaign.rounds.filter(measured_here("campaign__"))
     rows = own.filter(state=RoundState.CLOSED, verdict__word=VerdictWord.ACCEPTED)
     return rows.order_by("number")
 

@@ -39,12 +39,17 @@ class AbortReason(models.TextChoices):
     INTERNAL = "internal"
 
 
-def at_work(path: str = "") -> models.Q:
-    """Of rows whose campaign is under `path`, such as "round__campaign__": what people work on.
+def measured_here(path: str = "") -> models.Q:
+    """Of rows whose campaign is under `path`, such as "round__campaign__": none of a sample.
 
-    Neither what is archived nor a sample; "" for campaigns themselves.
+    "" for campaigns themselves.
     """
-    return models.Q(**{f"{path}archived": None, f"{path}recorded_at": None})
+    return models.Q(**{f"{path}recorded_at": None})
+
+
+def at_work(path: str = "") -> models.Q:
+    """The same, and none of what is archived: what people work on."""
+    return measured_here(path) & models.Q(**{f"{path}archived": None})
 
 
 class CampaignQuerySet(StatefulQuerySet["Campaign"]):
@@ -61,8 +66,12 @@ class CampaignQuerySet(StatefulQuerySet["Campaign"]):
         """Without those that people have archived."""
         return self.filter(archived=None)
 
+    def measured_here(self) -> CampaignQuerySet:
+        """Without a sample."""
+        return self.filter(measured_here())
+
     def at_work(self) -> CampaignQuerySet:
-        """Without those and without a sample: what people are asked about and compare with."""
+        """Without either: what people are asked about and compare with."""
         return self.filter(at_work())
 
 
@@ -152,6 +161,10 @@ class Campaign(Stateful):
     @property
     def is_finished(self) -> bool:
         return self.state in FINISHED
+
+    @property
+    def is_sample(self) -> bool:
+        return self.recorded_at is not None
 
     @property
     def case_rows(self) -> models.QuerySet[Case]:

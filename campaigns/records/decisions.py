@@ -114,7 +114,7 @@ def reviewed_round(round_: Round) -> Reviewed | None:
     Two queries.
     """
     verdict, campaign = getattr(round_, "verdict", None), round_.campaign
-    if verdict is None or round_.number == 1 or campaign.recorded_at is not None:
+    if verdict is None or round_.number == 1 or campaign.is_sample:
         return None
     waived: list[str] = []
     if verdict.word == VerdictWord.ACCEPTED:
@@ -132,8 +132,7 @@ def reviewed_round(round_: Round) -> Reviewed | None:
 def reviewed_result(campaign: Campaign) -> Reviewed | None:
     """The same for a finished campaign whose incumbent is not v0; else None, as for a sample."""
     best = campaign.incumbent
-    is_sample = campaign.recorded_at is not None
-    if is_sample or not campaign.is_finished or best is None or best.round.number == 1:
+    if campaign.is_sample or not campaign.is_finished or best is None or best.round.number == 1:
         return None
     rounds = campaign.rounds.filter(verdict__word=VerdictWord.ACCEPTED, number__gt=1)
     waivers, policy = Waivers.of([campaign.pk]), review_policy()

@@ -48,7 +48,7 @@ def round_rows(round_: Round) -> Iterator[Entry]:
     except msgspec.ValidationError:
         # A row of another version or of another's hand: what it came to can be found all the same.
         idea = StoredHypothesis(title=round_.title)
-    if idea is None or campaign.recorded_at is not None:
+    if idea is None or campaign.is_sample:
         return
     problem, platform = campaign.problem, campaign.platform
     yield Entry(

@@ -18,6 +18,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from campaigns.models import Delivery, Event, HookKind, Webhook
+from campaigns.models.campaign import measured_here
 from campaigns.models.webhook import EVENT_KINDS
 from campaigns.records.verdicts import gain_of
 from campaigns.steps.notify import send_after_commit
@@ -136,7 +137,7 @@ def _news(hook: Webhook) -> Iterator[News]:
     since = max(hook.created_at, timezone.now() - REACH)
     known = set(hook.deliveries.filter(at__gte=since).values_list("source", flat=True))
     asked = {each: kind for kind in hook.kinds for each in EVENT_KINDS.get(kind, ())}
-    own = Event.objects.filter(campaign__recorded_at=None)
+    own = Event.objects.filter(measured_here("campaign__"))
     events = own.filter(kind__in=asked, at__gte=since).order_by("pk")
     rows = events.select_related("campaign__problem", "campaign__platform", "round__verdict")
     for event in rows[: len(known) + MOST_AT_ONCE]:

@@ -14,6 +14,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.api.serializers import EventSerializer
 from campaigns.models import Campaign, Event
+from campaigns.models.campaign import measured_here
 from campaigns.records.review_queue import review_queue, rows_of_queue
 from campaigns.reports.live import overview_version
 from campaigns.reports.rows import kept_rows
@@ -62,8 +63,8 @@ def home(request: HttpRequest) -> HttpResponse:
         "since": since if fresh else None,
         "finished": lines[: len(done)],
         "own": lines[len(done) :],
-        "is_empty": not (shown or Campaign.objects.filter(recorded_at=None).exists()),
-        "offers_sample": 0 < len(shown) < FEW and all(c.recorded_at is None for c in shown),
+        "is_empty": not (shown or Campaign.objects.measured_here().exists()),
+        "offers_sample": 0 < len(shown) < FEW and not any(c.is_sample for c in shown),
     }
     response = render(request, "campaigns/home.html", context)
     return keep_cookie(request, response, VISITS, visits)
@@ -93,7 +94,7 @@ def _moment(text: str) -> datetime | None:
 @require_safe
 def events(request: HttpRequest) -> HttpResponse:
     """What happened in all campaigns, the newest first; `?page=` counts from 1, `?format=`."""
-    changes = Event.objects.filter(campaign__recorded_at=None).exclude(kind__in=DETAILS)
+    changes = Event.objects.filter(measured_here("campaign__")).exclude(kind__in=DETAILS)
     newest = changes.select_related("campaign", "round").order_by("-pk")
     if file := list_file(request, "events", newest, EventSerializer, "message kind campaign at"):
         return file

@@ -35,6 +35,7 @@ from campaigns.management.facts import (
 from campaigns.management.importing import IMPORT, IMPORTED, ImportVerbs
 from campaigns.management.prepare import prepare_database, prepare_platform
 from campaigns.models import AbortReason, Campaign, CampaignState, RestartAnswer
+from campaigns.models.campaign import measured_here
 from campaigns.records.device_waits import no_worker_of
 from campaigns.reports.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
@@ -190,7 +191,7 @@ class Command(ImportVerbs):
             campaign = load_sample(self.user(by) if by else None)
             self.emit(campaign_facts(campaign), campaign_line(campaign))
             return
-        rows = Campaign.objects.filter(recorded_at__isnull=False)
+        rows = Campaign.objects.exclude(measured_here())
         there = self.row(rows, "the sample: is not loaded")
         key = there.pk
         remove_sample(there)

@@ -74,7 +74,7 @@ class Command(BaseCommand):
             prepare_database(self.progress)
         platform = prepare_platform(device, self.progress, always_measured=True) if device else None
         password = _first_password(self.progress) if WEB in parts else ""
-        is_new = not Campaign.objects.filter(recorded_at=None).exists()
+        is_new = not Campaign.objects.measured_here().exists()
         if options["demo"] and device and platform and is_new:
             self._start_demo(device, platform)
         # The children open their own connections; this process only watches from here on.

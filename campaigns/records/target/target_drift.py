@@ -299,7 +299,7 @@ def uses_in_campaigns(swaps: Sequence[Replacement]) -> list[list[SpecUse]]:
         keys[citation.spec_id].add(key_of_citation(by_spec[citation.spec_id], citation))
     pinned: dict[Key, list[Found]] = defaultdict(list)
     platforms = {swap.spec.platform_id for swap in swaps}
-    own = Campaign.objects.filter(platform__in=platforms, recorded_at=None)
+    own = Campaign.objects.measured_here().filter(platform__in=platforms)
     rows = own.exclude(target={}).order_by("-pk")
     for campaign in rows.only("pk", "title", "platform_id", "target"):
         target = target_of(campaign)

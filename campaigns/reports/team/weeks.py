@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count
 
 from campaigns.models import Campaign, Submission, Verdict
+from campaigns.models.campaign import measured_here
 from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.models import Adoption, Lesson
 
@@ -58,7 +59,7 @@ def weekly_table(now: datetime) -> DataFrame:
     begins = [monday - timedelta(weeks=ago) for ago in range(WEEKS - 1, -1, -1)]
     since = begins[0]
     submitted = Submission.objects.filter(at__gte=since)
-    verdicts = Verdict.objects.filter(decided_at__gte=since, round__campaign__recorded_at=None)
+    verdicts = Verdict.objects.filter(measured_here("round__campaign__"), decided_at__gte=since)
     rows: list[tuple[datetime, str]] = list(verdicts.values_list("decided_at", "word"))
     kinds = {"person": COUNTED[0], "agent": COUNTED[1]}
     rows += [(at, kinds[kind]) for at, kind in submitted.values_list("at", "kind")]
@@ -81,7 +82,7 @@ def people() -> list[dict[str, Any]]:
     rows = User.objects.filter(is_active=True).prefetch_related("groups").order_by("username")
     handed = Submission.objects.values_list("by").annotate(count=Count("pk")).order_by()
     submitted = dict(handed)
-    own = Campaign.objects.filter(recorded_at=None)
+    own = Campaign.objects.measured_here()
     begun = dict(own.values_list("created_by").annotate(Count("pk")).order_by())
     return [
         {

@@ -26,6 +26,7 @@ from campaigns.models import (
     Phase,
     Round,
 )
+from campaigns.models.campaign import measured_here
 from campaigns.models.transitions import claim
 from campaigns.problems.shipped import problem_folder
 from campaigns.proposers.base import Draft, Hypothesis, Variant
@@ -111,7 +112,7 @@ def load_sample(by: Any) -> Campaign:
     with transaction.atomic():
         # Held until the end, so that two people at once load one.
         list(Platform.objects.select_for_update().filter(slug=recorded.platform))
-        if there := Campaign.objects.filter(recorded_at__isnull=False).first():
+        if there := Campaign.objects.exclude(measured_here()).first():
             return there
         campaign = create_campaign(
             Wish(

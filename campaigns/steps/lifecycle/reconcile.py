@@ -6,6 +6,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from campaigns.models import Campaign, Evaluation, EvaluationState, Round, RoundState
+from campaigns.models.campaign import measured_here
 from campaigns.models.event import record
 from campaigns.models.kinds import ATTEMPTS, EVALUATION_KINDS, HELP
 from campaigns.models.transitions import WORKING
@@ -98,7 +99,7 @@ def untaught() -> QuerySet[Round]:
     known = Experience.objects.filter(campaign=OuterRef("campaign_id"), round=OuterRef("number"))
     teaches = Q(verdict__reason__in=WRONG) | Q(verdict__gain__isnull=False)
     closed = Round.objects.filter(teaches, ~Exists(known), state=RoundState.CLOSED)
-    attempts = closed.filter(kind__in=ATTEMPTS, campaign__recorded_at=None).exclude(
+    attempts = closed.filter(measured_here("campaign__"), kind__in=ATTEMPTS).exclude(
         verdict__reason__in=SILENT
     )
     return attempts.select_related("campaign__problem", "campaign__platform", "verdict").order_by(

@@ -38,7 +38,7 @@ ROWS = (
 
 def remove_sample(campaign: Campaign) -> None:
     """Raises SampleRefused for any other campaign."""
-    if campaign.recorded_at is None:
+    if not campaign.is_sample:
         raise SampleRefused(f"campaign {campaign.pk}: is a record; accepted: the sample")
     key = campaign.pk
     with transaction.atomic():

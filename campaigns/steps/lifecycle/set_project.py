@@ -34,7 +34,7 @@ def may_set_project(campaign: Campaign, person: Any) -> bool:
 
     Nobody of a sample, which can be deleted while a project keeps what was done with it.
     """
-    if campaign.recorded_at is not None:
+    if campaign.is_sample:
         return False
     return person is None or campaign.created_by_id == person.pk or is_lead(person)
 

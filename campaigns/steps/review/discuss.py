@@ -22,7 +22,7 @@ def subject_of(kind: str, key: str, anchor: str) -> CommentSubject | None:
 
     None of a sample, which can be deleted while a remark is kept.
     """
-    kept = Campaign.objects.filter(recorded_at=None)
+    kept = Campaign.objects.measured_here()
     if kind == SubjectKind.CAMPAIGN:
         is_key = key.isascii() and key.isdigit() and len(key) < 10 and not anchor
         campaign = kept.filter(pk=int(key)).first() if is_key else None

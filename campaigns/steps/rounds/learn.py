@@ -88,7 +88,7 @@ def attempt_of(round_: Round) -> NewExperience | None:
     idea, verdict = hypothesis_of(round_), getattr(round_, "verdict", None)
     if idea is None or verdict is None or not round_.traits.is_attempt:
         return None
-    if round_.campaign.recorded_at is not None:
+    if round_.campaign.is_sample:
         return None
     reason, gain = Reason(verdict.reason), gain_of(verdict)
     if idea.scope:

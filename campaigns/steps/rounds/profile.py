@@ -51,7 +51,7 @@ def profile(campaign: Campaign) -> Next:
             words = f"evidence about round {incumbent.round.number}, from {count}; furthest off: "
             words += read_facts(made.facts).sentences()[0]
             record(campaign, "profiled", words, evidence=made.pk)
-            if campaign.recorded_at is None:
+            if not campaign.is_sample:
                 tell_learned(campaign)
     return AGAIN
 

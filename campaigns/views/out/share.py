@@ -102,7 +102,7 @@ def round_badge(request: HttpRequest, campaign_id: int, number: int) -> HttpResp
 def _measured_here(campaign_id: int) -> Campaign:
     """The campaign; 404 for a sample, whose gain nobody here has measured."""
     campaign = campaign_at(campaign_id)
-    if campaign.recorded_at is not None:
+    if campaign.is_sample:
         raise Http404("a sample has no badge")
     return campaign
 
