@@ -12,15 +12,15 @@ from tools.storage_tests import parts
 
 
 def test_it_finds_each_file_with_such_a_test_once(tmp_path):
-    wiki, rest = tmp_path / "tests" / "knowledge" / "api", tmp_path / "tests" / "kopt"
-    wiki.mkdir(parents=True)
-    rest.mkdir()
-    for folder in (wiki, rest):
+    for place in ("knowledge/api", "kopt", "campaigns/tasks"):
+        folder = tmp_path / "tests" / place
+        folder.mkdir(parents=True)
         (folder / "test_marked.py").write_text("@pytest.mark.storage\ndef test_it(): ...")
         (folder / "test_plain.py").write_text("def test_it(): ...")
     assert parts(tmp_path) == {
         "campaigns": ["tests/kopt/test_marked.py"],
         "wiki": ["tests/knowledge/api/test_marked.py"],
+        "workers": ["tests/campaigns/tasks/test_marked.py"],
     }
 
 
@@ -39,4 +39,4 @@ def test_the_long_ones_run_where_they_are_asked_for(monkeypatch, capsys, words, 
     monkeypatch.setattr(storage_tests, "_silence", lambda url: "")
     monkeypatch.setattr(storage_tests, "_start", start)
     assert storage_tests.main() == 0
-    assert asked == [marks, marks]
+    assert asked == [marks, marks, marks]

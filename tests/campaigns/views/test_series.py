@@ -17,7 +17,7 @@ from campaigns.steps.measuring.series import queue_campaigns, sort_measured
 from tests.campaigns.finished import finished
 from tests.campaigns.steps import cast
 
-pytestmark = [pytest.mark.django_db, pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -68,6 +68,7 @@ def test_nothing_is_said_where_nothing_was_measured_again(
     assert 'id="alarm"' not in text(client.get(f"/c/{ended.pk}/"))
 
 
+@pytest.mark.storage
 def test_its_page_shows_both_sides_and_takes_an_answer(
     client: Client, bob: User, ended: Campaign, entry: SeriesEntry
 ) -> None:

@@ -46,8 +46,6 @@ from knowledge.models import Notification
 from tests.campaigns.finished import finished
 from tests.campaigns.steps import cast
 
-pytestmark = pytest.mark.storage
-
 
 def person(name: str, role: str = "engineer") -> User:
     user, _ = User.objects.get_or_create(username=name)
@@ -124,6 +122,7 @@ def test_nothing_is_due_while_nothing_changes(idle: WorkerContext, now: dict[str
     assert measure(idle) == 0
 
 
+@pytest.mark.storage
 @pytest.mark.parametrize("name", ["compiler", "torch", "kopt"])
 def test_a_change_makes_the_incumbent_due_once(
     idle: WorkerContext, ended: Campaign, now: dict[str, str], name: str
@@ -279,6 +278,7 @@ def test_only_accepted_rounds_are_measured_again(ended: Campaign) -> None:
         queue_campaigns([ended.pk, 99], "asked for")
 
 
+@pytest.mark.storage
 @pytest.mark.usefixtures("ended")
 def test_two_workers_that_sort_at_once_write_one_entry(
     idle: WorkerContext, now: dict[str, str], judge: cast.Moody
@@ -373,6 +373,7 @@ def test_a_finished_campaign_measures_only_accepted_rounds_again(db: None, tmp_p
         decide(done.rounds.get(number=3), "rerun", "", person("bob"))
 
 
+@pytest.mark.storage
 def test_a_report_that_another_kopt_wrote_still_has_its_gain(
     idle: WorkerContext,
     ended: Campaign,

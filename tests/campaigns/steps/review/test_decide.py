@@ -23,7 +23,7 @@ from knowledge.models import Experience, Immutable, Notification
 from tests.campaigns.steps import cast
 from tests.knowledge.racing import at_once, several_connections  # noqa: F401
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.storage]
+pytestmark = pytest.mark.django_db
 
 
 def person(name: str, role: str = "engineer") -> User:
@@ -70,6 +70,7 @@ def later(seconds: float) -> Any:
 NOW = timezone.now
 
 
+@pytest.mark.storage
 def test_another_person_approves_and_its_author_reads_it(campaign):
     round_ = second(campaign)
     assert stands(round_) == "waits for a decision, 0 of 1 approval"
@@ -107,6 +108,7 @@ def test_a_baseline_and_a_running_campaign_have_nothing_to_decide(campaign):
             decide(about, "approved", "", person("bob"))
 
 
+@pytest.mark.storage
 def test_a_decision_is_never_rewritten(campaign):
     made = decide(second(campaign), "approved", "", person("bob"))
     with pytest.raises(Immutable):
@@ -137,6 +139,7 @@ def test_who_comes_second_is_told_who_was_first(campaign):
         decide(round_, "approved", "", bob)
 
 
+@pytest.mark.storage
 def test_an_invalid_round_teaches_nothing_until_that_is_taken_back(campaign):
     round_, bob = second(campaign), person("bob")
     made = decide(round_, "invalid", "the input was constant", bob)
@@ -220,6 +223,8 @@ def test_a_result_needs_what_its_rounds_need_and_takes_no_rerun(campaign, bench)
     assert (found.needed, found.standing.words) == (1, "approved, 1 of 1 approval")
 
 
+@pytest.mark.storage
+@pytest.mark.django_db(transaction=True)
 def test_of_two_at_once_one_is_told_who_was_first(campaign, several_connections):  # noqa: F811
     round_, people = second(campaign), [person("bob"), person("carl", "curator")]
     found = at_once(*(lambda by=by: decide(round_, "approved", "", by, seen=0) for by in people))
