@@ -44,10 +44,11 @@ FAULTS = """() => {
 }"""
 
 # Hide all but the first two of elements that the style sheets do not tell apart, with all that they
-# stand in: to hold the colours of each cell of a long table against its ground takes axe seconds.
-THIN = """() => {
+# stand in, of all pages that are looked at. Axe takes seconds to hold the colours of each cell of a
+# long table against its ground, and those of the head of each page.
+THIN = """count => {
   const told = ["class", "type", "disabled", "data-cite-state", "aria-current", "aria-pressed"];
-  const kind = new Map(), count = {};
+  const kind = new Map();
   for (const e of document.querySelectorAll("body *")) {
     if (e.closest("[hidden]")) continue;
     const own = told.map(name => e.getAttribute(name)).join();
@@ -56,6 +57,7 @@ THIN = """() => {
     count[path] = (count[path] || 0) + 1;
     if (count[path] > 2) e.setAttribute("hidden", "");
   }
+  return count;
 }"""
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -98,16 +100,21 @@ def faults(page: Page) -> list[str]:
 
 def look_at_all(seen: Visit, pages: dict[str, str]) -> list[Any]:
     """What is wrong with any of the pages; name → address."""
-    found = []
+    found: list[Any] = []
+    known: dict[str, int] = {}
     for name, path in pages.items():
         seen.open(path)
-        found += look_at(seen.page, name)
+        found += look_at(seen.page, name, known)
     return found
 
 
-def look_at(page: Page, name: str) -> list[Any]:
+def look_at(page: Page, name: str, known: dict[str, int] | None = None) -> list[Any]:
     """What is wrong with the page at a desk and on a phone, light and dark, with all disclosures
-    open. Some of it stays hidden."""
+    open. Some of it stays hidden.
+
+    known: how often each kind of element was seen on other pages; counted on.
+    """
+    known = {} if known is None else known
     found = [(name, fault) for fault in faults(page)]
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     found += [(name, fault) for fault in faults(page)]
@@ -116,7 +123,7 @@ def look_at(page: Page, name: str) -> list[Any]:
     found += [(f"{name}, narrow", fault) for fault in faults(page)]
     found += _axe(page, f"{name}, narrow", PLACES)
     page.set_viewport_size(DESK)
-    page.evaluate(THIN)
+    known |= page.evaluate(THIN, known)
     for scheme in ("dark", "light"):
         page.emulate_media(color_scheme=scheme)
         found += _axe(page, f"{name}, {scheme}", COLOURS)

@@ -75,6 +75,7 @@ def test_every_page_fits_and_axe_holds_nothing_against_it(enter, finished, tmp_p
     each = one_of_each(finished, running, tmp_path)
     assert {name: seen.open(path).status for name, path in each.items()} == dict.fromkeys(each, 200)
     found = look_at_all(seen, ADDRESSES | each)
+    seen.open("/")
     seen.page.click("#log-out")
     seen.page.click("main button")
     found += look_at(seen.page, "login refused")
