@@ -35,6 +35,7 @@ LABELS = {
     "kind": "Kind",
 }
 FEW, MANY = 10, 100  # hits of each section
+OPEN = 3  # of them stand on the page before it is asked for more
 
 
 def search_page(found: SearchResults, many: str = "") -> dict[str, Any]:
@@ -86,11 +87,14 @@ def search_page(found: SearchResults, many: str = "") -> dict[str, Any]:
 
 def _section(name: str, hits: KindHits) -> dict[str, Any]:
     """One list of the page; `partly`: those that do not hold all words."""
+    whole = [hit for hit in hits if not hit.missing]
     return {
         "name": name,
         "title": _title(name),
         "hits": hits,
-        "whole": [hit for hit in hits if not hit.missing],
+        "whole": whole,
+        "first": whole[:OPEN],
+        "rest": whole[OPEN:],
         "partly": [hit for hit in hits if hit.missing],
     }
 
