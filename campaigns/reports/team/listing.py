@@ -26,8 +26,8 @@ from campaigns.records.device_waits import open_waits
 from campaigns.reports.rows import RoundRow, kept_rows
 from campaigns.reports.sheet import (
     WorkerHeartbeat,
+    eta_basis,
     eta_of,
-    eta_words,
     heartbeat_at,
     phase_of,
 )
@@ -111,7 +111,7 @@ def campaign_lines(page: Sequence[Campaign], kept: Kept | None = None) -> list[C
 
 @dataclass(frozen=True, slots=True)
 class RunningCard:
-    """What the home page says of a running campaign; the words are those of its own page."""
+    """What the home page says of a running campaign; what the time left rests on, its own page."""
 
     campaign: Campaign
     phase: str
@@ -137,6 +137,7 @@ def running_cards(campaigns: Sequence[Campaign], kept: Kept, now: datetime) -> l
     for one in campaigns:
         own, beat = rounds[one.pk], beats.get(one.pk)
         took = [(r.closed_at - r.opened_at).total_seconds() for r in own if r.closed_at]
+        eta = eta_of(one, took, now)
         best = kept.get(one.pk)
         cards.append(
             RunningCard(
@@ -148,7 +149,7 @@ def running_cards(campaigns: Sequence[Campaign], kept: Kept, now: datetime) -> l
                     own[-1] if own else None,
                 ),
                 heartbeat=heartbeat_at(beat, idle.get(one.platform_id), now),
-                eta_words=eta_words(one, eta_of(one, took, now), took),
+                eta_words=eta.words if eta else eta_basis(one, eta, took),
                 best=best[-1] if best else None,
                 target=target_of(one),
             )
