@@ -11,7 +11,7 @@ from knowledge.experience_urls import search
 from knowledge.urls import comment, retract_comment, revoke_token, tokens
 from knowledge.views import me
 from knowledge.views.list_views import new_view, one_view
-from knowledge.views.projects import members, projects
+from knowledge.views.projects import project, projects
 from kopt.refusals import bad_request, server_error
 
 handler400 = bad_request
@@ -29,7 +29,7 @@ urlpatterns = [
     path("me/keys", me.keys, name="keys"),
     path("me/sessions/end", me.log_out_elsewhere, name="log_out_elsewhere"),
     path("projects/", projects, name="projects"),
-    path("projects/<int:key>", members, name="project"),
+    path("projects/<int:key>", project, name="project"),
     path("views/", new_view, name="new_view"),
     path("views/<int:key>", one_view, name="one_view"),
     path("comments/", comment, name="comment"),

@@ -70,16 +70,31 @@ def put_into(project: Project | None, kind: WorkKind, key: int, by: Any) -> bool
 def new_project(name: str, members: Iterable[str], by: Any) -> Project:
     """Raises Forbidden for all but leads, CurationError naming the field, and Conflict."""
     _require_lead(by)
-    said = require_storable("name", " ".join(name.split()), LONGEST_PROJECT)
-    if not said:
-        raise CurationError("name", f"is needed, of at most {LONGEST_PROJECT} characters")
-    if Project.objects.filter(name=said).exists():
-        raise Conflict(f"there is a project {said!r}; choose another name")
     with transaction.atomic():
-        made = Project.objects.create(name=said)
+        made = Project.objects.create(name=_free_name(name, None))
         _note(made, "created", by)
         set_members(made, members, by)
     return made
+
+
+def rename(project: Project, name: str, by: Any) -> None:
+    """Raises Forbidden for all but leads, CurationError naming the field, and Conflict."""
+    _require_lead(by)
+    before, project.name = project.name, _free_name(name, project.pk)
+    if project.name != before:
+        with transaction.atomic():
+            project.save(update_fields=["name"])
+            _note(project, f"renamed, from {before}", by)
+
+
+def _free_name(name: str, own: int | None) -> str:
+    """own: the key of the project that may have it already."""
+    said = require_storable("name", " ".join(name.split()), LONGEST_PROJECT)
+    if not said:
+        raise CurationError("name", f"is needed, of at most {LONGEST_PROJECT} characters")
+    if Project.objects.filter(name=said).exclude(pk=own).exists():
+        raise Conflict(f"there is a project {said!r}; choose another name")
+    return said
 
 
 def set_members(project: Project, names: Iterable[str], by: Any) -> None:

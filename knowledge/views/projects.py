@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.people import is_lead
-from knowledge.curation.projects import new_project, set_members
+from knowledge.curation.projects import new_project, rename, set_members
 from knowledge.models import Project
 from knowledge.views.formats import list_file
 
@@ -27,8 +28,8 @@ def projects(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def members(request: HttpRequest, key: int) -> HttpResponse:
-    """Set the members of one, named with spaces between."""
+def project(request: HttpRequest, key: int) -> HttpResponse:
+    """Set the name of one and its members, named with spaces between."""
     return _answer(request, key)
 
 
@@ -43,7 +44,10 @@ def _answer(request: HttpRequest, key: int | None) -> HttpResponse:
             if key is None:
                 new_project(said["name"], names, request.user)
             else:
-                set_members(get_object_or_404(Project, pk=key), names, request.user)
+                with transaction.atomic():
+                    changed = get_object_or_404(Project, pk=key)
+                    rename(changed, said["name"], request.user)
+                    set_members(changed, names, request.user)
         except (CurationError, Conflict) as refusal:
             error = refusal
         else:

@@ -16,7 +16,9 @@ from campaigns.devices.discover import Device
 from campaigns.lineage.repository import repository_of
 from campaigns.management.base_command import ExitCode
 from campaigns.models import Campaign, CampaignState
+from knowledge.curation.projects import new_project
 from knowledge.lookup.value import bandwidth_ceilings, compute_ceilings
+from knowledge.models import WorkKind, project_of
 from tests.campaigns.finished import finished
 from tests.campaigns.steps import cast
 from tests.kept_wiki import put_wiki
@@ -139,9 +141,16 @@ def test_it_says_that_no_worker_is_alive_and_where_one_is_started(
     assert told in capsys.readouterr().out
 
 
+def test_it_begins_one_that_only_the_members_of_a_project_see(tiny: list[str]) -> None:
+    made = new_project("Aurora", [], None)
+    call_command("campaign", "new", "--project", "Aurora", *tiny)
+    assert project_of(WorkKind.CAMPAIGN, Campaign.objects.get().pk) == made
+
+
 @pytest.mark.parametrize(
     ("change", "code", "words"),
     [
+        (["--project", "Boreas"], 1, "project: 'Boreas'; accepted: none yet"),
         (["--backend", "fortran"], 1, "backend: 'fortran' has no v0"),
         (["--platform", "h900"], 2, "platform: 'h900'; accepted: "),
         (["--problem", "nothing"], 2, "problem: 'nothing'; accepted: "),

@@ -8,6 +8,10 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from campaigns.models import Problem
+from knowledge.curation.projects import new_project
+from knowledge.models import WorkKind, project_of
+
 EXAMPLES = Path(__file__).parents[1] / "problems" / "import_" / "examples"
 TASK, DEFINITION = EXAMPLES / "gpu_mode/row_scale", EXAMPLES / "definitions/gather_rows.json"
 
@@ -21,6 +25,14 @@ def test_a_task_is_read_with_the_submission_beside_it(capsys):
     found = brought(capsys, TASK / "task.yml")
     assert found["problem"] == "row_scale"
     assert not any("no kernel yet" in words for words in found["assumed"])
+
+
+def test_it_is_kept_for_the_members_of_a_project(capsys, db):
+    made = new_project("Aurora", [], None)
+    brought(capsys, TASK / "task.yml", "--project", "Aurora", "--yes")
+    assert project_of(WorkKind.PROBLEM, Problem.objects.get().pk) == made
+    with pytest.raises(CommandError, match="project: 'Boreas'; accepted: Aurora"):
+        brought(capsys, TASK / "task.yml", "--project", "Boreas", "--yes")
 
 
 def test_a_solution_goes_before_the_submission_and_has_to_be_one(capsys, tmp_path):

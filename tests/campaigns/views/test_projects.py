@@ -139,13 +139,21 @@ def test_leads_make_projects_and_page_and_api_put_campaigns_there(sample):
     assert lead.post("/projects/", {"name": " ", "members": "mia"}).status_code == 422
     assert lead.post("/projects/", {"name": PROJECT, "members": "lea"}).status_code == 302
     made = Project.objects.get()
-    refused = lead.post(f"/projects/{made.pk}", {"members": "mia nobody"})
+    wrong = {"name": "Otherwise", "members": "mia nobody"}
+    refused = lead.post(f"/projects/{made.pk}", wrong)
     assert "is no user&#x27;s name" in refused.content.decode()
-    assert lead.post(f"/projects/{made.pk}", {"members": "mia"}).status_code == 302
+    assert 'value="Otherwise"' in refused.content.decode()
+    assert lead.post(f"/projects/{made.pk}", {"name": "Old", "members": "mia"}).status_code == 302
+    other = lead.post("/projects/", {"name": "Other"})
+    assert (other.status_code, Project.objects.count()) == (302, 2)
+    assert lead.post(f"/projects/{made.pk}", {"name": "Other"}).status_code == 422
+    right = {"name": PROJECT, "members": "mia"}
+    assert lead.post(f"/projects/{made.pk}", right).status_code == 302
     said = lead.get("/projects/", {"format": "json"}).json()["results"]
-    assert said == [{"id": made.pk, "name": PROJECT, "members": "mia", "work": 0}]
+    assert {"id": made.pk, "name": PROJECT, "members": "mia", "work": 0} in said
     audit = lead.get("/audit/", {"kind": "project"}).content.decode()
     assert "out: lea" in audit
+    assert "renamed, from Old" in audit
     assert f'href="/projects/#project-{made.pk}"' in audit
     share, put = reverse("share", args=[sample.pk]), reverse("campaign_project", args=[sample.pk])
     assert 'id="set-project"' not in logged_in(mia).get(share).content.decode()
