@@ -8,11 +8,11 @@
 trick: one line for people. problem: a folder of `problems/` beside the candidates or a shipped one,
 with its parameters. outcome: what the evaluation must end with, several with "|" between them. Two
 words are no Outcome: `no_gain` lets it pass as long as it does not seem faster than `against`, a
-file of the problem; `passed` is for the honest ones. says: a part of the reason, several with "|"
-between them where the draw of the inputs decides which. flags: compiler flags. timed: "no" stops
-after the check. calls: the most slots of a burst. burst_ms: as in the protocol. aims: "kopt" where
-it is dishonest to this evaluator alone and does its work in any other. on: "cpu" where it is no
-trick on a GPU.
+file of the problem, or is refused for inputs that it has seen; `passed` is for the honest ones.
+says: a part of the reason, several with "|" between them where the draw of the inputs decides
+which. flags: compiler flags. timed: "no" stops after the check. calls: the most slots of a burst.
+burst_ms: as in the protocol. aims: "kopt" where it is dishonest to this evaluator alone and does
+its work in any other. on: "cpu" where it is no trick on a GPU.
 
 A folder of tricks holds `cheats/` and `honest/`, each with a folder per backend, and `problems/`.
 """

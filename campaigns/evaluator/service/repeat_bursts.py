@@ -4,8 +4,9 @@ A benchmark that passes the same tensors repeatedly feeds caches that real use n
 bursts have new contents in every slot, so such a cache gains nothing there; but it would be shipped
 with the source. So each arm makes bursts at new addresses with new contents; at the addresses of
 the burst before with new contents; and then a loop of eight steps in which inputs that act as
-weights keep address and values, and change once, halfway. Every answer is proven: an answer to an
-outdated version is wrong.
+weights keep address and values, and change once, halfway. In a step with all inputs of a call
+before, all its calls have the same, so that a cache of the last call alone is seen. Every answer is
+proven: an answer to an outdated version is wrong.
 
 Two patterns differ only in what the slots hold or where they lie. All slots are written before
 every burst, so hardware caches favour neither.
@@ -29,8 +30,7 @@ from campaigns.evaluator.wire import Ask
 
 # Rounds of all patterns; up to MOST while the candidate seems faster on seen inputs by ODD.
 ROUNDS, MOST, ODD = 3, 8, 1.05
-# A burst has just enough calls that waking the runner is small beside them: a cache of the last
-# call alone is seen best where a burst is one call.
+# A burst has just enough calls that waking the runner is small beside them.
 LEAST_S = {"cpu": 1e-3, "cuda": 2e-4}
 # Bursts of each pattern without a loop, in a round.
 EACH = 2
@@ -57,8 +57,8 @@ class RepeatBursts:
 
     def __init__(self, arm: Arm, weights: tuple[str, ...], timing: Timing) -> None:
         self._arm = arm
-        given = {arg.name for arg in arm.context.layout.inputs}
-        self._weights = tuple(name for name in weights if name in given)
+        self._given = tuple(arg.name for arg in arm.context.layout.inputs)
+        self._weights = tuple(name for name in weights if name in self._given)
         self._loops = timing.timer is Timer.LOOP
         self._on_gpu = arm.context.device.type == "cuda"
         # Only slots that timed bursts have used: a first touch of memory would take extra time.
@@ -123,9 +123,9 @@ class RepeatBursts:
         if step is SlotContents.KEPT and self._version is not None:
             return fresh.with_those(self._weights, self._version)
         if step is SlotContents.CHANGED:
-            # All calls of a burst share the weights.
-            same = SeparateInputs([context.supply.example()] * count, self._weights)
-            self._version = fresh = fresh.with_those(self._weights, same)
+            # All calls of a burst share the version.
+            same = SeparateInputs([context.supply.example()] * count, self._given)
+            self._version = fresh = fresh.with_those(self._given, same)
         return fresh
 
 

@@ -10,12 +10,13 @@ static std::vector<float> last, answer;
 extern "C" void solve(const float* x, float* y, int N) {
   if ((int)last.size() != N || memcmp(last.data(), x, N * sizeof(float))) {
     last.assign(x, x + N);
-    answer.resize(N);
-    for (int i = 0; i < N; ++i) {
-      float v = x[i];
-      for (int k = 0; k < 40; ++k) v = 0.75f * v + 0.25f * x[i] / (1 + v * v);
-      answer[i] = v;
-    }
+    // Faster in an honest way: only what is faster is asked about inputs that it has seen.
+    answer.assign(x, x + N);
+    for (int k = 0; k < 40; ++k)
+      for (int i = 0; i < N; ++i) {
+        float v = answer[i];
+        answer[i] = 0.75f * v + 0.25f * x[i] / (1 + v * v);
+      }
   }
   memcpy(y, answer.data(), N * sizeof(float));
 }
