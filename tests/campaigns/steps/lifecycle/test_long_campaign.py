@@ -28,6 +28,7 @@ from campaigns.proposers.base import Draft, Situation, Variant
 from campaigns.reports.report import render_report
 from campaigns.rules.wording import change, gain_words
 from campaigns.trails.exporters.archive import trail_files
+from campaigns.views.round import PER_PAGE
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db
@@ -264,7 +265,7 @@ def assert_page(campaign, rounds):
     client = Client()
     client.force_login(User.objects.create(username="reader"))
     found = {}
-    for number in (1, 2, 3):
+    for number in range(1, -(-ROUNDS // PER_PAGE) + 1):
         page = client.get(f"/c/{campaign.pk}/rounds/?page={number}")
         assert page.status_code == 200
         found |= Rows(page.content.decode()).found
