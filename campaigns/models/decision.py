@@ -86,8 +86,3 @@ class ReviewDecision(Guarded):
     def __str__(self) -> str:
         about = self.round or f"the result of {self.campaign}"
         return f"{self.get_word_display()} by {self.by}: {about}"
-
-    @property
-    def is_undone(self) -> bool:
-        """Whether its person took it back; one query, or none where `undone` was joined."""
-        return hasattr(self, "undone")

@@ -71,7 +71,7 @@ def new_project(name: str, members: Iterable[str], by: Any) -> Project:
     """Raises Forbidden for all but leads, CurationError naming the field, and Conflict."""
     _require_lead(by)
     with transaction.atomic():
-        made = Project.objects.create(name=_free_name(name, None))
+        made = Project.objects.create(name=_free_name(name))
         _note(made, "created", by)
         set_members(made, members, by)
     return made
@@ -87,7 +87,7 @@ def rename(project: Project, name: str, by: Any) -> None:
             _note(project, f"renamed, from {before}", by)
 
 
-def _free_name(name: str, own: int | None) -> str:
+def _free_name(name: str, own: int = 0) -> str:
     """own: the key of the project that may have it already."""
     said = require_storable("name", " ".join(name.split()), LONGEST_PROJECT)
     if not said:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from knowledge.curation.people import may_review
 from knowledge.experience.lessons.ask import holding
 from knowledge.experience.lessons.new import LONGEST
 from knowledge.experience.wording import gain_words
@@ -141,14 +139,6 @@ def open_disagreements() -> QuerySet[Disagreement]:
     """The oldest first, each with its two sides."""
     rows = Disagreement.objects.filter(state=ConflictState.OPEN)
     return rows.select_related("first__track", "second__track", "lesson").order_by("pk")
-
-
-def to_decide(person: Any) -> int:
-    """The number of lessons and disagreements that this person may decide."""
-    if not may_review(person):
-        return 0
-    lessons = proposed_lessons().exclude(proposed_by=person).count()
-    return lessons + open_disagreements().exclude(lesson__proposed_by=person).count()
 
 
 def newer_versions_of_lesson(lesson: Lesson) -> list[NewerVersion]:
