@@ -20,7 +20,7 @@ from campaigns.models import (
     Webhook,
 )
 from campaigns.records.campaigns import intake_of, result_of, target_of
-from campaigns.records.device_waits import no_worker_of
+from campaigns.records.device_waits import no_worker_told
 from campaigns.records.findings import FoundLine, found_lines, policy_of, stored_policy
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.records.values import (
@@ -119,7 +119,7 @@ WholeCampaignSerializer = columns_of(
     ),
     intake=Read(fields.DictField(child=fields.CharField()), lambda c: intake_of(c).stored),
     baselines=Read(BaselineSerializer(many=True), baseline_rows),
-    no_worker=Read(fields.CharField(), no_worker_of),
+    no_worker=Read(fields.CharField(), no_worker_told),
 )
 CampaignFindingsSerializer = columns_of(
     "CampaignFindings",

@@ -15,7 +15,7 @@ from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Evaluation, Event, Repair, Round, Verdict
 from campaigns.records.campaigns import intake_of, result_of, target_of
 from campaigns.records.cases import dispatch_of, no_split
-from campaigns.records.device_waits import no_worker_of
+from campaigns.records.device_waits import no_worker_told
 from campaigns.records.evaluations import report_of
 from campaigns.records.findings import (
     finding_counts,
@@ -83,7 +83,7 @@ def campaign_details(campaign: Campaign) -> dict[str, Any]:
         **campaign_facts(campaign),
         "wait": sheet.wait.facts if sheet.wait else None,
         "awaits_repair": sheet.awaited.facts if sheet.awaited else None,
-        "no_worker": no_worker_of(campaign),
+        "no_worker": no_worker_told(campaign),
         "progress": progress.stored if progress else None,
         "by_proposer": [row.facts for row in proposer_rows(sheet, timezone.now())],
         "waiting": [waiting.facts for waiting in waiting_sheets(campaign)],
@@ -125,7 +125,7 @@ def campaign_text(campaign: Campaign) -> str:
     sheet = campaign_sheet(campaign, timezone.now())
     lines = [f"campaign {campaign.pk}: {campaign.title}", f"state: {sheet.phase}"]
     lines += [found.words for found in (sheet.wait, sheet.awaited) if found]
-    lines += [warning] if (warning := no_worker_of(campaign)) else []
+    lines += [warning] if (warning := no_worker_told(campaign)) else []
     if progress := progress_of(campaign, timezone.now()):
         since = f"since {progress.since:%H:%M:%S} UTC, " if progress.since else ""
         lines.append(f"{since}{progress.doing}; {progress.eta_words}")

@@ -45,6 +45,12 @@ class Queue:
         return "no worker has come to it yet"
 
 
+HOW = (
+    "`.venv/bin/python manage.py up` on a host that has one, with the database and queue of this "
+    "installation, starts a worker."
+)
+
+
 class OnPlatform(Protocol):
     """A campaign or a repository."""
 
@@ -64,12 +70,14 @@ def no_worker_of(row: OnPlatform, what: str = "campaign") -> str:
 
 
 def no_worker_words(platform: Platform, what: str = "campaign") -> str:
-    """The same in words: why nothing begins, and where a worker is started."""
-    return (
-        f"No worker of {platform.name} is alive: this {what} waits. "
-        "`.venv/bin/python manage.py up` on a "
-        "host that has one, with the database and queue of this installation, starts a worker."
-    )
+    """The same in words: why nothing begins."""
+    return f"No worker of {platform.name} is alive: this {what} waits."
+
+
+def no_worker_told(row: OnPlatform, what: str = "campaign") -> str:
+    """The same where no link leads to how a worker is started."""
+    words = no_worker_of(row, what)
+    return words and f"{words} {HOW}"
 
 
 def awaited_by(campaign: Campaign | OuterRef) -> QuerySet[Evaluation]:

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from campaigns.api.filters import Key
 from campaigns.api.measured import GainSerializer
 from campaigns.api.submissions import NotTaken, submitter_of
-from campaigns.records.device_waits import no_worker_of
+from campaigns.records.device_waits import no_worker_told
 from campaigns.repositories.hand_in import (
     HEAD,
     HandedChange,
@@ -50,7 +50,7 @@ RepositorySerializer = columns_of(
     """,
     platform=fields.CharField(source="platform.slug"),
     gain=Read(GainSerializer(allow_null=True), lambda row: summaries_of([row])[0].gain),
-    no_worker=Read(fields.CharField(), lambda row: no_worker_of(row, "repository")),
+    no_worker=Read(fields.CharField(), lambda row: no_worker_told(row, "repository")),
 )
 WholeRepositorySerializer = columns_of("WholeRepository", RepositorySerializer, "harness")
 RepositoryRoundSerializer = columns_of(

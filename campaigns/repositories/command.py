@@ -14,7 +14,7 @@ from campaigns.devices.launch import EvaluatorService
 from campaigns.lineage.git import LineageError
 from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 from campaigns.models import EvaluationState, Submitter
-from campaigns.records.device_waits import no_worker_of
+from campaigns.records.device_waits import no_worker_told
 from campaigns.repositories.hand_in import (
     HEAD,
     HandedChange,
@@ -181,7 +181,7 @@ class RepositoryCommand(BaseCommand):
         """Have what waits tried: here, or by a worker."""
         if not local:
             notify_next_round(row)
-            if warning := no_worker_of(row, "repository"):
+            if warning := no_worker_told(row, "repository"):
                 self.progress(warning)
             return
         name = f"local-repository-{row.pk}"
@@ -241,7 +241,7 @@ def _facts(row: Repository) -> dict[str, Any]:
         "id": row.pk,
         **{name: getattr(row, name) for name in told},
         "platform": row.platform.slug,
-        "no_worker": no_worker_of(row, "repository"),
+        "no_worker": no_worker_told(row, "repository"),
         "said": sheet.headline,
         "rounds": [_round_facts(line.row) for line in reversed(sheet.rounds)],
     }

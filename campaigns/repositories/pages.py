@@ -16,7 +16,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.lineage.git import LineageError
 from campaigns.models import EvaluationState, Submitter
-from campaigns.records.device_waits import no_worker_of
+from campaigns.records.device_waits import no_worker_told
 from campaigns.reports.diff import DiffMark
 from campaigns.repositories.api import (
     RepositorySerializer,
@@ -201,7 +201,7 @@ def _gone_on(
 ) -> HttpResponse:
     """Have a worker notified, say where none is alive, and show what was made."""
     notify_next_round(row)
-    if warning := no_worker_of(row, "repository"):
+    if warning := no_worker_told(row, "repository"):
         messages.warning(request, warning)
     return redirect(made)
 

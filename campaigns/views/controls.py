@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from campaigns.models import Campaign, CampaignState, IllegalTransition, RestartAnswer, RoundState
-from campaigns.records.device_waits import no_worker_of
+from campaigns.records.device_waits import no_worker_told
 from campaigns.steps.lifecycle.control import confirm, pause, resume, stop
 from campaigns.steps.lifecycle.restart import answer_restart
 from campaigns.steps.lifecycle.set_project import set_project
@@ -121,5 +121,5 @@ def project(request: HttpRequest, campaign_id: int) -> HttpResponse:
 
 def warn_of_no_worker(request: HttpRequest, campaign: Campaign) -> None:
     """Add a warning where no worker can run the campaign yet."""
-    if warning := no_worker_of(campaign):
+    if warning := no_worker_told(campaign):
         messages.warning(request, warning)

@@ -36,7 +36,7 @@ from campaigns.management.importing import IMPORT, IMPORTED, ImportVerbs
 from campaigns.management.prepare import prepare_database, prepare_platform
 from campaigns.models import AbortReason, Campaign, CampaignState, RestartAnswer
 from campaigns.models.campaign import measured_here
-from campaigns.records.device_waits import no_worker_of
+from campaigns.records.device_waits import no_worker_told
 from campaigns.reports.lineage import commit_facts, commit_line
 from campaigns.reports.report import render_report
 from campaigns.rules.stop.intake import Intake, IntakeError
@@ -300,7 +300,7 @@ class Command(ImportVerbs):
         except TargetUnknown as error:
             draft = "Or `campaign new --draft`, and a curator assumes it: `campaign placeholder`"
             raise TargetUnknown(f"{error} {draft}") from None
-        if warning := no_worker_of(campaign):
+        if warning := no_worker_told(campaign):
             self.progress(warning)
         return campaign
 
