@@ -1,13 +1,10 @@
 """C++ and CUDA files: the arguments of `solve`, and one that is added where there is none.
 
 It calls a function or launches a kernel.
-
-Expressions of numbers and names, as a tuning file has them, are written in C.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -35,29 +32,14 @@ from campaigns.problems.import_.example_calls import named_numbers
 from campaigns.problems.import_.read_sources import PointerArg, solve_parameters
 from campaigns.problems.import_.updates import called_like, require_places
 from campaigns.problems.import_.written import TensorValue
-from campaigns.spaces.expressions import python_expression
 
-ACCEPTED = "whole numbers, names, + - * / // % < <= == and or not"
-OPERATORS: Mapping[type[ast.AST], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.FloorDiv: "/",
-    ast.Div: "/",
-    ast.Mod: "%",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.And: "&&",
-    ast.Or: "||",
-}
 # A function, perhaps with what its template's parameters are, perhaps launched.
 ASKED = re.compile(r"\s*(\w+)\s*(?:<(?!<)(.*?)>)?\s*(?:<<<(.+)>>>)?\s*", re.DOTALL)
 TEMPLATE = re.compile(r"template\s*<([^>]*)>")
 TYPE = re.compile(r"\s*(typename|class)\b")
+WHOLE = re.compile(r"\b\d+\b")
+# What a number of all elements is called.
+COUNTS = {"n", "size", "count", "len", "length", "total", "numel", "elements", "num_elements"}
 # C has a word for it, and compilers of C++ one of their own.
 RESTRICT = "#define restrict __restrict__\n"
 NO_NUMBER = (
@@ -68,42 +50,6 @@ NO_SIZE = (
     ", or a size: '{0} = 64; {1}(torch.randn(32, {0}))'. Equal sizes are taken as one, so name "
     "them in the call; sizes so far: {2}"
 )
-
-
-class PlainC:
-    """names: those that may occur; None for any. sizes: names for some of the numbers."""
-
-    def __init__(
-        self, names: Collection[str] | None, sizes: Mapping[int, str] | None = None
-    ) -> None:
-        self._names = names
-        self._sizes = sizes or {}
-
-    def of(self, text: str) -> str:
-        """The expression in C. Raises ValueError for what is none of numbers and names."""
-        tree = python_expression(text.replace("&&", " and ").replace("||", " or "))
-        if tree is None:
-            raise ValueError(f"{text!r:.60}: accepted: {ACCEPTED}")
-        return self._one(tree)
-
-    def _one(self, node: ast.expr) -> str:
-        if isinstance(node, ast.Constant) and type(node.value) is int:
-            return self._sizes.get(node.value, str(node.value))
-        if isinstance(node, ast.Name) and (self._names is None or node.id in self._names):
-            return node.id
-        if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-            left, right = self._one(node.left), self._one(node.right)
-            return f"({left} {OPERATORS[type(node.op)]} {right})"
-        if isinstance(node, ast.BoolOp):
-            joined = f" {OPERATORS[type(node.op)]} ".join(map(self._one, node.values))
-            return f"({joined})"
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return f"!({self._one(node.operand)})"
-        if isinstance(node, ast.Compare) and all(type(op) in OPERATORS for op in node.ops):
-            sides = [self._one(each) for each in (node.left, *node.comparators)]
-            pairs = zip(sides, node.ops, sides[1:], strict=False)
-            return "(" + " && ".join(f"{a} {OPERATORS[type(op)]} {b}" for a, op, b in pairs) + ")"
-        raise ValueError(f"{ast.unparse(node)[:60]}: accepted: {ACCEPTED}")
 
 
 def with_solve(text: str, file_name: str, wanted: str) -> tuple[str, str, list[PointerArg]]:
@@ -225,7 +171,9 @@ def c_arguments(
     before = {name for text in given.calls for name in named_numbers(text)}
     known = before.union(*examples)
     whole = [arg.name for arg in listed if not arg.pointer and arg.dtype.startswith(("int", "ui"))]
-    names = Sizes(examples, [name for name in whole if name not in known])
+    told = [name for name in whole if name not in known]
+    counted = _counted(given, listed, told, examples)
+    names = Sizes(examples, () if counted else told, taken=[counted] if counted else ())
     theirs = _taken_by(given, reference, listed, examples[0], assumed)
     renamed = called_like(reference, {own: mine for mine, own in theirs.items()})
     written = _written(given, listed, renamed, theirs, assumed)
@@ -246,6 +194,8 @@ def c_arguments(
     for arg in (one for one in listed if not one.pointer):
         is_given = arg.name in examples[0]
         number = None if is_given else names.named(arg.name, given.calls)
+        if arg.name == counted:
+            number = _elements(found, counted, assumed)
         own = _same(arg, left, examples[0]) if number is None else ""
         if own:
             left = [name for name in left if name != own]
@@ -370,6 +320,34 @@ def _same(arg: PointerArg, left: Sequence[str], example: Example) -> str:
         return arg.name
     numbers = [name for name in left if isinstance(example[name], int | float)]
     return next((n for n in numbers if isinstance(example[n], float) is (arg.spelt in FLOATS)), "")
+
+
+def _counted(
+    given: Given, listed: Sequence[PointerArg], told: Sequence[str], examples: Sequence[Example]
+) -> str:
+    """The only whole number of a kernel of flat pointers, where it counts all elements; or "".
+
+    By its name; where all tensors are alike, and the source has no side of theirs.
+    """
+    shapes = [
+        {value.shape for value in example.values() if isinstance(value, TensorValue)}
+        for example in examples
+    ]
+    sides = {side for one in shapes for shape in one for side in shape[1:] if side > 1}
+    flat = not any(arg.sides for arg in listed)
+    alike = all(len(one) == 1 for one in shapes) and sides
+    fits = len(told) == 1 and told[0].lower().strip("_") in COUNTS and flat and alike
+    return told[0] if fits and not sides & {*map(int, WHOLE.findall(given.kernel))} else ""
+
+
+def _elements(found: Mapping[str, DraftArg], name: str, assumed: list[str]) -> str:
+    """How many elements the first tensor has, by its sizes."""
+    tensor, shape = next((arg.name, arg.shape) for arg in found.values() if arg.shape)
+    assumed.append(
+        f"{name} is how many elements {tensor} has; another number is given before the call, as in "
+        f"'{name} = 64; f(…)'."
+    )
+    return " * ".join(map(str, shape))
 
 
 def _no_number(arg: PointerArg, called: str, names: Sizes) -> str:

@@ -11,13 +11,12 @@ import ast
 import contextlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from campaigns.evaluator.contract.signature import ELEMENTS
 from campaigns.problems.import_.arguments import SIZE_NAMES
-from campaigns.problems.import_.c_entry import PlainC
 from campaigns.problems.import_.call_values import NotUnderstood, read_value
 from campaigns.problems.import_.draft import (
     FLOATS,
@@ -32,6 +31,7 @@ from campaigns.problems.import_.draft import (
     slug_of,
 )
 from campaigns.problems.import_.read_sources import reference_code
+from campaigns.spaces.expressions import python_expression
 
 SPACE, KERNEL = "ConfigurationSpace", "KernelSpecification"
 TYPES = {"float": "float32", "double": "float64", "half": "float16", "int": "int32"}
@@ -39,6 +39,59 @@ ROLES = {"ReadOnly": Role.INPUT, "WriteOnly": Role.OUTPUT, "ReadWrite": Role.IN_
 MOST_VALUES = 4096
 SIDES = ("X", "Y", "Z")
 OPENCL = "OpenCL"  # where a global size counts threads; else blocks
+ACCEPTED = "whole numbers, names, + - * / // % < <= == and or not"
+OPERATORS: Mapping[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "/",
+    ast.Div: "/",
+    ast.Mod: "%",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.And: "&&",
+    ast.Or: "||",
+}
+
+
+class PlainC:
+    """names: those that may occur; None for any. sizes: names for some of the numbers."""
+
+    def __init__(
+        self, names: Collection[str] | None, sizes: Mapping[int, str] | None = None
+    ) -> None:
+        self._names = names
+        self._sizes = sizes or {}
+
+    def of(self, text: str) -> str:
+        """The expression in C. Raises ValueError for what is none of numbers and names."""
+        tree = python_expression(text.replace("&&", " and ").replace("||", " or "))
+        if tree is None:
+            raise ValueError(f"{text!r:.60}: accepted: {ACCEPTED}")
+        return self._one(tree)
+
+    def _one(self, node: ast.expr) -> str:
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return self._sizes.get(node.value, str(node.value))
+        if isinstance(node, ast.Name) and (self._names is None or node.id in self._names):
+            return node.id
+        if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+            left, right = self._one(node.left), self._one(node.right)
+            return f"({left} {OPERATORS[type(node.op)]} {right})"
+        if isinstance(node, ast.BoolOp):
+            joined = f" {OPERATORS[type(node.op)]} ".join(map(self._one, node.values))
+            return f"({joined})"
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return f"!({self._one(node.operand)})"
+        if isinstance(node, ast.Compare) and all(type(op) in OPERATORS for op in node.ops):
+            sides = [self._one(each) for each in (node.left, *node.comparators)]
+            pairs = zip(sides, node.ops, sides[1:], strict=False)
+            return "(" + " && ".join(f"{a} {OPERATORS[type(op)]} {b}" for a, op, b in pairs) + ")"
+        raise ValueError(f"{ast.unparse(node)[:60]}: accepted: {ACCEPTED}")
 
 
 def kernel_file(text: str) -> str:

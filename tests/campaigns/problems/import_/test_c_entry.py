@@ -170,6 +170,33 @@ def test_one_that_differs_between_calls_is_of_the_case_and_stays():
     assert tomllib.loads(written(draft)["problem.toml"])["check"]["free"] == ["rows", "cols"]
 
 
+RELU = """
+void relu(const float* x, float* y, int n) {
+  for (int i = 0; i < n; ++i) y[i] = x[i] > 0 ? x[i] : 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "call", "number"),
+    [
+        (RELU, "relu(torch.randn(96, 48))", "D * K"),
+        (RELU, "relu(torch.randn(96))", "n"),
+        (RELU, "n = 96; relu(torch.randn(n, 48))", "n"),
+        # A source that has the width built in is told how many rows there are.
+        (RELU.replace("i < n", "i < 48 * n"), "relu(torch.randn(96, 48))", "n"),
+        (RELU.replace("int n", "int rows").replace("< n", "< rows"), "relu(torch.randn(96, 48))",
+         "rows"),
+    ],
+)  # fmt: skip
+def test_the_only_number_of_a_flat_kernel_counts_all_elements(kernel, call, number):
+    reference = "import torch\n\n\ndef relu(x):\n    return torch.relu(x)\n"
+    draft = propose(Given("relu.cpp", kernel, "ref.py", reference, calls=(call,)))
+    assert next(arg.value for arg in draft.args if arg.role is Role.NUMBER) == number
+    said = [words for words in draft.assumed if "is how many elements x has" in words]
+    assert len(said) == (number == "D * K")
+
+
 def test_what_the_kernel_calls_otherwise_is_taken_by_kind_and_order():
     kernel = TOTAL.replace("int block", "float factor, int lambda")
     reference = "def total(x, scale, power):\n    return scale * x.sum(1)\n"
