@@ -36,6 +36,8 @@ class Eta:
     @property
     def span(self) -> str:
         """For a place that says already that it is the time left."""
+        if self.high_s < 1:
+            return "a moment"
         low, high = spoken(self.low_s), spoken(self.high_s)
         return f"about {low}" if low == high else f"about {low} to {high}"
 

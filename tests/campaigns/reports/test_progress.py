@@ -28,6 +28,7 @@ def test_a_phase_that_lasts_is_not_too_early_to_tell():
 
 def test_it_names_one_number_where_both_ends_read_the_same():
     assert estimate([60.0, 60.0, 60.0], 3).words == "about 3 min left"
+    assert estimate([60.0, 60.0, 60.0], 0).words == "a moment left"
 
 
 @pytest.mark.parametrize(
