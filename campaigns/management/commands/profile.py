@@ -1,0 +1,75 @@
+"""`profile`: what limits a kernel, read from a profiler's file; nothing is run and nothing kept."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, ClassVar
+
+from campaigns.management.base_command import BaseCommand, ExitCode, Exits, Verb, argument
+from campaigns.profiles.classify import classify
+from campaigns.profiles.findings import findings
+from campaigns.profiles.metrics import METRICS
+from campaigns.profiles.ncu import KernelProfile, ProfileError, one_of, read_raw
+
+LARGEST_BYTES = 64 << 20
+
+
+class Command(BaseCommand):
+    help = "Profiles of kernels"
+    exits: ClassVar[Exits] = {ProfileError: ExitCode.USAGE}
+
+    def verbs(self) -> tuple[Verb, ...]:
+        return (
+            Verb(
+                "read",
+                "say what limits each kernel of a file, and what shows it",
+                self.read,
+                (
+                    argument(
+                        "file", type=Path, help="what `ncu --set full --csv --page raw` printed"
+                    ),
+                    argument("--kernel", help="the one whose name this pattern finds"),
+                ),
+            ),
+        )
+
+    def read(self, *, file: Path, kernel: str | None) -> None:
+        try:
+            with file.open("rb") as opened:
+                data = opened.read(LARGEST_BYTES + 1)
+        except OSError as error:
+            self.fail(ExitCode.NOT_FOUND, f"{file.name}: {error.strerror}")
+        if len(data) > LARGEST_BYTES:
+            raise ProfileError(file.name, 1, f"over {LARGEST_BYTES >> 20} MiB; profile fewer")
+        found = read_raw(data.decode(errors="replace"), file.name)
+        shown = [one_of(found, kernel, file.name)] if kernel else list(found)
+        self.emit([_facts(one) for one in shown], "\n\n".join(map(_told, shown)))
+
+
+def _facts(profile: KernelProfile) -> dict[str, Any]:
+    kind = classify(profile.values)
+    return {
+        "kernel": profile.kernel,
+        "class": kind.kind,
+        "parts": [one for one in (kind.first, kind.second) if one],
+        "why": kind.why,
+        "findings": [asdict(one) for one in findings(profile)],
+        "values": profile.values,
+        "odd": profile.odd,
+    }
+
+
+def _told(profile: KernelProfile) -> str:
+    kind = classify(profile.values)
+    lines = [profile.kernel, f"  {kind.words}: {kind.why}"]
+    for one in findings(profile):
+        numbers = ", ".join(
+            f"{name} {value:,.4g}{f' {unit}' if (unit := METRICS[name].unit) else ''}"
+            for name, value in one.evidence.items()
+        )
+        at_most = "" if one.share is None else f"; at most {one.share:.0%} of the time (estimate)"
+        lines.append(f"  - {one.name} ({one.confidence}): {one.words}{at_most}")
+        lines.append(f"    {numbers}; try {', '.join(one.strategies)}")
+    lines += [f"  no number: {name} is {text!r}" for name, text in profile.odd.items()]
+    return "\n".join(lines)

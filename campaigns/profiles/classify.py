@@ -1,0 +1,96 @@
+"""What limits a kernel, by counters: one class, and the second where two are alike (R25).
+
+The first rule that fits counts. Memory is the busiest part of it, caches among them: DRAM alone
+makes a kernel that is limited by L1 or shared memory look idle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from knowledge.experience.terms import Bottleneck
+
+# Under this a launch takes as long as its work.
+SHORT_US, FEW_WAVES = 5.0, 0.5
+# The busiest SM worked so much longer than a mean one, in so few full loads of blocks.
+UNEVEN, TAIL_WAVES = 0.75, 4.0
+HIGH_PCT, LOW_PCT, CLEARLY = 60.0, 40.0, 1.5
+# Of the memory's share, from which on it is DRAM.
+DRAM = 0.8
+# Under half of what fits, or where little fits.
+OCCUPIED, LITTLE_PCT = 0.5, 25.0
+
+
+@dataclass(frozen=True, slots=True)
+class Classified:
+    """kind: of `Bottleneck`. second: of a mixed one, what is almost as near. why: in numbers."""
+
+    kind: Bottleneck
+    first: Bottleneck | None
+    second: Bottleneck | None
+    why: str
+
+    @property
+    def words(self) -> str:
+        parts = [one.words for one in (self.first, self.second) if one]
+        return f"{self.kind.words}: {' and '.join(parts)}" if parts else self.kind.words
+
+
+def classify(values: Mapping[str, float]) -> Classified:
+    """values: by the names of `metrics.METRICS`. UNKNOWN without a counter that decides."""
+    needed = ("duration_us", "waves", "sm_pct", "memory_pct", "dram_pct")
+    if missing := [name for name in needed if name not in values]:
+        return Classified(Bottleneck.UNKNOWN, None, None, f"not counted: {', '.join(missing)}")
+    time_us, waves = values["duration_us"], values["waves"]
+    if time_us < SHORT_US:
+        return _as(Bottleneck.LAUNCH, f"it takes {time_us:.3g} µs, a launch about as long")
+    if waves < FEW_WAVES:
+        return _as(Bottleneck.LAUNCH, f"its blocks fill {waves:.2g} of the SMs' room once")
+    mean, most = values.get("busy_cycles", 0.0), values.get("busiest_cycles", 0.0)
+    if waves < TAIL_WAVES and mean < UNEVEN * most:
+        share = mean / most
+        return _as(Bottleneck.TAIL, f"a mean SM works {share:.0%} as long as the busiest")
+    return _by_share(values)
+
+
+def _by_share(values: Mapping[str, float]) -> Classified:
+    sm, memory = values["sm_pct"], values["memory_pct"]
+    why = f"SMs at {sm:.0f} %, memory at {memory:.0f} %, DRAM at {values['dram_pct']:.0f} %"
+    of_memory, of_sms = _memory(values), _compute(values)
+    if memory >= HIGH_PCT and memory >= CLEARLY * sm:
+        return _as(of_memory, why)
+    if sm >= HIGH_PCT and sm >= CLEARLY * memory:
+        return _as(of_sms, why)
+    if sm < LOW_PCT and memory < LOW_PCT:
+        kind, more = _waiting(values)
+        return _as(kind, f"{why}; {more}" if more else why)
+    first, second = (of_memory, of_sms) if memory >= sm else (of_sms, of_memory)
+    # What is far from its limit is not almost as near: then the rest of the time is waiting.
+    second = second if min(sm, memory) >= LOW_PCT else Bottleneck.LATENCY
+    return Classified(Bottleneck.MIXED, first, second, why)
+
+
+def _memory(values: Mapping[str, float]) -> Bottleneck:
+    by_dram = values["dram_pct"] >= DRAM * values["memory_pct"]
+    return Bottleneck.MEMORY_DRAM if by_dram else Bottleneck.MEMORY_CACHE
+
+
+def _compute(values: Mapping[str, float]) -> Bottleneck:
+    tensor, fma = values.get("tensor_pct", 0.0), values.get("fma_pct", 0.0)
+    return Bottleneck.COMPUTE_TENSOR if tensor >= max(fma, 1.0) else Bottleneck.COMPUTE_ALU
+
+
+def _waiting(values: Mapping[str, float]) -> tuple[Bottleneck, str]:
+    """Of a kernel that keeps nothing busy: why, and the number that says so."""
+    stalls = {name: value for name, value in values.items() if name.startswith("stall_")}
+    if stalls and max(stalls, key=stalls.__getitem__) == "stall_barrier":
+        return Bottleneck.SYNC, "its warps wait at barriers most"
+    most, there = values.get("occupancy_most_pct"), values.get("occupancy_pct")
+    if most is not None and there is not None and (most < LITTLE_PCT or there < OCCUPIED * most):
+        return Bottleneck.OCCUPANCY, f"{there:.0f} % of the warps are there, {most:.0f} % fit"
+    return Bottleneck.LATENCY, ""
+
+
+def _as(kind: Bottleneck, why: str) -> Classified:
+    return Classified(kind, None, None, why)
