@@ -93,7 +93,8 @@ def unseen(
 
 
 def faults(page: Page) -> list[str]:
-    """What is wrong with the page as it is now."""
+    """What is wrong with the page as it is now, or once it is there: text is before its style."""
+    page.wait_for_load_state()
     found: list[str] = page.evaluate(FAULTS)
     return found
 
