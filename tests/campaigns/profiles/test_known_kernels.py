@@ -50,14 +50,14 @@ def test_there_are_those_that_are_known(recorded):
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_r25_r26_its_class_and_first_finding_are_those_that_are_known(recorded, name):
+def test_r25_its_class_and_first_finding_are_those_that_are_known(recorded, name):
     one = one_of(recorded, rf"^{name}\(", RECORDED.name)
     found = findings(one)
     first = found[0].name if found else None
     assert (classify(one.values).words, first) == KNOWN[name], (classify(one.values), found)
 
 
-def test_each_finding_shows_its_numbers_and_how_sure_it_is(recorded):
+def test_r26_each_finding_shows_its_numbers_and_how_sure_it_is(recorded):
     for one in recorded:
         for finding in findings(one):
             assert finding.evidence
