@@ -310,8 +310,8 @@ class InterpreterFailed(RuntimeError):
     """A fresh interpreter ended with an error; the message is its last line."""
 
 
-def ask_interpreter(arguments: Sequence[str], limit_s: float, given: str = "") -> str:
-    """What a fresh interpreter writes, started like the evaluator and with `given` to read.
+def ask_interpreter(arguments: Sequence[str], limit_s: float) -> str:
+    """What a fresh interpreter writes, started like the evaluator and with nothing to read.
 
     Raises InterpreterFailed, and subprocess.TimeoutExpired after `limit_s`.
     """
@@ -319,7 +319,7 @@ def ask_interpreter(arguments: Sequence[str], limit_s: float, given: str = "") -
         [sys.executable, *arguments],
         cwd=ROOT,
         env=clean_environment(),
-        input=given,
+        input="",
         capture_output=True,
         text=True,
         check=False,

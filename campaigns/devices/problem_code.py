@@ -212,14 +212,7 @@ os.register_at_fork(after_in_child=_waiting.clear)
 
 def _told(order: str) -> str:
     """What an asker says, one that waits or a new one; it is kept for the next order then."""
-    policy = sandbox_policy().line()
-    asker = None
-    while asker is None and _waiting:
-        asker = _waiting.pop()
-        if not asker.is_fresh or asker.policy != policy:
-            asker.close()
-            asker = None
-    asker, answer = asker or _Asker(policy), ""
+    asker, answer = _taken(sandbox_policy().line()), ""
     try:
         answer = asker.ask(order, LIMIT_S + AROUND_S)
     finally:
@@ -228,6 +221,15 @@ def _told(order: str) -> str:
         else:
             asker.close()
     return answer
+
+
+def _taken(policy: str) -> _Asker:
+    while _waiting:
+        asker = _waiting.pop()
+        if asker.is_fresh and asker.policy == policy:
+            return asker
+        asker.close()
+    return _Asker(policy)
 
 
 @atexit.register

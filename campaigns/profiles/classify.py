@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from campaigns.profiles.metrics import STALLS
 from knowledge.experience.terms import Bottleneck
 
 # Under this a launch takes as long as its work.
@@ -83,13 +84,22 @@ def _compute(values: Mapping[str, float]) -> Bottleneck:
 
 def _waiting(values: Mapping[str, float]) -> tuple[Bottleneck, str]:
     """Of a kernel that keeps nothing busy: why, and the number that says so."""
-    stalls = {name: value for name, value in values.items() if name.startswith("stall_")}
-    if stalls and max(stalls, key=stalls.__getitem__) == "stall_barrier":
+    if worst_stall(values)[0] == "stall_barrier":
         return Bottleneck.SYNC, "its warps wait at barriers most"
     most, there = values.get("occupancy_most_pct"), values.get("occupancy_pct")
     if most is not None and there is not None and (most < LITTLE_PCT or there < OCCUPIED * most):
         return Bottleneck.OCCUPANCY, f"{there:.0f} % of the warps are there, {most:.0f} % fit"
     return Bottleneck.LATENCY, ""
+
+
+def worst_stall(values: Mapping[str, float]) -> tuple[str, float]:
+    """What most warps wait for, and its share of all stalls; "" and 0 where none was counted."""
+    stalls = {one.name: values[one.name] for one in STALLS if one.name in values}
+    total = sum(stalls.values())
+    if not total:
+        return "", 0.0
+    worst = max(stalls, key=stalls.__getitem__)
+    return worst, stalls[worst] / total
 
 
 def _as(kind: Bottleneck, why: str) -> Classified:

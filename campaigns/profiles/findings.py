@@ -1,8 +1,8 @@
 """Patterns in a kernel's counters that are known to cost time, each with the numbers that show it.
 
 Several may hold; which one limits the kernel is `classify`'s answer. A pattern without its counters
-says nothing. Bounds are those of Nsight Compute's own rules and of its guide to compute triage,
-but for those that a comment explains.
+says nothing. STALLED and ISSUING_PCT are of Nsight Compute's rule CPIStall; the other bounds are
+ours, held by kernels whose cause is known (docs/benchmarks/bottlenecks.md).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from campaigns.profiles.classify import HIGH_PCT, TAIL_WAVES
-from campaigns.profiles.metrics import METRICS, STALLS
+from campaigns.profiles.classify import HIGH_PCT, TAIL_WAVES, worst_stall
+from campaigns.profiles.metrics import METRICS
 from campaigns.profiles.ncu import KernelProfile
 
 
@@ -173,13 +173,11 @@ def _special(profile: KernelProfile) -> ProfileFinding | None:
 def _stalled(profile: KernelProfile) -> ProfileFinding | None:
     """The stall that most warps are in, where neither issue slots nor memory are at their limit."""
     values = profile.values
-    stalls = {one.name: values[one.name] for one in STALLS if one.name in values}
-    issuing, total = values.get("issue_pct"), sum(stalls.values())
-    if not total or issuing is None or issuing >= ISSUING_PCT:
+    issuing = values.get("issue_pct")
+    if issuing is None or issuing >= ISSUING_PCT:
         return None
-    worst = max(stalls, key=stalls.__getitem__)
-    share = stalls[worst] / total
-    # Who is at the memory's limit waits for it, whatever hides the waiting.
+    worst, share = worst_stall(values)
+    # What is at the memory's limit waits for it, whatever hides the waiting.
     is_limit = worst == "stall_long_scoreboard" and values.get("memory_pct", 0.0) >= HIGH_PCT
     if share < STALLED or worst not in AGAINST_STALLS or is_limit:
         return None

@@ -140,4 +140,4 @@ METRICS: dict[str, Metric] = {
         *STALLS,
     )
 }  # fmt: skip
-BY_COUNTER = {one.counter: one for one in METRICS.values()}
+COUNTERS = frozenset(one.counter for one in METRICS.values())

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from campaigns.profiles.metrics import BY_COUNTER, METRICS, SCALES, Unit
+from campaigns.profiles.metrics import COUNTERS, METRICS, SCALES, Unit
 
 ACCEPTED = "what `ncu --csv --page raw` prints, with all of its lines"
 FIRST, NAME = "ID", "Kernel Name"
@@ -33,7 +33,6 @@ class KernelProfile:
     """
 
     kernel: str
-    line: int
     values: dict[str, float]
     odd: dict[str, str] = field(default_factory=dict)
 
@@ -95,7 +94,7 @@ def one_of(found: Sequence[KernelProfile], pattern: str, name: str) -> KernelPro
 
 
 def _head(cells: list[str], name: str, line: int) -> list[str]:
-    if NAME not in cells or not {*cells} & {*BY_COUNTER}:
+    if NAME not in cells or COUNTERS.isdisjoint(cells):
         raise ProfileError(name, line, f"no counter that kopt reads; accepted: {ACCEPTED}")
     return cells
 
@@ -119,7 +118,7 @@ def _launch(name: str, line: int, told: dict[str, tuple[str, str]]) -> KernelPro
             values[metric.name] = number
         else:
             odd[metric.counter] = text[:40]
-    return KernelProfile(told[NAME][0], line, values, odd)
+    return KernelProfile(told[NAME][0], values, odd)
 
 
 def _units(unit: Unit) -> str:

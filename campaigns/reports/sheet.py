@@ -172,11 +172,6 @@ class CampaignSheet:
         return eta_basis(self.campaign, self.eta, durations_of(self.rows))
 
     @property
-    def eta_words(self) -> str:
-        """The time left with its basis, in one line."""
-        return eta_words(self.campaign, self.eta, durations_of(self.rows))
-
-    @property
     def tallies(self) -> list[tuple[str, str, int]]:
         """Rounds per verdict: stored word, displayed word, count."""
         return [(word, word.words, sum(row.word is word for row in self.rows)) for word in Word]
@@ -294,9 +289,3 @@ def eta_basis(campaign: Campaign, eta: Eta | None, durations: Sequence[float]) -
     if eta.is_capped:
         ends += f" or {policy.max_wall_h:g} h, which come first"
     return f"from the last {eta.rounds} rounds; {ends}"
-
-
-def eta_words(campaign: Campaign, eta: Eta | None, durations: Sequence[float]) -> str:
-    """The time left with its basis, in one line."""
-    left = eta.words if eta else "too early to say"
-    return f"{left} ({eta_basis(campaign, eta, durations)})"

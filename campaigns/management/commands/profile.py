@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from campaigns.management.base_command import BaseCommand, ExitCode, Exits, Verb, argument
-from campaigns.profiles.classify import classify
-from campaigns.profiles.findings import findings
+from campaigns.profiles.classify import Classified, classify
+from campaigns.profiles.findings import ProfileFinding, findings
 from campaigns.profiles.metrics import METRICS
 from campaigns.profiles.ncu import KernelProfile, ProfileError, one_of, read_raw
 
 LARGEST_BYTES = 64 << 20
+Found = tuple[ProfileFinding, ...]
 
 
 class Command(BaseCommand):
@@ -44,26 +45,25 @@ class Command(BaseCommand):
             raise ProfileError(file.name, 1, f"over {LARGEST_BYTES >> 20} MiB; profile fewer")
         found = read_raw(data.decode(errors="replace"), file.name)
         shown = [one_of(found, kernel, file.name)] if kernel else list(found)
-        self.emit([_facts(one) for one in shown], "\n\n".join(map(_told, shown)))
+        looked = [(one, classify(one.values), findings(one)) for one in shown]
+        self.emit([_facts(*each) for each in looked], "\n\n".join(_told(*each) for each in looked))
 
 
-def _facts(profile: KernelProfile) -> dict[str, Any]:
-    kind = classify(profile.values)
+def _facts(profile: KernelProfile, kind: Classified, found: Found) -> dict[str, Any]:
     return {
         "kernel": profile.kernel,
         "class": kind.kind,
         "parts": [one for one in (kind.first, kind.second) if one],
         "why": kind.why,
-        "findings": [asdict(one) for one in findings(profile)],
+        "findings": [asdict(one) for one in found],
         "values": profile.values,
         "odd": profile.odd,
     }
 
 
-def _told(profile: KernelProfile) -> str:
-    kind = classify(profile.values)
+def _told(profile: KernelProfile, kind: Classified, found: Found) -> str:
     lines = [profile.kernel, f"  {kind.words}: {kind.why}"]
-    for one in findings(profile):
+    for one in found:
         numbers = ", ".join(
             f"{name} {value:,.4g}{f' {unit}' if (unit := METRICS[name].unit) else ''}"
             for name, value in one.evidence.items()

@@ -78,4 +78,4 @@ def test_a_kernel_without_what_decides_is_of_no_class(recorded):
     del values["dram_pct"]
     found = classify(values)
     assert (found.kind, found.why) == ("unknown", "not counted: dram_pct")
-    assert findings(KernelProfile("k", 1, {})) == ()
+    assert findings(KernelProfile("k", {})) == ()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from campaigns.benchmarks.trick import TRICKS, read
 from campaigns.evaluator.contract import ContractError, Outcome, Report, Source
 from campaigns.evaluator.contract.files import dump, load_report
 from campaigns.evaluator.contract.looks import ERROR
@@ -35,7 +34,7 @@ static bool wakes() {
 }
 """
 AGAIN = "static int n; if (++n % 16 == 0) wakes();"
-CHEATS = Path("campaigns/benchmarks/tricks/cheats/cpp")
+CHEATS = TRICKS / "cheats" / "cpp"
 
 
 def facts(report: Report) -> list[Outcome]:
@@ -83,24 +82,27 @@ def test_one_that_fails_leaves_and_the_others_go_on(judge, rival, outcome, words
 
 
 @pytest.mark.parametrize(
-    "cheat",
+    ("cheat", "outcomes"),
     [
         pytest.param(
             source(f"{AGAIN}\n{LOOP}", before=WAKING),
+            {Outcome.CHEATED},
             id="lets itself go on",
         ),
         *(
-            pytest.param(Source("k.cpp", (CHEATS / f"{name}.cpp").read_text()), id=name)
+            pytest.param(
+                Source("k.cpp", (CHEATS / f"{name}.cpp").read_text()),
+                read(CHEATS / f"{name}.cpp", TRICKS).outcomes,
+                id=name,
+            )
             for name in ("late_thread_when_timed", "timer_with_a_thread")
         ),
     ],
 )
-def test_one_that_cheats_is_told_from_the_others(judge, cheat):
+def test_one_that_cheats_is_told_from_the_others(judge, cheat, outcomes):
     report = judge(source(), incumbent=SLOW, rivals=(cheat, source()))
     found = facts(report)
-    # A thread that is late may not have written anything by then.
-    told = {Outcome.CHEATED, Outcome.WRONG_RESULT}
-    assert found.pop(1) in told, report.rivals[0].reason
+    assert found.pop(1) in outcomes, report.rivals[0].reason
     assert found == [Outcome.PASSED] * 2, [one.reason for one in (report, *report.rivals)]
 
 
