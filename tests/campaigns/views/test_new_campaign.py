@@ -257,7 +257,11 @@ def test_it_warns_of_a_platform_that_no_worker_serves(page, rung):
     assert f'<p class="band" data-no-worker>{told} ' in shown
     assert 'href="/workers/?platform=h200-sxm#start"' in shown
     confirmed = page.post(f"/c/{campaign.pk}/confirm", follow=True).content.decode()
-    assert f'<li class="message warning">{told} `.venv/bin/python manage.py up` on a' in confirmed
+    how = (
+        "`.venv/bin/python manage.py up` on a host that has one, with the database and queue of "
+        "this installation, starts a worker."
+    )
+    assert f'<li class="message warning">{told} {how}</li>' in confirmed
 
 
 def test_it_guesses_no_chip_where_no_worker_can_time_the_kernel(page):
