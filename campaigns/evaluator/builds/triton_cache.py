@@ -20,7 +20,7 @@ from campaigns.evaluator.contract.programs import toolkit_program
 from campaigns.evaluator.contract.stream import BuildFacts
 
 CACHE_FILE = "triton-cache.tar"
-CUOBJDUMP = "cuobjdump"
+CUOBJDUMP, NVDISASM = "cuobjdump", "nvdisasm"
 # How the name of a file begins that lists what belongs together.
 GROUP = "__grp__"
 # What a first compilation imports.
@@ -92,16 +92,16 @@ def facts_of(compiled: Sequence[Any], folder: Path) -> BuildFacts:
     for cubin in dict.fromkeys(one.asm["cubin"] for one in compiled if "cubin" in one.asm):
         file = folder / "kernel.cubin"
         file.write_bytes(cubin)
-        command = [disassembler(), "--dump-resource-usage", file.name]
+        command = [brought_program(CUOBJDUMP), "--dump-resource-usage", file.name]
         with contextlib.suppress(OSError):
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
             listing += done.stdout
     return facts_from_listing(listing, [one.metadata.shared for one in compiled])
 
 
-def disassembler() -> str:
-    """cuobjdump as Triton brings it, or the CUDA toolkit's."""
+def brought_program(name: str) -> str:
+    """A program of the CUDA toolkit as Triton brings it, or the toolkit's own."""
     triton = importlib.util.find_spec("triton")
     brought = Path((triton and triton.origin) or "").parent / "backends" / "nvidia" / "bin"
-    found = shutil.which(CUOBJDUMP, path=str(brought)) or toolkit_program(CUOBJDUMP)
-    return found or CUOBJDUMP
+    found = shutil.which(name, path=str(brought)) or toolkit_program(name)
+    return found or name

@@ -29,6 +29,7 @@ from campaigns.evaluator.contract.report import (
     Outcome,
     Phase,
     Report,
+    Resources,
     Sanitized,
 )
 from campaigns.evaluator.contract.timing import (
@@ -44,4 +45,4 @@ from campaigns.evaluator.contract.timing import (
 __all__ = ["SCHEMA", "Case", "ContractError", "Job", "Limits", "Look", "Param", "Protocol"]
 __all__ += ["CaseReport", "Fault", "Function", "MachineCode", "Moment", "Outcome", "Phase"]
 __all__ += ["CopiedOutput", "KernelLaunch", "OwnKernel", "Repeats", "Timer", "Timing", "Traced"]
-__all__ += ["Report", "Sanitized", "Source"]
+__all__ += ["Report", "Resources", "Sanitized", "Source"]

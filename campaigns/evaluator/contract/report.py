@@ -140,12 +140,33 @@ class Sanitized:
 
 
 @dataclass(frozen=True, slots=True)
+class Resources:
+    """What a GPU's kernel takes; None for what its listing does not tell.
+
+    registers: of a thread, on AMD its accumulators among them. scalars: of a wave of AMD's.
+    spilled: registers that did not fit. stack_bytes: of a thread. shared_bytes: of a block, with
+    what CUDA keeps of it for itself. threads: of a block.
+    """
+
+    registers: int | None = None
+    accumulators: int | None = None
+    scalars: int | None = None
+    spilled: int | None = None
+    stack_bytes: int | None = None
+    shared_bytes: int | None = None
+    threads: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """One function of a candidate's machine code.
 
     kinds: how many of its instructions do what (`campaigns.evaluator.machine_code.kinds.OpKind`).
     calls: how often it calls what, by name; ending in a jump to another function calls it, too.
     widest_load_bytes: of one thread's loads of a GPU's global memory; 0 where there are none.
+    widths: of a kind that moves data, how many of its instructions move how many bytes a thread.
+    resources: of a GPU's kernel. listing: an instruction a line, with the line of the source (0
+    where that is not known) and a tab before it; cut where it is long.
     """
 
     name: str
@@ -153,6 +174,15 @@ class Function:
     kinds: Mapping[str, int]
     calls: Mapping[str, int] = field(default_factory=dict)
     widest_load_bytes: int = 0
+    widths: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    resources: Resources | None = None
+    listing: str = ""
+
+    @property
+    def lines(self) -> tuple[tuple[int, str], ...]:
+        """The listing as (line of the source, instruction)."""
+        rows = (row.partition("\t") for row in self.listing.splitlines())
+        return tuple((int(line), text) for line, _, text in rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,21 @@
 """The text of a disassembler, as functions with their instructions counted by kind.
 
-Formats: `objdump -d --no-show-raw-insn -C` of GNU binutils; `cuobjdump -sass` and `nvdisasm` of
-NVIDIA's "CUDA Binary Utilities". What they read was made from a candidate, which may have written
-anything into it: no text makes a function of this module raise, or take more than a time that
-grows with its length, and what comes back is bounded.
+Formats: `objdump -d -l --no-show-raw-insn -C` of GNU binutils; `cuobjdump --dump-resource-usage`
+and `nvdisasm -c -g` of NVIDIA's "CUDA Binary Utilities". What they read was made from a candidate,
+which may have written anything into it: no text makes a function of this module raise, or take more
+than a time that grows with its length, and what comes back is bounded.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
 from types import ModuleType
 
-from campaigns.evaluator.contract import Function
+from campaigns.evaluator.contract import Function, Resources
 from campaigns.evaluator.machine_code import aarch64, sass, x86
+from campaigns.evaluator.machine_code.counting import FunctionCounts, most
 from campaigns.evaluator.machine_code.kinds import OpKind
 
-MOST_FUNCTIONS = 64
-MOST_CALLED = 16
-NAME_CHARACTERS = 120
 # Of the C library and of GCC, linked into every shared object.
 LOADERS = frozenset(
     (
@@ -31,41 +27,24 @@ LOADERS = frozenset(
 _HEAD = re.compile(r"[0-9a-f]{8,16} <(.+)>:")
 _LINE = re.compile(r" *[0-9a-f]{1,16}:\t(.+)")
 _SECTION = "Disassembly of section "
+# The candidate's own file has this name, whatever people call it (builds/shared_object.py).
+_HOST_PLACE = re.compile(r"\S*\bcandidate\.\w+:(\d{1,9})(?: \(discriminator \d+\))?")
+_ANY_HOST_PLACE = re.compile(r"/\S*:\d+(?: \(discriminator \d+\))?")
 _DEVICE_LINE = re.compile(r"\s*/\*([0-9a-f]{4,8})\*/\s+([^\s;][^;]*);")
-_DEVICE_HEAD = re.compile(r"\s*Function : (.+)|\.text\.(.+):")
+_DEVICE_HEAD = re.compile(r"\.text\.(.+):")
 _DEVICE_LABEL = re.compile(r"(\S+):")
-
+_DEVICE_PLACE = re.compile(r'"[^"]*\bcandidate\.\w+", line (\d{1,9})')
+_USED_BY = re.compile(r"\s*Function (\S+):")
+_USED = re.compile(r"\s*REG:(\d{1,9}) STACK:(\d{1,9}) SHARED:(\d{1,9}) ")
+# What a launch adds to it, as machine_code/read.py writes it before a kernel.
+LAUNCHED = "# launched with {threads} threads and {shared_bytes} bytes"
+LAUNCHED_LINE = re.compile(r"# launched with (\d{1,9}) threads and (\d{1,9}) bytes")
 
 _FORMATS: dict[str, ModuleType] = {
     "elf64-x86-64": x86,
     "elf64-littleaarch64": aarch64,
     "elf64-bigaarch64": aarch64,
 }
-
-
-class _Counts:
-    """A function while its lines are read."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._kinds: Counter[str] = Counter()
-        self._calls: Counter[str] = Counter()
-        self._widest = 0
-
-    def add(self, kind: OpKind, called: str = "", load_bytes: int = 0) -> None:
-        self._kinds[kind.value] += 1
-        if called:
-            self._calls[_shown(called)] += 1
-        self._widest = max(self._widest, load_bytes)
-
-    def function(self) -> Function:
-        return Function(
-            _shown(self.name),
-            self._kinds.total(),
-            dict(self._kinds),
-            dict(self._calls.most_common(MOST_CALLED)),
-            self._widest,
-        )
 
 
 def host_functions(text: str) -> tuple[Function, ...]:
@@ -75,8 +54,8 @@ def host_functions(text: str) -> tuple[Function, ...]:
     Nothing where the listing is of no x86-64 or AArch64 code.
     """
     machine: ModuleType | None = None
-    found: list[_Counts] = []
-    current: _Counts | None = None
+    found: list[FunctionCounts] = []
+    current: FunctionCounts | None = None
     stubs = False
     for line in text.split("\n")[:-1]:
         if machine is None:
@@ -85,14 +64,19 @@ def host_functions(text: str) -> tuple[Function, ...]:
             stubs, current = line.startswith(f"{_SECTION}.plt"), None
         elif head := _HEAD.fullmatch(line):
             ours = not stubs and head[1] not in LOADERS and "@plt" not in head[1]
-            current = _Counts(head[1]) if ours else None
+            current = FunctionCounts(head[1]) if ours else None
             found += [current] if current else []
         elif current and (told := _LINE.fullmatch(line)):
             _count_host(current, machine, told[1])
-    return _most(found)
+        elif current and (place := _HOST_PLACE.fullmatch(line)):
+            current.line = int(place[1])
+        elif current and _ANY_HOST_PLACE.fullmatch(line):
+            # Of a header: not a line of the candidate's.
+            current.line = 0
+    return most(found)
 
 
-def _count_host(current: _Counts, machine: ModuleType, told: str) -> None:
+def _count_host(current: FunctionCounts, machine: ModuleType, told: str) -> None:
     mnemonic, operands = machine.parted(told)
     # Directives are data between the code: ".word", ".inst".
     if mnemonic.startswith(".") or machine.is_padding(mnemonic, operands):
@@ -102,14 +86,14 @@ def _count_host(current: _Counts, machine: ModuleType, told: str) -> None:
         # The name that the loader fills in: "call *0x2f8a(%rip)        # 3fd0 <expf@GLIBC_2.27>".
         comment = told.rpartition(" # ")[2]
         loaded = _target(comment) if "@" in comment else ""
-        current.add(kind, _target(operands) or loaded)
+        current.add(kind, told, _target(operands) or loaded)
         return
     called = _target(operands) if mnemonic == machine.JUMP else ""
     # A function's cold part is a piece of it that lies elsewhere.
     if called and called != current.name and ".cold" not in called:
-        current.add(OpKind.CALL, called)
+        current.add(OpKind.CALL, told, called)
     else:
-        current.add(kind)
+        current.add(kind, told)
 
 
 def _target(operands: str) -> str:
@@ -129,10 +113,11 @@ def device_functions(text: str) -> tuple[Function, ...]:
     Without what follows the last instruction: a branch to itself and NOPs, which nothing reaches.
     What the compiler puts behind a kernel, as a division's slow path, belongs to the kernel.
     """
-    found: list[_Counts] = []
-    current: _Counts | None = None
+    found: list[FunctionCounts] = []
+    current: FunctionCounts | None = None
+    used = _Used()
     # Counted once something follows that is none.
-    padding: list[OpKind] = []
+    padding: list[tuple[OpKind, str]] = []
     label = ""
     for line in text.split("\n")[:-1]:
         if told := _DEVICE_LINE.match(line):
@@ -140,39 +125,64 @@ def device_functions(text: str) -> tuple[Function, ...]:
             if current is None or mnemonic.startswith("."):
                 continue
             kind = sass.kind_of(mnemonic)
-            # A branch to itself, by address (cuobjdump) or by its label (nvdisasm).
-            itself = (f"0x{told[1].lstrip('0') or '0'}", f"`({label})" if label else None)
-            if mnemonic == "NOP" or (kind is OpKind.BRANCH and operands in itself):
-                padding.append(kind)
+            to_itself = kind is OpKind.BRANCH and bool(label) and operands == f"`({label})"
+            if mnemonic == "NOP" or to_itself:
+                padding.append((kind, told[2]))
             else:
                 for skipped in padding:
-                    current.add(skipped)
+                    current.add(*skipped)
                 padding = []
-                current.add(kind, _device_target(kind, operands), sass.load_bytes(mnemonic))
+                called = _device_target(kind, operands)
+                current.add(kind, told[2], called, sass.moved_bytes(mnemonic))
             label = ""
         elif head := _DEVICE_HEAD.fullmatch(line):
-            current = _Counts(head[1] or head[2])
+            current = FunctionCounts(head[1])
+            current.resources = used.of(current.name)
             found.append(current)
             padding, label = [], ""
         elif named := _DEVICE_LABEL.fullmatch(line):
             label = named[1]
-    return _most(found)
+        elif current and "//## File" in line:
+            places = _DEVICE_PLACE.findall(line)
+            # The innermost place of the candidate's own, where several are told.
+            current.line = int(places[0]) if places else 0
+        else:
+            used.read(line)
+    return most(found)
+
+
+class _Used:
+    """What the lines before a kernel's code say of its resources."""
+
+    def __init__(self) -> None:
+        self._name = ""
+        self._told: dict[str, tuple[int, int, int]] = {}
+        self._launched: tuple[int, int] | None = None
+
+    def read(self, line: str) -> None:
+        if named := _USED_BY.fullmatch(line):
+            self._name = named[1]
+        elif self._name and (numbers := _USED.match(line)):
+            self._told[self._name] = (int(numbers[1]), int(numbers[2]), int(numbers[3]))
+            self._name = ""
+        elif launched := LAUNCHED_LINE.fullmatch(line):
+            self._launched = int(launched[1]), int(launched[2])
+
+    def of(self, name: str) -> Resources | None:
+        if name not in self._told:
+            return None
+        registers, stack_bytes, shared_bytes = self._told[name]
+        threads, dynamic_bytes = self._launched or (None, 0)
+        shared_bytes += dynamic_bytes
+        return Resources(
+            registers, stack_bytes=stack_bytes, shared_bytes=shared_bytes, threads=threads
+        )
 
 
 def _device_target(kind: OpKind, operands: str) -> str:
-    """The name in "`($__internal_0_$__cuda_sm20_sqrt_rn_f32_slowpath)"; cuobjdump has none."""
+    """The name in "`($__internal_0_$__cuda_sm20_sqrt_rn_f32_slowpath)"."""
     if kind is not OpKind.CALL:
         return ""
     called = operands.partition("`(")[2].rpartition(")")[0].rpartition("$")[2]
     # A label of no function's.
     return "" if called.startswith(".L_") else called
-
-
-def _most(found: Iterable[_Counts]) -> tuple[Function, ...]:
-    functions = [counts.function() for counts in found]
-    functions.sort(key=lambda function: -function.instructions)
-    return tuple(f for f in functions[:MOST_FUNCTIONS] if f.instructions)
-
-
-def _shown(name: str) -> str:
-    return "".join(c for c in name if c.isprintable())[:NAME_CHARACTERS]

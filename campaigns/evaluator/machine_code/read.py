@@ -14,37 +14,54 @@ from dataclasses import replace
 from pathlib import Path
 
 from campaigns.evaluator.builds.shared_object import write_source
-from campaigns.evaluator.builds.triton_cache import CUOBJDUMP, disassembler
+from campaigns.evaluator.builds.triton_cache import CUOBJDUMP, NVDISASM, brought_program
 from campaigns.evaluator.contract import Function, Job, MachineCode, backends
 from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
 from campaigns.evaluator.contract.layout import Layout
-from campaigns.evaluator.contract.programs import headline, toolkit_program
-from campaigns.evaluator.machine_code.listing import device_functions, host_functions
+from campaigns.evaluator.contract.programs import headline
+from campaigns.evaluator.machine_code.gcn_listing import amd_functions
+from campaigns.evaluator.machine_code.listing import LAUNCHED, device_functions, host_functions
 from campaigns.evaluator.sandbox.workplace import Workplace
 
-OBJDUMP, FILTER = "objdump", "c++filt"
-LISTS = {"cpp": OBJDUMP, "cuda": CUOBJDUMP, "triton": CUOBJDUMP}
+OBJDUMP, FILTER, LLVM = "objdump", "c++filt", "LLVM"
+# Of nvdisasm: code only, with the lines of the source, and without its analysis of branches.
+CODE = ("-c", "-g", "-ndf")
+LISTS = {"cpp": OBJDUMP, "cuda": NVDISASM, "triton": NVDISASM}
+# Lines of the source, which change no instruction.
+LINES = {"cpp": "-g1", "cuda": "-lineinfo"}
+# Where LLVM's assembly goes on with debugging sections, and where it tells of the kernels again.
+_DEBUG, _METADATA = "\t.section\t.debug_", "\t.amdgpu_metadata"
 
 
 def read_code(job: Job, place: Workplace, example: Layout) -> MachineCode:
     """What the candidate is made of on this host; with a note where that cannot be had."""
     if job.backend not in LISTS:
         return MachineCode("", note=f"the machine code of {job.backend} is not the candidate's own")
-    tool = f"{LISTS[job.backend]}, {job.target}"
+    by = LLVM if job.target.startswith("gfx") else LISTS[job.backend]
+    tool = f"{by}, {job.target}"
     try:
         if job.backend == "triton":
             return _of_triton(job, place, example, tool)
-        backends.get(job.backend).make(job, job.candidate, place).build(example)
+        source = replace(job.candidate, flags=(*job.candidate.flags, LINES[job.backend]))
+        backends.get(job.backend).make(job, source, place).build(example)
         if job.backend == "cpp":
-            command = [OBJDUMP, "--disassemble", "--no-show-raw-insn", "--demangle", "candidate.so"]
+            command = [OBJDUMP, "-d", "-l", "--no-show-raw-insn", "--demangle", "candidate.so"]
             return _told(tool, host_functions(_listed(command, place)))
-        found = toolkit_program(CUOBJDUMP) or disassembler()
-        functions = device_functions(_listed([found, "-sass", "candidate.so"], place))
-        return _told(tool, _demangled(functions, place))
+        return _told(tool, _demangled(device_functions(_cuda_listing(place)), place))
     except BuildFailed as error:
         return MachineCode(tool, note=f"it could not be built: {headline(str(error))}")
     except Unsupported as error:
         return MachineCode(tool, note=str(error))
+
+
+def _cuda_listing(place: Workplace) -> str:
+    """What each kernel of the shared object takes, and its code. Raises Unsupported."""
+    lister = brought_program(CUOBJDUMP)
+    said = _listed([lister, "--dump-resource-usage", "candidate.so"], place)
+    _listed([lister, "-xelf", "all", "candidate.so"], place)
+    for cubin in sorted(place.folder.glob("*.cubin")):
+        said += _listed([brought_program(NVDISASM), *CODE, f"./{cubin.name}"], place)
+    return said
 
 
 def _told(tool: str, functions: Sequence[Function]) -> MachineCode:
@@ -77,32 +94,42 @@ def _demangled(functions: Sequence[Function], place: Workplace) -> Sequence[Func
 
 
 def _of_triton(job: Job, place: Workplace, example: Layout, tool: str) -> MachineCode:
-    if not job.target.startswith("sm_"):
-        note = f"only what is built for an NVIDIA GPU is read, not {job.target}"
-        return MachineCode(tool, note=note)
     path = write_source(job.candidate, place.folder, ".py")
     ended = place.apart(lambda: _list_compiled(job.target, path, example))
     if ended.status:
         return MachineCode(tool, note=f"{ended.words}: {headline(ended.log)}")
-    return _told(tool, device_functions(ended.log))
+    read = amd_functions if job.target.startswith("gfx") else device_functions
+    return _told(tool, read(ended.log))
 
 
 def _list_compiled(target: str, path: Path, example: Layout) -> int:
-    """Compile every kernel for `target` and print what the disassembler says of each, once."""
+    """Compile every kernel for `target` and print what is known of each, once."""
     from campaigns.evaluator.backends.triton import compile_for
 
-    compiled = compile_for(target, path, example)
-    for cubin in dict.fromkeys(one.asm["cubin"] for one in compiled):
+    seen = set()
+    for one in compile_for(target, path, example):
+        code = one.asm.get("cubin") or one.asm["amdgcn"]
+        if code in seen:
+            continue
+        seen.add(code)
+        threads = one.metadata.num_warps * one.metadata.target.warp_size
+        print(LAUNCHED.format(threads=threads, shared_bytes=one.metadata.shared))
+        if isinstance(code, str):
+            before, _, behind = code.partition(_DEBUG)
+            print(before, f"{_METADATA}{behind.rpartition(_METADATA)[2]}", sep="")
+            continue
         file = path.with_suffix(".cubin")
-        file.write_bytes(cubin)
-        command = [disassembler(), "-sass", file.name]
-        done = subprocess.run(command, cwd=file.parent, capture_output=True, text=True, check=False)
-        if done.returncode:
-            print(done.stderr.strip() or f"{CUOBJDUMP} ended with {done.returncode}", flush=True)
-            return 1
-        # Without the encodings, which are two thirds of the text, more of it is kept.
-        sys.stdout.writelines(
-            f"{line.split('/* 0x')[0].rstrip()}\n" for line in done.stdout.split("\n")
-        )
+        file.write_bytes(code)
+        usage = [brought_program(CUOBJDUMP), "--dump-resource-usage", file.name]
+        for command in (usage, [brought_program(NVDISASM), *CODE, file.name]):
+            done = subprocess.run(
+                command, cwd=file.parent, capture_output=True, text=True, check=False
+            )
+            if done.returncode:
+                said = done.stderr.strip()
+                print(said or f"{command[0]} ended with {done.returncode}", flush=True)
+                return 1
+            # Without the margin, which is half of the text, more of it is kept.
+            sys.stdout.writelines(f"{' '.join(line.split())}\n" for line in done.stdout.split("\n"))
     sys.stdout.flush()
     return 0

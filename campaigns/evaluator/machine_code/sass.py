@@ -36,8 +36,10 @@ _OPCODES = {
     OpKind.CALL: "CALL",
 }
 _KINDS = {name: kind for kind, names in _OPCODES.items() for name in names.split()}
-_LOADS = frozenset(("LD", "LDG", "LDGSTS"))
-_LOAD_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
+_MOVES = frozenset(("LD", "LDG", "LDGSTS", "ST", "STG", "LDS", "STS", "LDL", "STL"))
+_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
+# A matrix of 8 by 8 values of 16 bits, of which each of 32 lanes has two.
+_MATRIX_MOVES, _MATRIX_BYTES = frozenset(("LDSM", "STSM")), 4
 _REGISTER_BYTES = 4
 
 
@@ -58,9 +60,11 @@ def kind_of(mnemonic: str) -> OpKind:
     return _KINDS.get(name) or _KINDS.get(name.removeprefix("U"), OpKind.OTHER)
 
 
-def load_bytes(mnemonic: str) -> int:
-    """How much of global memory a thread loads with it, into registers or shared memory; or 0."""
+def moved_bytes(mnemonic: str) -> int:
+    """How much of global, shared or local memory a thread moves with it; 0 where it moves none."""
     name, *modifiers = mnemonic.split(".")
-    if name not in _LOADS:
+    if name in _MATRIX_MOVES:
+        return _MATRIX_BYTES * int(modifiers[-1] if modifiers[-1:] in (["2"], ["4"]) else 1)
+    if name not in _MOVES:
         return 0
-    return next((_LOAD_BYTES[m] for m in modifiers if m in _LOAD_BYTES), _REGISTER_BYTES)
+    return next((_BYTES[m] for m in modifiers if m in _BYTES), _REGISTER_BYTES)

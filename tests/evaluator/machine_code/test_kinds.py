@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.evaluator.machine_code import aarch64, sass, x86
+from campaigns.evaluator.machine_code import aarch64, gcn, sass, x86
 from campaigns.evaluator.machine_code.kinds import OpKind
 
 
@@ -148,12 +148,55 @@ def test_it_knows_the_instructions_of_nvidia(kind, names):
         ("LDG.E.LTC128B", 4),
         ("LDG.E.U16", 2),
         ("LDGSTS.E.BYPASS.128", 16),
-        ("LDS.128", 0),
-        ("STG.E.128", 0),
+        ("LDS.128", 16),
+        ("STG.E.128", 16),
+        ("LDSM.16.M88.4", 16),
+        ("STL", 4),
+        ("FADD", 0),
     ],
 )
-def test_it_tells_how_wide_a_load_of_global_memory_is(mnemonic, size):
-    assert sass.load_bytes(mnemonic) == size
+def test_r28_it_tells_how_much_a_thread_moves(mnemonic, size):
+    assert sass.moved_bytes(mnemonic) == size
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "kind", "size"),
+    [
+        ("v_mfma_f32_32x32x8_f16", "matrix", 0),
+        ("buffer_load_dwordx4", "global_load", 16),
+        ("global_load_ushort", "global_load", 2),
+        ("global_load_lds_dword", "async_copy", 4),
+        ("buffer_store_dwordx2", "global_store", 8),
+        ("ds_read_b128", "shared_load", 16),
+        ("ds_read2_b32", "shared_load", 8),
+        ("ds_read2st64_b64", "shared_load", 16),
+        ("ds_read_u16_d16", "shared_load", 2),
+        ("ds_write_b64", "shared_store", 8),
+        ("ds_bpermute_b32", "shuffle", 0),
+        ("scratch_load_dword", "local", 4),
+        ("ds_add_f32", "atomic", 0),
+        ("v_add_f32_dpp", "shuffle", 0),
+        ("v_exp_f32_e32", "special", 0),
+        ("v_cvt_f16_f32_e32", "convert", 0),
+        ("v_pk_fma_f32", "float32", 0),
+        ("v_fma_f64", "float64", 0),
+        ("v_pk_mul_f16", "float16", 0),
+        ("v_lshlrev_b32_e32", "integer", 0),
+        ("s_and_b64", "integer", 0),
+        ("s_waitcnt", "barrier", 0),
+        ("s_cbranch_vccnz", "branch", 0),
+        ("s_swappc_b64", "call", 0),
+        ("s_load_dwordx4", "other", 0),
+        ("tbuffer_x", "other", 0),
+    ],
+)
+def test_r28_it_knows_the_instructions_of_amd(mnemonic, kind, size):
+    assert gcn.kind_of(mnemonic) == kind
+    assert gcn.moved_bytes(mnemonic) == size
+
+
+def test_a_load_of_amd_may_go_straight_to_shared_memory():
+    assert gcn.kind_of("buffer_load_dword", "v1, s[0:3], 0 offen lds") == "async_copy"
 
 
 def test_it_parts_an_instruction_from_what_stands_around_it():

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.evaluator.machine_code import listing
+from campaigns.evaluator.contract import Resources
+from campaigns.evaluator.machine_code import counting, listing
+from campaigns.evaluator.machine_code.gcn_listing import amd_functions
 from campaigns.evaluator.machine_code.kinds import OpKind
 
 FOLDER = Path(__file__).parent / "listings"
 LISTINGS = {path.stem: path.read_text() for path in sorted(FOLDER.glob("*.txt"))}
-READERS = (listing.host_functions, listing.device_functions)
+READERS = (listing.host_functions, listing.device_functions, amd_functions)
 AXPY = "kopt::axpy(float, float const*, float*, int)"
 OF_HOST = "\ncandidate.so:     file format elf64-x86-64\n\nDisassembly of section .text:\n"
 ARITHMETIC = {
@@ -30,8 +32,8 @@ def host(name):
     return {f.name: f for f in listing.host_functions(LISTINGS[f"{name}.objdump"])}
 
 
-def device(name, tool="nvdisasm"):
-    return {f.name: f for f in listing.device_functions(LISTINGS[f"{name}.{tool}"])}
+def device(name):
+    return {f.name: f for f in listing.device_functions(LISTINGS[f"{name}.nvdisasm"])}
 
 
 def floats(function):
@@ -119,21 +121,56 @@ def test_it_names_what_a_kernel_calls_and_counts_it_in():
 
 
 def test_it_gives_a_call_within_a_kernel_no_name():
-    text = "\t\tFunction : f\n/*0000*/ CALL.REL.NOINC `(.L_x_2) ;\n/*0010*/ CALL.REL 0x7f0 ;\n"
+    text = ".text.f:\n/*0000*/ CALL.REL.NOINC `(.L_x_2) ;\n/*0010*/ CALL.REL 0x7f0 ;\n"
     (found,) = listing.device_functions(text)
     assert (found.kinds, found.calls) == ({"call": 2}, {})
 
 
-def test_it_reads_both_disassemblers_of_nvidia_alike():
-    by_cuobjdump = device("library_sm_90", "cuobjdump")
-    assert by_cuobjdump == device("library_sm_90")
-    scale, talk = (by_cuobjdump[name] for name in sorted(by_cuobjdump, reverse=True))
+def test_it_reads_several_kernels_of_a_library():
+    found = device("library_sm_90")
+    scale, talk = (found[name] for name in sorted(found, reverse=True))
     assert (scale.name, scale.instructions) == ("_ZN4kopt5scaleIfEEvPKT_PS1_i", 17)
     assert (talk.name, talk.instructions) == ("_Z4talkPK6float4Pd", 24)
     assert scale.kinds["float32"] == talk.kinds["float64"] == 1
     # printf is called through an address in a register, and its argument is stored beforehand.
     assert (talk.kinds["call"], talk.kinds["local"], talk.calls) == (1, 1, {})
     assert talk.widest_load_bytes == 8
+
+
+def test_r29_it_tells_what_a_kernel_takes_and_where_each_instruction_is_from():
+    text = """\
+# launched with 128 threads and 24576 bytes
+ Function f:
+ REG:58 STACK:16 SHARED:1024 LOCAL:0 CONSTANT[0]:584 TEXTURE:0 SURFACE:0 SAMPLER:0
+.text.f:
+//## File "/x/candidate.py", line 29
+/*0000*/ LDG.E.128 R4, [R2.64] ;
+//## File "/triton/standard.py", line 9 inlined at "/x/candidate.py", line 30
+/*0010*/ STS.64 [R1], R4 ;
+//## File "/triton/standard.py", line 9
+/*0020*/ EXIT ;
+"""
+    (found,) = listing.device_functions(text)
+    assert found.resources == Resources(58, stack_bytes=16, shared_bytes=25600, threads=128)
+    assert found.widths == {"global_load": {"16": 1}, "shared_store": {"8": 1}}
+    assert found.lines == ((29, "LDG.E.128 R4, [R2.64]"), (30, "STS.64 [R1], R4"), (0, "EXIT"))
+    (other,) = listing.device_functions(text.replace("Function f:", "Function g:"))
+    assert other.resources is None
+
+
+def test_r28_it_reads_what_is_made_for_amd():
+    found = {f.name: f for f in amd_functions(LISTINGS["library_gfx942.amdgcn"])}
+    product, softmax = found["product"], found["softmax"]
+    assert product.kinds["matrix"] > 0
+    assert product.widths["global_load"] == {"8": 2}
+    assert product.widths["global_store"] == {"16": 1}
+    assert softmax.kinds["special"] > 0
+    assert softmax.kinds["shuffle"] > 0
+    assert softmax.resources.threads == 64
+    assert (softmax.resources.spilled, softmax.resources.stack_bytes) == (0, 0)
+    assert product.resources.shared_bytes > 0
+    assert {line for line, _ in softmax.lines} >= {7, 8, 9, 10}
+    assert not [text for _, text in product.lines if text.startswith((".", "s_code_end"))]
 
 
 @pytest.mark.parametrize("name", ["softmax_o2", "axpy_v3", "axpy_v4", "axpy_aarch64"])
@@ -153,8 +190,9 @@ def test_it_leaves_out_padding():
 
 
 def test_it_counts_a_nop_of_a_gpu_where_code_follows_it():
-    lines = [f"/*{16 * i:04x}*/ {told} ;" for i, told in enumerate(("NOP", "EXIT", "BRA 0x20"))]
-    text = "\n".join(["\t\tFunction : kernel", *lines, "/*0030*/ NOP;", ""])
+    lines = [f"/*{16 * i:04x}*/ {told} ;" for i, told in enumerate(("NOP", "EXIT"))]
+    lines += [".L_x_1:", "/*0020*/ BRA `(.L_x_1) ;", "/*0030*/ NOP;", ""]
+    text = "\n".join([".text.kernel:", *lines])
     (found,) = listing.device_functions(text)
     assert found.kinds == {"other": 1, "branch": 1}
 
@@ -190,14 +228,14 @@ def test_it_keeps_the_longest_functions_and_short_names():
     small = "".join(lines_of("ret", name=f"small{i}") for i in range(200))
     large = lines_of(*["ret"] * 9, name="large\x1b[31m\u202e" + "x" * 500)
     found = listing.host_functions(OF_HOST + small + large)
-    assert len(found) == listing.MOST_FUNCTIONS
+    assert len(found) == counting.MOST_FUNCTIONS
     assert (found[0].name, found[0].instructions) == ("large[31m" + "x" * 111, 9)
     assert found[1].name == "small0"
     calls = [f"call   1030 <f{i}{'y' * 200}@plt>" for i in range(40)]
     (found,) = listing.host_functions(OF_HOST + lines_of(*calls))
     assert found.kinds == {"call": 40}
-    assert len(found.calls) == listing.MOST_CALLED
-    assert {len(name) for name in found.calls} == {listing.NAME_CHARACTERS}
+    assert len(found.calls) == counting.MOST_CALLED
+    assert {len(name) for name in found.calls} == {counting.NAME_CHARACTERS}
 
 
 def test_it_leaves_out_a_line_that_was_cut():
@@ -205,8 +243,9 @@ def test_it_leaves_out_a_line_that_was_cut():
     (found,) = listing.host_functions(whole)
     (cut,) = listing.host_functions(whole[:-3])
     assert (found.instructions, cut.instructions) == (2, 1)
-    (cut,) = listing.device_functions("\t\tFunction : f\n/*0000*/ EXIT ;\n/*0010*/ LDG.E")
+    (cut,) = listing.device_functions(".text.f:\n/*0000*/ EXIT ;\n/*0010*/ LDG.E")
     assert cut == replace(cut, instructions=1, kinds={"branch": 1}, widest_load_bytes=0)
+    assert cut.widths == {}
 
 
 def test_it_finds_nothing_where_the_code_is_of_another_kind():
@@ -220,7 +259,7 @@ def test_it_finds_nothing_where_the_code_is_of_another_kind():
     assert listing.host_functions(LISTINGS["softmax_sm_90a.nvdisasm"]) == ()
 
 
-@given(st.text(), st.sampled_from(("", OF_HOST, "\t\tFunction : f\n")))
+@given(st.text(), st.sampled_from(("", OF_HOST, ".text.f:\n")))
 def test_it_reads_any_text(text, before):
     for read in READERS:
         _check(read(f"{before}{text}\n"), text)
@@ -242,7 +281,7 @@ def test_it_reads_a_listing_that_lost_and_doubled_lines(name, data):
 
 
 def _check(functions, text):
-    assert len(functions) <= listing.MOST_FUNCTIONS
+    assert len(functions) <= counting.MOST_FUNCTIONS
     counts = [function.instructions for function in functions]
     assert counts == sorted(counts, reverse=True)
     for function in functions:
@@ -251,7 +290,7 @@ def _check(functions, text):
         assert set(function.kinds) <= set(OpKind)
         assert sum(function.calls.values()) <= function.kinds.get(OpKind.CALL, 0)
         assert all(
-            len(name) <= listing.NAME_CHARACTERS for name in (function.name, *function.calls)
+            len(name) <= counting.NAME_CHARACTERS for name in (function.name, *function.calls)
         )
 
 
@@ -265,8 +304,8 @@ def _check(functions, text):
         f"{OF_HOST}0000000000001000 <",
         f"{OF_HOST}{lines_of('ret')}    1001:\t",
         f"{OF_HOST}{lines_of('ret')}    1001:\tcall 1030 <",
-        "\t\tFunction : f\n/*0000*/ ",
-        "\t\tFunction : f\n/*0000*/ CALL ",
+        ".text.f:\n/*0000*/ ",
+        ".text.f:\n/*0000*/ CALL ",
     ],
 )
 def test_it_takes_no_longer_for_a_line_made_to_be_slow(start, piece):

@@ -65,7 +65,10 @@ def test_r48_it_names_what_is_called(read):
 def test_r48_it_reads_what_triton_compiles_for_a_gpu_without_one(read):
     code = read(triton("tl.exp(x)"), backend="triton", target="sm_90a")
     (function,) = code.functions
-    assert (function.name, code.tool) == ("double", "cuobjdump, sm_90a")
+    assert (function.name, code.tool) == ("double", "nvdisasm, sm_90a")
+    assert function.resources.threads == 128
+    assert function.resources.registers > 0
+    assert {line for line, text in function.lines if text.startswith("MUFU")} == {9}
     assert function.kinds["special"] > 0
     assert function.kinds["global_load"] > 0
     assert function.widest_load_bytes == 16
@@ -100,9 +103,24 @@ def test_a_script_that_ends_itself_says_how(read):
     assert "enough" in code.note
 
 
-def test_only_what_is_built_for_an_nvidia_gpu_is_read(read):
-    code = read(triton("x * 2"), backend="triton", target="gfx942")
-    assert code.note == "only what is built for an NVIDIA GPU is read, not gfx942"
+@pytest.mark.parametrize("target", ["gfx942", "gfx950"])
+def test_r28_it_reads_what_triton_compiles_for_amd(read, target):
+    code = read(triton("tl.exp(x)"), backend="triton", target=target)
+    (function,) = code.functions
+    assert (function.name, code.tool) == ("double", f"LLVM, {target}")
+    assert function.kinds["special"] > 0
+    assert function.widest_load_bytes == 16
+    assert function.resources.threads == 256
+    assert function.resources.registers > 0
+    assert {line for line, text in function.lines if text.startswith("v_exp")} == {9}
+
+
+def test_it_tells_the_line_of_each_instruction(read):
+    (solve,) = (one for one in read(small.source(small.LOOP)).functions if one.name == "solve")
+    text = small.source(small.LOOP).text.splitlines()
+    told = {line for line, _ in solve.lines}
+    assert told <= set(range(len(text) + 1))
+    assert any("for (" in text[line - 1] for line in told if line)
 
 
 def test_nothing_of_it_runs(read, tmp_path):
