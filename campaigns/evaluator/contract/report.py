@@ -144,8 +144,7 @@ class Resources:
     """What a GPU's kernel takes; None for what its listing does not tell.
 
     registers: of a thread, on AMD its accumulators among them. scalars: of a wave of AMD's.
-    spilled: registers that did not fit. stack_bytes: of a thread. shared_bytes: of a block, with
-    what CUDA keeps of it for itself. threads: of a block.
+    spilled: registers that did not fit. stack_bytes: of a thread. shared_bytes, threads: of a block.
     """
 
     registers: int | None = None

@@ -107,15 +107,17 @@ def _target(operands: str) -> str:
     return name.partition("@")[0]
 
 
-def device_functions(text: str) -> tuple[Function, ...]:
+def device_functions(text: str, kept_bytes: int = 0) -> tuple[Function, ...]:
     """Of the listing of a cubin, or of all that a shared object holds: bounded as the host's.
+
+    kept_bytes: of shared memory that CUDA keeps, where the listing counts it in.
 
     Without what follows the last instruction: a branch to itself and NOPs, which nothing reaches.
     What the compiler puts behind a kernel, as a division's slow path, belongs to the kernel.
     """
     found: list[FunctionCounts] = []
     current: FunctionCounts | None = None
-    used = _Used()
+    used = _Used(kept_bytes)
     # Counted once something follows that is none.
     padding: list[tuple[OpKind, str]] = []
     label = ""
@@ -154,7 +156,8 @@ def device_functions(text: str) -> tuple[Function, ...]:
 class _Used:
     """What the lines before a kernel's code say of its resources."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept_bytes: int) -> None:
+        self._kept_bytes = kept_bytes
         self._name = ""
         self._told: dict[str, tuple[int, int, int]] = {}
         self._launched: tuple[int, int] | None = None
@@ -173,7 +176,7 @@ class _Used:
             return None
         registers, stack_bytes, shared_bytes = self._told[name]
         threads, dynamic_bytes = self._launched or (None, 0)
-        shared_bytes += dynamic_bytes
+        shared_bytes = max(0, shared_bytes - self._kept_bytes) + dynamic_bytes
         return Resources(
             registers, stack_bytes=stack_bytes, shared_bytes=shared_bytes, threads=threads
         )
