@@ -50,6 +50,7 @@ l3_size | 256 KiB | 8 GiB | third-level cache
 lds_banks | 4 bank | 512 bank | banks of the local data share
 lds_per_cu | 8 KiB | 2 MiB | local data share of one compute unit
     lds_size local_data_share
+lds_allocation_unit | 64 B | 8 KiB | in what steps a workgroup gets local data share
 matmul_throughput | 10 MFLOPS | 100 PFLOPS | measured: matrix product of one dtype
     ? dtype sparsity accumulate clock per
 matrix_cores | 64 core | 10000 core | matrix cores of the whole device
@@ -143,6 +144,7 @@ register_file_total | 1 MiB | 500 MiB | register files of the whole device
     ? per
 registers_per_sm | 8192 register | 524288 register | 32-bit registers of one multiprocessor
     regs_per_sm registers_per_multiprocessor
+register_allocation_unit | 32 register | 4096 register | in what steps a warp gets registers
 rt_cores | 8 core | 2000 core | ray tracing cores of the whole device
     rt_core_count ? per
 sgpr_file_per_cu | 1 KiB | 100 KiB | scalar register file of one compute unit
@@ -151,6 +153,9 @@ sm_count | 4 SM | 1000 SM | multiprocessors
     sms num_sms multiprocessor_count multi_processor_count ? per
 smem_banks | 8 bank | 256 bank | banks of shared memory
     shared_memory_banks
+smem_allocation_unit | 16 B | 8 KiB | in what steps a block gets shared memory
+smem_reserved_per_block | 0 B | 16 KiB | shared memory that a block loses to the system
+sub_partitions_per_sm | 1 count | 16 count | parts of a multiprocessor with registers of their own
 stream_processors | 512 core | 100000 core | vector lanes of the whole device
     ? per
 tdp | 10 W | 5 kW | board power limit
@@ -159,6 +164,7 @@ tensor_cores | 16 core | 5000 core | tensor cores of the whole device
     tensor_core_count ? per
 unified_l1_smem_per_sm | 16 KiB | 2 MiB | first-level cache and shared memory of one multiprocessor
     unified_data_cache l1_smem_per_sm
+vgpr_allocation_unit | 1 register | 64 register | in what steps a lane gets vector registers
 vgpr_file_per_cu | 64 KiB | 4 MiB | vector register file of one compute unit
 warp_size | 8 thread | 128 thread | lanes of one warp
 wavefront_size | 16 item | 256 item | lanes of one wave

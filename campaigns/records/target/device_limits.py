@@ -8,6 +8,7 @@ from typing import Any
 
 from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign
+from campaigns.profiles.occupancy import SmLimits
 from campaigns.records.target.ceilings import ceilings_of
 from campaigns.spaces.constraints import DeviceLimits
 from campaigns.spaces.find import ELEMENT_BYTES, space_of
@@ -25,6 +26,46 @@ METRICS = {
     "threads_per_multiprocessor": "max_threads_per_sm",
     "threads_per_warp": "warp_size",
 }
+# Of one SM; a compute unit of AMD's has its own names for the same.
+SM_METRICS = {
+    "warps": "max_warps_per_sm",
+    "blocks": "max_blocks_per_sm",
+    "registers": "registers_per_sm",
+    "shared_bytes": "max_smem_per_sm",
+    "threads_per_warp": "warp_size",
+    "partitions": "sub_partitions_per_sm",
+    "register_unit": "register_allocation_unit",
+    "shared_unit": "smem_allocation_unit",
+    "shared_reserved": "smem_reserved_per_block",
+}
+CU_METRICS = {
+    "warps": "max_waves_per_cu",
+    "blocks": "max_workgroups_per_cu",
+    "registers": "vgpr_file_per_cu",
+    "shared_bytes": "lds_per_cu",
+    "threads_per_warp": "wavefront_size",
+    "partitions": "simds_per_cu",
+    "register_unit": "vgpr_allocation_unit",
+    "shared_unit": "lds_allocation_unit",
+}
+REGISTER_BYTES = 4
+
+
+def sm_limits(platform: Platform) -> SmLimits:
+    """What one SM, or one compute unit, of a chip holds."""
+    on_amd = platform.target.startswith("gfx")
+    known: dict[str, Any] = {
+        field: int(cited.value)
+        for field, metric in (CU_METRICS if on_amd else SM_METRICS).items()
+        if (cited := cited_or_none(platform, metric))
+    }
+    if on_amd:
+        # AMD's documents count registers in bytes of the file, and in steps of one lane.
+        known |= {"registers": known["registers"] // REGISTER_BYTES} if "registers" in known else {}
+        lanes, unit = known.get("threads_per_warp"), known.pop("register_unit", None)
+        known |= {"register_unit": unit * lanes} if unit and lanes else {}
+        known["shared_reserved"] = 0
+    return SmLimits(**known)
 
 
 def device_limits(platform: Platform) -> DeviceLimits:
