@@ -200,7 +200,7 @@ def _layers_of(kind: str, found: dict[str, Any]) -> list[HealthFinding]:
         said = words(layer, kind, root=root)
         name = f"sandbox, {kind}: {layer}"
         listed.append(HealthFinding(name, state, why, said.costs, said.remedy))
-    if why := found["no_sanitizers"]:
+    if why := found["no_watching"]:
         name, remedy = f"sandbox, {kind}: sanitizers", "see the layers that are missing"
         listed.append(HealthFinding(name, State.MISSING, why, COSTS[COMPUTE_SANITIZER], remedy))
     return listed

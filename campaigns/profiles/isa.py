@@ -41,7 +41,7 @@ class IsaTarget:
 def isa_targets(
     functions: Iterable[Function], *, multiplies: bool = False
 ) -> tuple[IsaTarget, ...]:
-    """Those that say something of a candidate's code. multiplies: whether it multiplies matrices."""
+    """Those that say something of a candidate's code. multiplies: whether it is a product."""
     found = [one for one in functions if one.kinds]
     if not found:
         return ()

@@ -28,6 +28,7 @@ from campaigns.evaluator.contract.report import (
     Moment,
     Outcome,
     Phase,
+    Profile,
     Report,
     Resources,
     Sanitized,
@@ -43,6 +44,15 @@ from campaigns.evaluator.contract.timing import (
 )
 
 __all__ = ["SCHEMA", "Case", "ContractError", "Job", "Limits", "Look", "Param", "Protocol"]
-__all__ += ["CaseReport", "Fault", "Function", "MachineCode", "Moment", "Outcome", "Phase"]
+__all__ += [
+    "CaseReport",
+    "Fault",
+    "Function",
+    "MachineCode",
+    "Moment",
+    "Outcome",
+    "Phase",
+    "Profile",
+]
 __all__ += ["CopiedOutput", "KernelLaunch", "OwnKernel", "Repeats", "Timer", "Timing", "Traced"]
 __all__ += ["Report", "Resources", "Sanitized", "Source"]

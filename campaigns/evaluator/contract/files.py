@@ -12,7 +12,7 @@ from typing import Any
 
 from campaigns.evaluator.contract.job import SCHEMA, Job, Protocol, Source
 from campaigns.evaluator.contract.reading import ContractError, T, build
-from campaigns.evaluator.contract.report import MachineCode, Report, Sanitized
+from campaigns.evaluator.contract.report import MachineCode, Profile, Report, Sanitized
 from campaigns.evaluator.contract.stream import BuildResult, ScreenResult, VariantOrder
 
 
@@ -50,6 +50,11 @@ def load_sanitized(text: str) -> tuple[Sanitized, ...]:
 def load_machine_code(text: str) -> MachineCode:
     """Read what `json.dumps` made of one. Raises ContractError naming the field."""
     return build(MachineCode, json.loads(text), "machine_code")
+
+
+def load_profile(text: str) -> Profile:
+    """The same of a profile. Raises ContractError naming the field."""
+    return build(Profile, json.loads(text), "profile")
 
 
 def protocol_from(value: Mapping[str, Any]) -> Protocol:

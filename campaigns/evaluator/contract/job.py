@@ -105,6 +105,8 @@ class Job:
     timed: False stops after the correctness check. sanitize: run the candidate under sanitizers on
     its smallest case instead, and nothing else (campaigns/evaluator/sanitizers). read_code: build
     it and read its machine code instead (campaigns/evaluator/machine_code); nothing is run.
+    counters: of the device's profiler; the candidate is run under it on its one case instead, and
+    they are counted (campaigns/evaluator/profile).
     stream: what is done with the variants that follow it, a `Stream`; the candidate is then what
     they are variants of, and nothing else is done.
     repeats: whether a candidate that may be faster is measured on inputs that it has seen (R20).
@@ -129,6 +131,7 @@ class Job:
     timed: bool = True
     sanitize: bool = False
     read_code: bool = False
+    counters: tuple[str, ...] = ()
     repeats: bool = True
     own_kernels: tuple[str, ...] = ()
     noise_floor: float = 0.01

@@ -144,7 +144,8 @@ class Resources:
     """What a GPU's kernel takes; None for what its listing does not tell.
 
     registers: of a thread, on AMD its accumulators among them. scalars: of a wave of AMD's.
-    spilled: registers that did not fit. stack_bytes: of a thread. shared_bytes, threads: of a block.
+    spilled: registers that did not fit. stack_bytes: of a thread. shared_bytes, threads: of a
+    block.
     """
 
     registers: int | None = None
@@ -196,11 +197,26 @@ class MachineCode:
 
 
 @dataclass(frozen=True, slots=True)
+class Profile:
+    """What a profiler counted while a candidate computed one case.
+
+    text: what the tool wrote, to be read by `campaigns.profiles`. note: why there is none. The
+    process that it watched held the candidate, so it informs, and no verdict rests on it.
+    """
+
+    tool: str
+    case: str
+    text: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """All facts of one evaluation. Timings exist only where every case was correct.
 
     surroundings: in the order in which they were looked at; empty where nothing was timed.
     sanitized: one for each sanitizer that was asked for. machine_code: None where it was not read.
+    profile: None where nothing counted.
     problem_fault: a broken host whose cause is the problem's own folder.
     host_busy: others kept the host busy, so that this outcome says nothing of the candidate.
     looks: those that were taken; measuring ended at the last. Empty where all blocks were measured
@@ -222,6 +238,7 @@ class Report:
     surroundings: tuple[Moment, ...] = ()
     sanitized: tuple[Sanitized, ...] = ()
     machine_code: MachineCode | None = None
+    profile: Profile | None = None
     problem_fault: bool = False
     looks: tuple[Look, ...] = ()
     host_busy: bool = False

@@ -29,6 +29,7 @@ from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.contract.stream import Stream
 from campaigns.evaluator.interpreter.stand_in import host_fault
 from campaigns.evaluator.machine_code.read import read_code
+from campaigns.evaluator.profile.run import count
 from campaigns.evaluator.runner.variants import Variants
 from campaigns.evaluator.sandbox.lock import Lock, NotLocked, RunnerBox
 from campaigns.evaluator.sandbox.workplace import Workplace
@@ -39,6 +40,7 @@ from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 GO, DONE, FAILED = 1, 2, 3
 CASES = (Ask.CASE, Ask.KEEP, Ask.TURN)
 VARIANTS = (Ask.BUILD_VARIANT, Ask.TAKE_VARIANT)
+WATCHED = (Ask.SANITIZE, Ask.COUNT)
 SINGLE = (Ask.CALL, Ask.CALL_APART)
 CALLS = (*SINGLE, Ask.ORDER, Ask.BURST)
 
@@ -99,7 +101,7 @@ class Runner:
     def __init__(self, job: Job, box: RunnerBox, trouble: str) -> None:
         self._job = job
         limits = job.protocol.limits
-        self._lock = Lock(box, limits.total_s, sanitized=job.sanitize)
+        self._lock = Lock(box, limits.total_s, watched=job.sanitize or bool(job.counters))
         self._sealed = False
         self._place = Workplace(box.scratch, self._lock, box.build_log, limits.build_s)
         self._memory: Memory | None = None
@@ -159,8 +161,8 @@ class Runner:
             self._turn_to_case(ask, body)
         elif ask in VARIANTS:
             self._variant(ask, body, fds)
-        elif ask is Ask.SANITIZE:
-            self._sanitize(body)
+        elif ask in WATCHED:
+            self._watch(ask, body)
         elif ask is Ask.READ_CODE:
             code = read_code(self._job, self._place, body)
             self._place.keep_log(json.dumps(asdict(code)))
@@ -245,11 +247,15 @@ class Runner:
             raise RuntimeError("case before attach")
         self._plan = self._built().plan(layout, self._memory, slots)
 
-    def _sanitize(self, layout: Layout) -> None:
-        """Leave what the sanitizers say where the supervisor reads; nothing is loaded here."""
+    def _watch(self, ask: Ask, layout: Layout) -> None:
+        """Leave what a tool says where the supervisor reads; nothing is loaded here."""
         if self._memory is None:
-            raise RuntimeError("sanitizers before attach")
-        said = sanitize(Subject(self._job, self._place, layout), self._memory)
+            raise RuntimeError("watched before attach")
+        subject = Subject(self._job, self._place, layout)
+        if ask is Ask.COUNT:
+            self._place.keep_log(json.dumps(asdict(count(subject, self._memory))))
+            return
+        said = sanitize(subject, self._memory)
         self._place.keep_log(json.dumps([asdict(one) for one in said]))
 
     def _load(self) -> None:

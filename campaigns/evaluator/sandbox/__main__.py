@@ -18,7 +18,7 @@ def main(kinds: list[str]) -> int:
             "root": plan.root,
             "holds": plan.holds,
             "lacks": plan.lacks,
-            "no_sanitizers": plan.no_sanitizers,
+            "no_watching": plan.no_watching,
             "memory_mib": plan.memory_bytes >> 20,
             "memory_by": "control group" if groups.memory else "watch",
         }

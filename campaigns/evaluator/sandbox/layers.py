@@ -88,7 +88,7 @@ CUDA_USER = Words(
 # runs where they lack, because the other layers bind a runner that nobody but it can be hurt by.
 FOR_FOREIGN_PROBLEMS = (Layer.NETWORK, Layer.MOUNTS)
 # On a GPU a sanitizer runs without Landlock and filter, so these have to hold by themselves.
-FOR_DEVICE_SANITIZERS = (Layer.NETWORK, Layer.MOUNTS, Layer.PROCESSES)
+FOR_DEVICE_WATCHING = (Layer.NETWORK, Layer.MOUNTS, Layer.PROCESSES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,9 @@ class SandboxPlan:
         return tuple(layer for layer in wanted(root=self.root) if layer in self.lacks)
 
     @property
-    def no_sanitizers(self) -> str:
+    def no_watching(self) -> str:
         """Why no program with a sanitizer in it may run here; "" where it may."""
-        lacking = [layer for layer in FOR_DEVICE_SANITIZERS if layer not in self.holds]
+        lacking = [layer for layer in FOR_DEVICE_WATCHING if layer not in self.holds]
         if self.kind != "cuda" or not lacking:
             return ""
         return f"on a GPU a sanitizer needs more of the sandbox than there is: {', '.join(lacking)}"

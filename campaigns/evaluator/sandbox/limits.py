@@ -27,7 +27,7 @@ THREADS_AT_LEAST = 512
 THREADS_PER_CORE = 8
 LOCKED_BYTES = 64 * MIB
 COMPILER_BYTES = 8 << 30
-SANITIZED_STACK_BYTES = 256 * MIB
+WATCHED_STACK_BYTES = 256 * MIB
 LEAST_MEMORY = 512 * MIB
 # In a user namespace of its own an ordinary user's count starts afresh, from this kernel on.
 COUNTS_PER_NAMESPACE = (5, 14)
@@ -88,13 +88,13 @@ def limit_compiler(seconds: float, memory_bytes: int) -> None:
     _lower(resource.RLIMIT_AS, min(COMPILER_BYTES, memory_bytes))
 
 
-def limit_sanitized(seconds: float) -> None:
+def limit_watched(seconds: float) -> None:
     """Limits of a program with a sanitizer in it, on top of those of its runner.
 
     Its frames are larger than those of a plain build, so its stack may be as well.
     """
     _lower(resource.RLIMIT_CPU, int(seconds * (os.cpu_count() or 1)) + 1)
-    _lower(resource.RLIMIT_STACK, SANITIZED_STACK_BYTES)
+    _lower(resource.RLIMIT_STACK, WATCHED_STACK_BYTES)
 
 
 def counts_are_per_namespace() -> bool:

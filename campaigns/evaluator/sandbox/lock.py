@@ -90,21 +90,21 @@ def enter(box: RunnerBox) -> None:
 class Lock:
     """The second and third step, in the runner itself."""
 
-    def __init__(self, box: RunnerBox, total_s: float, *, sanitized: bool = False) -> None:
-        """sanitized: the candidate runs only in programs of its own, built with sanitizers."""
+    def __init__(self, box: RunnerBox, total_s: float, *, watched: bool = False) -> None:
+        """watched: the candidate runs only in programs of its own, under a tool that watches."""
         self._box = box
         self._total_s = total_s
-        self._sanitized = sanitized
+        self._is_watched = watched
         self._holds = dict(box.plan.holds)
-        if sanitized and box.plan.kind == "cuda":
+        if watched and box.plan.kind == "cuda":
             # CUDA is started anew in each of those programs, which it cannot be under Landlock.
             self._holds.pop(Layer.LANDLOCK, None)
         for layer in (Layer.SECCOMP, Layer.AUDIT):
             self._holds.pop(layer, None)
 
     @property
-    def no_sanitizers(self) -> str:
-        return self._box.plan.no_sanitizers
+    def no_watching(self) -> str:
+        return self._box.plan.no_watching
 
     @property
     def files(self) -> tuple[int, ...]:
@@ -119,7 +119,7 @@ class Lock:
             if box.covers_shared:
                 view.cover_shared()
             in_namespace = Layer.USER in box.plan.holds and limits.counts_are_per_namespace()
-            free = box.plan.kind == "cuda" or box.memory_is_bounded or self._sanitized
+            free = box.plan.kind == "cuda" or box.memory_is_bounded or self._is_watched
             limits.limit_runner(
                 self._total_s,
                 box.plan.kind,
@@ -190,7 +190,7 @@ class Lock:
 
         return lock
 
-    def sanitized(self, seconds: float) -> Callable[[], None]:
+    def watched(self, seconds: float) -> Callable[[], None]:
         """What the process of a program with a sanitizer in it runs before it becomes that.
 
         As for a compiler, but its shadow memory takes terabytes of addresses at fixed places. On a
@@ -198,15 +198,15 @@ class Lock:
         NotLocked where other layers are not there to hold it.
         """
         box = self._box
-        if box.plan.no_sanitizers:
-            raise NotLocked(box.plan.no_sanitizers)
+        if box.plan.no_watching:
+            raise NotLocked(box.plan.no_watching)
 
         def lock() -> None:
             if box.plan.kind != "cuda":
                 calls.keep_addresses_fixed()
                 if Layer.SECCOMP in box.plan.holds:
                     self._filter(programs=True)
-            limits.limit_sanitized(seconds)
+            limits.limit_watched(seconds)
 
         return lock
 

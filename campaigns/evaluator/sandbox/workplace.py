@@ -52,9 +52,9 @@ class Workplace:
         self._build_s = build_s
 
     @property
-    def no_sanitizers(self) -> str:
-        """Why `run_sanitized` would raise NotLocked; "" where it would not."""
-        return self._lock.no_sanitizers
+    def no_watching(self) -> str:
+        """Why `run_watched` would raise NotLocked; "" where it would not."""
+        return self._lock.no_watching
 
     def keep_log(self, text: str) -> None:
         """Make `text`, or the end of it, the build log."""
@@ -69,15 +69,15 @@ class Workplace:
         """
         return self._run(command, self._lock.compiler(self._build_s), self._build_s)
 
-    def run_sanitized(
+    def run_watched(
         self, command: Sequence[str], options: Mapping[str, str], seconds: float
     ) -> Ended:
         """Run a program that holds the candidate and a sanitizer, at most `seconds`.
 
         options: added to its environment. What it leaves running is ended with it. Raises
-        FileNotFoundError when there is no such program, NotLocked as `no_sanitizers` says.
+        FileNotFoundError when there is no such program, NotLocked as `no_watching` says.
         """
-        return self._run(command, self._lock.sanitized(seconds), seconds, {**os.environ, **options})
+        return self._run(command, self._lock.watched(seconds), seconds, {**os.environ, **options})
 
     def _run(
         self,

@@ -18,7 +18,7 @@ from campaigns.evaluator.backends import cuda
 from campaigns.evaluator.builds.compile import check_flags, compile_or_fail
 from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.shared_object import write_source
-from campaigns.evaluator.contract import Fault, Job, Sanitized, Source
+from campaigns.evaluator.contract import Fault, Job, Sanitized, Source, backends
 from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
 from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.contract.programs import (
@@ -91,29 +91,30 @@ def sanitize(subject: Subject, memory: Memory) -> tuple[Sanitized, ...]:
         if subject.job.device == "cpu":
             why = "not applicable: Triton's interpreter runs Python, not the kernel's own accesses"
         return (Sanitized(MEMCHECK, False, note=why),)
-    off, turned_off = subject.place.no_sanitizers, _TURNED_OFF.search(subject.source.text)
+    off, turned_off = subject.place.no_watching, _TURNED_OFF.search(subject.source.text)
     if turned_off:
         off = f"the source turns sanitizers off ({turned_off[0]})"
     if off:
         return tuple(Sanitized(tool, False, note=off) for tool in NAMES[backend])
     try:
-        _write(subject, memory)
+        write_subject(subject, memory)
         return _on_host(subject) if backend == "cpp" else _on_device(subject)
     except (BuildFailed, Unsupported) as error:
         why = f"it could not be built: {headline(str(error))}"
         return tuple(Sanitized(tool, False, note=why) for tool in NAMES[backend])
 
 
-def _write(subject: Subject, memory: Memory) -> None:
-    """Source, harness and inputs, into the runner's folder."""
+def write_subject(subject: Subject, memory: Memory) -> None:
+    """Source, inputs and, but for Python, a harness, into the runner's folder."""
     import torch
 
     check_flags(subject.source.flags)
-    folder, layout = subject.place.folder, subject.layout
-    on_gpu = subject.job.backend == "cuda"
-    write_source(subject.source, folder, ".cu" if on_gpu else ".cpp")
-    types = argument_types(subject.source.text, subject.source.name, layout)
-    (folder / "harness.cpp").write_text(harness.program(layout, types, on_gpu=on_gpu))
+    folder, layout, backend = subject.place.folder, subject.layout, subject.job.backend
+    write_source(subject.source, folder, backends.get(backend).suffix)
+    if backend in NAMES and backend != "triton":
+        types = argument_types(subject.source.text, subject.source.name, layout)
+        text = harness.program(layout, types, on_gpu=backend == "cuda")
+        (folder / "harness.cpp").write_text(text)
     with (folder / harness.INPUTS).open("wb") as file:
         for arg in layout.tensors:
             flat = memory.tensor(layout, 0, arg).reshape(-1).view(torch.uint8)
@@ -148,13 +149,13 @@ def _build_host(subject: Subject, tool: str) -> Path:
 def _run_host(subject: Subject, tool: str, program: Path) -> Sanitized:
     file, place = subject.source.name, subject.place
     (place.folder / harness.OUTPUTS).unlink(missing_ok=True)
-    ended = place.run_sanitized([str(program)], OPTIONS[tool], MOST_S)
+    ended = place.run_watched([str(program)], OPTIONS[tool], MOST_S)
     if tool == ADDRESS:
         # Where undefined behaviour was told first, both speak on standard error.
-        said = f"{_log(place, 'asan')}\n{ended.log}"
+        said = f"{read_log(place, 'asan')}\n{ended.log}"
         faults = logs.address_faults(said, file) or logs.undefined_faults(said, file)
     else:
-        faults = logs.thread_faults(_log(place, "tsan"), file)
+        faults = logs.thread_faults(read_log(place, "tsan"), file)
     if faults or _came_to_the_end(subject):
         return Sanitized(tool, True, faults)
     return Sanitized(tool, False, note=_ended_early(ended.words, ended.log))
@@ -179,8 +180,8 @@ def _run_device(subject: Subject, checker: str, tool: str) -> Sanitized:
     (place.folder / harness.OUTPUTS).unlink(missing_ok=True)
     options = ["--log-file", log, "--show-backtrace", "no", "--print-limit", str(logs.MOST)]
     command = [checker, "--tool", tool, *options, *DEVICE_OPTIONS[tool], "./program"]
-    ended = place.run_sanitized(command, {}, MOST_S)
-    text = _log(place, log)
+    ended = place.run_watched(command, {}, MOST_S)
+    text = read_log(place, log)
     faults = DEVICE_LOGS[tool](text, subject.source.name)
     counted = logs.errors_counted(text)
     if faults or (counted == 0 and _came_to_the_end(subject)):
@@ -202,7 +203,7 @@ def _ended_early(words: str, log: str) -> str:
     return f"it did not come to its end ({words}): {headline(log)}"
 
 
-def _log(place: Workplace, name: str) -> str:
+def read_log(place: Workplace, name: str) -> str:
     """What was written under this name, by whichever process; a sanitizer adds the process id.
 
     The candidate may have left there what it liked, and as much: only plain files are read, and of

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
+
 import torch
 
+from campaigns.evaluator.contract import Case, Phase
 from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.judge.arena_layout import ArenaLayout
+from campaigns.evaluator.judge.correctness.fresh_inputs import EXAMPLE_BITS
 from campaigns.evaluator.judge.correctness.reference_client import served_reference
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.integrity.process_hold import ProcessHold
@@ -45,6 +49,19 @@ class StreamRunner:
     def layouts(self) -> dict[str, Layout]:
         """By case."""
         return self.arenas.layouts
+
+    def fill_slot(self, case: Case) -> Layout:
+        """Fresh inputs of a case in the first slot, for a program of the runner's to read."""
+        layout, channel = self.layouts[case.name], self.channel
+        channel.case, channel.phase = case.name, Phase.CHECK
+        slot = self.arenas.slots(channel, layout, 1)
+        seed = secrets.randbits(EXAMPLE_BITS)
+        given = self.reference.example(case, seed, self._job.device).inputs
+        for arg in layout.tensors:
+            slot.one(arg, 0).copy_(given[arg.name])
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        return layout
 
     def look_alive(self, limit_s: float) -> None:
         """Have the runner, and its device, do next to nothing. Raises CandidateError."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from campaigns.evaluator.contract import Job, MachineCode, Outcome, Phase, Report, Sanitized
 from campaigns.evaluator.contract.errors import one_line, printable
-from campaigns.evaluator.contract.files import load_machine_code, load_sanitized
+from campaigns.evaluator.contract.files import load_machine_code, load_profile, load_sanitized
 from campaigns.evaluator.contract.job import CANDIDATE, INCUMBENT
 from campaigns.evaluator.contract.origins import with_origins
 from campaigns.evaluator.contract.programs import headline
@@ -35,12 +35,9 @@ def with_evidence(report: Report, job: Job, crew: Crew, ended: tuple[str, int | 
     ended: the arm that the report is of, and how its process ended.
     """
     arm, status = ended
-    if job.sanitize and report.outcome is Outcome.PASSED:
-        said = tuple(map(_readable, load_sanitized(crew.build_log(CANDIDATE))))
-        return replace(report, sanitized=said, environment=_placed(report, crew, arm))
-    if job.read_code and report.outcome is Outcome.PASSED:
-        code = load_machine_code(crew.build_log(CANDIDATE))
-        return replace(report, machine_code=_plain(code), environment=_placed(report, crew, arm))
+    if report.outcome is Outcome.PASSED and (job.sanitize or job.counters or job.read_code):
+        found = _left_by_tools(report, job, crew.build_log(CANDIDATE))
+        return replace(found, environment=_placed(report, crew, arm))
     # It was compiled under a name of ours; people know it by theirs.
     source = job.contenders[arm]
     build_log = with_origins(crew.build_log(arm), source.text, one_line(source.name))
@@ -84,6 +81,17 @@ def with_evidence(report: Report, job: Job, crew: Crew, ended: tuple[str, int | 
     )
 
 
+def _left_by_tools(report: Report, job: Job, log: str) -> Report:
+    """What a runner left that judged nothing."""
+    if job.sanitize:
+        return replace(report, sanitized=tuple(map(_readable, load_sanitized(log))))
+    if job.read_code:
+        return replace(report, machine_code=_plain(load_machine_code(log)))
+    counted = load_profile(log)
+    plain = replace(counted, text=printable(counted.text), note=one_line(counted.note))
+    return replace(report, profile=plain)
+
+
 def _died_early(report: Report, crew: Crew, arm: str) -> Record | None:
     """What is known of a process that died before any foreign code was there to be blamed."""
     crashed = report.outcome is Outcome.CRASHED
@@ -117,6 +125,7 @@ def _plain(code: MachineCode) -> MachineCode:
             one,
             name=one_line(one.name),
             calls={one_line(n): times for n, times in one.calls.items()},
+            listing=printable(one.listing),
         )
         for one in code.functions
     )

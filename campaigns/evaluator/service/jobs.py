@@ -18,6 +18,7 @@ from campaigns.evaluator.service.notices import forecast
 BESIDE = {
     "stream": "campaigns.evaluator.screen.serve",
     "sanitize": "campaigns.evaluator.sanitizers.ask",
+    "counters": "campaigns.evaluator.profile.ask",
     "read_code": "campaigns.evaluator.machine_code.ask",
 }
 

@@ -135,7 +135,7 @@ def test_it_does_not_guess_the_permission_for_gpu_counters(kernel):
 def _sandbox(monkeypatch, settings, lacks, *, require="AVAILABLE"):
     settings.KOPT_SANDBOX = require
     found = {"root": True, "holds": {"network": "", "landlock": "7"}, "lacks": lacks}
-    found |= {"no_sanitizers": "", "memory_mib": 512, "memory_by": "watch"}
+    found |= {"no_watching": "", "memory_mib": 512, "memory_by": "watch"}
     answer = json.dumps({"cpu": found})
     monkeypatch.setattr(host_health, "ask_interpreter", lambda arguments, limit_s: answer)
     return {found.name: found for found in host_health.examine_sandbox([CPU])}
@@ -159,7 +159,7 @@ def test_it_says_what_a_missing_layer_costs(monkeypatch, settings, require, stat
 
 def test_it_says_what_an_ordinary_users_gpu_is_exposed_to(monkeypatch, settings):
     lacks = {"mounts": "not used with CUDA by an ordinary user"}
-    found = {"root": False, "holds": {"landlock": "7"}, "lacks": lacks, "no_sanitizers": "held by"}
+    found = {"root": False, "holds": {"landlock": "7"}, "lacks": lacks, "no_watching": "held by"}
     answer = json.dumps({"cuda": found | {"memory_mib": 512, "memory_by": "watch"}})
     monkeypatch.setattr(host_health, "ask_interpreter", lambda arguments, limit_s: answer)
     said = {found.name: found for found in host_health.examine_sandbox([GPU])}

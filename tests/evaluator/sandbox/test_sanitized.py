@@ -98,11 +98,11 @@ def test_it_is_not_kept_from_a_finding_by_what_lies_in_its_folder(run, trap):
 def test_it_runs_none_on_a_gpu_that_nothing_would_hold(workplace, plan):
     holds = {Layer.NETWORK: "", Layer.UID: "", Layer.LANDLOCK: "7", Layer.SECCOMP: ""}
     lacking = replace(plan, kind="cuda", holds=holds)
-    assert lacking.no_sanitizers.endswith("than there is: mounts, processes")
+    assert lacking.no_watching.endswith("than there is: mounts, processes")
     box = RunnerBox(lacking, None, workplace.folder, -1, -1, memory_is_bounded=True)
     with pytest.raises(NotLocked, match="mounts, processes"):
-        Lock(box, 1.0, sanitized=True).sanitized(1.0)
-    assert replace(lacking, kind="cpu").no_sanitizers == ""
+        Lock(box, 1.0, watched=True).watched(1.0)
+    assert replace(lacking, kind="cpu").no_watching == ""
 
 
 def test_it_would_see_an_attempt_that_works(run, place):
@@ -117,7 +117,7 @@ class Open:
 
     files = ()
 
-    def sanitized(self, seconds):
+    def watched(self, seconds):
         return lambda: None
 
     def seal(self, *, programs):
@@ -132,13 +132,13 @@ def workplace(tmp_path):
 
 
 def test_it_ends_one_that_closes_its_output_and_goes_on(workplace):
-    ended = workplace.run_sanitized(["sh", "-c", "exec >&- 2>&-; sleep 60"], {}, 0.5)
+    ended = workplace.run_watched(["sh", "-c", "exec >&- 2>&-; sleep 60"], {}, 0.5)
     assert ended.words == "killed by SIGKILL"
 
 
 def test_it_ends_what_one_leaves_behind(workplace, tmp_path):
     command = "(exec >&- 2>&-; sleep 60) & echo $! >&1; exit 3"
-    ended = workplace.run_sanitized(["sh", "-c", command], {}, 20.0)
+    ended = workplace.run_watched(["sh", "-c", command], {}, 20.0)
     assert ended.words == "exit status 3"
     assert is_gone(int(ended.log))
 
@@ -171,7 +171,7 @@ def is_gone(process):
 
 
 def test_it_gives_options_to_the_program(workplace):
-    ended = workplace.run_sanitized(
+    ended = workplace.run_watched(
         ["sh", "-c", "echo $ASAN_OPTIONS $HOME"], {"ASAN_OPTIONS": "x=1"}, 20.0
     )
     assert ended.log.split() == ["x=1", os.environ["HOME"]]

@@ -38,12 +38,12 @@ CLEAN = {
 class Open:
     """A lock that closes nothing, where sanitizers are let run."""
 
-    no_sanitizers = ""
+    no_watching = ""
 
     def compiler(self, seconds):
         return lambda: None
 
-    sanitized = compiler
+    watched = compiler
 
 
 class Memory:

@@ -8,10 +8,10 @@ from campaigns.evaluator.service.jobs import BESIDE, work_beside
 from tests.evaluator import small
 from tools.shape import judge_modules
 
-ASKED = {"stream": "build", "sanitize": True, "read_code": True}
+ASKED = {"stream": "build", "sanitize": True, "read_code": True, "counters": ("a",)}
 ROOMS = (
     *("screen", "sanitizers", "machine_code", "ceilings", "interpreter", "runner", "sandbox"),
-    *("backends", "problem_code", "service"),
+    *("backends", "problem_code", "profile", "service"),
 )
 
 
