@@ -5,6 +5,7 @@ counter_defs.yaml), resources are columns of its counter_collection.csv, stalls 
 thread trace. A name that NVIDIA's registry has as well means the same here, with work-groups for
 blocks, compute units for SMs and waves for warps. Two are near, no more: memory_pct is the address
 unit's busy time with its waiting, where ncu has a share of throughput; shared_passes are cycles.
+MfmaUtil was reported as wrong for some cards (ROCm/rocprofiler, issue 147).
 
 Bounds are those of Primus-Turbo's guidance (occupancy, matrix pipe, bandwidth, bank conflicts,
 spills) and, of divergence, ncu's for a warp; those of stalled units are ours.

@@ -36,11 +36,8 @@ def _small_grid(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
 def _few_waves(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
     """Blocks for every SM, but not for its room, and nothing at its limit (rule SpeedOfLight)."""
     values = profile.values
-    waves, busiest = (
-        values.get("waves"),
-        max(values.get("sm_pct", 100), values.get("memory_pct", 100)),
-    )
-    grid, sms = values.get("grid"), values.get("sms")
+    waves, grid, sms = (values.get(name) for name in ("waves", "grid", "sms"))
+    busiest = max(values.get("sm_pct", 100.0), values.get("memory_pct", 100.0))
     if waves is None or grid is None or sms is None or grid < sms:
         return None
     if waves >= 1 or busiest >= HIGH_PCT:
