@@ -22,10 +22,14 @@ from campaigns.profiles.kernel_profile import Metric, Unit
 # CDNA: SIMDs of a compute unit, waves and vector registers of a SIMD, the step of registers.
 SIMDS, WAVES, REGISTERS, STEP, WAVE = 4, 8, 512, 8, 64
 DURATION, GRID = "End_Timestamp - Start_Timestamp", "Grid_Size / Workgroup_Size"
-# What the counters of the MI200 series are called, where the MI300 series has another name.
-OLD_NAMES = {
-    f"TCC_EA_{what}_sum": f"TCC_EA0_{what}_sum"
-    for what in ("RDREQ", "RDREQ_32B", "WRREQ", "WRREQ_64B")
+# Other names of the same counters: those of the MI200 series, and derived ones that have two.
+OTHER_NAMES = {
+    **{
+        f"TCC_EA_{what}_sum": f"TCC_EA0_{what}_sum"
+        for what in ("RDREQ", "RDREQ_32B", "WRREQ", "WRREQ_64B")
+    },
+    "FetchSize": "FETCH_SIZE",
+    "WriteSize": "WRITE_SIZE",
 }
 
 

@@ -25,7 +25,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from campaigns.profiles.amd import DEFAULT_COUNTERS, METRICS, OLD_NAMES, CardLimits, completed
+from campaigns.profiles.amd import DEFAULT_COUNTERS, METRICS, OTHER_NAMES, CardLimits, completed
 from campaigns.profiles.kernel_profile import (
     MOST_LAUNCHES,
     GpuVendor,
@@ -66,6 +66,7 @@ class _Dispatch:
     line: int
     shape: dict[str, float]
     values: dict[str, float] = field(default_factory=dict)
+    counted: set[str] = field(default_factory=set)
 
 
 def read_counters(
@@ -155,13 +156,13 @@ def _by_launch(name: str, text: str) -> dict[tuple[str, int], _Dispatch]:
         if len(dispatches) > MOST_LAUNCHES:
             raise ProfileError(name, line, f"over {MOST_LAUNCHES} launches; profile fewer")
         number = _number(row, "Counter_Value", name, line, COUNTERS)
-        counter = OLD_NAMES.get(row["Counter_Name"], row["Counter_Name"])
-        if (metric := BY_COUNTER.get(counter)) is None:
-            continue
-        if metric.name in one.values:
+        counter = row["Counter_Name"]
+        if counter in one.counted:
             words = f"{counter} stands twice for dispatch {row['Dispatch_Id']}"
             raise ProfileError(name, line, f"{words}; accepted: {COUNTERS}")
-        one.values[metric.name] = number * metric.scale
+        one.counted.add(counter)
+        if metric := BY_COUNTER.get(OTHER_NAMES.get(counter, counter)):
+            one.values[metric.name] = number * metric.scale
     seen: dict[str, int] = defaultdict(int)
     found = {}
     for one in dispatches.values():

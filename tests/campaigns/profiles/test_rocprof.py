@@ -69,9 +69,13 @@ def test_r25_what_counters_do_not_tell_is_unknown_by_name():
     assert (found.kind, found.why) == ("unknown", "not counted: waves, dram_pct")
 
 
-def test_the_older_names_of_a_series_are_read_as_the_newer():
-    old = FIRST.replace("MemUnitBusy", "TCC_EA_RDREQ_32B_sum")
-    assert read_counters({"a.csv": old})[0].values["reads_32b"] == 90
+@pytest.mark.parametrize(
+    ("other", "name", "value"),
+    [("TCC_EA_RDREQ_32B_sum", "reads_32b", 90), ("FetchSize", "dram_read_bytes", 90 * 1024)],
+)
+def test_other_names_of_a_counter_are_read_as_the_one(other, name, value):
+    text = FIRST.replace("MemUnitBusy", other)
+    assert read_counters({"a.csv": text})[0].values[name] == value
 
 
 def test_columns_that_an_older_version_lacks_are_not_made_up():
