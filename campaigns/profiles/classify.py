@@ -1,7 +1,8 @@
 """What limits a kernel, by counters: one class, and the second where two are alike (R25).
 
 The first rule that fits counts. Memory is the busiest part of it, caches among them: DRAM alone
-makes a kernel that is limited by L1 or shared memory look idle.
+makes a kernel that is limited by L1 or shared memory look idle. The rules are the same for every
+vendor, by the names that `metrics` gives to its counters.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Classified:
 
 
 def classify(values: Mapping[str, float]) -> Classified:
-    """values: by the names of `metrics.METRICS`. UNKNOWN without a counter that decides."""
+    """values: by the names of `metrics`. UNKNOWN, with what is missing, where that decides."""
     needed = ("duration_us", "waves", "sm_pct", "memory_pct", "dram_pct")
     if missing := [name for name in needed if name not in values]:
         return Classified(Bottleneck.UNKNOWN, None, None, f"not counted: {', '.join(missing)}")
@@ -78,8 +79,9 @@ def _memory(values: Mapping[str, float]) -> Bottleneck:
 
 
 def _compute(values: Mapping[str, float]) -> Bottleneck:
-    tensor, fma = values.get("tensor_pct", 0.0), values.get("fma_pct", 0.0)
-    return Bottleneck.COMPUTE_TENSOR if tensor >= max(fma, 1.0) else Bottleneck.COMPUTE_ALU
+    plain = values.get("fma_pct", values.get("valu_pct", 0.0))
+    by_tensor = values.get("tensor_pct", 0.0) >= max(plain, 1.0)
+    return Bottleneck.COMPUTE_TENSOR if by_tensor else Bottleneck.COMPUTE_ALU
 
 
 def _waiting(values: Mapping[str, float]) -> tuple[Bottleneck, str]:
@@ -94,12 +96,16 @@ def _waiting(values: Mapping[str, float]) -> tuple[Bottleneck, str]:
 
 def worst_stall(values: Mapping[str, float]) -> tuple[str, float]:
     """What most warps wait for, and its share of all stalls; "" and 0 where none was counted."""
-    stalls = {one.name: values[one.name] for one in STALLS if one.name in values}
+    shares = stall_shares(values)
+    worst = max(shares, key=shares.__getitem__, default="")
+    return worst, shares.get(worst, 0.0)
+
+
+def stall_shares(values: Mapping[str, float]) -> dict[str, float]:
+    """Each stall's share of all; nothing where none was counted."""
+    stalls = {name: values[name] for name in STALLS if name in values}
     total = sum(stalls.values())
-    if not total:
-        return "", 0.0
-    worst = max(stalls, key=stalls.__getitem__)
-    return worst, stalls[worst] / total
+    return {name: value / total for name, value in stalls.items()} if total else {}
 
 
 def _as(kind: Bottleneck, why: str) -> Classified:

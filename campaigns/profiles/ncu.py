@@ -5,41 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-from campaigns.profiles.metrics import COUNTERS, METRICS, SCALES, Unit
+from campaigns.profiles.kernel_profile import (
+    MOST_LAUNCHES,
+    KernelProfile,
+    ProfileError,
+    Unit,
+    one_of,
+)
+from campaigns.profiles.metrics import DEFAULT_COUNTERS, METRICS, SCALES
+
+__all__ = ["KernelProfile", "ProfileError", "one_of", "read_raw"]
 
 ACCEPTED = "what `ncu --csv --page raw` prints, with all of its lines"
 FIRST, NAME = "ID", "Kernel Name"
 # Counters that say nothing of a launch.
 NOTHING = ("", "n/a", "no data")
-MOST_LAUNCHES = 10_000
-
-
-class ProfileError(ValueError):
-    """A file that is no profile. line: in it, from 1."""
-
-    def __init__(self, name: str, line: int, words: str) -> None:
-        super().__init__(f"{name}:{line}: {words}")
-
-
-@dataclass(frozen=True, slots=True)
-class KernelProfile:
-    """One launch. values: by the names of `metrics.METRICS`; what was not counted is left out.
-
-    odd: counters that had no number, with what stood there.
-    """
-
-    kernel: str
-    values: dict[str, float]
-    odd: dict[str, str] = field(default_factory=dict)
-
-    def ratio(self, above: str, below: str) -> float | None:
-        """One value over another; None where one is missing or the divisor is 0."""
-        top, bottom = self.values.get(above), self.values.get(below)
-        return top / bottom if top is not None and bottom else None
 
 
 def read_raw(text: str, name: str) -> tuple[KernelProfile, ...]:
@@ -76,25 +57,8 @@ def read_raw(text: str, name: str) -> tuple[KernelProfile, ...]:
     return tuple(found)
 
 
-def one_of(found: Sequence[KernelProfile], pattern: str, name: str) -> KernelProfile:
-    """The first launch of the one kernel that the pattern finds. Raises ProfileError.
-
-    Several kernels are never merged: the numbers of one say nothing of another.
-    """
-    try:
-        hits = [one for one in found if re.search(pattern, one.kernel)]
-    except re.error as error:
-        raise ProfileError(name, 1, f"kernel: {pattern!r} is no pattern: {error}") from None
-    kernels = sorted({one.kernel for one in hits or found})
-    if not hits:
-        raise ProfileError(name, 1, f"kernel: {pattern!r} finds none of {', '.join(kernels)}")
-    if len(kernels) > 1:
-        raise ProfileError(name, 1, f"kernel: {pattern!r} finds several: {', '.join(kernels)}")
-    return hits[0]
-
-
 def _head(cells: list[str], name: str, line: int) -> list[str]:
-    if NAME not in cells or COUNTERS.isdisjoint(cells):
+    if NAME not in cells or set(DEFAULT_COUNTERS).isdisjoint(cells):
         raise ProfileError(name, line, f"no counter that kopt reads; accepted: {ACCEPTED}")
     return cells
 

@@ -1,0 +1,119 @@
+"""What a profile is made of: counters and their meaning, one launch's values, its hot lines (R24).
+
+The readers of every profiler return these, under one set of names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+# More launches in one file are a trace of a program, not a profile of a kernel.
+MOST_LAUNCHES = 10_000
+
+
+class GpuVendor(StrEnum):
+    """Whose counters they are; spelled as in the catalogue of strategies."""
+
+    NVIDIA = "NVIDIA"
+    AMD = "AMD"
+
+
+class Unit(StrEnum):
+    """What a value is in, after reading."""
+
+    PERCENT = "%"
+    US = "µs"
+    BYTES = "bytes"
+    COUNT = ""
+    PER_SM = "per SM"
+    RATIO = "per issued instruction"
+    PER_CYCLE = "per cycle"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """counter: the vendor's name. meaning: ends a sentence that begins with the value.
+
+    scale: what a vendor's value that comes without a unit is multiplied by. good, bad: bounds,
+    both or none; which of them is larger says which way is worse. source: of counter and bounds.
+    """
+
+    name: str
+    counter: str
+    unit: Unit
+    meaning: str
+    good: float | None = None
+    bad: float | None = None
+    scale: float = 1.0
+    source: str = ""
+
+    @property
+    def less_is_worse(self) -> bool:
+        return self.good is not None and self.bad is not None and self.bad < self.good
+
+    def is_bad(self, value: float) -> bool:
+        """Whether the value has come to the bad bound; False where none is known."""
+        if self.bad is None:
+            return False
+        return value < self.bad if self.less_is_worse else value >= self.bad
+
+
+class ProfileError(ValueError):
+    """A file that is no profile. line: in it, from 1."""
+
+    def __init__(self, name: str, line: int, words: str) -> None:
+        super().__init__(f"{name}:{line}: {words}")
+
+
+@dataclass(frozen=True, slots=True)
+class HotLine:
+    """An instruction that waves wait at. stall: its kind, a metric `stall_…`; cycles: of all waves.
+
+    share: of all stalled cycles of the kernel. source: file and line, "" without debug symbols.
+    """
+
+    instruction: str
+    source: str
+    stall: str
+    cycles: float
+    share: float
+    hits: float
+
+
+@dataclass(frozen=True, slots=True)
+class KernelProfile:
+    """One launch. values: by the names of `metrics`; what was not counted is left out.
+
+    odd: counters that had no number, with what stood there. lines: the hottest first, of a trace.
+    """
+
+    kernel: str
+    values: dict[str, float]
+    odd: dict[str, str] = field(default_factory=dict)
+    vendor: GpuVendor = GpuVendor.NVIDIA
+    lines: tuple[HotLine, ...] = ()
+
+    def ratio(self, above: str, below: str) -> float | None:
+        """One value over another; None where one is missing or the divisor is 0."""
+        top, bottom = self.values.get(above), self.values.get(below)
+        return top / bottom if top is not None and bottom else None
+
+
+def one_of(found: Sequence[KernelProfile], pattern: str, name: str) -> KernelProfile:
+    """The first launch of the one kernel that the pattern finds (R23). Raises ProfileError.
+
+    Several kernels are never merged: the numbers of one say nothing of another.
+    """
+    try:
+        hits = [one for one in found if re.search(pattern, one.kernel)]
+    except re.error as error:
+        raise ProfileError(name, 1, f"kernel: {pattern!r} is no pattern: {error}") from None
+    kernels = sorted({one.kernel for one in hits or found})
+    if not hits:
+        raise ProfileError(name, 1, f"kernel: {pattern!r} finds none of {', '.join(kernels)}")
+    if len(kernels) > 1:
+        raise ProfileError(name, 1, f"kernel: {pattern!r} finds several: {', '.join(kernels)}")
+    return hits[0]
