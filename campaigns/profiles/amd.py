@@ -5,7 +5,7 @@ counter_defs.yaml), resources are columns of its counter_collection.csv, stalls 
 thread trace. A name that NVIDIA's registry has as well means the same here, with work-groups for
 blocks, compute units for SMs and waves for warps. Two are near, no more: memory_pct is the address
 unit's busy time with its waiting, where ncu has a share of throughput; shared_passes are cycles.
-MfmaUtil was reported as wrong for some cards (ROCm/rocprofiler, issue 147).
+ROCm/rocprofiler's issue 147 calls MfmaUtil incorrect.
 
 Bounds are those of Primus-Turbo's guidance (occupancy, matrix pipe, bandwidth, bank conflicts,
 spills) and, of divergence, ncu's for a warp; those of stalled units are ours.
@@ -13,14 +13,13 @@ spills) and, of divergence, ncu's for a warp; those of stalled units are ours.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 
+from campaigns.evaluator.contract import Resources
 from campaigns.profiles.kernel_profile import Metric, Unit
+from campaigns.profiles.occupancy import Occupancy, SmLimits, occupancy
 
-# CDNA: SIMDs of a compute unit, waves and vector registers of a SIMD, the step of registers.
-SIMDS, WAVES, REGISTERS, STEP, WAVE = 4, 8, 512, 8, 64
 DURATION, GRID = "End_Timestamp - Start_Timestamp", "Grid_Size / Workgroup_Size"
 # Other names of the same counters: those of the MI200 series, and derived ones that have two.
 OTHER_NAMES = {
@@ -117,19 +116,15 @@ DEFAULT_COUNTERS = tuple(one.counter for one in _COUNTED)
 
 
 @dataclass(frozen=True, slots=True)
-class CardLimits:
-    """What counters do not say of a card; the caller knows it. Raises ValueError below 1.
+class Card:
+    """What counters do not say of a card; the caller knows it from cited values.
 
-    lds_bytes: of one compute unit, 65536 before gfx950. dram_bytes_per_s: its peak.
+    holds: of one compute unit. dram_bytes_per_s: its peak.
     """
 
     compute_units: int
-    lds_bytes: int
     dram_bytes_per_s: float
-
-    def __post_init__(self) -> None:
-        if not all(math.isfinite(each) and each >= 1 for each in astuple(self)):
-            raise ValueError(f"{self}: numbers from 1 are accepted")
+    holds: SmLimits
 
 
 Formula = Callable[[Mapping[str, float]], float]
@@ -154,7 +149,7 @@ FORMULAS: tuple[tuple[str, tuple[str, ...], Formula], ...] = (
 )
 
 
-def completed(counted: Mapping[str, float], card: CardLimits | None = None) -> dict[str, float]:
+def completed(counted: Mapping[str, float], card: Card | None = None) -> dict[str, float]:
     """The values, with those that follow from them (R30). What was counted stays as it is.
 
     Without a card there is no waves, dram_pct, sms, occupancy_most_pct or limit_…: nothing is
@@ -170,36 +165,28 @@ def completed(counted: Mapping[str, float], card: CardLimits | None = None) -> d
     return values if card is None else {**_on_card(values, card), **values}
 
 
-def _on_card(values: Mapping[str, float], card: CardLimits) -> dict[str, float]:
+def _on_card(values: Mapping[str, float], card: Card) -> dict[str, float]:
     found: dict[str, float] = {"sms": card.compute_units}
     moved = values.get("dram_read_bytes"), values.get("dram_write_bytes")
     time_us = values.get("duration_us")
     if time_us and moved[0] is not None and moved[1] is not None:
         per_s = (moved[0] + moved[1]) / time_us * 1e6
         found["dram_pct"] = 100 * per_s / card.dram_bytes_per_s
-    limits = _limits(values, card)
-    found |= limits
-    if (fit := min(limits.values(), default=0)) and "grid" in values:
-        waves = fit * math.ceil(values["block"] / WAVE)
-        found["occupancy_most_pct"] = 100 * waves / (SIMDS * WAVES)
-        found["waves"] = values["grid"] / (card.compute_units * fit)
+    fits = _fitting(values, card)
+    if fits:
+        names = {"shared memory": "shared"}
+        found |= {f"limit_{names.get(name, name)}": blocks for name, blocks in fits.by.items()}
+        if fits.blocks and "grid" in values:
+            found["occupancy_most_pct"] = 100 * fits.share
+            found["waves"] = values["grid"] / (card.compute_units * fits.blocks)
     return found
 
 
-def _limits(values: Mapping[str, float], card: CardLimits) -> dict[str, float]:
-    """Work-groups of a compute unit by each resource; nothing where one was not counted.
-
-    Source: FlyDSL's kernel-trace analysis, without its scalar registers.
-    """
+def _fitting(values: Mapping[str, float], card: Card) -> Occupancy | None:
+    """Work-groups of a compute unit by each resource; None where one was not counted."""
     needed = ("block", "registers", "sum_registers", "shared_bytes")
     block, registers, sums, shared = (values.get(name) for name in needed)
     if not block or registers is None or sums is None or shared is None:
-        return {}
-    a_group = math.ceil(block / WAVE)
-    each = STEP * math.ceil(max(registers + sums, 1) / STEP)
-    found = {
-        "limit_registers": SIMDS * min(WAVES, REGISTERS // each) // a_group,
-        "limit_warps": SIMDS * WAVES // a_group,
-    }
-    # A kernel without LDS is not limited by it.
-    return found | ({"limit_shared": card.lds_bytes // shared} if shared else {})
+        return None
+    used = Resources(int(registers + sums) or 1, shared_bytes=int(shared), threads=int(block))
+    return occupancy(used, card.holds)

@@ -25,7 +25,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from campaigns.profiles.amd import DEFAULT_COUNTERS, METRICS, OTHER_NAMES, CardLimits, completed
+from campaigns.profiles.amd import DEFAULT_COUNTERS, METRICS, OTHER_NAMES, Card, completed
 from campaigns.profiles.kernel_profile import (
     MOST_LAUNCHES,
     GpuVendor,
@@ -69,9 +69,7 @@ class _Dispatch:
     counted: set[str] = field(default_factory=set)
 
 
-def read_counters(
-    files: Mapping[str, str], card: CardLimits | None = None
-) -> tuple[KernelProfile, ...]:
+def read_counters(files: Mapping[str, str], card: Card | None = None) -> tuple[KernelProfile, ...]:
     """The launches in the order of the first file. files: name → text, one a pass.
 
     Passes are runs of their own: a kernel's nth launch of one is its nth of the others. Where a

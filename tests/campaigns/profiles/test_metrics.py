@@ -9,6 +9,7 @@ from campaigns.profiles.kernel_profile import GpuVendor, Metric, Unit
 from campaigns.profiles.metrics import DEFAULT_COUNTERS, METRICS, REGISTRIES, metric_of
 from knowledge.exchange.importer import SHIPPED
 from tests.campaigns.profiles.test_known_kernels import RECORDED
+from tests.campaigns.profiles.test_occupancy import MI300X
 
 NVIDIA, AMD = GpuVendor.NVIDIA, GpuVendor.AMD
 
@@ -87,7 +88,7 @@ def test_r30_what_follows_from_counters_follows_by_formula(counted, name, value)
     ],
 )
 def test_what_fits_a_compute_unit_follows_from_its_card(registers, sums, shared, block, fit, most):
-    card = amd.CardLimits(304, 65536, 5.3e12)
+    card = amd.Card(304, 5.3e12, MI300X)
     counted = {
         "registers": registers,
         "sum_registers": sums,
@@ -99,9 +100,3 @@ def test_what_fits_a_compute_unit_follows_from_its_card(registers, sums, shared,
     limits = [value for name, value in found.items() if name.startswith("limit_")]
     assert (min(limits), found["occupancy_most_pct"], found["waves"]) == (fit, most, 2 / fit)
     assert "waves" not in amd.completed(counted)
-
-
-@pytest.mark.parametrize("wrong", [0, -1, float("nan"), float("inf")])
-def test_a_card_has_what_it_is_said_to_have(wrong):
-    with pytest.raises(ValueError, match="numbers from 1 are accepted"):
-        amd.CardLimits(304, 65536, wrong)

@@ -9,17 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.profiles.amd import CardLimits
+from campaigns.profiles.amd import Card
 from campaigns.profiles.classify import classify
 from campaigns.profiles.findings import findings
 from campaigns.profiles.kernel_profile import GpuVendor, ProfileError, one_of
 from campaigns.profiles.rocprof import read_counters, read_trace
+from tests.campaigns.profiles.test_occupancy import MI300X
 
 FOLDER = Path(__file__).parent / "rocprof"
 PASSES = {name: (FOLDER / name).read_text() for name in ("pass_1.csv", "pass_2.csv")}
 FIRST = PASSES["pass_1.csv"]
 TRACE = (FOLDER / "stats.csv").read_text()
-CARD = CardLimits(304, 65536, 5.3e12)
+CARD = Card(304, 5.3e12, MI300X)
 
 
 def refused(files, words):
