@@ -48,7 +48,7 @@ def findings(
 ) -> tuple[ProfileFinding, ...]:
     """All that hold: the sure ones first, and then the largest share of the time.
 
-    multiplies: it multiplies matrices. least_bytes: what it has to read of memory at least; raises
+    multiplies: it multiplies matrices. least_bytes: what it has to move of memory at least; raises
     ValueError below 1. Without them the patterns that need them say nothing.
     """
     work = KernelWork(multiplies, least_bytes)

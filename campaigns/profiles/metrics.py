@@ -39,6 +39,12 @@ SCALES: dict[str, tuple[Unit, float]] = {
 }
 
 
+def metric_words(name: str, value: float, vendor: GpuVendor = GpuVendor.NVIDIA) -> str:
+    """The value with its unit and meaning. Raises UnknownMetricError."""
+    metric = metric_of(name, vendor)
+    return f"{value:,.4g}{f' {metric.unit}' if metric.unit else ''} {metric.meaning}"
+
+
 class UnknownMetricError(KeyError):
     """A name that a vendor's hardware does not count; nothing stands in for it."""
 

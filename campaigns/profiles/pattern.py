@@ -26,7 +26,7 @@ class Confidence(StrEnum):
 class KernelWork:
     """What counters do not say of a launch. Raises ValueError for bytes below 1.
 
-    multiplies: it multiplies matrices. least_bytes: what it has to read of memory at least.
+    multiplies: it multiplies matrices. least_bytes: what it has to move of memory at least.
     """
 
     multiplies: bool = False

@@ -27,6 +27,7 @@ LOCAL = 0.05
 OVER, THRASH, L2_FINDS_PCT = 1.2, 1.5, 50.0
 # Reads of 32 bytes among all that leave L2: FlyDSL takes less for whole lines.
 SMALL_READS = 0.05
+_MOVED = ("dram_read_bytes", "dram_write_bytes")
 
 
 def _uncoalesced(word: str) -> Check:
@@ -99,8 +100,8 @@ def _thrash(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
         return None
     over = _over(profile, work)
     if over is not None and over >= THRASH:
-        words = f"L2 finds {hit:.0f} %, and DRAM is read {over:.1f} times"
-        return CounterSign(words, ("l2_hit_pct", "dram_read_bytes"), 1 - 1 / over)
+        words = f"L2 finds {hit:.0f} %, and DRAM moves {over:.1f} times the least bytes"
+        return CounterSign(words, ("l2_hit_pct", *_MOVED), 1 - 1 / over)
     if over is None and work.multiplies and profile.values.get("dram_pct", 0.0) >= HIGH_PCT:
         words = f"L2 finds {hit:.0f} % of what a product of matrices reads again"
         return CounterSign(words, ("l2_hit_pct", "dram_pct"))
@@ -111,13 +112,16 @@ def _over_fetch(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
     over = _over(profile, work)
     if over is None or over < OVER:
         return None
-    words = f"DRAM is read {over:.2f} times, all bytes once is the least"
-    return CounterSign(words, ("dram_read_bytes",), 1 - 1 / over)
+    words = f"DRAM moves {over:.2f} times the least bytes"
+    return CounterSign(words, _MOVED, 1 - 1 / over)
 
 
 def _over(profile: KernelProfile, work: KernelWork) -> float | None:
-    read = profile.values.get("dram_read_bytes")
-    return None if read is None or work.least_bytes is None else read / work.least_bytes
+    """What is written may stay in L2, so this is the least that it can be."""
+    read, written = (profile.values.get(f"dram_{way}_bytes") for way in ("read", "write"))
+    if read is None or written is None or work.least_bytes is None:
+        return None
+    return (read + written) / work.least_bytes
 
 
 def _small_reads(profile: KernelProfile, work: KernelWork) -> CounterSign | None:

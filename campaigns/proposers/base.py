@@ -79,6 +79,18 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True)
+class Pointed:
+    """A finding of the incumbent's profile, with what proposers may call the strategies against it.
+
+    cites: its name in `proposers.evidence`. words: what was counted.
+    """
+
+    cites: str
+    words: str
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class TriedElsewhere:
     """An idea that another campaign tried in this context, and that did not work (R36).
 
@@ -106,7 +118,8 @@ class Situation:
     directions: strategies that a stagnation review named since the last gain, the most different
     first; empty without one. limits: of the chip, as far as known. element_bytes: the size of what
     the kernel works on, at least. product: where it multiplies matrices, what is known of that.
-    learned: what experience recommends, best first. spent: what it says did not work.
+    pointed: what the incumbent's profile points at. learned: what experience recommends, best
+    first. spent: what it says did not work.
     """
 
     problem: str
@@ -120,6 +133,7 @@ class Situation:
     seed: int = 0
     classes: tuple[str, ...] = ()
     directions: tuple[str, ...] = ()
+    pointed: tuple[Pointed, ...] = ()
     learned: tuple[Advice, ...] = ()
     limits: DeviceLimits = NO_LIMITS
     element_bytes: int = 1
@@ -135,7 +149,8 @@ class Hypothesis:
     reaches real use. work_us, step_us: of a weight cache (W1) what it leaves out once a step, and
     one step of the real use, both measured.
     scope: the config class that it is about, one of `Situation.classes`; "" for all cases.
-    follows: the uuids of the entries of experience that it follows.
+    follows: the uuids of the entries of experience that it follows. cites: what of the incumbent's
+    profile it rests on, by the names of `proposers.evidence.ProfileFact.sentences`.
     """
 
     strategy: str
@@ -153,6 +168,7 @@ class Hypothesis:
     step_us: float | None = None
     scope: str = ""
     follows: tuple[str, ...] = ()
+    cites: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Reads the facts about an incumbent that the flow puts into `Situation.evidence`.
 
 Shape: {"cores": int, "cases": [{"case": str, "time_us": float, "floor_us": float, "bound":
-"memory" | "compute", "gb_per_s": float, "gflop_per_s": float, "citation": str}, …]}.
+"memory" | "compute", "gb_per_s": float, "gflop_per_s": float, "citation": str}, …],
+"profile": the fields of `ProfileFact`}.
 Everything is optional; missing facts are reported as missing and never guessed.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -57,11 +58,70 @@ class CaseFact:
 
 
 @dataclass(frozen=True, slots=True)
+class FindingFact:
+    """A pattern in the incumbent's counters. share: of its time, at most; None is not told."""
+
+    name: str
+    words: str
+    strategies: tuple[str, ...] = ()
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileFact:
+    """What a profiler counted of the incumbent's longest kernel on one case.
+
+    limit: of `Bottleneck`; first, second: the parts of a mixed one. why: in numbers. counted:
+    metric → its value in words.
+    """
+
+    case: str
+    kernel: str
+    limit: Bottleneck
+    why: str = ""
+    first: Bottleneck | None = None
+    second: Bottleneck | None = None
+    findings: tuple[FindingFact, ...] = ()
+    counted: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def limits(self) -> tuple[Bottleneck, ...]:
+        """Every class that a strategy may be for."""
+        return tuple(one for one in (self.limit, self.first, self.second) if one)
+
+    @property
+    def sentences(self) -> dict[str, str]:
+        """What a hypothesis may cite (R27): by a name, in words with its numbers."""
+        parts = " and ".join(one.words for one in (self.first, self.second) if one)
+        limit = f"{self.limit.words}{f' ({parts})' if parts else ''}"
+        whose = f"{self.kernel} on {self.case}"
+        found = {LIMIT: f"{whose}: limited by {limit}: {self.why}"}
+        for one in self.findings:
+            most = f", at most {share(one.share)} of its time" if one.share is not None else ""
+            found[f"{FINDING}{one.name}"] = f"{whose}: {one.words}{most}"
+        for name, words in self.counted.items():
+            found[f"{METRIC}{name}"] = f"{whose}: {words}"
+        return found
+
+
+# How the names begin by which a hypothesis cites a profile.
+LIMIT, FINDING, METRIC = "limit", "finding:", "metric:"
+
+
+def cites_profile(name: str) -> bool:
+    return name == LIMIT or name.startswith((FINDING, METRIC))
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
-    """All cases of the incumbent, and the cores of the machine that measures (None: unknown)."""
+    """All cases of the incumbent, and the cores of the machine that measures (None: unknown).
+
+    profile: None where nothing counted.
+    """
 
     cases: tuple[CaseFact, ...] = ()
     cores: int | None = None
+    profile: ProfileFact | None = None
 
     @property
     def share(self) -> float | None:
@@ -76,9 +136,10 @@ class Facts:
         return bounds.pop() if len(bounds) == 1 else ""
 
     def sentences(self) -> tuple[str, ...]:
-        """One line per case, furthest from its floor first."""
+        """What limits it, where that was counted; then a line per case, furthest from its floor first."""
         ranked = sorted(self.cases, key=lambda case: 1.0 if case.share is None else case.share)
-        return tuple(case.sentence() for case in ranked) or (NOTHING,)
+        counted = (self.profile.sentences[LIMIT],) if self.profile else ()
+        return (*counted, *(case.sentence() for case in ranked)) or (NOTHING,)
 
 
 def read_facts(evidence: Mapping[str, Any]) -> Facts:
@@ -87,7 +148,11 @@ def read_facts(evidence: Mapping[str, Any]) -> Facts:
 
 
 def bottleneck_of(facts: Facts) -> Bottleneck:
-    """What limits the incumbent by the roofline, which knows no more than memory and compute."""
+    """What limits the incumbent: by its counters, else by the roofline, which knows no more than
+    memory and compute.
+    """
+    if facts.profile and facts.profile.limit is not Bottleneck.UNKNOWN:
+        return facts.profile.limit
     bounds = {case.bound for case in facts.cases if case.bound}
     if len(bounds) > 1:
         return Bottleneck.MIXED

@@ -11,6 +11,7 @@ from django.utils.text import slugify
 from campaigns.evaluator.contract import Source
 from campaigns.evaluator.contract.programs import TUNING, is_tuning
 from campaigns.proposers.base import Hypothesis, MetricDirection
+from campaigns.proposers.evidence import cites_profile
 from campaigns.rules.verdict.buckets import Bucket
 
 # Field → the most characters of it.
@@ -52,7 +53,8 @@ class HandedIn:
 
     source: the text of the candidate. file_name: what it was read from; "" where it was typed.
     metric, direction, amount: what should move, "down" or "up", and by which share ("8%" or 0.08).
-    evidence: names of the cases whose facts about the incumbent the hypothesis rests on. strategy:
+    evidence: names of the facts about the incumbent that the hypothesis rests on: cases and, where
+    it was profiled, at least one finding or metric. strategy:
     a name of the catalogue; "" names it after the title. flags: for the compiler, with spaces
     between; None: those of the incumbent.
     """
@@ -81,7 +83,7 @@ class HandedIn:
 def read_hypothesis(handed: HandedIn, facts: Mapping[str, str]) -> Hypothesis:
     """The hypothesis that was handed in, with all of its fields (R27, R33).
 
-    facts: case → what was measured of the incumbent, in words. Raises SubmissionRefused for the
+    facts: name → what was measured of the incumbent, in words. Raises SubmissionRefused for the
     first field that is missing or wrong.
     """
     _require_whole(handed, facts)
@@ -90,9 +92,7 @@ def read_hypothesis(handed: HandedIn, facts: Mapping[str, str]) -> Hypothesis:
         if len(said) > most or "\0" in said:
             raise SubmissionRefused(name, f"{len(said)} characters; accepted: text, at most {most}")
     amount = _amount(handed)
-    for case in handed.evidence:
-        if case not in facts:
-            raise SubmissionRefused("evidence", f"{case!r:.100}; accepted: {', '.join(facts)}")
+    _require_evidence(handed.evidence, facts)
     for name, accepted in (("direction", tuple(MetricDirection)), ("bucket", BUCKETS)):
         said = getattr(handed, name)
         if said not in accepted:
@@ -111,14 +111,26 @@ def read_hypothesis(handed: HandedIn, facts: Mapping[str, str]) -> Hypothesis:
         risks=handed.risks.strip(),
         params={},
         bucket=Bucket(handed.bucket),
+        cites=tuple(filter(cites_profile, dict.fromkeys(handed.evidence))),
     )
+
+
+def _require_evidence(named: Iterable[str], facts: Mapping[str, str]) -> None:
+    """What is named is known, and of a profile at least one (R27, law 4)."""
+    for name in named:
+        if name not in facts:
+            raise SubmissionRefused("evidence", f"{name!r:.100}; accepted: {', '.join(facts)}")
+    counted = [name for name in facts if cites_profile(name)]
+    if counted and not any(map(cites_profile, named)):
+        words = "the incumbent was profiled, so name a finding or a metric of it"
+        raise SubmissionRefused("evidence", f"{words}; accepted: {', '.join(counted)}")
 
 
 def _require_whole(handed: HandedIn, facts: Mapping[str, str]) -> None:
     """Every field that is needed is there, and is text where it has to be."""
     _require_texts(handed)
     needed = {
-        "evidence": f"is needed; accepted: one or more of the cases {', '.join(facts)}",
+        "evidence": f"is needed; accepted: one or more of {', '.join(facts)}",
         "direction": f"is needed; accepted: {', '.join(MetricDirection)}",
         "source": "is needed, as text",
     }

@@ -9,8 +9,8 @@ import msgspec
 
 from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign, Review, Submission, Verdict
-from campaigns.proposers.base import Attempt, Draft, Hypothesis, Situation, Variant
-from campaigns.proposers.evidence import read_facts
+from campaigns.proposers.base import Attempt, Draft, Hypothesis, Pointed, Situation, Variant
+from campaigns.proposers.evidence import FINDING, Facts, read_facts
 from campaigns.records.cases import classes_by_case
 from campaigns.records.rounds import evidence_of, tried_in
 from campaigns.records.stop_history import masked_rounds
@@ -18,6 +18,7 @@ from campaigns.records.submissions import waiting_in
 from campaigns.records.target.device_limits import device_limits, product_of
 from campaigns.rules.verdict.decision import UNJUDGED, Reason, VerdictWord
 from campaigns.spaces.find import ELEMENT_BYTES
+from knowledge.models import Strategy
 
 
 def situation_of(campaign: Campaign) -> Situation:
@@ -37,6 +38,7 @@ def situation_of(campaign: Campaign) -> Situation:
         device_kind=campaign.platform.kind,
         history=_history(campaign),
         evidence=evidence.facts if evidence else {},
+        pointed=_pointed(read_facts(evidence.facts if evidence else {})),
         seed=campaign.seed + campaign.rounds.count(),
         classes=tuple(filter(None, dict.fromkeys(classes_by_case(campaign.case_rows).values()))),
         directions=tuple(way["strategy"] for way in named),
@@ -47,13 +49,35 @@ def situation_of(campaign: Campaign) -> Situation:
 
 
 def facts_about(campaign: Campaign) -> dict[str, str]:
-    """Case → what was measured of the present incumbent, in words; a hypothesis rests on it (R27).
+    """Name → what was measured of the present incumbent, in words; a hypothesis rests on it (R27).
 
-    Empty where there is no incumbent, and for the moments in which its facts are gathered.
+    Its cases first, then what limits it, findings and metrics of its profile. Empty where there is
+    no incumbent, and for the moments in which its facts are gathered.
     """
     evidence = evidence_of(campaign) if campaign.incumbent_id else None
-    cases = read_facts(evidence.facts).cases if evidence else ()
-    return {case.case: case.sentence() for case in cases}
+    if evidence is None:
+        return {}
+    facts = read_facts(evidence.facts)
+    counted = facts.profile.sentences if facts.profile else {}
+    return {case.case: case.sentence() for case in facts.cases} | counted
+
+
+def _pointed(facts: Facts) -> tuple[Pointed, ...]:
+    """Findings of the profile, by every name of the strategies against them."""
+    if facts.profile is None:
+        return ()
+    wanted = {slug for one in facts.profile.findings for slug in one.strategies}
+    rows = Strategy.objects.filter(slug__in=wanted)
+    names = {row.slug: (row.slug, *row.aliases, *row.recipes) for row in rows}
+    sentences = facts.profile.sentences
+    return tuple(
+        Pointed(
+            cites=f"{FINDING}{one.name}",
+            words=sentences[f"{FINDING}{one.name}"],
+            names=frozenset(name for slug in one.strategies for name in names.get(slug, (slug,))),
+        )
+        for one in facts.profile.findings
+    )
 
 
 def _history(campaign: Campaign) -> tuple[Attempt, ...]:

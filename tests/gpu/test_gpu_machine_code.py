@@ -12,7 +12,7 @@ from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.passport import v0_job
 from campaigns.evaluator.contract import Protocol
 from campaigns.evaluator.contract.problem_reader import load_problem
-from campaigns.steps.measuring.evaluate import read_code
+from campaigns.steps.measuring.explain import read_code
 
 SOFTMAX = Path(__file__).parents[2] / "campaigns" / "problems" / "softmax"
 

@@ -200,13 +200,15 @@ class MachineCode:
 class Profile:
     """What a profiler counted while a candidate computed one case.
 
-    text: what the tool wrote, to be read by `campaigns.profiles`. note: why there is none. The
-    process that it watched held the candidate, so it informs, and no verdict rests on it.
+    text: what the tool wrote of so many calls, to be read by `campaigns.profiles`. note: why there
+    is none. The process that it watched held the candidate, so it informs, and no verdict rests on
+    it.
     """
 
     tool: str
     case: str
     text: str = ""
+    calls: int = 1
     note: str = ""
 
 

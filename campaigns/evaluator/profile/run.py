@@ -19,11 +19,12 @@ from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
 from campaigns.evaluator.contract.programs import headline, nvcc, toolkit_program
 from campaigns.evaluator.profile import calls
 from campaigns.evaluator.sandbox.lock import NotLocked
+from campaigns.evaluator.sanitizers import harness
 from campaigns.evaluator.sanitizers.run import Subject, read_log, write_subject
 
 NCU, LOG = "ncu", "profile.csv"
-# Three launches tell how stable a counter is (R23).
-CALLS = 3
+# Several launches tell how stable a counter is (R23). The harness's first call is not counted.
+CALLS = {"triton": 3, "cuda": harness.CALLS - 1}
 MOST_LAUNCHES = 48
 MOST_S = 60.0
 TEXT_CHARACTERS = 96 * 1024
@@ -66,7 +67,7 @@ def count(subject: Subject, memory: Memory) -> Profile:
             return Profile(NCU, case, note=words)
     if ended.status or not text:
         return Profile(NCU, case, note=f"{ended.words}: {headline(said)}")
-    return Profile(NCU, case, text)
+    return Profile(NCU, case, text, CALLS[job.backend])
 
 
 def _options(own: Sequence[str], counters: Sequence[str]) -> list[str]:
@@ -100,7 +101,7 @@ def _cuda_program(subject: Subject) -> list[str]:
 
 def _python_program(subject: Subject) -> list[str]:
     (subject.place.folder / calls.LAYOUT).write_bytes(pickle.dumps(subject.layout))
-    return [sys.executable, "-m", calls.__name__, subject.job.device, str(CALLS)]
+    return [sys.executable, "-m", calls.__name__, subject.job.device, str(CALLS["triton"])]
 
 
 PROGRAMS = {"cuda": _cuda_program, "triton": _python_program}

@@ -31,7 +31,7 @@ from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.verdict.report_words import code_words, function_words, notes_of
 from campaigns.rules.verdict.sanitizers import found_words, passed
 from campaigns.steps.lifecycle.create_campaign import protocol_for
-from campaigns.steps.measuring.evaluate import read_code, sanitize
+from campaigns.steps.measuring.explain import read_code, sanitize
 from campaigns.steps.problems import Floors, find_problem, floors_here
 from campaigns.syntax.findings.find import findings_of
 

@@ -14,6 +14,7 @@ from campaigns.proposers.search.ideas import (
     Idea,
     advised,
     flag_ideas,
+    pointed_at,
     recipe_ideas,
     space_ideas,
     told_ideas,
@@ -91,11 +92,13 @@ def _by_people(
 ) -> Iterator[Way]:
     """Techniques that no recipe rewrites and that can fit here."""
     tried = {names.slug(each.strategy, situation.backend) for each in situation.history}
-    bound = read_facts(situation.evidence).bound
+    facts = read_facts(situation.evidence)
+    bounds = facts.profile.limits if facts.profile else (facts.bound,)
+    shown = {name for one in situation.pointed for name in one.names}
     for each in strategies:
         if each.kind != TECHNIQUE or each.recipes or each.slug in tried:
             continue
-        suits = is_for(each.limits, bound)
+        suits = each.slug in shown or any(is_for(each.limits, bound) for bound in bounds)
         backend, op = situation.backend, situation.op
         fit = applies(each, backend=backend, op=op, vendor=place.vendor, arch=place.arch)
         if fit and (suits or not {*each.limits} <= BY_ROOFLINE):
@@ -157,7 +160,7 @@ def open_ideas(situation: Situation) -> list[Idea]:
             known = advised(idea, situation)
             if known is None or (known.strategy, dict(known.params)) in tried:
                 continue
-            capped = replace(known, expected=min(known.expected, room))
+            capped = replace(pointed_at(known, situation), expected=min(known.expected, room))
             if capped.expected >= LEAST_EXPECTED:
                 found.append(capped)
     return found

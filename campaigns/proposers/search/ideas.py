@@ -22,7 +22,7 @@ from campaigns.proposers.base import (
     Values,
     Variant,
 )
-from campaigns.proposers.evidence import Facts, read_facts
+from campaigns.proposers.evidence import LIMIT, Facts, read_facts
 from campaigns.proposers.recipes.base import recipes
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.spaces.find import space_of
@@ -58,14 +58,15 @@ class IdeaRank(IntEnum):
 
     SPENT = 0  # it did not work elsewhere
     OWN = 1
-    RECOMMENDED = 2
+    POINTED = 2  # the incumbent's profile shows what it is against
+    RECOMMENDED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Idea:
     """One possible round. expected: the speed-up hoped for (1.2 = 1.2x faster).
 
-    follows: the uuids of the entries of experience that it follows.
+    follows: the uuids of the entries of experience that it follows. cites: see `Hypothesis`.
     """
 
     strategy: str
@@ -79,6 +80,7 @@ class Idea:
     category: Category
     rank: IdeaRank = IdeaRank.OWN
     follows: tuple[str, ...] = ()
+    cites: tuple[str, ...] = ()
     sweep: SweepPlan | None = None
 
     @property
@@ -87,13 +89,17 @@ class Idea:
         return self.rank, self.expected, self.strategy
 
     def draft(self, facts: Facts) -> Draft:
-        """The round to propose, with the numbers it rests on."""
+        """The round to propose, with the numbers it rests on (R27)."""
+        counted = facts.profile.sentences if facts.profile else {}
+        # Where nothing points at it, what limits the kernel is the reason to try it.
+        cites = self.cites or ((LIMIT,) if counted else ())
+        told = (counted[name] for name in cites if name != LIMIT and name in counted)
         hypothesis = Hypothesis(
             strategy=self.strategy,
             title=self.title,
             change=self.change,
             rationale=self.rationale,
-            evidence=facts.sentences(),
+            evidence=(*told, *facts.sentences()),
             expected_metric="time per call",
             expected_direction=MetricDirection.DOWN,
             expected_amount=round(1.0 - 1.0 / self.expected, 3),
@@ -101,6 +107,7 @@ class Idea:
             params=self.params,
             bucket=Bucket.K1,
             follows=self.follows,
+            cites=cites,
         )
         return Draft(hypothesis, self.candidates, self.sweep)
 
@@ -137,6 +144,15 @@ def advised(idea: Idea, situation: Situation) -> Idea | None:
         return told
     change = f"{best[0].label}: it worked best in this context before."
     return replace(told, change=change, candidates=(best[0],), params=dict(best[0].params))
+
+
+def pointed_at(idea: Idea, situation: Situation) -> Idea:
+    """The idea with what the incumbent's profile shows for it, and the place that this gives it."""
+    found = [one for one in situation.pointed if idea.strategy in one.names]
+    if not found:
+        return idea
+    rank = max(idea.rank, IdeaRank.POINTED) if idea.rank is not IdeaRank.SPENT else idea.rank
+    return replace(idea, rank=IdeaRank(rank), cites=tuple(one.cites for one in found))
 
 
 def values_of(variant: Variant) -> Values:

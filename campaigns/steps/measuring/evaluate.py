@@ -18,10 +18,8 @@ from campaigns.devices.discover import Device
 from campaigns.devices.environment import environment_of
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.idle import is_gated
-from campaigns.devices.launch import Beat
-from campaigns.devices.passport import Measurer
 from campaigns.devices.processes import ClaimLost, is_gone, is_here, tempdir, worker_of
-from campaigns.evaluator.contract import Case, Job, MachineCode, Outcome, Phase, Report, Sanitized
+from campaigns.evaluator.contract import Case, Job, Outcome, Phase, Report
 from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import Campaign, Cause, Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.evaluation import CARD, GATE, PROTOCOL
@@ -42,6 +40,7 @@ from campaigns.steps.measuring.baselines import (
     torch_job,
 )
 from campaigns.steps.measuring.claims import ClaimHeartbeat, begin, renew_connection
+from campaigns.steps.measuring.explain import count_kernels, read_code, sanitize
 from campaigns.steps.measuring.results import not_measured, record_report, save_result
 from campaigns.steps.measuring.sweep import help_search, sweep
 from campaigns.steps.measuring.waits import end_wait, wait_for_device
@@ -182,6 +181,7 @@ def _trial(
         report = replace(report, sanitized=sanitize(job, context.service, beat))
     if evaluation.traits.reads_code:
         report = replace(report, machine_code=read_code(job, context.service, beat))
+        report = replace(report, profile=count_kernels(job, report, context.service, beat))
     return report
 
 
@@ -294,39 +294,3 @@ def _stored(evaluation: Evaluation, report: Report) -> Campaign | None:
             raise
         # What was stored after all is not stored again: then the claim is no longer held.
         return record_report(evaluation, report)
-
-
-def sanitize(job: Job, service: Measurer, beat: Beat | None = None) -> tuple[Sanitized, ...]:
-    """What the sanitizers of this host say of the job's candidate on its smallest case.
-
-    Where they could not be run at all, that is the one thing said. What `beat` raises is passed on.
-    """
-    asked = replace(job, incumbent=None, rivals=(), timed=False, sanitize=True)
-    report = service.evaluate(asked, beat)
-    return report.sanitized or (Sanitized("sanitizers", False, note=report.reason),)
-
-
-LEAST_SLOTS = 2
-
-
-def read_code(job: Job, service: Measurer, beat: Beat | None = None) -> MachineCode:
-    """What the job's candidate becomes when it is built for the job's target.
-
-    Triton's compiler needs no device, so none is used. Where nothing can be read the note says why.
-    What `beat` raises is passed on.
-    """
-    report = service.evaluate(
-        replace(
-            job,
-            incumbent=None,
-            rivals=(),
-            timed=False,
-            read_code=True,
-            device="cpu" if job.backend == "triton" else job.device,
-            cases=job.cases[:1],
-            # Nothing is called, so there is no need of much memory to call it on.
-            protocol=replace(job.protocol, max_slots=LEAST_SLOTS),
-        ),
-        beat,
-    )
-    return report.machine_code or MachineCode("", note=report.reason)

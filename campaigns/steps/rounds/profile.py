@@ -20,10 +20,13 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
+from campaigns.profiles.metrics import metric_words
+from campaigns.profiles.reading import Profiled
 from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.records.campaigns import target_of
 from campaigns.records.evaluations import deciding_report
+from campaigns.records.profiles import profile_of
 from campaigns.records.rounds import evidence_of
 from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.gates import decisive_samples
@@ -73,6 +76,8 @@ def _gathered(campaign: Campaign, incumbent: Candidate) -> Evidence:
     facts: dict[str, Any] = {
         "cases": [_fact(name, found, placed.get(name)) for name, found in times.items()]
     }
+    if counted := profile_of(incumbent):
+        facts["profile"] = _counted(counted)
     if own and (cores := own.environment.get("cores")):
         facts["cores"] = int(cores)
     return Evidence(
@@ -96,6 +101,32 @@ def _fact(name: str, times_us: Sequence[float], placed: CaseTarget | None) -> di
         fact |= {"floor_us": placed.floor_us, "bound": placed.bound}
         fact["citation"] = placed.limit.citation
     return fact
+
+
+def _counted(found: Profiled) -> dict[str, Any]:
+    """What was counted, as `campaigns.proposers.evidence` documents it."""
+    limit = found.limit
+    return {
+        "case": found.case,
+        "kernel": found.main.kernel,
+        "limit": limit.kind,
+        "first": limit.first,
+        "second": limit.second,
+        "why": limit.why,
+        "findings": [
+            {
+                "name": one.name,
+                "words": one.words,
+                "strategies": list(one.strategies),
+                "share": one.share,
+            }
+            for one in found.findings
+        ],
+        "counted": {
+            name: metric_words(name, value, found.main.vendor)
+            for name, value in found.main.values.items()
+        },
+    }
 
 
 LEARNED, LESSONS_READ = "learned", "lessons"

@@ -10,7 +10,7 @@ from campaigns.evaluator.contract import Case, Job, MachineCode, Outcome, Phase,
 from campaigns.models import EvaluationKind
 from campaigns.records.evaluations import machine_code_of
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.evaluate import read_code
+from campaigns.steps.measuring.explain import read_code
 from tests.campaigns.steps import cast
 
 SLOWER, FASTER = ["time 200"], ["time 50"]

@@ -1,0 +1,73 @@
+"""Jobs that explain a candidate beside its trial: sanitizers, machine code, hardware counters.
+
+Each is an evaluation of its own, in which nothing is timed.
+"""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import replace
+
+from campaigns.devices.launch import Beat
+from campaigns.devices.passport import Measurer
+from campaigns.evaluator.contract import Job, MachineCode, Profile, Report, Sanitized
+from campaigns.profiles.metrics import DEFAULT_COUNTERS
+
+NCU = "ncu"
+LEAST_SLOTS = 2
+
+
+def sanitize(job: Job, service: Measurer, beat: Beat | None = None) -> tuple[Sanitized, ...]:
+    """What the sanitizers of this host say of the job's candidate on its smallest case.
+
+    Where they could not be run at all, that is the one thing said. What `beat` raises is passed on.
+    """
+    asked = replace(job, incumbent=None, rivals=(), timed=False, sanitize=True)
+    report = service.evaluate(asked, beat)
+    return report.sanitized or (Sanitized("sanitizers", False, note=report.reason),)
+
+
+def count_kernels(
+    job: Job, report: Report, service: Measurer, beat: Beat | None = None
+) -> Profile | None:
+    """What a profiler counts of the candidate on the case that takes it longest.
+
+    None where no device could; a note says why there is nothing on one that might. What `beat`
+    raises is passed on.
+    """
+    if job.device == "cpu":
+        return None
+    times_us = {
+        case.case: statistics.median(case.candidate.samples_us)
+        for case in report.cases
+        if case.candidate
+    }
+    longest = max(job.cases, key=lambda case: times_us.get(case.name, 0.0))
+    asked = replace(
+        job, incumbent=None, rivals=(), timed=False, counters=DEFAULT_COUNTERS, cases=(longest,)
+    )
+    found = service.evaluate(asked, beat)
+    return found.profile or Profile(NCU, longest.name, note=found.reason)
+
+
+def read_code(job: Job, service: Measurer, beat: Beat | None = None) -> MachineCode:
+    """What the job's candidate becomes when it is built for the job's target.
+
+    Triton's compiler needs no device, so none is used. Where nothing can be read the note says why.
+    What `beat` raises is passed on.
+    """
+    report = service.evaluate(
+        replace(
+            job,
+            incumbent=None,
+            rivals=(),
+            timed=False,
+            read_code=True,
+            device="cpu" if job.backend == "triton" else job.device,
+            cases=job.cases[:1],
+            # Nothing is called, so there is no need of much memory to call it on.
+            protocol=replace(job.protocol, max_slots=LEAST_SLOTS),
+        ),
+        beat,
+    )
+    return report.machine_code or MachineCode("", note=report.reason)
