@@ -1,4 +1,4 @@
-"""One file through the judge: its arguments, its job, and the run, for each command that does it."""
+"""One file through the judge: arguments, job and run, for each command that does it."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from campaigns.evaluator.contract import CaseReport, CopiedOutput, Report, Timing
 from campaigns.evaluator.contract.problem_words import SKEWED, distribution_of
@@ -118,6 +119,29 @@ def spread(samples_us: Sequence[float]) -> TimeSpread:
             break
         outside = k
     return TimeSpread(statistics.median(ordered), ordered[outside], ordered[n - 1 - outside], n)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseQuantiles:
+    """Quantiles of a call's time on one case, in µs, with the count of samples; calls: of each."""
+
+    case: str
+    p20_us: float
+    p50_us: float
+    p80_us: float
+    n: int
+    calls: int
+    timer: str
+
+
+def quantiles_of(case: CaseReport) -> CaseQuantiles | None:
+    """Of the candidate's decisive samples, linear between neighbours; None if it was not timed."""
+    arm = case.candidate
+    samples = decisive_samples(case, arm) if arm else ()
+    if arm is None or not samples:
+        return None
+    p20, p50, p80 = (float(at) for at in np.quantile(samples, (0.2, 0.5, 0.8)))
+    return CaseQuantiles(case.case, p20, p50, p80, len(samples), arm.long_calls, arm.timer.value)
 
 
 def measured_case(case: CaseReport, gain: Gain | None = None) -> MeasuredCase:

@@ -28,9 +28,11 @@ STAT = Path("/proc/stat")
 STAT_LINE = re.compile(r"^cpu(\d+)((?: \d+){8})", re.MULTILINE)
 
 
-def choose(
-    samples: Sequence[Sample], cache_bytes: int
-) -> tuple[tuple[MeasuredCeiling, ...], tuple[str, ...]]:
+# The ceilings, and notes on what weakens them.
+Chosen = tuple[tuple[MeasuredCeiling, ...], tuple[str, ...]]
+
+
+def choose(samples: Sequence[Sample], cache_bytes: int) -> Chosen:
     """The ceilings, and notes on what weakens them.
 
     First the best rate of every metric and dtype: of bandwidths over cold arrays, or, where the

@@ -15,11 +15,12 @@ from typing import Any
 from campaigns.evaluator.ceilings.choice import (
     COLD_CACHES,
     BusyWatch,
+    Chosen,
     choose,
     swept,
     watched,
 )
-from campaigns.evaluator.ceilings.result import CeilingsError, MeasuredCeiling, Result, Sample
+from campaigns.evaluator.ceilings.result import CeilingsError, Result, Sample
 from campaigns.evaluator.host import (
     cpu_clocks_mhz,
     cpu_name,
@@ -69,7 +70,8 @@ def measure_cpu(
         second, _ = measure_matmuls()
     samples = (*read_probe(text), *first, *second)
     ceilings, notes = choose(samples, cache_bytes)
-    return _result(where, compiler, before, samples, ceilings, (*notes, *matmul_notes), watch)
+    chosen = (ceilings, (*notes, *matmul_notes))
+    return _result(where, samples, chosen, watch, compiler, before)
 
 
 def measure_cpu_copy(
@@ -90,20 +92,20 @@ def measure_cpu_copy(
     with watched() as watch:
         compiler, text = _probe(largest_mib, rounds, repeats, size)
     samples = read_probe(text)
-    ceilings = swept(samples, last_level_cache_bytes())
-    return _result(where, compiler, before, samples, ceilings, (), watch)
+    chosen = (swept(samples, last_level_cache_bytes()), ())
+    return _result(where, samples, chosen, watch, compiler, before)
 
 
 def _result(
     where: Mapping[str, str],
+    samples: tuple[Sample, ...],
+    chosen: Chosen,
+    watch: BusyWatch,
     compiler: str,
     before: list[float],
-    samples: tuple[Sample, ...],
-    ceilings: tuple[MeasuredCeiling, ...],
-    notes: tuple[str, ...],
-    watch: BusyWatch,
 ) -> Result:
     """before: the clocks in MHz when the measurement began; those after it are read now."""
+    ceilings, notes = chosen
     versions = {
         "python": platform.python_version(),
         "kernel": platform.release(),

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from campaigns.evaluator.ceilings.choice import ARRAYS, COLD_CACHES, choose, swept
-from campaigns.evaluator.ceilings.result import CeilingsError, MeasuredCeiling, Result, Sample
+from campaigns.evaluator.ceilings.choice import ARRAYS, COLD_CACHES, Chosen, choose, swept
+from campaigns.evaluator.ceilings.result import CeilingsError, Result, Sample
 from campaigns.evaluator.host import first_line
 
 MIB = 2**20
@@ -48,7 +48,7 @@ def measure_gpu(index: int, where: Mapping[str, str]) -> Result:
     products, refused = _matmuls(torch, properties, clocks)
     samples += products
     ceilings, notes = choose(samples, cache_bytes)
-    return _result(torch, properties, where, clocks, samples, ceilings, (*notes, *refused))
+    return _result(torch, properties, where, clocks, samples, (ceilings, (*notes, *refused)))
 
 
 def measure_gpu_copy(index: int, where: Mapping[str, str], array_bytes: int) -> Result:
@@ -66,7 +66,7 @@ def measure_gpu_copy(index: int, where: Mapping[str, str], array_bytes: int) -> 
     ceilings = swept(samples, getattr(properties, "L2_cache_size", 0))
     small = size < SMALLEST_MIB * MIB
     notes = (f"arrays of under {SMALLEST_MIB} MiB: launches take a part of the time",) * small
-    return _result(torch, properties, where, clocks, samples, ceilings, notes)
+    return _result(torch, properties, where, clocks, samples, (ceilings, notes))
 
 
 def _result(
@@ -75,9 +75,9 @@ def _result(
     where: Mapping[str, str],
     clocks: Clocks,
     samples: list[Sample],
-    ceilings: tuple[MeasuredCeiling, ...],
-    notes: tuple[str, ...],
+    chosen: Chosen,
 ) -> Result:
+    ceilings, notes = chosen
     import triton
 
     driver = first_line("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")
