@@ -114,6 +114,8 @@ class Command(OneFileCommand):
     def ceiling(self, *, bytes: int, device: str | None) -> None:
         found, result = self._measured(device, -(-bytes // COPIED_ARRAYS))
         (copy,) = result.ceilings
+        if copy.cache == "warm":
+            self.progress("note: both arrays stay in the cache; cold is a line of `tool bandwidth`")
         cited = _cited_bandwidths(found)
         lines = [f"{found.name} ({result.device}), bytes {BYTES_CONVENTION}", _copy_line(copy)]
         lines += [f"{share(copy.rate / one.value)} of {one.citation}" for one in cited]
