@@ -18,7 +18,7 @@ from campaigns.management.one_file import DEVICE, FILE, OneFileCommand
 from campaigns.records.cases import quantiles_of
 from campaigns.records.target.utilisation import TimedCall, utilisation_of
 from campaigns.rules.target.utilisation import AbovePeakError
-from campaigns.rules.wording import amount, counted, duration, share
+from campaigns.rules.wording import amount, share
 from knowledge.lookup.listing import platform_named
 from knowledge.lookup.value import ACCUMULATES, bandwidth_ceilings, platform_for_device
 from knowledge.specs.cited import UNKNOWN, Cited
@@ -136,13 +136,7 @@ class Command(OneFileCommand):
         if not rows:
             self.fail(ExitCode.NOT_ACCEPTED, f"{job.backend} is not timed on {device.name}")
         lines = [f"{spec.name}, {job.candidate.name} on {device.name} ({device.device})"]
-        for row in rows:
-            times = (row.p20_us, row.p50_us, row.p80_us)
-            told = ", ".join(
-                f"{name} {duration(us)}"
-                for name, us in zip(("p20", "p50", "p80"), times, strict=True)
-            )
-            lines.append(f"  {row.case:16} {told} (n={row.n}, {counted(row.calls, 'call')} each)")
+        lines += [f"  {row.case:16} {row.words}" for row in rows]
         data = {"problem": spec.name, "candidate": job.candidate.name, "device": device.device}
         cases = [asdict(row) for row in rows]
         self.emit({**data, "device_name": device.name, "cases": cases}, "\n".join(lines))

@@ -226,7 +226,12 @@ def timed(monkeypatch, tmp_path):
 def test_r10_it_gives_quantiles_with_device_and_count(timed, capsys):
     def spread_out(report):
         cases = tuple(
-            replace(c, candidate=replace(c.candidate, samples_us=tuple(map(float, range(11)))))
+            replace(
+                c,
+                candidate=replace(
+                    c.candidate, samples_us=tuple(map(float, range(11))), warm_us=1.5
+                ),
+            )
             for c in report.cases
         )
         return replace(report, cases=cases)
@@ -241,6 +246,7 @@ def test_r10_it_gives_quantiles_with_device_and_count(timed, capsys):
     said = capsys.readouterr()
     assert said.out.startswith(f"tiny, kernel.cpp on {cast.DEVICE.name} (cpu)\n  two")
     assert "p20 2.00 µs, p50 5.00 µs, p80 8.00 µs (n=11, " in said.out
+    assert "; warm 1.50 µs\n" in said.out
     assert "kernel.cpp on" in said.err
 
 
