@@ -71,7 +71,7 @@ class HealthSection(StrEnum):
 
 
 def examine() -> dict[HealthSection, list[HealthFinding]]:
-    """Check this host; changes nothing and takes seconds. Where ncu is, one launch runs under it."""
+    """Check this host; changes nothing, takes seconds. Where ncu is, one launch runs under it."""
     found = devices()
     has_gpu, amd = any(device.kind == "gpu" for device in found), watched()
     return {
