@@ -152,12 +152,18 @@ def compiler_target(capability: tuple[int, int]) -> str:
 
 def torch_has_cuda() -> bool:
     """Whether the installed torch was built for CUDA; torch itself is not imported."""
+    return bool(torch_cuda())
+
+
+def torch_cuda() -> str:
+    """The CUDA that the installed torch was built for; "" for none. torch is not imported."""
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
-        return False
+        return ""
     version = Path(spec.origin).with_name("version.py")
     text = version.read_text() if version.is_file() else ""
-    return re.search(r"^cuda(?:\s*:[^=]*)?\s*=\s*['\"]", text, re.MULTILINE) is not None
+    found = re.search(r"^cuda(?:\s*:[^=]*)?\s*=\s*['\"]([^'\"]+)", text, re.MULTILINE)
+    return found[1] if found else ""
 
 
 def _gpu(

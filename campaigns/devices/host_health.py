@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,13 +18,26 @@ from django.db import connection
 from kombu.exceptions import OperationalError
 
 from campaigns.devices import nvml
-from campaigns.devices.discover import Device, devices, torch_has_cuda, watched
+from campaigns.devices.discover import Device, devices, torch_cuda, watched
+from campaigns.devices.host_profilers import (
+    ADMIN_ONLY,
+    ask_perf,
+    cpu_counters,
+    field_of,
+    nvidia_counters,
+    trace_decoder,
+    try_ncu,
+)
 from campaigns.devices.host_software import (
     COSTS,
     HealthFinding,
     State,
+    at_least,
+    examine_packages,
+    examine_programs,
     examine_sanitizers,
-    examine_tools,
+    rocm_homes,
+    version_numbers,
 )
 from campaigns.devices.launch import InterpreterFailed, ask_interpreter
 from campaigns.devices.nvml import visible_cards
@@ -38,41 +53,77 @@ SHARED = Path("/dev/shm")
 BROKER_WAIT_S = 3
 PROC = Path("/proc")
 SYS = Path("/sys")
-CAP_SYS_ADMIN = 21
+# Docker and Podman leave one of these in every container.
+CONTAINER_MARKS = (Path("/.dockerenv"), Path("/run/.containerenv"))
+# In the folder of ROCm.
+ROCM_VERSION = ".info/version"
 SANDBOX_LIMIT_S = 60.0
 
 
-def examine() -> list[HealthFinding]:
-    """Check this host; changes nothing and takes a few seconds."""
+class HealthSection(StrEnum):
+    """What a check belongs to; the order is that of `env_check.md`."""
+
+    REQUIREMENTS = "Requirements"
+    GPU = "GPU"
+    TOOLS = "Tools"
+    PERMISSIONS = "Permissions"
+    CLOCKS = "Clocks"
+
+
+def examine() -> dict[HealthSection, list[HealthFinding]]:
+    """Check this host; changes nothing, takes seconds. Where ncu is, one launch runs under it."""
     found = devices()
-    has_gpu = any(device.kind == "gpu" for device in found)
-    tools = examine_tools(has_gpu=has_gpu)
-    return [
-        *tools,
-        *examine_services(found),
-        *examine_permissions(found),
-        *examine_sandbox(found),
-        *examine_sanitizers(has_gpu=has_gpu),
-    ]
+    has_gpu, amd = any(device.kind == "gpu" for device in found), watched()
+    return {
+        HealthSection.REQUIREMENTS: [*examine_packages(has_gpu=has_gpu), *examine_services()],
+        HealthSection.GPU: examine_devices(found, amd),
+        HealthSection.TOOLS: [
+            *examine_programs(has_gpu=has_gpu, has_amd=bool(amd)),
+            *examine_sanitizers(has_gpu=has_gpu),
+        ],
+        HealthSection.PERMISSIONS: [*examine_permissions(found, amd), *examine_sandbox(found)],
+        HealthSection.CLOCKS: examine_clocks(found),
+    }
 
 
-def examine_services(devices: list[Device]) -> list[HealthFinding]:
-    """Devices, database, broker, disk and shared memory."""
-    found = []
-    for device in devices:
+def examine_devices(found: list[Device], amd: list[Device]) -> list[HealthFinding]:
+    """Every device, and whether driver, toolkit and torch go together. amd: listed only."""
+    rows = []
+    for device in found:
         size = f"{device.name}, {device.memory_bytes / GIB:.0f} GiB, {device.target}"
         detail = ", ".join(f"{key} {value}" for key, value in device.detail.items())
-        found.append(HealthFinding(f"device {device.device}", State.OK, f"{size}, {detail}"))
-    if any(device.kind == "gpu" for device in devices) and not torch_has_cuda():
-        words = "the installed torch was built without CUDA"
-        remedy = "install a CUDA build of torch: https://pytorch.org/get-started/locally"
-        found.append(
-            HealthFinding("torch for CUDA", State.MISSING, words, "the GPU is not used", remedy)
-        )
-    for device in watched():
+        rows.append(HealthFinding(f"device {device.device}", State.OK, f"{size}, {detail}"))
+    if any(device.kind == "gpu" for device in found):
+        rows.append(cuda_match(nvml.cuda_version(), torch_cuda()))
+    for device in amd:
         size = f"{device.memory_bytes / GIB:.0f} GiB, {device.target or 'no target'}"
         words = f"{device.name}, {size}: listed only; no backend measures on it yet"
-        found.append(HealthFinding(f"device {device.device}", State.NOTE, words))
+        rows.append(HealthFinding(f"device {device.device}", State.NOTE, words))
+    if amd:
+        told = (_text(Path(home, ROCM_VERSION)) for home in rocm_homes(os.environ))
+        words = next(filter(None, told), "its version is not told")
+        rows.append(HealthFinding("ROCm", State.NOTE, words))
+    return rows
+
+
+def cuda_match(driver_takes: str, torch_built_for: str) -> HealthFinding:
+    """Whether torch can use the driver: the highest CUDA of the one, the CUDA of the other.
+
+    Within one major version a newer minor one works; "" is unknown.
+    """
+    if not torch_built_for:
+        words = "the installed torch was built without CUDA"
+        remedy = "install a CUDA build of torch: https://pytorch.org/get-started/locally"
+        return HealthFinding("CUDA", State.MISSING, words, "the GPU is not used", remedy)
+    words = f"torch is built for {torch_built_for}, the driver takes {driver_takes or 'unknown'}"
+    if driver_takes and not at_least(driver_takes, version_numbers(torch_built_for)[:1]):
+        remedy = "install a newer driver, or a torch for this CUDA"
+        return HealthFinding("CUDA", State.MISSING, words, "the GPU is not used", remedy)
+    return HealthFinding("CUDA", State.OK, words)
+
+
+def examine_services() -> list[HealthFinding]:
+    """Database, broker, disk and shared memory."""
     free = shutil.disk_usage(settings.DATA_DIR).free
     disk = HealthFinding(
         "disk",
@@ -88,7 +139,7 @@ def examine_services(devices: list[Device]) -> list[HealthFinding]:
         costs = "fewer slots in a burst on the CPU, so wider intervals"
         remedy = "mount a larger tmpfs; in Docker: --shm-size=2g"
         shared = HealthFinding("shared memory", State.MISSING, words, costs, remedy)
-    return [*found, _database(), _broker(), disk, shared]
+    return [_database(), _broker(), disk, shared]
 
 
 def _database() -> HealthFinding:
@@ -119,46 +170,37 @@ def _broker() -> HealthFinding:
     return HealthFinding("broker", State.OK, name)
 
 
-def examine_permissions(devices: list[Device]) -> list[HealthFinding]:
-    """Counters and clocks of every device."""
-    found = []
-    if any(device.kind == "gpu" for device in devices):
-        # By this parameter all get ERR_NVGPUCTRPERM that do not hold CAP_SYS_ADMIN; root in a
-        # container often does not.
-        limited = _field(PROC / "driver/nvidia/params", "RmProfilingAdminOnly")
-        effective = int(_field(PROC / "self/status", "CapEff") or "0", 16)
-        allowed = {"0": "every user"}
-        if effective >> CAP_SYS_ADMIN & 1:
-            allowed["1"] = "this administrator"
-        name, costs = "GPU counters", "profiles have times but no counters"
-        remedy = (
-            "modprobe nvidia with NVreg_RestrictProfilingToAdminUsers=0, or grant CAP_SYS_ADMIN"
-        )
-        if limited in allowed:
-            found.append(HealthFinding(name, State.OK, f"allowed for {allowed[limited]}"))
-        elif limited == "1":
-            words = "only for administrators (ERR_NVGPUCTRPERM)"
-            found.append(HealthFinding(name, State.MISSING, words, costs, remedy))
-        else:
-            words = "the driver does not say"
-            found.append(HealthFinding(name, State.MISSING, words, costs, remedy))
-    level = _text(PROC / "sys/kernel/perf_event_paranoid")
-    words = f"perf_event_paranoid = {level}" if level else "this kernel has no perf events"
-    found.append(HealthFinding("CPU counters", State.NOTE, words))
+def examine_permissions(found: list[Device], amd: list[Device]) -> list[HealthFinding]:
+    """Who may read the counters of GPUs and CPU; without them there is no profile evidence."""
+    rows, contained = [], any(path.exists() for path in CONTAINER_MARKS)
+    first = next((device for device in found if device.kind == "gpu"), None)
+    if first is not None:
+        params, status = _text(PROC / "driver/nvidia/params"), _text(PROC / "self/status")
+        driver = first.detail.get("driver", "")
+        allowed = nvidia_counters(params, status, driver, contained=contained)
+        # What is allowed by the driver may be hidden all the same, and its parameters may be, too.
+        is_refused = allowed.state is State.MISSING and bool(field_of(params, ADMIN_ONLY))
+        tried = None if is_refused else try_ncu(first, contained=contained)
+        rows.append(tried or allowed)
+    if amd:
+        rows.append(trace_decoder(os.environ))
+    paranoid = _text(PROC / "sys/kernel/perf_event_paranoid")
+    return [*rows, cpu_counters(ask_perf(), paranoid, needed=first is None)]
+
+
+def examine_clocks(found: list[Device]) -> list[HealthFinding]:
+    """The clock of every device and what bounds it; a lock is recorded, never needed."""
+    rows = []
     governor = _text(SYS / "devices/system/cpu/cpu0/cpufreq/scaling_governor")
-    for device in devices:
+    for device in found:
         if device.kind == "gpu":
             mhz = nvml.clock_mhz(device.uuid)
             words = f"{mhz} MHz now" if mhz is not None else "the driver does not say"
+            words += f"; policy: {nvml.clock_policy(device.uuid)}"
         else:
             words = f"governor {governor}" if governor else "fixed or hidden by the hypervisor"
-        found.append(HealthFinding(f"clock of {device.device}", State.NOTE, words))
-    return found
-
-
-def _field(path: Path, name: str) -> str:
-    lines = (line.partition(":") for line in _text(path).splitlines())
-    return next((value.strip() for key, _, value in lines if key.strip() == name), "")
+        rows.append(HealthFinding(f"clock of {device.device}", State.NOTE, words))
+    return rows
 
 
 def _text(path: Path) -> str:

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import metadata
@@ -54,9 +55,24 @@ def at_least(text: str, least: tuple[int, ...]) -> bool:
     return version_numbers(text) >= least
 
 
+def rocm_homes(environment: Mapping[str, str]) -> list[str]:
+    """Where ROCm may be installed, by its own variables and by default."""
+    named = (environment.get(name) for name in ("ROCM_PATH", "ROCM_HOME", "HIP_PATH"))
+    return [*filter(None, named), "/opt/rocm"]
+
+
+def rocm_program(name: str) -> str | None:
+    """A program of ROCm where it is installed and not on PATH."""
+    places = (f"{home}/bin" for home in rocm_homes(os.environ))
+    return next((found for place in places if (found := shutil.which(name, path=place))), None)
+
+
 def said_by(program: str, *arguments: str) -> str | None:
-    """The line of a program's answer that holds its version; None where it is not on PATH."""
-    path = shutil.which(program)
+    """The line of a program's answer that holds its version; None where it is not here.
+
+    It is looked for on PATH, and where the toolkits of CUDA and ROCm are wont to be.
+    """
+    path = programs.toolkit_program(program) or rocm_program(program)
     if path is None:
         return None
     try:
@@ -82,18 +98,22 @@ PACKAGES: tuple[tuple[str, Version, State, str], ...] = (
     ("triton", (3, 2), State.MISSING, "no Triton kernels"),
 )
 CUDA = "install the CUDA toolkit for this driver: https://developer.nvidia.com/cuda-downloads"
-# A program on PATH, the least version that works, what its absence costs, and how to get it.
+ROCM = "install ROCm: https://rocm.docs.amd.com/projects/install-on-linux"
+# A program, the least version that works, what its absence costs, and how to get it. rocprofv3 has
+# the version of its library, and came with 0.4 (ROCm 6.2).
 PROGRAMS: tuple[tuple[str, Version, str, str], ...] = (
     ("git", (2, 20), "no lineage of a campaign as commits", "apt-get install git"),
     ("chromium", (100,), "browser tests are skipped; nothing else", "apt-get install chromium"),
     ("nvcc", (12, 0), "no CUDA C++ kernels", CUDA),
-    ("ncu", (2022, 1), "no hardware counters in profiles", CUDA),
+    ("ncu", (2022, 1), "no profile evidence: no hardware counters", CUDA),
+    ("hipcc", (6, 0), "no HIP kernels", ROCM),
+    ("rocprofv3", (0, 4), "no profile evidence: no hardware counters", ROCM),
 )
 COMPILERS = {"g++": (10, 0), "clang++": (13, 0)}
 
 
-def examine_tools(*, has_gpu: bool) -> list[HealthFinding]:
-    """Python, packages, compilers and programs."""
+def examine_packages(*, has_gpu: bool) -> list[HealthFinding]:
+    """Python, its packages and a C++ compiler: without most of them nothing works."""
     version = platform.python_version()
     state = State.OK if at_least(version, PYTHON) else State.REQUIRED
     found = [HealthFinding("python", state, version, "nothing runs", "install Python 3.11 to 3.13")]
@@ -108,15 +128,22 @@ def examine_tools(*, has_gpu: bool) -> list[HealthFinding]:
         else:
             words = f"{version}, older than {_dotted(least)}"
             found.append(HealthFinding(name, lacking, words, costs, REQUIREMENTS))
-    found.append(_compiler(has_gpu=has_gpu))
+    return [*found, _compiler(has_gpu=has_gpu)]
+
+
+def examine_programs(*, has_gpu: bool, has_amd: bool = False) -> list[HealthFinding]:
+    """Programs that some work needs; those for the GPUs of a vendor whose GPU is not here, too."""
+    unneeded = {} if has_gpu else {CUDA: "a GPU"}
+    unneeded |= {} if has_amd else {ROCM: "an AMD GPU"}
+    found = []
     for name, least, costs, remedy in PROGRAMS:
         said = said_by(name, "--version")
         if said is not None and at_least(said, least):
             found.append(HealthFinding(name, State.OK, said))
             continue
         words = "not on PATH" if said is None else f"{said}, older than {_dotted(least)}"
-        if remedy == CUDA and not has_gpu:
-            note = f"{words}; not needed without a GPU"
+        if without := unneeded.get(remedy):
+            note = f"{words}; not needed without {without}"
             found.append(HealthFinding(name, State.NOTE, note))
         else:
             found.append(HealthFinding(name, State.MISSING, words, costs, remedy))

@@ -53,6 +53,14 @@ def driver_version() -> str:
         return str(pynvml.nvmlSystemGetDriverVersion()) if opened else ""
 
 
+def cuda_version() -> str:
+    """The highest CUDA that the driver takes, such as "13.0"; "" where it does not say."""
+    with session() as opened:
+        found = _told(lambda: int(pynvml.nvmlSystemGetCudaDriverVersion_v2())) if opened else None
+    # Thousands are the major version, tens the minor one.
+    return f"{found // 1000}.{found % 1000 // 10}" if found else ""
+
+
 def cards() -> list[NvidiaCard]:
     """Every card of this host; empty without a driver. A card that does not answer is left out."""
     with session() as opened:

@@ -154,17 +154,27 @@ def measure_ceilings(device: Device) -> Measured:
     device; then nothing is stored.
     """
     platform = ensure_platform(device)
-    with hold(device, wait_s=HOLD_WAIT_S):
-        result = run_ceilings(device.device)
+    result = measured_now(device)
     # A GPU's platform may come from a wiki document; only that one may describe it.
     block = str(platform_facts(device)) if device.kind == "cpu" else f"- platform: {platform.slug}"
     path = f"{MEASURED}{platform.slug}.md"
     return Measured(write_measured_document(path, to_markdown(result, block)), result.notes)
 
 
-def run_ceilings(device: str) -> Result:
+def measured_now(device: Device, array_bytes: int | None = None) -> Result:
+    """Measure the device and store nothing. array_bytes: copies between two such arrays alone.
+
+    Raises CeilingsError and DeviceBusy.
+    """
+    with hold(device, wait_s=HOLD_WAIT_S):
+        return run_ceilings(device.device, array_bytes)
+
+
+def run_ceilings(device: str, array_bytes: int | None = None) -> Result:
     """The measurement itself: a fresh interpreter, so that this process never starts CUDA."""
     arguments = ["-m", "campaigns.evaluator.ceilings", "--device", device, "--json"]
+    if array_bytes is not None:
+        arguments += ["--array-bytes", str(array_bytes)]
     try:
         return load(ask_interpreter(arguments, CEILINGS_LIMIT_S))
     except subprocess.TimeoutExpired:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from campaigns.evaluator.contract import CaseReport, CopiedOutput, Report, Timing
 from campaigns.evaluator.contract.problem_words import SKEWED, distribution_of
@@ -18,6 +19,7 @@ from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.case_limits import Level, representative
 from campaigns.rules.verdict.dispatch import class_of
 from campaigns.rules.verdict.gates import decisive_samples
+from campaigns.rules.wording import counted, duration
 
 
 def classes_by_case(cases: Iterable[Case]) -> dict[str, str]:
@@ -118,6 +120,54 @@ def spread(samples_us: Sequence[float]) -> TimeSpread:
             break
         outside = k
     return TimeSpread(statistics.median(ordered), ordered[outside], ordered[n - 1 - outside], n)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseQuantiles:
+    """Quantiles of a call's time on one case, in µs, with the count of samples; calls: of each.
+
+    warm_us: with inputs and outputs in the last-level cache; device_us: as the driver's tracer
+    counts it. None where there is no such figure.
+    """
+
+    case: str
+    p20_us: float
+    p50_us: float
+    p80_us: float
+    n: int
+    calls: int
+    timer: str
+    warm_us: float | None
+    device_us: float | None
+
+    @property
+    def words(self) -> str:
+        """One line: "p20 2.48 ms, p50 2.50 ms, p80 2.51 ms (n=6, 6 calls each); warm 2.31 ms"."""
+        times = {"p20": self.p20_us, "p50": self.p50_us, "p80": self.p80_us}
+        told = ", ".join(f"{name} {duration(us)}" for name, us in times.items())
+        told += f" (n={self.n}, {counted(self.calls, 'call')} each)"
+        more = {"warm": self.warm_us, "on the device": self.device_us}
+        return told + "".join(f"; {name} {duration(us)}" for name, us in more.items() if us)
+
+
+def quantiles_of(case: CaseReport) -> CaseQuantiles | None:
+    """Of the candidate's decisive samples, linear between neighbours; None if it was not timed."""
+    arm = case.candidate
+    samples = decisive_samples(case, arm) if arm else ()
+    if arm is None or not samples:
+        return None
+    p20, p50, p80 = (float(at) for at in np.quantile(samples, (0.2, 0.5, 0.8)))
+    return CaseQuantiles(
+        case=case.case,
+        p20_us=p20,
+        p50_us=p50,
+        p80_us=p80,
+        n=len(samples),
+        calls=arm.long_calls,
+        timer=arm.timer.value,
+        warm_us=arm.warm_us,
+        device_us=arm.device_us,
+    )
 
 
 def measured_case(case: CaseReport, gain: Gain | None = None) -> MeasuredCase:

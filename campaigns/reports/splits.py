@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from campaigns.evaluator.contract import KernelLaunch, Param, Report, Source
 from campaigns.models import Campaign
+from campaigns.records.target.utilisation import UNIT_NAMES
 from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.target.tiles import Waves, matmul_tile
 from campaigns.rules.verdict.report_words import launch_words
@@ -25,7 +26,6 @@ NO_LAUNCH = f"{NOT}no launch was traced; the backend has none, or the tracer rep
 NO_TILE = f"{NOT}the bytes of a block are known only for a matrix product"
 # The numbers of a source that say how large a tile is: two sides, or one for both.
 SIDES = (("BLOCK_M", "BLOCK_N"), ("TILE", "TILE"))
-UNIT_NAMES = {"sm_count": "SM", "cu_count": "CU"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def splits_of(
         waves = _waves(launch, units, threads)
         case, time = target.cases.get(name), ""
         if waves and case and case.floor_us:
-            bound = duration(case.floor_us * waves.quantisation)
+            bound = duration(waves.floor_us(case.floor_us))
             time = f"{duration(case.floor_us)} × {digits(waves.quantisation)} = {bound}"
         if waves is None or units is None:
             told = f"{math.prod(launch.grid):,} blocks; number of units: {UNKNOWN}"

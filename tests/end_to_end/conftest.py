@@ -30,8 +30,9 @@ def service() -> Iterator[EvaluatorService]:
 def on_this_cpu(service: EvaluatorService, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     """One evaluator for all tests, short limits and bursts, and ceilings that end nothing."""
     settings.KOPT_DEVICE, settings.KOPT_GATE = "cpu", "OFF"
-    for name in ("evaluate", "campaign"):
-        monkeypatch.setattr(f"{COMMANDS}.{name}.EvaluatorService", lambda **_: nullcontext(service))
+    for name in ("one_file", "commands.campaign"):
+        place = f"campaigns.management.{name}.EvaluatorService"
+        monkeypatch.setattr(place, lambda **_: nullcontext(service))
     monkeypatch.setattr("campaigns.steps.lifecycle.create_campaign.CPU_PROTOCOL", small.QUICK)
     for name, ceiling in (("bandwidth", cast.BANDWIDTH), ("compute", cast.COMPUTE)):
         found = [replace(ceiling, value=1e18)]

@@ -28,9 +28,11 @@ STAT = Path("/proc/stat")
 STAT_LINE = re.compile(r"^cpu(\d+)((?: \d+){8})", re.MULTILINE)
 
 
-def choose(
-    samples: Sequence[Sample], cache_bytes: int
-) -> tuple[tuple[MeasuredCeiling, ...], tuple[str, ...]]:
+# The ceilings, and notes on what weakens them.
+Chosen = tuple[tuple[MeasuredCeiling, ...], tuple[str, ...]]
+
+
+def choose(samples: Sequence[Sample], cache_bytes: int) -> Chosen:
     """The ceilings, and notes on what weakens them.
 
     First the best rate of every metric and dtype: of bandwidths over cold arrays, or, where the
@@ -46,15 +48,21 @@ def choose(
     plain = [ceiling for ceiling in found if ceiling is not None]
     warm = [s for s in moved if cache_state(s, cache_bytes) == WARM]
     found = [highest(warm, metric, cache=WARM) for metric in metrics]
-    sweep = []
-    for metric in metrics:
+    every = (*plain, *(ceiling for ceiling in found if ceiling is not None))
+    every += swept(moved, cache_bytes)
+    return every, (*notes, *_spread_notes(plain))
+
+
+def swept(moved: Sequence[Sample], cache_bytes: int) -> tuple[MeasuredCeiling, ...]:
+    """The best rate of every size of array by itself, a metric after the other."""
+    found = []
+    for metric in (metric for metric in ARRAYS if any(s.metric == metric for s in moved)):
         mine = [sample for sample in moved if sample.metric == metric]
         for size in sorted({sample.array_bytes for sample in mine}):
             top = max((s for s in mine if s.array_bytes == size), key=lambda sample: sample.best)
             state = cache_state(top, cache_bytes)
-            sweep.append(ceiling_of(top, cache=state, array_bytes=size))
-    every = (*plain, *(ceiling for ceiling in found if ceiling is not None), *sweep)
-    return every, (*notes, *_spread_notes(plain))
+            found.append(ceiling_of(top, cache=state, array_bytes=size))
+    return tuple(found)
 
 
 def cache_state(sample: Sample, cache_bytes: int) -> str:

@@ -12,7 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from campaigns.evaluator.ceilings.choice import COLD_CACHES, choose, watched
+from campaigns.evaluator.ceilings.choice import (
+    COLD_CACHES,
+    BusyWatch,
+    Chosen,
+    choose,
+    swept,
+    watched,
+)
 from campaigns.evaluator.ceilings.result import CeilingsError, Result, Sample
 from campaigns.evaluator.host import (
     cpu_clocks_mhz,
@@ -29,6 +36,8 @@ COMPILERS = ("g++", "clang++")
 MIB = 2**20
 LEAST_MIB = 4
 LARGEST_MIB = 512
+# What a thread of the probe moves at a time (kChunk).
+CHUNK_BYTES = 64 * 1024
 # All arrays may take this share of the free memory.
 MEMORY_SHARE = 8
 COMPILE_LIMIT_S = 60
@@ -59,9 +68,44 @@ def measure_cpu(
         first, matmul_notes = measure_matmuls()
         compiler, text = _probe(largest, rounds, repeats)
         second, _ = measure_matmuls()
-    after = cpu_clocks_mhz()
     samples = (*read_probe(text), *first, *second)
     ceilings, notes = choose(samples, cache_bytes)
+    chosen = (ceilings, (*notes, *matmul_notes))
+    return _result(where, samples, chosen, watch, compiler, before)
+
+
+def measure_cpu_copy(
+    where: Mapping[str, str], array_bytes: int, *, rounds: int = 3, repeats: int = 4
+) -> Result:
+    """Copies between two arrays of this size alone, rounded up to whole chunks; takes seconds.
+
+    Raises CeilingsError, also where both take more than half of the free memory.
+    """
+    size = -(-array_bytes // CHUNK_BYTES) * CHUNK_BYTES
+    largest_mib = LEAST_MIB
+    while largest_mib * MIB < 2 * size:
+        largest_mib *= 2
+    available = memory_available_bytes()
+    if available and 4 * size > available:
+        raise CeilingsError(f"{2 * size:,} bytes: only {available:,} bytes of memory are free")
+    before = cpu_clocks_mhz()
+    with watched() as watch:
+        compiler, text = _probe(largest_mib, rounds, repeats, size)
+    samples = read_probe(text)
+    chosen = (swept(samples, last_level_cache_bytes()), ())
+    return _result(where, samples, chosen, watch, compiler, before)
+
+
+def _result(
+    where: Mapping[str, str],
+    samples: tuple[Sample, ...],
+    chosen: Chosen,
+    watch: BusyWatch,
+    compiler: str,
+    before: list[float],
+) -> Result:
+    """before: the clocks in MHz when the measurement began; those after it are read now."""
+    ceilings, notes = chosen
     versions = {
         "python": platform.python_version(),
         "kernel": platform.release(),
@@ -69,7 +113,7 @@ def measure_cpu(
         "flags": " ".join(FLAGS),
     }
     clocks = {"cpus usable": str(cpus_usable()), "cpu": cpu_name()}
-    for when, mhz in (("before", before), ("after", after)):
+    for when, mhz in (("before", before), ("after", cpu_clocks_mhz())):
         clocks[f"cpu clock {when}"] = f"{min(mhz):g} to {max(mhz):g} MHz" if mhz else "not reported"
     return Result(
         **where,
@@ -78,7 +122,7 @@ def measure_cpu(
         clocks=clocks,
         samples=samples,
         ceilings=ceilings,
-        notes=(*watch.notes, *notes, *matmul_notes),
+        notes=(*watch.notes, *notes),
         busy_share=watch.others_share,
     )
 
@@ -108,15 +152,19 @@ def _largest_mib(cache_bytes: int, available_bytes: int) -> int:
     return wanted
 
 
-def _probe(largest_mib: int, rounds: int, repeats: int) -> tuple[str, str]:
-    """The compiler that was used, and what the probe printed."""
+def _probe(
+    largest_mib: int, rounds: int, repeats: int, array_bytes: int | None = None
+) -> tuple[str, str]:
+    """The compiler that was used, and what the probe printed. array_bytes: copies of it alone."""
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
         raise CeilingsError(f"no C++ compiler; install one of: {', '.join(COMPILERS)}")
     with tempfile.TemporaryDirectory(prefix="kopt-ceilings-") as scratch:
         program = str(Path(scratch) / "probe")
         _run([compiler, *FLAGS, str(PROBE), "-o", program], COMPILE_LIMIT_S)
-        return compiler, _run([program, *map(str, (largest_mib, rounds, repeats))], RUN_LIMIT_S)
+        only = (array_bytes,) if array_bytes else ()
+        words = map(str, (largest_mib, rounds, repeats, *only))
+        return compiler, _run([program, *words], RUN_LIMIT_S)
 
 
 def _run(command: list[str], limit_s: float) -> str:

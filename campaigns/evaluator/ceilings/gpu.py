@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from campaigns.evaluator.ceilings.choice import ARRAYS, COLD_CACHES, choose
+from campaigns.evaluator.ceilings.choice import ARRAYS, COLD_CACHES, Chosen, choose, swept
 from campaigns.evaluator.ceilings.result import CeilingsError, Result, Sample
 from campaigns.evaluator.host import first_line
 
@@ -48,6 +48,36 @@ def measure_gpu(index: int, where: Mapping[str, str]) -> Result:
     products, refused = _matmuls(torch, properties, clocks)
     samples += products
     ceilings, notes = choose(samples, cache_bytes)
+    return _result(torch, properties, where, clocks, samples, (ceilings, (*notes, *refused)))
+
+
+def measure_gpu_copy(index: int, where: Mapping[str, str], array_bytes: int) -> Result:
+    """Copies between two arrays of this size alone, rounded up to whole float32; takes seconds.
+
+    Raises CeilingsError, also where both take more than half of the free memory.
+    """
+    torch = _torch(index)
+    size = -(-array_bytes // 4) * 4
+    free, _ = torch.cuda.mem_get_info(index)
+    if size * MEMORY_SHARE > free:
+        raise CeilingsError(f"cuda:{index}: {2 * size:,} bytes: only {free:,} bytes are free")
+    properties, clocks = torch.cuda.get_device_properties(index), Clocks(torch, index)
+    samples = _moves(torch, size, ("copy",), clocks)
+    ceilings = swept(samples, getattr(properties, "L2_cache_size", 0))
+    small = size < SMALLEST_MIB * MIB
+    notes = (f"arrays of under {SMALLEST_MIB} MiB: launches take a part of the time",) * small
+    return _result(torch, properties, where, clocks, samples, (ceilings, notes))
+
+
+def _result(
+    torch: Any,
+    properties: Any,
+    where: Mapping[str, str],
+    clocks: Clocks,
+    samples: list[Sample],
+    chosen: Chosen,
+) -> Result:
+    ceilings, notes = chosen
     import triton
 
     driver = first_line("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")
@@ -65,7 +95,7 @@ def measure_gpu(index: int, where: Mapping[str, str]) -> Result:
         clocks=clocks.summary(),
         samples=tuple(samples),
         ceilings=ceilings,
-        notes=(*notes, *refused),
+        notes=notes,
         busy_share=None,
     )
 
@@ -121,19 +151,27 @@ def _traffic(torch: Any, index: int, cache_bytes: int, clocks: Clocks) -> list[S
     samples = []
     size = SMALLEST_MIB * MIB
     while size <= largest:
-        source = torch.rand(size // 4, device="cuda")
-        target = torch.empty_like(source)
-        methods: tuple[tuple[str, str, Callable[[], Any]], ...] = (
-            ("copy", "driver copy", partial(target.copy_, source)),
-            ("copy", "element-wise kernel", partial(torch.mul, source, 1.0, out=target)),
-            ("read", "sum", partial(torch.sum, source)),
-            ("write", "fill", partial(target.fill_, 1.0)),
-        )
-        for kind, method, call in methods:
+        samples += _moves(torch, size, ("copy", "read", "write"), clocks)
+        size *= 2
+    return samples
+
+
+def _moves(torch: Any, size: int, kinds: tuple[str, ...], clocks: Clocks) -> list[Sample]:
+    """Passes over arrays of `size` bytes, each kind in every way that torch has."""
+    source = torch.rand(size // 4, device="cuda")
+    target = torch.empty_like(source)
+    methods: tuple[tuple[str, str, Callable[[], Any]], ...] = (
+        ("copy", "driver copy", partial(target.copy_, source)),
+        ("copy", "element-wise kernel", partial(torch.mul, source, 1.0, out=target)),
+        ("read", "sum", partial(torch.sum, source)),
+        ("write", "fill", partial(target.fill_, 1.0)),
+    )
+    samples = []
+    for kind, method, call in methods:
+        if kind in kinds:
             metric, sampled = f"{kind}_bandwidth", partial(clocks.sample, f"{kind} of arrays")
             rates = _rates(torch, call, float(ARRAYS[metric] * size), sampled)
             samples.append(Sample(metric, "", method, 0, size, rates))
-        size *= 2
     return samples
 
 

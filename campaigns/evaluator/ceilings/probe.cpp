@@ -6,7 +6,8 @@
 // Every rate is work done within a fixed window. Threads look at the clock by themselves instead of
 // meeting at a barrier, so a neighbour on the machine costs its share and no more.
 //
-// Usage: probe <MiB of all arrays> <rounds> <repeats in a round>
+// Usage: probe <MiB of all arrays> <rounds> <repeats in a round> [<bytes of one array>]
+// With the bytes of one array, a whole number of chunks, only copies of such arrays are measured.
 // The whole sweep is done once a round, so that a busy moment spoils one round and not one value.
 #include <omp.h>
 #include <sys/mman.h>
@@ -217,8 +218,9 @@ void print_rates(Work& work, int threads, int repeats) {
 
 // A copy goes from the first half of the memory to the second; the others may use all of it.
 void measure_traffic(char* memory, std::size_t largest, std::size_t bytes, int threads,
-                     int repeats) {
+                     int repeats, int least_arrays = 1) {
   for (const Kind& kind : kKinds) {
+    if (kind.arrays < least_arrays) continue;
     if (kind.streams && !HAS_STREAMING_STORES) continue;
     if (kind.arrays * bytes > largest) continue;
     char* to = kind.arrays > 1 ? memory + largest / 2 : memory;
@@ -250,7 +252,8 @@ char* allocate(std::size_t bytes) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 4) return 2;
+  if (count != 4 && count != 5) return 2;
+  const std::size_t only = count == 5 ? std::strtoull(words[4], nullptr, 10) : 0;
   const std::size_t largest = std::strtoull(words[1], nullptr, 10) * kMiB;
   const int rounds = std::atoi(words[2]), repeats = std::atoi(words[3]);
   const int every = omp_get_max_threads();
@@ -260,6 +263,11 @@ int main(int count, char** words) {
   for (int round = 0; round < rounds; ++round) {
     for (const int threads : {every, 1}) {
       if (threads < every && round > 0) continue;
+      if (only > 0) {
+        measure_traffic(memory, largest, only, threads, repeats, 2);
+        if (every == 1) break;
+        continue;
+      }
       for (std::size_t bytes = kSmallestMiB * kMiB; bytes <= largest; bytes *= 2) {
         measure_traffic(memory, largest, bytes, threads, repeats);
       }

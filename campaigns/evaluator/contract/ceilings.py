@@ -2,6 +2,6 @@
 
 from campaigns.evaluator.ceilings.choice import BUSY_LIMIT
 from campaigns.evaluator.ceilings.document import to_markdown
-from campaigns.evaluator.ceilings.result import CeilingsError, Result, load
+from campaigns.evaluator.ceilings.result import CeilingsError, MeasuredCeiling, Result, load
 
-__all__ = ["BUSY_LIMIT", "CeilingsError", "Result", "load", "to_markdown"]
+__all__ = ["BUSY_LIMIT", "CeilingsError", "MeasuredCeiling", "Result", "load", "to_markdown"]

@@ -76,19 +76,26 @@ def unknown_target(campaign: Campaign) -> str:
 
 
 def missing_spec_of(campaign: Campaign, question: str) -> MissingSpec:
-    """Name the values of the platform that lack approval, and what to do about each."""
-    platform, problem = campaign.platform, campaign.problem
+    """Name the values that the campaign's target lacks, and what to do about each."""
+    problem = campaign.problem
+    lacking = "there is no target"
+    return missing_spec(campaign.platform, question, problem.dtype, problem.accumulate, lacking)
+
+
+def missing_spec(
+    platform: Platform, question: str, dtype: str, accumulate: str, lacking: str
+) -> MissingSpec:
+    """Name the values of a platform that lack approval. lacking: what there is not without them."""
     try:
         if question == "bandwidth":
             bandwidth_ceilings(platform, strict=True)
         else:
-            accumulate = problem.accumulate
-            compute_ceilings(platform, problem.dtype, accumulate=accumulate, strict=True)
+            compute_ceilings(platform, dtype, accumulate=accumulate, strict=True)
     except StaleAnswer as stale:
         # The citation of one of the question's parts no longer holds.
         message = (
             f"{question}: {UNKNOWN_VALUE}: the citation of {stale.spec.metric} of "
-            f"{platform.slug} no longer holds; there is no target."
+            f"{platform.slug} no longer holds; {lacking}."
         )
         return MissingSpec(question, message, str(stale))
     # A CPU's bandwidth is measured; no document of ours knows how its memory is built.
@@ -97,9 +104,9 @@ def missing_spec_of(campaign: Campaign, question: str) -> MissingSpec:
     ]
     slower = ""
     if question == "compute":
-        asked = _compute(campaign)
+        asked = _compute(platform, dtype, accumulate)
         names = {metric for metric, _ in asked}
-        peaks = [peak for _, peak in UNITS.get(problem.dtype, ()) if peak not in names]
+        peaks = [peak for _, peak in UNITS.get(dtype, ()) if peak not in names]
         # Peaks of slower units, which are known and bound nothing.
         slower = "".join(
             f" {spec.metric} {spec.shown} is known, but a faster unit may exceed it."
@@ -108,19 +115,18 @@ def missing_spec_of(campaign: Campaign, question: str) -> MissingSpec:
         )
     told = " or ".join(" ".join([m, *(f"{k}={v}" for k, v in q.items())]) for m, q in asked)
     ways = dict.fromkeys(how_to_obtain(platform, metric, **q) for metric, q in asked)
-    message = f"{question}: {UNKNOWN}: no approved {told} of {platform.slug}; there is no target."
+    message = f"{question}: {UNKNOWN}: no approved {told} of {platform.slug}; {lacking}."
     return MissingSpec(question, message + slower, "; or ".join(ways))
 
 
-def _compute(campaign: Campaign) -> list[Question]:
+def _compute(platform: Platform, dtype: str, accumulate: str) -> list[Question]:
     """What lacks an answer, up to the unit whose rate the wiki calls UNKNOWN: that one blocks."""
-    problem, platform = campaign.problem, campaign.platform
-    units = UNITS.get(problem.dtype, ((MATMUL, ""),))
-    if platform.kind == "cpu" or problem.dtype not in UNITS:
-        return [(rate, {"dtype": problem.dtype}) for rate, _ in units]
+    units = UNITS.get(dtype, ((MATMUL, ""),))
+    if platform.kind == "cpu" or dtype not in UNITS:
+        return [(rate, {"dtype": dtype}) for rate, _ in units]
     missing: list[Question] = []
     for _, peak in units:
-        asked = peak_question(platform, problem.dtype, peak, accumulate=problem.accumulate)
+        asked = peak_question(platform, dtype, peak, accumulate=accumulate)
         # What the wiki has as the answer: a value, NONE, UNKNOWN, or nothing at all.
         rows = Spec.objects.approved().filter(platform=platform, metric=peak, qualifiers=asked)
         shown = list(rows.exclude(rank=Rank.DEPRECATED).values_list("shown", flat=True))

@@ -173,22 +173,27 @@ def physical_floor(
     work is ignored: another split may have no idle units, so a correct kernel may beat a bound on
     waves (`tiles`), but never this one.
     """
-    floors = []
-    for need, ceilings, unit in ((work.bytes, bandwidths, "B/s"), (work.flops, computes, "op/s")):
-        if not ceilings:
-            continue
-        # The highest; among equals the documented one, which needs no slack.
-        documented = EvidenceClass.DOCUMENTED
-        peak = max(ceilings, key=lambda c: (c.value, c.evidence == documented))
-        other = 0.0 if peak.evidence == documented else MEASURED_SLACK
-        allowed = slack if peak.evidence == EvidenceClass.MEASURED else other
-        floor_us = need / (_rate(peak, unit) * (1 + allowed)) * _MICROSECONDS
-        limit = peak.display
-        if allowed:
-            limit = f"({limit} + {share(allowed)} slack ({peak.evidence}))"
-        arithmetic = f"{amount(need, unit.removesuffix('/s'))} ÷ {limit} = {digits(floor_us)} µs"
-        floors.append(Floor(floor_us, peak, allowed, arithmetic))
+    needs = ((work.bytes, bandwidths, "B/s"), (work.flops, computes, "op/s"))
+    floors = [limit_floor(*need, slack) for need in needs if need[1]]
     return max(floors, key=lambda floor: floor.floor_us, default=None)
+
+
+def limit_floor(need: float, ceilings: Sequence[Cited], unit: str, slack: float) -> Floor:
+    """The least time for `need` bytes or operations under the highest of these ceilings.
+
+    unit: of the ceilings. A documented ceiling gets no slack, a measured one `slack`.
+    """
+    # Among equals the documented one, which needs no slack.
+    documented = EvidenceClass.DOCUMENTED
+    peak = max(ceilings, key=lambda c: (c.value, c.evidence == documented))
+    other = 0.0 if peak.evidence == documented else MEASURED_SLACK
+    allowed = slack if peak.evidence == EvidenceClass.MEASURED else other
+    floor_us = need / (_rate(peak, unit) * (1 + allowed)) * _MICROSECONDS
+    limit = peak.display
+    if allowed:
+        limit = f"({limit} + {share(allowed)} slack ({peak.evidence}))"
+    arithmetic = f"{amount(need, unit.removesuffix('/s'))} ÷ {limit} = {digits(floor_us)} µs"
+    return Floor(floor_us, peak, allowed, arithmetic)
 
 
 def share_of_floor(times: Iterable[tuple[float, float]]) -> float:

@@ -48,6 +48,18 @@ class Waves:
         """
         return self.busiest / self.even
 
+    def tile_floor_us(self, floor_us: float) -> float:
+        """The least time of one block: its part of the work over one unit's part of the peak.
+
+        floor_us: that of the whole work under the whole peak. A block has the rate of a unit, never
+        that of the chip.
+        """
+        return floor_us * self.units / self.blocks
+
+    def floor_us(self, floor_us: float) -> float:
+        """The least time of all blocks: those of the busiest unit, one after the other."""
+        return self.busiest * self.tile_floor_us(floor_us)
+
     @property
     def waves(self) -> float | None:
         """Blocks over those that run at the same time; None if unknown."""

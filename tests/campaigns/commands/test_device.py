@@ -9,9 +9,9 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from campaigns.devices import amd, idle
-from campaigns.devices.discover import devices, ensure_platform
+from campaigns.devices.discover import devices, ensure_platform, watched
 from campaigns.devices.hold import hold
-from campaigns.devices.host_health import examine_services
+from campaigns.devices.host_health import examine_devices
 from campaigns.models import Worker
 from campaigns.rules.noise.device_gate import UNKNOWN_ACTIVITY, Activity, DeviceCheck, DeviceState
 from tests.campaigns.steps import cast
@@ -149,4 +149,6 @@ def test_r8_it_lists_an_amd_card_with_who_uses_it_and_that_none_measures_on_it(
     line = next(s for s in capsys.readouterr().out.splitlines() if s.startswith("amd:0"))
     assert "AMD Instinct MI300X" in line
     assert line.endswith("no backend measures on it yet")
-    assert "amd:0" in {one.name.removeprefix("device ") for one in examine_services(devices())}
+    assert "amd:0" in {
+        one.name.removeprefix("device ") for one in examine_devices(devices(), watched())
+    }

@@ -21,8 +21,8 @@ COMMAND = "campaigns.management.commands.evaluate"
 
 @pytest.fixture(autouse=True)
 def fakes(monkeypatch):
-    monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Service)
-    monkeypatch.setattr(f"{COMMAND}.this_device", lambda choice: cast.DEVICE)
+    monkeypatch.setattr("campaigns.management.one_file.EvaluatorService", Service)
+    monkeypatch.setattr("campaigns.management.one_file.this_device", lambda choice: cast.DEVICE)
     monkeypatch.setattr(f"{COMMAND}.floors_here", lambda name, spec, cases: ({}, {}))
 
 
@@ -45,7 +45,7 @@ def told(monkeypatch):
                     beat(phase)
                 return change(super().evaluate(job))
 
-        monkeypatch.setattr(f"{COMMAND}.EvaluatorService", Told)
+        monkeypatch.setattr("campaigns.management.one_file.EvaluatorService", Told)
         return jobs
 
     return tell

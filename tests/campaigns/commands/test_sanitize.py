@@ -13,7 +13,6 @@ from tests.campaigns.commands.test_campaign import Service
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db
-COMMAND = "campaigns.management.commands.evaluate"
 GUILTY = Sanitized("ThreadSanitizer", True, (Fault("data race", "write of size 4", "k.cpp", 16),))
 LOST = Sanitized("AddressSanitizer", False, note="g++ has no runtime")
 
@@ -27,8 +26,8 @@ def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
     def run(*options: str, said: tuple[Sanitized, ...] = ()) -> Service:
         service = Service(said=said) if said else Service()
-        monkeypatch.setattr(f"{COMMAND}.EvaluatorService", lambda **_: service)
-        monkeypatch.setattr(f"{COMMAND}.this_device", lambda choice: cast.DEVICE)
+        monkeypatch.setattr("campaigns.management.one_file.EvaluatorService", lambda **_: service)
+        monkeypatch.setattr("campaigns.management.one_file.this_device", lambda choice: cast.DEVICE)
         call_command("evaluate", str(kernel), "--problem", problem, *options)
         return service
 

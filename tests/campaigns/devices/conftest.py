@@ -28,6 +28,7 @@ class FakeLibrary:
             "nvmlInit": lambda: self._count(1),
             "nvmlShutdown": lambda: self._count(-1),
             "nvmlSystemGetDriverVersion": lambda: "580.95.05",
+            "nvmlSystemGetCudaDriverVersion_v2": lambda: 12040,
             "nvmlDeviceGetCount": lambda: 1,
             "nvmlDeviceGetHandleByIndex": lambda index: f"card {index}",
             "nvmlDeviceGetHandleByUUID": lambda uuid: uuid,

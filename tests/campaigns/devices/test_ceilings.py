@@ -153,6 +153,18 @@ def test_it_measures_this_cpu(monkeypatch):
     assert all(1e7 < rate < 1e15 for s in run.samples for rate in s.rates)
 
 
+@pytest.mark.judged
+def test_r5_it_measures_copies_of_the_very_size(monkeypatch):
+    run = cpu.measure_cpu_copy(WHERE, 100_000, rounds=1, repeats=1)
+    assert {(s.metric, s.array_bytes) for s in run.samples} == {("copy_bandwidth", 2 * 65536)}
+    (copy,) = run.ceilings
+    assert copy.array_bytes == 2 * 65536
+    assert 1e7 < copy.rate < 1e15
+    monkeypatch.setattr(cpu, "memory_available_bytes", lambda: 10 * MIB)
+    with pytest.raises(CeilingsError, match="8,388,608 bytes: only 10,485,760 bytes of memory"):
+        cpu.measure_cpu_copy(WHERE, 4 * MIB)
+
+
 def test_it_says_that_products_were_not_measured_without_torch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     samples, notes = cpu_matmul.measure_matmuls()
@@ -345,6 +357,14 @@ def test_it_reads_cache_sizes_of_the_highest_level(monkeypatch, tmp_path):
     assert host.last_level_cache_bytes() == 32 * MIB
     monkeypatch.setattr(host, "CACHES", tmp_path / "none")
     assert host.last_level_cache_bytes() == 0
+
+
+@pytest.mark.gpu
+def test_r5_it_measures_copies_of_the_very_size_on_a_gpu():
+    run = gpu.measure_gpu_copy(0, WHERE, 100 * MIB)
+    (copy,) = run.ceilings
+    assert (copy.metric, copy.array_bytes) == ("copy_bandwidth", 100 * MIB)
+    assert {s.method for s in run.samples} == {"driver copy", "element-wise kernel"}
 
 
 @pytest.mark.gpu

@@ -70,17 +70,18 @@ def test_it_refuses_nonsense_in_the_environment(cards, settings):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("cuda: Optional[str] = None\n", False),
-        ("cuda: Optional[str] = '13.0'\n", True),
-        ("cuda = '12.4'\n", True),
-        ("__version__ = '2.6.0'\n", False),
+        ("cuda: Optional[str] = None\n", ""),
+        ("cuda: Optional[str] = '13.0'\n", "13.0"),
+        ("cuda = '12.4'\n", "12.4"),
+        ("__version__ = '2.6.0'\n", ""),
     ],
 )
-def test_it_reads_from_torchs_files_whether_it_has_cuda(monkeypatch, tmp_path, text, expected):
+def test_it_reads_from_torchs_files_which_cuda_it_has(monkeypatch, tmp_path, text, expected):
     (tmp_path / "version.py").write_text(text)
     spec = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
     monkeypatch.setattr("importlib.util.find_spec", lambda name: spec)
-    assert discover.torch_has_cuda() is expected
+    assert discover.torch_cuda() == expected
+    assert discover.torch_has_cuda() is bool(expected)
 
 
 def test_it_sees_no_cuda_without_torch(monkeypatch):

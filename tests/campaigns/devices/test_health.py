@@ -63,9 +63,11 @@ def test_it_says_what_a_missing_thing_costs_and_how_to_get_it():
     assert str(HealthFinding("git", State.OK, "2.39")) == "ok       git: 2.39"
 
 
-def _tools(monkeypatch, present, *, has_gpu=False):
+def _tools(monkeypatch, present, *, has_gpu=False, has_amd=False):
     monkeypatch.setattr(host_software, "said_by", lambda name, *arguments: present.get(name))
-    return {found.name: found for found in host_software.examine_tools(has_gpu=has_gpu)}
+    packages = host_software.examine_packages(has_gpu=has_gpu)
+    programs = host_software.examine_programs(has_gpu=has_gpu, has_amd=has_amd)
+    return {found.name: found for found in (*packages, *programs)}
 
 
 def test_it_needs_a_compiler_where_there_is_no_gpu(monkeypatch):
@@ -80,6 +82,29 @@ def test_it_asks_for_cuda_tools_only_beside_a_gpu(monkeypatch):
     assert _tools(monkeypatch, {}, has_gpu=True)["ncu"].state is State.MISSING
     old = _tools(monkeypatch, {"nvcc": "release 11.8, V11.8.89"}, has_gpu=True)["nvcc"]
     assert (old.state, old.found) == (State.MISSING, "release 11.8, V11.8.89, older than 12.0")
+
+
+def test_it_asks_for_rocm_only_beside_an_amd_gpu(monkeypatch):
+    found = _tools(monkeypatch, {}, has_gpu=True)["rocprofv3"]
+    assert (found.state, found.found) == (
+        State.NOTE,
+        "not on PATH; not needed without an AMD GPU",
+    )
+    lacking = _tools(monkeypatch, {"hipcc": "HIP version: 5.7.1"}, has_amd=True)
+    assert lacking["hipcc"].found == "HIP version: 5.7.1, older than 6.0"
+    assert lacking["rocprofv3"].costs.startswith("no profile evidence")
+    assert "rocm.docs.amd.com" in lacking["rocprofv3"].remedy
+    there = _tools(monkeypatch, {"rocprofv3": "version: 0.10.0"}, has_amd=True)["rocprofv3"]
+    assert there.state is State.OK
+
+
+def test_it_looks_for_programs_where_the_toolkits_are(monkeypatch, tmp_path):
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "hipcc"
+    program.write_text("#!/bin/sh\necho HIP version: 6.2.41133\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("ROCM_PATH", str(tmp_path))
+    assert said_by("hipcc", "--version") == "HIP version: 6.2.41133"
 
 
 @pytest.mark.parametrize(
@@ -100,6 +125,8 @@ def kernel(monkeypatch, tmp_path):
     """Give the probes another /proc and /sys; write a file with kernel("proc/x", text)."""
     monkeypatch.setattr(host_health, "PROC", tmp_path / "proc")
     monkeypatch.setattr(host_health, "SYS", tmp_path / "sys")
+    monkeypatch.setattr(host_health, "ask_perf", lambda: None)
+    monkeypatch.setattr(host_health, "try_ncu", lambda device, *, contained: None)
 
     def write(path, text):
         file = tmp_path / path
@@ -109,8 +136,9 @@ def kernel(monkeypatch, tmp_path):
     return write
 
 
-def _permissions(devices=(CPU,)):
-    return {found.name: found for found in host_health.examine_permissions(list(devices))}
+def _permissions(devices=(CPU,), amd=()):
+    rows = host_health.examine_permissions(list(devices), list(amd))
+    return {found.name: found for found in rows}
 
 
 @pytest.mark.parametrize(
@@ -130,6 +158,61 @@ def test_it_tells_whether_gpu_counters_may_be_read(kernel, limited, capabilities
 def test_it_does_not_guess_the_permission_for_gpu_counters(kernel):
     assert _permissions([GPU])["GPU counters"].state is State.MISSING
     assert "GPU counters" not in _permissions([CPU])
+
+
+@pytest.mark.parametrize(
+    ("params", "word"), [("RmProfilingAdminOnly: 1", None), ("RmProfilingAdminOnly: 0", "tried")]
+)
+def test_r7_it_tries_what_the_driver_does_not_refuse(kernel, monkeypatch, params, word):
+    kernel("proc/driver/nvidia/params", params)
+    tried = HealthFinding("GPU counters", State.MISSING, "tried")
+    monkeypatch.setattr(host_health, "try_ncu", lambda device, *, contained: tried)
+    assert (_permissions([GPU, CPU])["GPU counters"].found == "tried") is (word is not None)
+    kernel("proc/driver/nvidia/params", "")
+    assert _permissions([GPU, CPU])["GPU counters"] == tried
+
+
+def test_it_needs_counters_of_the_cpu_where_kernels_run_on_it(kernel):
+    kernel("proc/sys/kernel/perf_event_paranoid", "2\n")
+    found = _permissions([CPU])["CPU counters"]
+    assert (found.state, found.found) == (
+        State.MISSING,
+        "perf is not on PATH; perf_event_paranoid = 2",
+    )
+    assert _permissions([GPU, CPU])["CPU counters"].state is State.NOTE
+
+
+def test_it_looks_for_the_trace_decoder_beside_an_amd_gpu(kernel):
+    assert "trace decoder of rocprofv3" not in _permissions([CPU])
+    assert "trace decoder of rocprofv3" in _permissions([CPU], [GPU])
+
+
+def test_it_records_clocks_and_what_bounds_them(kernel, monkeypatch):
+    kernel("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n")
+    monkeypatch.setattr(host_health.nvml, "clock_mhz", lambda uuid: 1980)
+    monkeypatch.setattr(host_health.nvml, "clock_policy", lambda uuid: "at most 1980 MHz")
+    words = [(one.state, one.found) for one in host_health.examine_clocks([GPU, CPU])]
+    assert words == [
+        (State.NOTE, "1980 MHz now; policy: at most 1980 MHz"),
+        (State.NOTE, "governor performance"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("driver", "torch", "state"),
+    [
+        ("13.0", "13.0", State.OK),
+        ("13.0", "12.8", State.OK),
+        ("12.4", "12.8", State.OK),
+        ("9.9", "10.2", State.MISSING),
+        ("", "12.8", State.OK),
+        ("13.0", "", State.MISSING),
+    ],
+)
+def test_r7_it_compares_the_cuda_of_torch_with_the_drivers(driver, torch, state):
+    found = host_health.cuda_match(driver, torch)
+    assert found.state is state
+    assert bool(found.remedy) is (state is State.MISSING)
 
 
 def _sandbox(monkeypatch, settings, lacks, *, require="AVAILABLE"):
@@ -209,8 +292,12 @@ def test_it_says_that_the_sandbox_could_not_be_tried(monkeypatch):
     assert host_health.examine_sandbox([CPU])[0].state is State.REQUIRED
 
 
-def _services(devices=(CPU,)):
-    return {found.name: found for found in host_health.examine_services(list(devices))}
+def _services():
+    return {found.name: found for found in host_health.examine_services()}
+
+
+def _devices(*found, amd=()):
+    return {one.name: one for one in host_health.examine_devices(list(found), list(amd))}
 
 
 @pytest.mark.django_db
@@ -218,7 +305,6 @@ def test_it_reaches_database_and_broker():
     found = _services()
     assert found["database"].state is State.OK
     assert found["broker"].state is State.OK
-    assert found["device cpu"].found.startswith("Some CPU, 8 GiB, native")
 
 
 def test_it_says_that_a_broker_of_that_kind_is_unknown(monkeypatch):
@@ -228,12 +314,18 @@ def test_it_says_that_a_broker_of_that_kind_is_unknown(monkeypatch):
     assert (found.state, found.found) == (State.REQUIRED, "No such transport: no-such-kind")
 
 
-@pytest.mark.django_db
-def test_it_notes_a_torch_that_cannot_use_the_card(monkeypatch):
-    monkeypatch.setattr(host_health, "torch_has_cuda", lambda: False)
-    assert _services([GPU, CPU])["torch for CUDA"].state is State.MISSING
-    monkeypatch.setattr(host_health, "torch_has_cuda", lambda: True)
-    assert "torch for CUDA" not in _services([GPU, CPU])
+def test_it_names_devices_with_the_toolkit_that_drives_them(monkeypatch, tmp_path):
+    assert _devices(CPU)["device cpu"].found.startswith("Some CPU, 8 GiB, native")
+    assert "CUDA" not in _devices(CPU)
+    monkeypatch.setattr(host_health, "torch_cuda", lambda: "")
+    assert _devices(GPU, CPU)["CUDA"].state is State.MISSING
+    monkeypatch.setattr(host_health, "torch_cuda", lambda: "13.0")
+    assert _devices(GPU, CPU)["CUDA"].state is State.OK
+    monkeypatch.setenv("ROCM_PATH", str(tmp_path))
+    (tmp_path / ".info").mkdir()
+    (tmp_path / ".info" / "version").write_text("6.4.1\n")
+    found = _devices(CPU, amd=[replace(GPU, device="amd:0")])
+    assert (found["ROCm"].found, found["device amd:0"].state) == ("6.4.1", State.NOTE)
 
 
 @pytest.mark.django_db

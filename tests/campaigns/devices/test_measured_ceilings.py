@@ -52,6 +52,13 @@ def test_it_measures_outside_this_process_and_in_the_order_of_the_bus(db, measur
     assert "DATABASE_URL" not in options["env"]
 
 
+def test_r5_it_measures_copies_alone_and_stores_nothing(db, measured, result):
+    assert passport.measured_now(devices()[-1], 4096) == result
+    ((command, _),) = measured
+    assert command[-3:] == ["--json", "--array-bytes", "4096"]
+    assert not Document.objects.exists()
+
+
 def test_it_adds_a_cards_measurements_to_its_wiki_platform(db, measured, cards):
     put_wiki()
     passport.measure_ceilings(devices()[0])

@@ -18,6 +18,7 @@ def test_it_finds_no_card_and_raises_nothing_without_a_driver(monkeypatch):
     monkeypatch.setattr(pynvml, "nvmlInit", missing)
     assert nvml.cards() == []
     assert nvml.driver_version() == ""
+    assert nvml.cuda_version() == ""
     assert nvml.clock_mhz("GPU-aaaa1111") is None
     assert nvml.use("GPU-aaaa1111") is None
 
@@ -26,6 +27,13 @@ def test_it_describes_a_card_and_closes_the_library(library):
     fake = library()
     assert nvml.cards() == [H200]
     assert fake.open == 0
+
+
+def test_it_tells_the_cuda_that_the_driver_takes(library):
+    library()
+    assert nvml.cuda_version() == "12.4"
+    library("nvmlSystemGetCudaDriverVersion_v2")
+    assert nvml.cuda_version() == ""
 
 
 def test_it_leaves_out_a_card_that_does_not_answer(library):

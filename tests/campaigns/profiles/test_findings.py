@@ -12,7 +12,7 @@ from knowledge.exchange.importer import SHIPPED
 from knowledge.exchange.readers.files import read_folder
 from knowledge.experience.catalogue.read import read_catalogue
 
-PRODUCT, READS = {"multiplies": True}, {"least_bytes": 100}
+PRODUCT, MOVES = {"multiplies": True}, {"least_bytes": 100}
 WAITING = {"issue_pct": 10, "stalled_pct": 90}
 FULL = {"limit_registers": 8, "limit_shared": 8, "limit_warps": 8, "limit_blocks": 8}
 
@@ -47,8 +47,16 @@ CASES = {
         {"memory_pct": 20},
         {},
     ),
-    "l2_thrash": ({"l2_hit_pct": 20, "dram_read_bytes": 200}, {"l2_hit_pct": 60}, READS),
-    "over_fetch": ({"dram_read_bytes": 130}, {"dram_read_bytes": 110}, READS),
+    "l2_thrash": (
+        {"l2_hit_pct": 20, "dram_read_bytes": 200, "dram_write_bytes": 0},
+        {"l2_hit_pct": 60},
+        MOVES,
+    ),
+    "over_fetch": (
+        {"dram_read_bytes": 80, "dram_write_bytes": 50},
+        {"dram_read_bytes": 60},
+        MOVES,
+    ),
     "small_reads": ({"reads": 10, "reads_32b": 5}, {"reads_32b": 0}, {}),
     "memory_unit_stalled": ({"memory_stalled_pct": 30}, {"memory_stalled_pct": 5}, {}),
     "write_unit_stalled": ({"write_stalled_pct": 30}, {"write_stalled_pct": 5}, {}),
@@ -169,7 +177,7 @@ def test_each_strategy_is_in_the_catalogue_and_for_the_vendor():
     ("values", "work", "name", "share"),
     [
         ({"grid": 33, "sms": 132}, {}, "small_grid", 0.75),
-        ({"dram_read_bytes": 200}, READS, "over_fetch", 0.5),
+        ({"dram_read_bytes": 150, "dram_write_bytes": 50}, MOVES, "over_fetch", 0.5),
         ({"block": 48}, {}, "partial_warps", 0.25),
         ({"threads": 8}, {}, "divergence", 0.75),
         ({"stall_barrier": 1, "issue_pct": 40}, {}, "stall_barrier", 0.6),

@@ -107,7 +107,7 @@ def test_r51_what_comes_while_a_round_is_open_is_tried_next_in_its_order(
         ("amount", {"amount": "8"}, "accepted: a share such as 8% or 0.08"),
         ("amount", {"amount": "nan"}, "accepted: a share"),
         ("amount", {"amount": "120%"}, "at most 100%"),
-        ("evidence", {"evidence": ()}, "accepted: one or more of the cases one, two"),
+        ("evidence", {"evidence": ()}, "accepted: one or more of one, two"),
         ("evidence", {"evidence": ("three",)}, "'three'; accepted: one, two"),
         ("bucket", {"bucket": "W2"}, "accepted: K1, K2, K3, K4"),
         ("title", {"title": "x" * 201}, "201 characters; accepted: text, at most 200"),

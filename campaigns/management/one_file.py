@@ -1,0 +1,186 @@
+"""One file through the judge: arguments, job and run, for each command that does it."""
+
+from __future__ import annotations
+
+import errno
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from django.conf import settings
+
+from campaigns.devices.discover import Device, DeviceError, this_device
+from campaigns.devices.hold import hold
+from campaigns.devices.launch import Beat, EvaluatorService
+from campaigns.evaluator.contract import Case, Job, Phase, Report, Source, backends
+from campaigns.evaluator.contract.backends import BACKEND_OF
+from campaigns.evaluator.contract.problem import ProblemSpec
+from campaigns.evaluator.contract.problem_reader import load_problem
+from campaigns.evaluator.contract.programs import OFFLINE_TARGET
+from campaigns.management.base_command import BaseCommand, ExitCode, Exits, argument
+from campaigns.problems.import_.draft import DraftError
+from campaigns.problems.import_.entries import adapted
+from campaigns.steps.lifecycle.create_campaign import protocol_for
+from campaigns.steps.problems import find_problem
+
+BACKENDS = (*dict.fromkeys(BACKEND_OF.values()), "torch")
+LARGEST_SOURCE = 1 << 20
+PATIENCE_S = 600.0
+DEVICE = argument(
+    "--device", help="cpu or cuda:<index>; default: this host's first GPU, else the CPU"
+)
+FILE = (
+    argument("candidate", type=Path),
+    argument("--problem", required=True, help="a shipped problem or a problem folder"),
+    argument("--backend", help="cpp, cuda, torch or triton; default: by the file's ending"),
+    argument(
+        "--case",
+        action="append",
+        default=[],
+        help="the name of a case; may be repeated; default: all",
+    ),
+    argument("--flag", action="append", default=[], help="a compiler flag: --flag=-O3"),
+    DEVICE,
+    argument(
+        "--target",
+        help="what to compile for: sm_90a, gfx942, …; default: the device's own, and "
+        f"{OFFLINE_TARGET} for a GPU's kernel without one",
+    ),
+)
+# What is going on in a phase; when it is done the answer says so.
+DOING = {
+    Phase.START: "starting",
+    Phase.BUILD: "building",
+    Phase.LOAD: "loading",
+    Phase.CHECK: "checking",
+    Phase.PREPARE: "preparing to time",
+    Phase.BURST: "bursts on",
+}
+
+
+# What is done with the service after the judge's report, while the device is held.
+More = Callable[[Job, EvaluatorService, Report], Report]
+
+
+class OneFileCommand(BaseCommand):
+    """A command that has files judged; its options are those of `FILE` and maybe more."""
+
+    exits: ClassVar[Exits] = {DeviceError: ExitCode.USAGE, DraftError: ExitCode.USAGE}
+
+    def asked(self, options: dict[str, Any]) -> tuple[ProblemSpec, Device, Job]:
+        """The problem, the device and the job, or the end of the command."""
+        spec = load_problem(find_problem(options["problem"]))
+        device = this_device(options["device"])
+        return spec, device, self._job(options, spec, device)
+
+    def judged(
+        self, job: Job, device: Device, more: More = lambda job, service, report: report
+    ) -> Report:
+        """Run the job in a scratch folder of its own while the device is held."""
+        self.progress(f"{job.candidate.name} on {device.name}")
+        scratch = Path(settings.DATA_DIR) / "scratch"
+        try:
+            scratch.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix="evaluate-", dir=scratch) as folder:
+                job = replace(job, scratch=Path(folder) / "scratch")
+                with (
+                    hold(device, wait_s=PATIENCE_S),
+                    EvaluatorService(borrows=True) as service,
+                ):
+                    return more(job, service, service.evaluate(job, self._phase_printer()))
+        except OSError as error:
+            words = "disk full" if error.errno == errno.ENOSPC else error.strerror
+            self.fail(ExitCode.USAGE, f"{words}: {error.filename or scratch}")
+
+    def _phase_printer(self) -> Beat:
+        """A callback that prints each phase and case that takes a second or more, once."""
+        last = ""
+
+        def beat(phase: str) -> None:
+            nonlocal last
+            if phase not in (last, Phase.DONE):
+                last = phase
+                name, _, case = phase.partition(" ")
+                self.progress(f"  {DOING[Phase(name)]} {case}".rstrip())
+
+        return beat
+
+    def _job(self, options: dict[str, Any], spec: ProblemSpec, device: Device) -> Job:
+        """Check everything that can be wrong before a process is started."""
+        candidate, against = options["candidate"], options.get("against")
+        backend = self._backend(options["backend"], candidate)
+        other = options.get("against_backend") or backend
+        if against and other != backend:
+            other = self._backend(other, against)
+        for one in {backend, other}:
+            found = backends.get(one)
+            # Without a GPU a kernel for one can at least be compiled, where its compiler is.
+            if device.kind not in found.kinds and not (one != "cpp" and found.compiler()):
+                without = "" if one == "cpp" else f", and no compiler of {one} is here"
+                needs = f"{one} needs a {' or '.join(found.kinds)}, this is {device.name}"
+                self.fail(ExitCode.USAGE, f"backend: {needs}{without}")
+        offline = device.kind == "cpu" and backend != "cpp"
+        flags = tuple(options.get("against_flag", ()))
+        return Job(
+            job_id=f"evaluate-{candidate.name}",
+            problem=spec.folder,
+            backend=backend,
+            device=device.device,
+            target=options["target"] or (OFFLINE_TARGET if offline else device.target),
+            cases=self._cases(options["case"], spec, backend, device),
+            candidate=self._source(candidate, spec, backend, tuple(options["flag"])),
+            incumbent=self._source(against, spec, other, flags) if against else None,
+            incumbent_backend=other,
+            scratch=Path(settings.DATA_DIR),
+            protocol=protocol_for(device.kind),
+            timed=not options.get("no_timing"),
+        )
+
+    def _backend(self, named: str | None, path: Path) -> str:
+        backend = named or BACKEND_OF.get(path.suffix)
+        if backend in BACKENDS:
+            return str(backend)
+        if not named:
+            endings = ", ".join(BACKEND_OF)
+            self.fail(ExitCode.USAGE, f"{path.name}: accepted: a name in {endings}, or --backend")
+        self.fail(ExitCode.USAGE, f"backend: {backend!r}; accepted: {', '.join(sorted(BACKENDS))}")
+
+    def _cases(
+        self, wanted: list[str], spec: ProblemSpec, backend: str, device: Device
+    ) -> tuple[Case, ...]:
+        """Those named, of all that are meant for the device; else what the backend is tried on."""
+        if backend == "cuda" and device.kind == "cpu":
+            # It is only built here, so one case tells the arguments, and the least takes no memory.
+            least = min(spec.cases_on("gpu") or spec.cases, key=lambda case: case.size)
+            wanted = wanted or [least.name]
+            device = replace(device, kind="gpu")
+        usual = spec.cases_of(backend, device.kind)
+        meant = {case.name: case.case for case in (*usual, *spec.cases_on(device.kind))}
+        for name in wanted:
+            if name not in meant:
+                accepted = ", ".join(meant) or "none"
+                self.fail(ExitCode.USAGE, f"case: {name!r}; accepted on {device.kind}: {accepted}")
+        if not meant:
+            self.fail(ExitCode.USAGE, f"problem: {spec.name} has no case for a {device.kind}")
+        names = wanted or [case.name for case in usual]
+        return tuple(case for name, case in meant.items() if name in names)
+
+    def _source(
+        self, path: Path, spec: ProblemSpec, backend: str, flags: tuple[str, ...] = ()
+    ) -> Source:
+        """The file; in the form in which the problem's kernel was brought, with what that got."""
+        if not path.is_file():
+            self.fail(ExitCode.NOT_FOUND, f"{path}: no such file")
+        if path.stat().st_size > LARGEST_SOURCE:
+            self.fail(ExitCode.USAGE, f"{path}: accepted: at most {LARGEST_SOURCE:,} bytes")
+        try:
+            text = path.read_text(encoding="utf-8")
+            if first := spec.files.get(backend):
+                text = adapted(path.name, text, (spec.folder / first).read_text("utf-8"), path)
+            return Source(name=path.name, text=text, flags=flags)
+        except UnicodeDecodeError as error:
+            self.fail(ExitCode.USAGE, f"{path}: not UTF-8 text: {error.reason}")
+        except OSError as error:
+            self.fail(ExitCode.USAGE, f"{path}: {error.strerror}")
