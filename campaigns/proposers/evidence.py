@@ -136,7 +136,7 @@ class Facts:
         return bounds.pop() if len(bounds) == 1 else ""
 
     def sentences(self) -> tuple[str, ...]:
-        """What limits it, where that was counted; a line per case, furthest from its floor first."""
+        """What limits it, where that was counted; then its cases, furthest from its floor first."""
         ranked = sorted(self.cases, key=lambda case: 1.0 if case.share is None else case.share)
         counted = (self.profile.sentences[LIMIT],) if self.profile else ()
         return (*counted, *(case.sentence() for case in ranked)) or (NOTHING,)
