@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from django.db.models import QuerySet
+
 from campaigns.evaluator.contract import Profile
-from campaigns.models import Candidate, Evaluation
+from campaigns.models import Candidate, Evaluation, EvaluationState, Round
 from campaigns.models.campaign import Campaign
 from campaigns.models.kinds import CODE_IS_READ
 from campaigns.profiles.kernel_profile import ProfileError
@@ -17,6 +19,18 @@ from knowledge.experience.terms import family_of
 from knowledge.lookup.value import cited_or_none
 
 PRODUCTS = ("matmul", "attention", "convolution")
+
+
+def is_product(campaign: Campaign) -> bool:
+    """Whether its problem multiplies matrices, which is work for matrix units."""
+    return family_of(campaign.problem.op) in PRODUCTS
+
+
+def looked_at(campaign: Campaign) -> QuerySet[Round]:
+    """Rounds with a candidate whose machine code and counters were read, in their order."""
+    rows = Evaluation.objects.filter(kind__in=CODE_IS_READ, state=EvaluationState.DONE)
+    read = rows.filter(candidate__round__campaign=campaign).values("candidate__round")
+    return campaign.rounds.filter(pk__in=read).order_by("number")
 
 
 def stored_profile(evaluations: Iterable[Evaluation]) -> Profile | None:
@@ -40,9 +54,8 @@ def profiled_in(stored: Profile | None, campaign: Campaign) -> Profiled | None:
         return None
     placed = target_of(campaign).cases.get(stored.case)
     least = placed.bytes if placed and placed.bytes >= 1 else None
-    is_product = family_of(campaign.problem.op) in PRODUCTS
     try:
-        return read_profile(stored, KernelWork(is_product, least))
+        return read_profile(stored, KernelWork(is_product(campaign), least))
     except ProfileError:
         return None
 

@@ -73,7 +73,8 @@ def round_tab(request: HttpRequest, campaign_id: int, number: int, tab: str) -> 
     if tab not in TABS or tab == OVERVIEW:
         raise Http404(f"a round has no tab {tab!r}; accepted: {', '.join([*TABS][1:])}")
     found = round_at(campaign_at(campaign_id), number)
-    context = {**tab_context(found, tab), **review_of(request, found)}
+    against = request.GET.get("against", "")
+    context = {**tab_context(found, tab, against), **review_of(request, found)}
     return render(request, f"campaigns/round/{tab}.html", context)
 
 

@@ -16,18 +16,30 @@ from django.utils.functional import SimpleLazyObject
 from campaigns.evaluator.contract import Report
 from campaigns.models import Candidate, Evaluation, Round, StandingWord, Verdict
 from campaigns.models.kinds import TORCH
+from campaigns.profiles.reading import Profiled
+from campaigns.records.advice import advice_record
 from campaigns.records.campaigns import intake_of, target_of
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
-from campaigns.records.evaluations import machine_code_in, report_of
+from campaigns.records.evaluations import machine_code_in, machine_code_of, report_of
 from campaigns.records.findings import finding_counts, found_lines
+from campaigns.records.profiles import (
+    is_product,
+    looked_at,
+    profile_of,
+    profiled_in,
+    stored_profile,
+)
 from campaigns.records.rounds import hypothesis_of
 from campaigns.records.submissions import awaited_repair, not_now, takes_candidates
 from campaigns.records.sweeps import sweep_of
+from campaigns.records.target.device_limits import sm_limits
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.verdicts import classes_of, sanitizer_result
 from campaigns.reports.case_table import CaseRow, busy_words, case_rows, seen_table
+from campaigns.reports.code_sheet import code_sheet
 from campaigns.reports.lineage import lineage_of, reproduce_commands
+from campaigns.reports.profile_sheet import ProfileSheet, profile_sheet
 from campaigns.reports.rows import RoundRow, meanings, sessions_of, some_rows
 from campaigns.reports.splits import splits_of
 from campaigns.rules.target.ceilings import CampaignTarget
@@ -41,9 +53,11 @@ from knowledge.experience.recommend.others import RoundLearned, round_learned
 class RoundFacts:
     """One round and what is stored about it, read when a tab asks for it."""
 
-    def __init__(self, round_: Round) -> None:
+    def __init__(self, round_: Round, against: str = "") -> None:
+        """against: of whose profile and code the tabs show the difference."""
         self.round = round_
         self.campaign = round_.campaign
+        self._against = against
 
     @cached_property
     def candidate(self) -> Candidate | None:
@@ -60,6 +74,14 @@ class RoundFacts:
     @cached_property
     def row(self) -> RoundRow:
         return some_rows(self.campaign, [self.round.number], self.target)[self.round.number]
+
+    @cached_property
+    def rival(self) -> Candidate | None:
+        """What it is compared with: the incumbent that it was measured against, or another's."""
+        if self._against.isdecimal():
+            other = self.campaign.rounds.filter(number=int(self._against[:6])).first()
+            return candidate_of(other) if other else None
+        return None if self._against == "none" else self.round.against
 
     @cached_property
     def evaluations(self) -> list[Evaluation]:
@@ -145,15 +167,55 @@ def profile(facts: RoundFacts) -> dict[str, Any]:
         is_own = candidate is not None and candidate.pk == measured.candidate_id
         source = candidate.source if candidate and is_own else measured.candidate.source
         splits = splits_of(facts.campaign, facts.report, source, facts.target)
-    return {"attributions": attributions_of(facts.report), "splits": splits}
+    stored = stored_profile(e for e in facts.evaluations if e.candidate == candidate)
+    found = profiled_in(stored, facts.campaign)
+    return {
+        "stored": stored,
+        "sheet": _profile_sheet(facts, found) if found else None,
+        "records": advice_record(one.name for one in found.findings) if found else {},
+        "attributions": attributions_of(facts.report),
+        "splits": splits,
+        **_rivals(facts),
+    }
+
+
+def _profile_sheet(facts: RoundFacts, found: Profiled) -> ProfileSheet:
+    rival = facts.rival
+    return profile_sheet(found, facts.campaign, profile_of(rival) if rival else None)
+
+
+def _rivals(facts: RoundFacts) -> dict[str, Any]:
+    """Rounds whose incumbents were looked at, to compare with."""
+    numbers = looked_at(facts.campaign).exclude(number=facts.round.number)
+    rival = facts.rival
+    return {
+        "rivals": numbers.values_list("number", flat=True),
+        "rival": rival.round.number if rival else None,
+    }
 
 
 def code(facts: RoundFacts) -> dict[str, Any]:
     """What the compiler made of the source, and what reading the source found."""
-    own = facts.candidate
+    own, rival = facts.candidate, facts.rival
+    found = machine_code_in(e for e in facts.evaluations if e.candidate == own)
+    sheet = None
+    if found and own:
+        timed = [case.candidate for case in facts.report.cases if case.candidate] if (
+            facts.report
+        ) else []  # fmt: skip
+        sheet = code_sheet(
+            found,
+            own.text,
+            sm_limits(facts.campaign.platform),
+            multiplies=is_product(facts.campaign),
+            launch=next((one.launch for one in timed if one.launch), None),
+            against=machine_code_of(rival) if rival else None,
+        )
     return {
-        "code": machine_code_in(e for e in facts.evaluations if e.candidate == own),
+        "code": found,
+        "sheet": sheet,
         "findings": found_lines(own, facts.campaign) if own else None,
+        **_rivals(facts),
     }
 
 
@@ -203,9 +265,9 @@ TABS = {
 }
 
 
-def tab_context(found: Round, tab: str) -> dict[str, Any]:
-    """What the template of a tab needs; `tab` is a key of `TABS`."""
-    facts = RoundFacts(found)
+def tab_context(found: Round, tab: str, against: str = "") -> dict[str, Any]:
+    """What the template of a tab needs; `tab` is a key of `TABS`. against: see `RoundFacts`."""
+    facts = RoundFacts(found, against)
     return {
         "campaign": facts.campaign,
         "round": found,

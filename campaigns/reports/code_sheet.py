@@ -1,0 +1,108 @@
+"""Machine code as a page shows it: what it takes, its targets, what changed, and line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from campaigns.evaluator.contract import Function, KernelLaunch, MachineCode, Resources
+from campaigns.profiles.isa import CodeChange, IsaTarget, code_changes, isa_targets
+from campaigns.profiles.occupancy import Occupancy, SmLimits, occupancy
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of the source with what it was compiled to; number 0 is code of no line of it."""
+
+    number: int
+    text: str
+    instructions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSheet:
+    """occupancy: None where its block or the platform is not known. cut: instructions unlisted."""
+
+    function: Function
+    resources: Resources | None
+    occupancy: Occupancy | None
+    lines: tuple[SourceLine, ...]
+    cut: int
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRow:
+    """One target, with its value in another round; None where that has none."""
+
+    target: IsaTarget
+    before: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSheet:
+    code: MachineCode
+    functions: tuple[FunctionSheet, ...]
+    targets: tuple[TargetRow, ...]
+    changes: tuple[CodeChange, ...]
+
+    @property
+    def met(self) -> int:
+        return sum(row.target.is_met for row in self.targets)
+
+
+def code_sheet(
+    code: MachineCode,
+    source: str,
+    limits: SmLimits,
+    *,
+    multiplies: bool = False,
+    launch: KernelLaunch | None = None,
+    against: MachineCode | None = None,
+) -> CodeSheet:
+    """source: the text that it was compiled from. launch: as it was traced; it tells a block's
+    threads where the listing does not.
+    """
+    lines = source.splitlines()
+    other = {one.name: one for one in isa_targets(against.functions, multiplies=multiplies)} if (
+        against
+    ) else {}  # fmt: skip
+    targets = tuple(
+        TargetRow(one, other[one.name].value if one.name in other else None)
+        for one in isa_targets(code.functions, multiplies=multiplies)
+    )
+    return CodeSheet(
+        code,
+        tuple(_function(one, lines, limits, launch) for one in code.functions),
+        targets,
+        code_changes(against.functions, code.functions) if against else (),
+    )
+
+
+def _function(
+    function: Function, source: list[str], limits: SmLimits, launch: KernelLaunch | None
+) -> FunctionSheet:
+    used = function.resources
+    if used and used.threads is None and launch and launch.registers == used.registers:
+        threads = 1
+        for size in launch.block:
+            threads *= size
+        shared_bytes = max(used.shared_bytes or 0, launch.shared_bytes)
+        used = replace(used, threads=threads, shared_bytes=shared_bytes)
+    listed = function.lines
+    return FunctionSheet(
+        function,
+        used,
+        occupancy(used, limits) if used else None,
+        tuple(_by_line(listed, source)),
+        function.instructions - len(listed),
+    )
+
+
+def _by_line(listed: Iterable[tuple[int, str]], source: list[str]) -> Iterable[SourceLine]:
+    """In the order of the source; within a line in the order of the code."""
+    found: dict[int, list[str]] = {}
+    for number, text in listed:
+        found.setdefault(number if number <= len(source) else 0, []).append(text)
+    for number in sorted(found):
+        text = source[number - 1].strip() if number else ""
+        yield SourceLine(number, text, tuple(found[number]))

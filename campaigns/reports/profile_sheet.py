@@ -1,0 +1,150 @@
+"""A profile as a page shows it: bars, stalls, occupancy, memory, findings, beside another round's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from campaigns.models import Campaign
+from campaigns.profiles.classify import stall_shares
+from campaigns.profiles.kernel_profile import KernelProfile, Unit
+from campaigns.profiles.metrics import REGISTRIES, metric_of
+from campaigns.profiles.reading import MovedBytes, Profiled
+from campaigns.records.profiles import moved_in
+from campaigns.rules.wording import digits, signed
+from knowledge.lookup.value import bandwidth_ceilings
+from knowledge.specs.cited import Cited
+
+# What each part of a card does of what it could.
+BARS = ("sm_pct", "memory_pct", "dram_pct", "l2_pct", "l1_pct", "tensor_pct", "fma_pct")
+BARS += ("issue_pct", "occupancy_pct")
+OCCUPANCY = ("occupancy_pct", "occupancy_most_pct", "registers", "shared_bytes", "block", "grid")
+OCCUPANCY += ("waves", "limit_registers", "limit_shared", "limit_warps", "limit_blocks")
+MEMORY = ("dram_read_bytes", "dram_write_bytes", "l2_hit_pct", "l1_hit_pct", "load_requests")
+MEMORY += ("load_sectors", "store_requests", "store_sectors", "shared_conflicts", "local_loads")
+FEWEST_PCT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    """value, other: in words with the unit. share: of a whole, for a bar; None has no whole.
+
+    change: of the value, from the other's; "" where there is no other.
+    """
+
+    name: str
+    meaning: str
+    value: str
+    share: float | None = None
+    other: str = ""
+    change: str = ""
+    is_bad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileSheet:
+    """found: the profile. against: the other's, or None. kernel: of its values.
+
+    bandwidth: what DRAM moved a second in the longest kernel; peak: the cited value beside it.
+    moved: counted bytes of a call beside the problem's formula.
+    """
+
+    found: Profiled
+    against: Profiled | None
+    bars: tuple[MetricRow, ...]
+    stalls: tuple[MetricRow, ...]
+    occupancy: tuple[MetricRow, ...]
+    memory: tuple[MetricRow, ...]
+    every: tuple[MetricRow, ...]
+    bandwidth: float | None
+    peak: Cited | None
+    moved: MovedBytes | None
+
+    @property
+    def of_peak(self) -> float | None:
+        return self.bandwidth / self.peak.value if self.bandwidth and self.peak else None
+
+
+def profile_sheet(found: Profiled, campaign: Campaign, against: Profiled | None) -> ProfileSheet:
+    """against: of another round of the campaign, on whichever case it was counted."""
+    main, other = found.main, against.main if against else None
+    named = REGISTRIES[main.vendor]
+    known = [name for name in named if name in main.values]
+    peak = next(iter(bandwidth_ceilings(campaign.platform)), None)
+    return ProfileSheet(
+        found,
+        against,
+        _rows(main, other, BARS),
+        _stalls(main, other),
+        _rows(main, other, OCCUPANCY),
+        _rows(main, other, MEMORY),
+        _rows(main, other, known),
+        _bandwidth(main),
+        peak,
+        moved_in(found, campaign),
+    )
+
+
+def _rows(
+    main: KernelProfile, other: KernelProfile | None, names: Iterable[str]
+) -> tuple[MetricRow, ...]:
+    return tuple(_row(main, other, name) for name in names if name in main.values)
+
+
+def _row(main: KernelProfile, other: KernelProfile | None, name: str) -> MetricRow:
+    metric, value = metric_of(name, main.vendor), main.values[name]
+    before = other.values.get(name) if other and other.vendor is main.vendor else None
+    whole = 100.0 if metric.unit is Unit.PERCENT else None
+    return MetricRow(
+        name,
+        metric.meaning,
+        _worded(value, metric.unit),
+        min(1.0, value / whole) if whole else None,
+        _worded(before, metric.unit) if before is not None else "",
+        _change(before, value, metric.unit) if before is not None else "",
+        metric.is_bad(value),
+    )
+
+
+def _stalls(main: KernelProfile, other: KernelProfile | None) -> tuple[MetricRow, ...]:
+    """Each stall as a share of all, the largest first; without those that hardly occur."""
+    now, before = stall_shares(main.values), stall_shares(other.values) if other else {}
+    rows = []
+    for name, share in sorted(now.items(), key=lambda each: -each[1]):
+        if 100 * share < FEWEST_PCT and 100 * before.get(name, 0.0) < FEWEST_PCT:
+            continue
+        was = before.get(name)
+        meaning = metric_of(name, main.vendor).meaning
+        change = "" if was is None else _change(100 * was, 100 * share, Unit.PERCENT)
+        told = "" if was is None else f"{100 * was:.0f} %"
+        rows.append(MetricRow(name, meaning, f"{100 * share:.0f} %", share, told, change))
+    return tuple(rows)
+
+
+def _worded(value: float, unit: Unit) -> str:
+    if unit is Unit.PERCENT:
+        return f"{value:.3g} %"
+    if unit is Unit.COUNT and value == int(value):
+        return f"{value:,.0f}"
+    return f"{digits(value)}{f' {unit}' if unit else ''}"
+
+
+def _change(before: float, value: float, unit: Unit) -> str:
+    """Points of a share, else a share of what it was."""
+    if unit is Unit.PERCENT:
+        points = value - before
+        return "same" if abs(points) < FEWEST_PCT else f"{signed(points, 2)} points"
+    if before == value:
+        return "same"
+    if before == 0:
+        return "new"
+    return f"{signed(100 * (value / before - 1), 2)} %"
+
+
+def _bandwidth(main: KernelProfile) -> float | None:
+    """Bytes a second of DRAM in the longest kernel."""
+    read, written = (main.values.get(f"dram_{way}_bytes") for way in ("read", "write"))
+    time_us = main.values.get("duration_us")
+    if read is None or written is None or not time_us:
+        return None
+    return (read + written) / time_us * 1e6
