@@ -17,6 +17,7 @@ from django.db import connection
 
 from campaigns.models import Campaign
 from campaigns.steps.lifecycle.run_here import run_here
+from tests.campaigns.profiles import counted
 from tests.campaigns.steps import cast
 from tests.kept_rows import made_once
 
@@ -29,19 +30,24 @@ def finished(
     *,
     judge: Callable[[], cast.Judge] = cast.Judge,
     after: Callable[[Campaign], object] | None = None,
+    kernel: str = "",
     **wish: object,
 ) -> Campaign:
     """The campaign with these texts in its rounds after the first, and what comes `after` its end.
 
+    kernel: what was counted of each incumbent is what an H200 counted of that one of `known.cu`.
     Functions are told apart by themselves, so they are those of a module.
     """
-    key = (str(rounds), judge, after, str(wish))
+    key = (str(rounds), judge, after, kernel, str(wish))
 
     def run() -> int:
         with pytest.MonkeyPatch.context() as patch:
             cast.set_the_scene(patch)
             script = cast.Script([list(texts) for texts in rounds])
             patch.setattr("campaigns.steps.rounds.propose.proposer", lambda name: script)
+            if kernel:
+                at = "campaigns.steps.measuring.evaluate.count_kernels"
+                patch.setattr(at, lambda *asked: counted(kernel))
             made = cast.make_campaign(parent, **wish)
             ended = run_here(made.pk, cast.make_bench(judge()), lambda message: None)
             if after:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from campaigns.profiles.classify import classify
@@ -11,8 +9,8 @@ from campaigns.profiles.findings import findings
 from campaigns.profiles.kernel_profile import KernelProfile, one_of
 from campaigns.profiles.metrics import METRICS
 from campaigns.profiles.ncu import read_raw
+from tests.campaigns.profiles import RECORDED
 
-RECORDED = Path(__file__).parent / "h200.csv"
 # Kernel: its class, and the first of its findings.
 KNOWN = {
     "softmax_naive": ("launch", "small_grid"),

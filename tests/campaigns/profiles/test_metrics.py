@@ -8,7 +8,7 @@ from campaigns.profiles import amd
 from campaigns.profiles.kernel_profile import GpuVendor, Metric, Unit
 from campaigns.profiles.metrics import DEFAULT_COUNTERS, METRICS, REGISTRIES, metric_of
 from knowledge.exchange.importer import SHIPPED
-from tests.campaigns.profiles.test_known_kernels import RECORDED
+from tests.campaigns.profiles import RECORDED
 from tests.campaigns.profiles.test_occupancy import MI300X
 
 NVIDIA, AMD = GpuVendor.NVIDIA, GpuVendor.AMD

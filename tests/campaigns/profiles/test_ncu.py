@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from campaigns.profiles.kernel_profile import ProfileError, one_of
 from campaigns.profiles.ncu import read_raw
-from tests.campaigns.profiles.test_known_kernels import RECORDED
+from tests.campaigns.profiles import RECORDED
 
 HEAD = '"ID","Kernel Name","gpu__time_duration.sum","launch__grid_size"\n'
 
