@@ -1,14 +1,15 @@
-"""A profile as a page shows it: bars, stalls, occupancy, memory, findings, beside another round's."""
+"""A profile as a page shows it: bars, stalls, occupancy, memory, findings, beside another's."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from campaigns.models import Campaign
 from campaigns.profiles.classify import stall_shares
+from campaigns.profiles.findings import ProfileFinding
 from campaigns.profiles.kernel_profile import KernelProfile, Unit
-from campaigns.profiles.metrics import REGISTRIES, metric_of
+from campaigns.profiles.metrics import REGISTRIES, metric_of, metric_words
 from campaigns.profiles.reading import MovedBytes, Profiled
 from campaigns.records.profiles import moved_in
 from campaigns.rules.wording import digits, signed
@@ -16,12 +17,18 @@ from knowledge.lookup.value import bandwidth_ceilings
 from knowledge.specs.cited import Cited
 
 # What each part of a card does of what it could.
-BARS = ("sm_pct", "memory_pct", "dram_pct", "l2_pct", "l1_pct", "tensor_pct", "fma_pct")
-BARS += ("issue_pct", "occupancy_pct")
-OCCUPANCY = ("occupancy_pct", "occupancy_most_pct", "registers", "shared_bytes", "block", "grid")
-OCCUPANCY += ("waves", "limit_registers", "limit_shared", "limit_warps", "limit_blocks")
-MEMORY = ("dram_read_bytes", "dram_write_bytes", "l2_hit_pct", "l1_hit_pct", "load_requests")
-MEMORY += ("load_sectors", "store_requests", "store_sectors", "shared_conflicts", "local_loads")
+BARS = (
+    *("sm_pct", "memory_pct", "dram_pct", "l2_pct", "l1_pct", "tensor_pct", "fma_pct"),
+    *("issue_pct", "occupancy_pct"),
+)
+OCCUPANCY = (
+    *("occupancy_pct", "occupancy_most_pct", "registers", "shared_bytes", "block", "grid"),
+    *("waves", "limit_registers", "limit_shared", "limit_warps", "limit_blocks"),
+)
+MEMORY = (
+    *("dram_read_bytes", "dram_write_bytes", "l2_hit_pct", "l1_hit_pct", "load_requests"),
+    *("load_sectors", "store_requests", "store_sectors", "shared_conflicts", "local_loads"),
+)
 FEWEST_PCT = 0.5
 
 
@@ -42,8 +49,17 @@ class MetricRow:
 
 
 @dataclass(frozen=True, slots=True)
+class FindingRow:
+    """numbers: its evidence in words. record: what became of rounds that cited it; "" for none."""
+
+    finding: ProfileFinding
+    numbers: tuple[str, ...]
+    record: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProfileSheet:
-    """found: the profile. against: the other's, or None. kernel: of its values.
+    """found: the profile. against: the other's, or None.
 
     bandwidth: what DRAM moved a second in the longest kernel; peak: the cited value beside it.
     moved: counted bytes of a call beside the problem's formula.
@@ -51,6 +67,7 @@ class ProfileSheet:
 
     found: Profiled
     against: Profiled | None
+    findings: tuple[FindingRow, ...]
     bars: tuple[MetricRow, ...]
     stalls: tuple[MetricRow, ...]
     occupancy: tuple[MetricRow, ...]
@@ -65,15 +82,35 @@ class ProfileSheet:
         return self.bandwidth / self.peak.value if self.bandwidth and self.peak else None
 
 
-def profile_sheet(found: Profiled, campaign: Campaign, against: Profiled | None) -> ProfileSheet:
-    """against: of another round of the campaign, on whichever case it was counted."""
+def profile_sheet(
+    found: Profiled,
+    campaign: Campaign,
+    against: Profiled | None = None,
+    records: Mapping[str, str] | None = None,
+    q: str = "",
+) -> ProfileSheet:
+    """against: of another round of the campaign, on whichever case it was counted. records: finding
+    → what became of rounds that cited it. q: of all counters, those with it in name or meaning.
+    """
     main, other = found.main, against.main if against else None
     named = REGISTRIES[main.vendor]
-    known = [name for name in named if name in main.values]
+    known = [
+        name
+        for name, one in named.items()
+        if name in main.values and q.lower() in f"{name} {one.meaning} {one.counter}".lower()
+    ]
     peak = next(iter(bandwidth_ceilings(campaign.platform)), None)
     return ProfileSheet(
         found,
         against,
+        tuple(
+            FindingRow(
+                one,
+                tuple(metric_words(key, value, main.vendor) for key, value in one.evidence.items()),
+                (records or {}).get(one.name, ""),
+            )
+            for one in found.findings
+        ),
         _rows(main, other, BARS),
         _stalls(main, other),
         _rows(main, other, OCCUPANCY),

@@ -85,6 +85,9 @@ register.filter("change", wording.change)
 register.filter("factor", wording.factor)
 register.filter("hypothesis", hypothesis_of)
 register.filter("instructions", function_words)
+register.filter("bytes", lambda value: wording.amount(value, "B"))
+register.filter("per_second", lambda value: wording.amount(value, "B/s"))
+register.filter("plain", lambda name: str(name).replace("_", " "))
 
 
 @register.simple_tag

@@ -73,8 +73,11 @@ def round_tab(request: HttpRequest, campaign_id: int, number: int, tab: str) -> 
     if tab not in TABS or tab == OVERVIEW:
         raise Http404(f"a round has no tab {tab!r}; accepted: {', '.join([*TABS][1:])}")
     found = round_at(campaign_at(campaign_id), number)
-    against = request.GET.get("against", "")
-    context = {**tab_context(found, tab, against), **review_of(request, found)}
+    asked = {name: request.GET.get(name, "") for name in ("against", "q")}
+    context = {**asked, **tab_context(found, tab, **asked), **review_of(request, found)}
+    if tab == "profile" and request.GET.get("raw") and context["sheet"]:
+        name = f"campaign-{campaign_id}-round-{number}-counters.csv"
+        return download(context["stored"].text, name, "text/csv")
     return render(request, f"campaigns/round/{tab}.html", context)
 
 

@@ -17,7 +17,6 @@ from campaigns.evaluator.contract import Report
 from campaigns.models import Candidate, Evaluation, Round, StandingWord, Verdict
 from campaigns.models.kinds import TORCH
 from campaigns.profiles.reading import Profiled
-from campaigns.records.advice import advice_record
 from campaigns.records.campaigns import intake_of, target_of
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
@@ -53,8 +52,9 @@ from knowledge.experience.recommend.others import RoundLearned, round_learned
 class RoundFacts:
     """One round and what is stored about it, read when a tab asks for it."""
 
-    def __init__(self, round_: Round, against: str = "") -> None:
-        """against: of whose profile and code the tabs show the difference."""
+    def __init__(self, round_: Round, against: str = "", q: str = "") -> None:
+        """against: of whose profile and code the tabs show the difference. q: counters with it."""
+        self.q = q
         self.round = round_
         self.campaign = round_.campaign
         self._against = against
@@ -172,7 +172,6 @@ def profile(facts: RoundFacts) -> dict[str, Any]:
     return {
         "stored": stored,
         "sheet": _profile_sheet(facts, found) if found else None,
-        "records": advice_record(one.name for one in found.findings) if found else {},
         "attributions": attributions_of(facts.report),
         "splits": splits,
         **_rivals(facts),
@@ -181,7 +180,7 @@ def profile(facts: RoundFacts) -> dict[str, Any]:
 
 def _profile_sheet(facts: RoundFacts, found: Profiled) -> ProfileSheet:
     rival = facts.rival
-    return profile_sheet(found, facts.campaign, profile_of(rival) if rival else None)
+    return profile_sheet(found, facts.campaign, profile_of(rival) if rival else None, q=facts.q)
 
 
 def _rivals(facts: RoundFacts) -> dict[str, Any]:
@@ -265,9 +264,9 @@ TABS = {
 }
 
 
-def tab_context(found: Round, tab: str, against: str = "") -> dict[str, Any]:
-    """What the template of a tab needs; `tab` is a key of `TABS`. against: see `RoundFacts`."""
-    facts = RoundFacts(found, against)
+def tab_context(found: Round, tab: str, against: str = "", q: str = "") -> dict[str, Any]:
+    """What the template of a tab needs; `tab` is a key of `TABS`. against, q: see `RoundFacts`."""
+    facts = RoundFacts(found, against, q)
     return {
         "campaign": facts.campaign,
         "round": found,
