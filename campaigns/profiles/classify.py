@@ -24,6 +24,23 @@ DRAM = 0.8
 OCCUPIED, LITTLE_PCT = 0.5, 25.0
 
 
+SAID = {
+    Bottleneck.MEMORY: "memory",
+    Bottleneck.MEMORY_DRAM: "DRAM",
+    Bottleneck.MEMORY_CACHE: "the caches",
+    Bottleneck.COMPUTE: "arithmetic",
+    Bottleneck.COMPUTE_TENSOR: "the tensor cores",
+    Bottleneck.COMPUTE_ALU: "arithmetic",
+    Bottleneck.LATENCY: "waiting",
+    Bottleneck.OCCUPANCY: "too few warps",
+    Bottleneck.SYNC: "barriers",
+    Bottleneck.LAUNCH: "its launch",
+    Bottleneck.TAIL: "its last blocks",
+    Bottleneck.MIXED: "several parts",
+    Bottleneck.UNKNOWN: "what was not counted",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Classified:
     """kind: of `Bottleneck`. second: of a mixed one, what is almost as near. why: in numbers."""
@@ -32,6 +49,12 @@ class Classified:
     first: Bottleneck | None
     second: Bottleneck | None
     why: str
+
+    @property
+    def said(self) -> str:
+        """As people say it after "limited by"."""
+        parts = [SAID[one] for one in (self.first, self.second) if one]
+        return " and ".join(parts) or SAID[self.kind]
 
     @property
     def words(self) -> str:

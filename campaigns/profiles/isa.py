@@ -69,7 +69,7 @@ def _of_gpu(functions: list[Function], multiplies: bool) -> Iterable[IsaTarget]:
     ):
         share = _wide_share(functions, kinds)
         if share is not None:
-            told = f"{words} as wide as they can be ({WIDEST_BYTES} bytes a thread)"
+            told = f"{words} of {WIDEST_BYTES} bytes a thread, the widest"
             yield IsaTarget(name, told, share, WIDE_SHARE, False, helps, is_share=True)
     if multiplies:
         matrix = _count(functions, "matrix")

@@ -45,7 +45,6 @@ class MetricRow:
     share: float | None = None
     other: str = ""
     change: str = ""
-    is_bad: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,6 @@ def _row(main: KernelProfile, other: KernelProfile | None, name: str) -> MetricR
         min(1.0, value / whole) if whole else None,
         _worded(before, metric.unit) if before is not None else "",
         _change(before, value, metric.unit) if before is not None else "",
-        metric.is_bad(value),
     )
 
 

@@ -38,6 +38,8 @@ PAGES = {
     "rounds": "/c/{own}/rounds/",
     "round": "/c/{own}/r/2/",
     "cases": "/c/{own}/r/2/cases/",
+    "profile": "/c/{own}/r/2/profile/",
+    "code": "/c/{own}/r/2/code/",
     "reject": "/c/{own}/r/8/",
     "sweep": "/c/{own}/r/3/",
     "compare": "/c/{own}/compare/2..6",

@@ -28,6 +28,7 @@ from campaigns.steps.measuring.results import record_report
 from knowledge.exchange.importer import MEASURED, SHIPPED
 from knowledge.exchange.readers.files import read_folder
 from knowledge.models.document import SHIPPED_ORIGIN
+from tests.campaigns.profiles import counted, listed
 from tests.kept_rows import made_once
 from tests.kept_wiki import put_files
 
@@ -206,8 +207,14 @@ class Bench:
             self._case(case, own[case], rival[case], idea if not wrong else None, wrong=wrong)
             for case in WORK
         ]
+        is_first = candidate.round.number == 1
+        explained = evaluation.traits.reads_code and not wrong
         return Report(
             job_id=str(evaluation.pk),
+            machine_code=listed("v0" if is_first else "two_pass") if explained else None,
+            profile=counted("softmax_naive" if is_first else "softmax_good", "4096x4096")
+            if explained
+            else None,
             outcome=idea.outcome if idea else Outcome.PASSED,
             phase=Phase.DONE,
             reason="4096x4096: 16,777,216 of 16,777,216 values are wrong" if wrong else "",
