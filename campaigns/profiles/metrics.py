@@ -42,7 +42,8 @@ SCALES: dict[str, tuple[Unit, float]] = {
 def metric_words(name: str, value: float, vendor: GpuVendor = GpuVendor.NVIDIA) -> str:
     """The value with its unit and meaning. Raises UnknownMetricError."""
     metric = metric_of(name, vendor)
-    return f"{value:,.4g}{f' {metric.unit}' if metric.unit else ''} {metric.meaning}"
+    number = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{number}{f' {metric.unit}' if metric.unit else ''} {metric.meaning}"
 
 
 class UnknownMetricError(KeyError):

@@ -112,6 +112,11 @@ def cites_profile(name: str) -> bool:
     return name == LIMIT or name.startswith((FINDING, METRIC))
 
 
+def is_counter(name: str) -> bool:
+    """Whether it is one of many: a counter's value, and nothing that was concluded from them."""
+    return name.startswith(METRIC)
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """All cases of the incumbent, and the cores of the machine that measures (None: unknown).

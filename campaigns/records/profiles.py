@@ -16,7 +16,7 @@ from campaigns.profiles.reading import MovedBytes, Profiled, moved_bytes, read_p
 from campaigns.records.campaigns import target_of
 from campaigns.records.evaluations import report_of
 from knowledge.experience.terms import family_of
-from knowledge.lookup.value import cited_or_none
+from knowledge.lookup.value import cited_by_metric
 
 PRODUCTS = ("matmul", "attention", "convolution")
 
@@ -42,10 +42,10 @@ def stored_profile(evaluations: Iterable[Evaluation]) -> Profile | None:
     return None
 
 
-def profile_of(candidate: Candidate) -> Profiled | None:
+def profile_of(candidate: Candidate, campaign: Campaign) -> Profiled | None:
     """What was counted when it was measured to become the incumbent; None where nothing was."""
     rows = candidate.evaluations.filter(kind__in=CODE_IS_READ).order_by("-pk")
-    return profiled_in(stored_profile(rows), candidate.round.campaign)
+    return profiled_in(stored_profile(rows), campaign)
 
 
 def profiled_in(stored: Profile | None, campaign: Campaign) -> Profiled | None:
@@ -63,5 +63,5 @@ def profiled_in(stored: Profile | None, campaign: Campaign) -> Profiled | None:
 def moved_in(found: Profiled, campaign: Campaign) -> MovedBytes | None:
     """Counted bytes beside those of the problem's formula; None where one is not known."""
     placed = target_of(campaign).cases.get(found.case)
-    cache = cited_or_none(campaign.platform, "l2_size")
+    cache = cited_by_metric(campaign.platform, ["l2_size"]).get("l2_size")
     return moved_bytes(found, placed.bytes, cache.value if cache else None) if placed else None

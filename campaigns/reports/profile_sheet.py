@@ -11,9 +11,9 @@ from campaigns.profiles.findings import ProfileFinding
 from campaigns.profiles.kernel_profile import KernelProfile, Unit
 from campaigns.profiles.metrics import REGISTRIES, metric_of, metric_words
 from campaigns.profiles.reading import MovedBytes, Profiled
+from campaigns.records.campaigns import target_of
 from campaigns.records.profiles import moved_in
 from campaigns.rules.wording import digits, signed
-from knowledge.lookup.value import bandwidth_ceilings
 from knowledge.specs.cited import Cited
 
 # What each part of a card does of what it could.
@@ -98,7 +98,6 @@ def profile_sheet(
         for name, one in named.items()
         if name in main.values and q.lower() in f"{name} {one.meaning} {one.counter}".lower()
     ]
-    peak = next(iter(bandwidth_ceilings(campaign.platform)), None)
     return ProfileSheet(
         found,
         against,
@@ -116,7 +115,7 @@ def profile_sheet(
         _rows(main, other, MEMORY),
         _rows(main, other, known),
         _bandwidth(main),
-        peak,
+        target_of(campaign).bandwidth,
         moved_in(found, campaign),
     )
 

@@ -180,7 +180,9 @@ def profile(facts: RoundFacts) -> dict[str, Any]:
 
 def _profile_sheet(facts: RoundFacts, found: Profiled) -> ProfileSheet:
     rival = facts.rival
-    return profile_sheet(found, facts.campaign, profile_of(rival) if rival else None, q=facts.q)
+    return profile_sheet(
+        found, facts.campaign, profile_of(rival, facts.campaign) if rival else None, q=facts.q
+    )
 
 
 def _rivals(facts: RoundFacts) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from django.views.decorators.vary import vary_on_headers
 from campaigns.api.submissions import SubmissionSerializer
 from campaigns.models import Campaign, Evaluation, Submission, Submitter
 from campaigns.proposers.base import MetricDirection
+from campaigns.proposers.evidence import is_counter
 from campaigns.proposers.handed_in import (
     BUCKETS,
     LARGEST_SOURCE,
@@ -70,6 +71,9 @@ class CandidateForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         required=False,
     )
+    counter = forms.ChoiceField(
+        label="Or a counter of its profile", required=False, help_text="optional"
+    )
     metric = _text("Expected metric", "what should move", list="metrics")
     direction = forms.ChoiceField(
         label="Expected direction", choices=[(way, way) for way in MetricDirection], required=False
@@ -93,7 +97,12 @@ class CandidateForm(forms.Form):
             self.fields[name].widget.attrs["required"] = True
         evidence = self.fields["evidence"]
         assert isinstance(evidence, forms.MultipleChoiceField)
-        evidence.choices = list(facts.items())
+        counters = [(name, words) for name, words in facts.items() if is_counter(name)]
+        evidence.choices = [(name, words) for name, words in facts.items() if not is_counter(name)]
+        if counters:
+            self.fields["counter"].choices = [("", "none"), *counters]  # type: ignore[attr-defined]
+        else:
+            del self.fields["counter"]
 
 
 @may_change
@@ -147,7 +156,7 @@ def _read(request: HttpRequest, facts: Mapping[str, str]) -> tuple[CandidateForm
     return form, HandedIn(
         source=sent.get("source", ""),
         bucket=sent.get("bucket", ""),
-        evidence=tuple(sent.getlist("evidence")),
+        evidence=(*sent.getlist("evidence"), *filter(None, (sent.get("counter"),))),
         flags=sent.get("flags"),
         file_name=upload.name or "" if upload is not None else "",
         **{name: sent.get(name, "") for name in names},

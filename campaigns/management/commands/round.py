@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 from campaigns.management.base_command import BaseCommand, ExitCode, Exits, Verb, argument
 from campaigns.management.facts import case_line, round_facts, round_line, round_text
 from campaigns.models import Answer, Campaign, Round, RoundState, Submission, Submitter
+from campaigns.proposers.evidence import is_counter
 from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn, SubmissionRefused
 from campaigns.proposers.situation import facts_about
 from campaigns.records.submissions import awaited_repair
@@ -224,7 +225,9 @@ def _lines(round_: Round) -> list[str]:
 
 def candidate_in(campaign: Campaign, file: Path, hypothesis: dict[str, Any]) -> HandedIn:
     """The options as the step takes them. Raises OSError, UnicodeDecodeError."""
-    evidence = tuple(hypothesis.pop("evidence")) or tuple(facts_about(campaign))
+    facts = facts_about(campaign)
+    usual = tuple(name for name in facts if not is_counter(name))
+    evidence = tuple(hypothesis.pop("evidence")) or usual
     with file.open("rb") as opened:
         # One byte more than is accepted, so that a longer file is refused and never read whole.
         text = opened.read(LARGEST_SOURCE + 1).decode()

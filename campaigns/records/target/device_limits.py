@@ -14,7 +14,7 @@ from campaigns.spaces.constraints import DeviceLimits
 from campaigns.spaces.find import ELEMENT_BYTES, space_of
 from campaigns.spaces.matmul_model import MatmulDevice, MatmulShape, MatmulTask
 from campaigns.spaces.space import Space
-from knowledge.lookup.value import cited_or_none
+from knowledge.lookup.value import cited_by_metric, cited_or_none
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
 
@@ -54,10 +54,10 @@ REGISTER_BYTES = 4
 def sm_limits(platform: Platform) -> SmLimits:
     """What one SM, or one compute unit, of a chip holds."""
     on_amd = platform.target.startswith("gfx")
+    metrics = CU_METRICS if on_amd else SM_METRICS
+    answers = cited_by_metric(platform, metrics.values())
     known: dict[str, Any] = {
-        field: int(cited.value)
-        for field, metric in (CU_METRICS if on_amd else SM_METRICS).items()
-        if (cited := cited_or_none(platform, metric))
+        field: int(answers[metric].value) for field, metric in metrics.items() if metric in answers
     }
     if on_amd:
         # AMD's documents count registers in bytes of the file, and in steps of one lane.
@@ -70,10 +70,9 @@ def sm_limits(platform: Platform) -> SmLimits:
 
 def device_limits(platform: Platform) -> DeviceLimits:
     """The limits of one chip, in bytes, registers and threads."""
+    answers = cited_by_metric(platform, METRICS.values())
     known: dict[str, Any] = {
-        field: int(cited.value)
-        for field, metric in METRICS.items()
-        if (cited := cited_or_none(platform, metric))
+        field: int(answers[metric].value) for field, metric in METRICS.items() if metric in answers
     }
     return DeviceLimits(**known)
 

@@ -76,7 +76,7 @@ def _gathered(campaign: Campaign, incumbent: Candidate) -> Evidence:
     facts: dict[str, Any] = {
         "cases": [_fact(name, found, placed.get(name)) for name, found in times.items()]
     }
-    if counted := profile_of(incumbent):
+    if counted := profile_of(incumbent, campaign):
         facts["profile"] = _counted(counted)
     if own and (cores := own.environment.get("cores")):
         facts["cores"] = int(cores)

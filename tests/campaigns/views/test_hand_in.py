@@ -16,7 +16,7 @@ SAID = {
     "title": f"Use wider loads {HOSTILE}",
     "change": "read four values at a time",
     "rationale": "the loads are narrow",
-    "evidence": ["1024x1024"],
+    "evidence": ["1024x1024", "limit"],
     "metric": "time per call",
     "direction": "down",
     "amount": "12.5%",

@@ -33,8 +33,8 @@ def measured(db, monkeypatch, tmp_path):
 def panel(page, measured):
     def read(code, number):
         html = page.get(f"/c/{measured(code).pk}/r/{number}/code/").content.decode()
-        start = html.find('id="machine-code"')
-        return html[start : html.index("</section>", start)] if start >= 0 else ""
+        start, end = html.find('aria-current="page"'), html.index('id="findings"')
+        return html[start:end]
 
     return read
 
@@ -44,15 +44,18 @@ def test_r48_a_round_shows_what_its_instructions_do(panel):
     assert "void run&lt;float&gt;(x)" in html
     assert WORDS in html
     assert "Read by objdump, native." in html
+    assert "1 of 2 targets met" in html
 
 
 def test_it_says_why_there_is_nothing(panel):
     html = panel(MachineCode("cuobjdump, sm_90a", note="cuobjdump is not <here>"), 1)
-    assert "Nothing to show: cuobjdump is not &lt;here&gt;." in html
+    assert "No machine code: cuobjdump is not &lt;here&gt;." in html
 
 
 def test_a_round_that_was_never_the_incumbent_has_none(panel):
-    assert panel(CODE, 3) == ""
+    html = panel(CODE, 3)
+    assert "data-function" not in html
+    assert "Read by" not in html
 
 
 def test_the_report_has_that_of_the_best_round(measured):

@@ -26,6 +26,7 @@ from campaigns.records.cases import spread
 from campaigns.records.evaluations import report_of
 from campaigns.records.judged_rounds import standard_of
 from campaigns.records.noise import NoiseFloor
+from campaigns.records.profiles import profiled_in
 from campaigns.records.verdicts import results_of
 from campaigns.reports.baselines import baseline_rows
 from campaigns.reports.figures.registry import FIGURES
@@ -283,6 +284,9 @@ def _place(told, campaign):
     for evaluation in Evaluation.objects.filter(candidate__round__campaign=campaign):
         report = report_of(evaluation)
         timed = [case for case in report.cases if case.candidate] if report else []
+        if report and (found := profiled_in(report.profile, campaign)):
+            # A launch by the profiler's clock, which is no time of a round.
+            placed.append(found.main.values["duration_us"])
         for case in timed:
             arms = [case.candidate, case.incumbent]
             spreads = [spread(arm.samples_us) for arm in arms]
