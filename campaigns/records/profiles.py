@@ -42,10 +42,13 @@ def stored_profile(evaluations: Iterable[Evaluation]) -> Profile | None:
     return None
 
 
-def profile_of(candidate: Candidate, campaign: Campaign) -> Profiled | None:
-    """What was counted when it was measured to become the incumbent; None where nothing was."""
+def profile_of(candidate: Candidate, campaign: Campaign | None = None) -> Profiled | None:
+    """What was counted when it was measured to become the incumbent; None where nothing was.
+
+    campaign: its own, where the caller has it.
+    """
     rows = candidate.evaluations.filter(kind__in=CODE_IS_READ).order_by("-pk")
-    return profiled_in(stored_profile(rows), campaign)
+    return profiled_in(stored_profile(rows), campaign or candidate.round.campaign)
 
 
 def profiled_in(stored: Profile | None, campaign: Campaign) -> Profiled | None:
