@@ -89,12 +89,18 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True)
 class RoofPlace:
-    """Where the last accepted round stands. share: of the roof; intensity, ridge: FLOP/byte."""
+    """Where the last accepted round stands. share: of the roof; intensity, ridge: FLOP/byte.
+
+    counted: its intensity by the bytes that DRAM moved, None where nobody counted, and its place.
+    """
 
     number: int
     share: float
     intensity: float
     ridge: float
+    counted: float | None = None
+    at: Place = (0.0, 0.0)
+    counted_at: Place = (0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +134,12 @@ def build(
     computes: Sequence[Roof],
     target_fraction: float = TARGET_FRACTION,
     case: str = "",
+    counted: float | None = None,
 ) -> RooflineChart | NoChart:
-    """Lay out the chart; without both kinds of ceiling it says UNKNOWN instead."""
+    """Lay out the chart; without both kinds of ceiling it says UNKNOWN instead.
+
+    counted: FLOP/byte of the last accepted round by the bytes that DRAM moved.
+    """
     title = f"Roofline, {case}" if case else "Roofline"
     kinds = {"bandwidth": bandwidths, "compute": computes}
     if missing := [name for name, found in kinds.items() if not found]:
@@ -170,9 +180,7 @@ def build(
         dots=dots,
         labels=_labels(marks, ceilings),
         arrows=arrows([mark for mark in marks if mark.number in kept]),
-        last=RoofPlace(last.number, outer.share(last), last.intensity or 0.0, outer.ridge)
-        if last
-        else None,
+        last=_last(last, counted, outer, x, y) if last else None,
         rows=tuple(Row(point, outer.values(point)) for point in points),
         drawn=len(placed),
         all=len(known),
@@ -235,6 +243,21 @@ def _scales(points: Sequence[RoofPoint], outer: _Outer) -> tuple[Scale, Scale]:
 def _place(point: RoofPoint, outer: _Outer, x: Scale, y: Scale) -> Place:
     height = (point.flops_per_s or 0.0) / outer.size
     return x.position(point.intensity or 0.0), y.position(height)
+
+
+def _last(point: RoofPoint, counted: float | None, outer: _Outer, x: Scale, y: Scale) -> RoofPlace:
+    place, there = _place(point, outer, x, y), None
+    if counted and x.low <= counted <= x.high:
+        there = x.position(counted), place[1]
+    return RoofPlace(
+        point.number,
+        outer.share(point),
+        point.intensity or 0.0,
+        outer.ridge,
+        counted,
+        place,
+        there or place,
+    )
 
 
 def _mark(point: RoofPoint, outer: _Outer, x: Scale, y: Scale) -> Mark:

@@ -113,6 +113,12 @@ class MovedBytes:
         return self.cache_bytes is not None and at_most < (1 - CONTRADICTED) * self.formula
 
     @property
+    def words(self) -> str:
+        """The two numbers, and what is wrong with the formula where they contradict it."""
+        numbers = f"{self.measured / 1e6:,.3g} MB counted, {self.formula / 1e6:,.3g} MB by formula"
+        return f"{numbers}: it counts bytes that are never moved" if self.contradicts else numbers
+
+    @property
     def is_more(self) -> bool:
         return self.ratio > 1 + CONTRADICTED
 

@@ -72,7 +72,8 @@ class ProfileFact:
     """What a profiler counted of the incumbent's longest kernel on one case.
 
     limit: of `Bottleneck`; first, second: the parts of a mixed one. why: in numbers. counted:
-    metric → its value in words.
+    metric → its value in words. moved_bytes: of DRAM for one call; None is not counted.
+    contradicts: where the problem's formula of bytes cannot be right, why.
     """
 
     case: str
@@ -83,6 +84,8 @@ class ProfileFact:
     second: Bottleneck | None = None
     findings: tuple[FindingFact, ...] = ()
     counted: Mapping[str, str] = field(default_factory=dict)
+    moved_bytes: float | None = None
+    contradicts: str = ""
 
     @property
     def limits(self) -> tuple[Bottleneck, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from django.db.models import QuerySet
 
 from campaigns.evaluator.contract import Profile
-from campaigns.models import Candidate, Evaluation, EvaluationState, Round
+from campaigns.models import Candidate, Evaluation, EvaluationState, Evidence, Problem, Round
 from campaigns.models.campaign import Campaign
 from campaigns.models.kinds import CODE_IS_READ
 from campaigns.profiles.kernel_profile import ProfileError
@@ -15,6 +15,7 @@ from campaigns.profiles.pattern import KernelWork
 from campaigns.profiles.reading import MovedBytes, Profiled, moved_bytes, read_profile
 from campaigns.records.campaigns import target_of
 from campaigns.records.evaluations import report_of
+from campaigns.records.rounds import evidence_of
 from knowledge.experience.terms import family_of
 from knowledge.lookup.value import cited_by_metric
 
@@ -24,6 +25,20 @@ PRODUCTS = ("matmul", "attention", "convolution")
 def is_product(campaign: Campaign) -> bool:
     """Whether its problem multiplies matrices, which is work for matrix units."""
     return family_of(campaign.problem.op) in PRODUCTS
+
+
+def counted_bytes(campaign: Campaign, case: str) -> float | None:
+    """What DRAM moved for one call of the incumbent on this case; None where nobody counted it."""
+    evidence = evidence_of(campaign)
+    found = evidence.facts.get("profile", {}) if evidence else {}
+    return found.get("moved_bytes") if found.get("case") == case else None
+
+
+def doubts_of_formula(problem: Problem) -> str:
+    """Why counters contradict the problem's formula of bytes; "" where they do not."""
+    rows = Evidence.objects.filter(campaign__problem=problem.pk or 0, facts__has_key="profile")
+    told = rows.exclude(facts__profile__contradicts="").last()
+    return str(told.facts["profile"].get("contradicts", "")) if told else ""
 
 
 def looked_at(campaign: Campaign) -> QuerySet[Round]:

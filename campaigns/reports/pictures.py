@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from campaigns.charts import deltas, progress, roofline
 from campaigns.charts.marks import NoChart
+from campaigns.records.profiles import counted_bytes
 from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.decision import VerdictWord
@@ -92,4 +93,5 @@ def roofline_of(sheet: CampaignSheet, link: Link, case: str) -> roofline.Rooflin
         [roofline.Roof(cited) for cited in sheet.target.computes],
         sheet.target.fraction,
         case,
+        known.flops / moved if known and (moved := counted_bytes(sheet.campaign, case)) else None,
     )

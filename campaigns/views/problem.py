@@ -24,6 +24,7 @@ from campaigns.problems.import_.collection import read_collection
 from campaigns.problems.import_.draft import CallNeeded, DraftError, Given, ProblemDraft
 from campaigns.problems.import_.propose import propose
 from campaigns.records.problem_rows import read_problem
+from campaigns.records.profiles import doubts_of_formula
 from campaigns.reports.diff import highlighted
 from campaigns.steps.problems import keep_problem, known_problems, refuse_shipped
 from campaigns.steps.propose_problem import (
@@ -99,6 +100,7 @@ def _page(
         ],
         "campaigns": campaigns.for_list()[:CAMPAIGNS_SHOWN],
         "used": campaigns.count(),
+        "doubts": doubts_of_formula(found),
         "can_start": can_start,
         "versions": Problem.objects.filter(slug=found.slug).exclude(pk=found.pk),
     }

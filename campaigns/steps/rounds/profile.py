@@ -21,12 +21,12 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.profiles.metrics import metric_words
-from campaigns.profiles.reading import Profiled
+from campaigns.profiles.reading import MovedBytes, Profiled
 from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.records.campaigns import target_of
 from campaigns.records.evaluations import deciding_report
-from campaigns.records.profiles import profile_of
+from campaigns.records.profiles import moved_in, profile_of
 from campaigns.records.rounds import evidence_of
 from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.gates import decisive_samples
@@ -77,7 +77,7 @@ def _gathered(campaign: Campaign, incumbent: Candidate) -> Evidence:
         "cases": [_fact(name, found, placed.get(name)) for name, found in times.items()]
     }
     if counted := profile_of(incumbent, campaign):
-        facts["profile"] = _counted(counted)
+        facts["profile"] = _counted(counted, moved_in(counted, campaign))
     if own and (cores := own.environment.get("cores")):
         facts["cores"] = int(cores)
     return Evidence(
@@ -103,7 +103,7 @@ def _fact(name: str, times_us: Sequence[float], placed: CaseTarget | None) -> di
     return fact
 
 
-def _counted(found: Profiled) -> dict[str, Any]:
+def _counted(found: Profiled, moved: MovedBytes | None) -> dict[str, Any]:
     """What was counted, as `campaigns.proposers.evidence` documents it."""
     limit = found.limit
     return {
@@ -122,6 +122,8 @@ def _counted(found: Profiled) -> dict[str, Any]:
             }
             for one in found.findings
         ],
+        "moved_bytes": moved.measured if moved else None,
+        "contradicts": moved.words if moved and moved.contradicts else "",
         "counted": {
             name: metric_words(name, value, found.main.vendor)
             for name, value in found.main.values.items()

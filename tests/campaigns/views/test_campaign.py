@@ -114,7 +114,7 @@ def test_it_gives_the_time_left_as_a_range_with_its_basis(page, running):
 
 def test_it_asks_a_fixed_number_of_queries(page, sample, django_assert_num_queries):
     page.get(address(sample))  # reads the closed rounds
-    with django_assert_num_queries(24):
+    with django_assert_num_queries(25):
         page.get(address(sample))
     version = str(page.get(address(sample)).context["version"])
     with django_assert_num_queries(8):
