@@ -29,9 +29,16 @@ def is_product(campaign: Campaign) -> bool:
 
 def counted_bytes(campaign: Campaign, case: str) -> float | None:
     """What DRAM moved for one call of the incumbent on this case; None where nobody counted it."""
-    evidence = evidence_of(campaign)
-    found = evidence.facts.get("profile", {}) if evidence else {}
-    return found.get("moved_bytes") if found.get("case") == case else None
+    if evidence := evidence_of(campaign):
+        told = evidence.facts.get("profile", {})
+        return told.get("moved_bytes") if told.get("case") == case else None
+    # The last one of a campaign that has ended was never asked about.
+    found = profile_of(campaign.incumbent, campaign) if campaign.incumbent else None
+    placed = target_of(campaign).cases.get(case)
+    if found is None or found.case != case or placed is None:
+        return None
+    moved = moved_bytes(found, placed.bytes, None)
+    return moved.measured if moved else None
 
 
 def doubts_of_formula(problem: Problem) -> str:

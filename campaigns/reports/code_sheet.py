@@ -18,6 +18,10 @@ class SourceLine:
     text: str
     instructions: tuple[str, ...]
 
+    @property
+    def code(self) -> str:
+        return "\n".join(self.instructions)
+
 
 @dataclass(frozen=True, slots=True)
 class FunctionSheet:
