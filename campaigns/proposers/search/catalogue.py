@@ -9,6 +9,7 @@ from dataclasses import replace
 from campaigns.proposers.base import Category, Draft, Failure, Situation, Variant, register
 from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.recipes.base import recipes
+from campaigns.proposers.search.asked import search_log
 from campaigns.proposers.search.ideas import (
     TUNED,
     Idea,
@@ -138,7 +139,9 @@ class Search:
         best = max(left, key=lambda idea: idea.order)
         if named:
             best = min(named, key=lambda idea: situation.directions.index(idea.strategy))
-        return best.draft(read_facts(situation.evidence))
+        draft = best.draft(read_facts(situation.evidence))
+        searched = search_log(situation, [idea.strategy for idea in left])
+        return replace(draft, hypothesis=replace(draft.hypothesis, searched=searched))
 
     def repair(self, situation: Situation, failure: Failure, /) -> Variant | None:
         """The first repair that the round has not tried, and that is not the incumbent (R17)."""
