@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from campaigns.evaluator.contract import Param, Source
 from campaigns.rules.search_log import SearchStep
+from campaigns.rules.verdict.advice import AdviceRecord
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.spaces.constraints import DeviceLimits
 from campaigns.spaces.matmul_model import MatmulTask
@@ -83,12 +84,14 @@ class Advice:
 class Pointed:
     """A finding of the incumbent's profile, with what proposers may call the strategies against it.
 
-    cites: its name in `proposers.evidence`. words: what was counted.
+    cites: its name in `proposers.evidence`. words: what was counted. trust: what became of
+    the rounds that cited it; None where there was none.
     """
 
     cites: str
     words: str
     names: frozenset[str]
+    trust: AdviceRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)

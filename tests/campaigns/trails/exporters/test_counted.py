@@ -74,6 +74,15 @@ def test_r31_its_targets_stand_with_what_the_code_is(files):
     assert "| spills | at most 0 | 2 | no | " in files["README.md"]
 
 
+def test_r35_the_search_log_is_told(files):
+    assert json.loads(files["memory/v1.json"])["search_log"] == [
+        {"source": "gpu-wiki", "query": "copies", "finding": "none | needed", "actionability": ""}
+    ]
+    assert json.loads(files["memory/v0.json"])["search_log"] == []
+    for name in ("plans/v1_plan.md", "rounds/round-2/summary.md"):
+        assert "| gpu-wiki | copies | none \\| needed |" in files[name]
+
+
 def test_those_who_read_the_files_back_read_these_too(files):
     found = atrex.read(files)
     assert [one.number for one in found.rounds] == [0, 1, 2]
