@@ -15,8 +15,8 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from campaigns.evaluator.contract import Param, Source
 from campaigns.rules.search_log import SearchStep
-from campaigns.rules.verdict.advice import AdviceRecord
 from campaigns.rules.verdict.buckets import Bucket
+from campaigns.rules.verdict.expectation import AdviceRecord
 from campaigns.spaces.constraints import DeviceLimits
 from campaigns.spaces.matmul_model import MatmulTask
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from campaigns.rules.verdict import advice
+from campaigns.rules.verdict import expectation
 from campaigns.rules.wording import duration, share
 from knowledge.experience.terms import Bottleneck
 
@@ -106,7 +106,7 @@ class ProfileFact:
 
 
 # How the names begin by which a hypothesis cites a profile.
-LIMIT, FINDING, METRIC = "limit", advice.FINDING, "metric:"
+LIMIT, FINDING, METRIC = "limit", expectation.FINDING, "metric:"
 
 
 def cites_profile(name: str) -> bool:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.models import Round
-from campaigns.rules.verdict.advice import FINDING, AdviceRecord
 from campaigns.rules.verdict.decision import VerdictWord
+from campaigns.rules.verdict.expectation import FINDING, AdviceRecord
 from knowledge.models import EntryStanding, Experience
 
 # Of the newest; the record of advice is not that of old hardware.

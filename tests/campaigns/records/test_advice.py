@@ -10,7 +10,7 @@ from campaigns.models import Campaign
 from campaigns.proposers.base import Draft, Pointed, Situation, proposer
 from campaigns.proposers.situation import situation_of
 from campaigns.records.advice import advice_record
-from campaigns.rules.verdict.advice import AdviceRecord
+from campaigns.rules.verdict.expectation import AdviceRecord
 from campaigns.steps.lifecycle.restart import hide_rounds
 from campaigns.steps.lifecycle.run_here import run_here
 from knowledge.models.project import Project, ProjectWork, WorkKind
