@@ -41,6 +41,7 @@ from campaigns.records.verdicts import (
 )
 from campaigns.reports.baselines import BaselineCase, BaselineRow, baseline_rows
 from campaigns.reports.rows import standing_of
+from campaigns.rules.search_log import SearchStep
 from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.decision import Gate
 from knowledge.api.lists import Read
@@ -62,11 +63,12 @@ FoundInSerializer = shape_of(
     "FoundIn", CandidateValue, "ordinal label file=file_name chosen findings"
 )
 FoundInRoundSerializer = shape_of("FoundInRound", RoundCandidates)
+SearchedSerializer = shape_of("Searched", SearchStep)
 HypothesisSerializer = shape_of(
     "Hypothesis",
     StoredHypothesis,
     "strategy title change rationale evidence expected_metric expected_direction expected_amount "
-    "risks scope params",
+    "risks scope params cites searched",
 )
 StandingSerializer = shape_of(
     "Standing",

@@ -17,6 +17,7 @@ from campaigns.api.reading import CAMPAIGNS
 from campaigns.models import Campaign, Submission, Submitter
 from campaigns.proposers.handed_in import HandedIn, SubmissionRefused
 from campaigns.records.submissions import awaited_repair
+from campaigns.rules.search_log import NOTHING_FOUND, SearchSource
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.steps.notify import AGAIN, notify
 from campaigns.steps.rounds.submit import measure_again, mend, submit
@@ -75,6 +76,14 @@ class SubmissionSerializer(fields.ModelSerializer):
         return awaited.facts if awaited and awaited.round.submission == submission else None
 
 
+class SearchStepSerializer(fields.Serializer):
+    """Where an idea was looked for, and what was found; never the web for specs (R35)."""
+
+    source = fields.CharField(help_text=", ".join(SearchSource))
+    query = fields.CharField()
+    found = fields.CharField(required=False, help_text=f"default: {NOTHING_FOUND}")
+
+
 class HandedInSerializer(fields.Serializer):
     """A hypothesis, and the source that tests it."""
 
@@ -95,6 +104,7 @@ class HandedInSerializer(fields.Serializer):
     flags = fields.CharField(
         required=False, allow_null=True, help_text="for the compiler; default: the incumbent's"
     )
+    searched = SearchStepSerializer(many=True, required=False)
 
 
 class RepairSerializer(fields.Serializer):
@@ -206,4 +216,7 @@ def _handed_in(body: dict[str, Any], names: Sequence[str] = HANDED_IN) -> Handed
     evidence = body.get("evidence", [])
     if not isinstance(evidence, list) or not all(isinstance(case, str) for case in evidence):
         raise CurationError("evidence", "accepted: a list of names of cases")
-    return HandedIn(**{**body, "evidence": tuple(evidence)})
+    searched = body.get("searched", [])
+    if not isinstance(searched, list):
+        raise CurationError("searched", "accepted: a list of steps with source, query and found")
+    return HandedIn(**{**body, "evidence": tuple(evidence), "searched": tuple(searched)})

@@ -14,7 +14,9 @@ from fnmatch import fnmatchcase
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from campaigns.evaluator.contract import Param, Source
+from campaigns.rules.search_log import SearchStep
 from campaigns.rules.verdict.buckets import Bucket
+from campaigns.rules.verdict.expectation import AdviceRecord
 from campaigns.spaces.constraints import DeviceLimits
 from campaigns.spaces.matmul_model import MatmulTask
 
@@ -82,12 +84,14 @@ class Advice:
 class Pointed:
     """A finding of the incumbent's profile, with what proposers may call the strategies against it.
 
-    cites: its name in `proposers.evidence`. words: what was counted.
+    cites: its name in `proposers.evidence`. words: what was counted. trust: what became of
+    the rounds that cited it; None where there was none.
     """
 
     cites: str
     words: str
     names: frozenset[str]
+    trust: AdviceRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +122,8 @@ class Situation:
     directions: strategies that a stagnation review named since the last gain, the most different
     first; empty without one. limits: of the chip, as far as known. element_bytes: the size of what
     the kernel works on, at least. product: where it multiplies matrices, what is known of that.
-    pointed: what the incumbent's profile points at. learned: what experience recommends, best
-    first. spent: what it says did not work.
+    pointed: what the incumbent's profile points at. lessons: what the campaign was told to read, in
+    words. learned: what experience recommends, best first. spent: what it says did not work.
     """
 
     problem: str
@@ -134,6 +138,7 @@ class Situation:
     classes: tuple[str, ...] = ()
     directions: tuple[str, ...] = ()
     pointed: tuple[Pointed, ...] = ()
+    lessons: str = ""
     learned: tuple[Advice, ...] = ()
     limits: DeviceLimits = NO_LIMITS
     element_bytes: int = 1
@@ -151,6 +156,7 @@ class Hypothesis:
     scope: the config class that it is about, one of `Situation.classes`; "" for all cases.
     follows: the uuids of the entries of experience that it follows. cites: what of the incumbent's
     profile it rests on, by the names of `proposers.evidence.ProfileFact.sentences`.
+    searched: where it was looked for, in that order (R35).
     """
 
     strategy: str
@@ -169,6 +175,7 @@ class Hypothesis:
     scope: str = ""
     follows: tuple[str, ...] = ()
     cites: tuple[str, ...] = ()
+    searched: tuple[SearchStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

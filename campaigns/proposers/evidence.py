@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from campaigns.rules.verdict import expectation
 from campaigns.rules.wording import duration, share
 from knowledge.experience.terms import Bottleneck
 
@@ -72,8 +73,7 @@ class ProfileFact:
     """What a profiler counted of the incumbent's longest kernel on one case.
 
     limit: of `Bottleneck`; first, second: the parts of a mixed one. why: in numbers. counted:
-    metric → its value in words. moved_bytes: of DRAM for one call; None is not counted.
-    contradicts: where the problem's formula of bytes cannot be right, why.
+    metric → its value in words. contradicts: why the problem's formula of bytes cannot be right.
     """
 
     case: str
@@ -84,7 +84,6 @@ class ProfileFact:
     second: Bottleneck | None = None
     findings: tuple[FindingFact, ...] = ()
     counted: Mapping[str, str] = field(default_factory=dict)
-    moved_bytes: float | None = None
     contradicts: str = ""
 
     @property
@@ -108,7 +107,7 @@ class ProfileFact:
 
 
 # How the names begin by which a hypothesis cites a profile.
-LIMIT, FINDING, METRIC = "limit", "finding:", "metric:"
+LIMIT, FINDING, METRIC = "limit", expectation.FINDING, "metric:"
 
 
 def cites_profile(name: str) -> bool:

@@ -12,12 +12,14 @@ from campaigns.evaluator.contract import Source
 from campaigns.evaluator.contract.programs import TUNING, is_tuning
 from campaigns.proposers.base import Hypothesis, MetricDirection
 from campaigns.proposers.evidence import cites_profile
+from campaigns.rules.search_log import SearchLogRefused, SearchStep, read_search_log
 from campaigns.rules.verdict.buckets import Bucket
 
 # Field → the most characters of it.
 LONGEST = {"title": 200, "strategy": 120, "change": 2000, "rationale": 4000, "risks": 2000}
 LONGEST |= {"metric": 80}
 NEEDED = ("title", "change", "rationale", "metric", "direction", "amount", "evidence", "source")
+NO_TEXTS = ("amount", "evidence", "searched")
 LARGEST_SOURCE = 256 * 1024
 LARGEST_AMOUNT = 10.0
 MOST_FLAGS = 20
@@ -56,7 +58,7 @@ class HandedIn:
     evidence: names of the facts about the incumbent that the hypothesis rests on: cases and, where
     it was profiled, at least one finding or metric. strategy:
     a name of the catalogue; "" names it after the title. flags: for the compiler, with spaces
-    between; None: those of the incumbent.
+    between; None: those of the incumbent. searched: what `campaigns.rules.search_log` reads.
     """
 
     source: str = ""
@@ -72,6 +74,7 @@ class HandedIn:
     bucket: str = Bucket.K1
     flags: str | None = None
     file_name: str = ""
+    searched: tuple[object, ...] = ()
 
     @property
     def text(self) -> str:
@@ -112,7 +115,15 @@ def read_hypothesis(handed: HandedIn, facts: Mapping[str, str]) -> Hypothesis:
         params={},
         bucket=Bucket(handed.bucket),
         cites=tuple(filter(cites_profile, dict.fromkeys(handed.evidence))),
+        searched=_searched(handed.searched),
     )
+
+
+def _searched(said: Iterable[object]) -> tuple[SearchStep, ...]:
+    try:
+        return read_search_log(said)
+    except SearchLogRefused as error:
+        raise SubmissionRefused("searched", str(error)) from None
 
 
 def _require_evidence(named: Iterable[str], facts: Mapping[str, str]) -> None:
@@ -147,7 +158,7 @@ def _require_whole(handed: HandedIn, facts: Mapping[str, str]) -> None:
 
 def _require_texts(handed: HandedIn) -> None:
     for name, said in asdict(handed).items():
-        may_differ = name in ("amount", "evidence") or (name == "flags" and said is None)
+        may_differ = name in NO_TEXTS or (name == "flags" and said is None)
         if not may_differ and not isinstance(said, str):
             raise SubmissionRefused(name, f"{said!r:.40}; accepted: text")
 

@@ -11,6 +11,7 @@ from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign, Review, Submission, Verdict
 from campaigns.proposers.base import Attempt, Draft, Hypothesis, Pointed, Situation, Variant
 from campaigns.proposers.evidence import FINDING, Facts, read_facts
+from campaigns.records.advice import advice_record
 from campaigns.records.cases import classes_by_case
 from campaigns.records.rounds import evidence_of, tried_in
 from campaigns.records.stop_history import masked_rounds
@@ -70,11 +71,13 @@ def _pointed(facts: Facts) -> tuple[Pointed, ...]:
     rows = Strategy.objects.filter(slug__in=wanted)
     names = {row.slug: (row.slug, *row.aliases, *row.recipes) for row in rows}
     sentences = facts.profile.sentences
+    trust = advice_record(one.name for one in facts.profile.findings)
     return tuple(
         Pointed(
             cites=f"{FINDING}{one.name}",
             words=sentences[f"{FINDING}{one.name}"],
             names=frozenset(name for slug in one.strategies for name in names.get(slug, (slug,))),
+            trust=trust.get(one.name),
         )
         for one in facts.profile.findings
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from campaigns.evaluator.contract import Profile
+from campaigns.evaluator.contract import MachineCode, Profile
 from campaigns.models import Candidate, Evaluation, EvaluationState, Evidence, Problem, Round
 from campaigns.models.campaign import Campaign
 from campaigns.models.kinds import CODE_IS_READ
@@ -14,25 +16,15 @@ from campaigns.profiles.kernel_profile import ProfileError
 from campaigns.profiles.pattern import KernelWork
 from campaigns.profiles.reading import MovedBytes, Profiled, moved_bytes, read_profile
 from campaigns.records.campaigns import target_of
-from campaigns.records.evaluations import report_of
-from campaigns.records.rounds import evidence_of
+from campaigns.records.evaluations import machine_code_in, report_of
 from knowledge.experience.terms import family_of
 from knowledge.lookup.value import cited_by_metric
 
 PRODUCTS = ("matmul", "attention", "convolution")
 
 
-def is_product(campaign: Campaign) -> bool:
-    """Whether its problem multiplies matrices, which is work for matrix units."""
-    return family_of(campaign.problem.op) in PRODUCTS
-
-
 def counted_bytes(campaign: Campaign, case: str) -> float | None:
     """What DRAM moved for one call of the incumbent on this case; None where nobody counted it."""
-    if evidence := evidence_of(campaign):
-        told = evidence.facts.get("profile", {})
-        return told.get("moved_bytes") if told.get("case") == case else None
-    # The last one of a campaign that has ended was never asked about.
     found = profile_of(campaign.incumbent, campaign) if campaign.incumbent else None
     placed = target_of(campaign).cases.get(case)
     if found is None or found.case != case or placed is None:
@@ -80,9 +72,38 @@ def profiled_in(stored: Profile | None, campaign: Campaign) -> Profiled | None:
     placed = target_of(campaign).cases.get(stored.case)
     least = placed.bytes if placed and placed.bytes >= 1 else None
     try:
-        return read_profile(stored, KernelWork(is_product(campaign), least))
+        return read_profile(stored, KernelWork(multiplies(campaign), least))
     except ProfileError:
         return None
+
+
+def multiplies(campaign: Campaign) -> bool:
+    """Whether its kernel is a product, for which a device may have units of their own."""
+    return family_of(campaign.problem.op) in PRODUCTS
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What was read of a candidate beside its trial; None where nothing was. note: then why."""
+
+    profiled: Profiled | None = None
+    code: MachineCode | None = None
+    note: str = ""
+
+
+def explained(campaign: Campaign, candidates: Iterable[int]) -> dict[int, Explained]:
+    """Candidate key → what was read of it the last time; one query for all of them."""
+    rows = Evaluation.objects.filter(kind__in=CODE_IS_READ, candidate__in={*candidates})
+    own: dict[int, list[Evaluation]] = defaultdict(list)
+    for row in rows.order_by("-pk"):
+        own[row.candidate_id].append(row)
+    found = {}
+    for key, evaluations in own.items():
+        stored = stored_profile(evaluations)
+        profiled = profiled_in(stored, campaign)
+        code = machine_code_in(evaluations)
+        found[key] = Explained(profiled, code, stored.note if stored else "")
+    return found
 
 
 def moved_in(found: Profiled, campaign: Campaign) -> MovedBytes | None:

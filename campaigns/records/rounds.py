@@ -11,13 +11,17 @@ import msgspec
 from django.db.models import QuerySet
 
 from campaigns.models import Campaign, Evidence, Round, Submission
+from campaigns.rules.search_log import SearchStep
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.buckets import Bucket, Declared
 
 
 @dataclass(frozen=True, slots=True)
 class StoredHypothesis:
-    """What a round tries, why, and how far it should move which metric."""
+    """What a round tries, why, and how far it should move which metric.
+
+    cites, searched: as in `campaigns.proposers.base.Hypothesis`; empty in old rows.
+    """
 
     strategy: str = ""
     title: str = ""
@@ -34,6 +38,8 @@ class StoredHypothesis:
     work_us: float | None = None
     step_us: float | None = None
     follows: tuple[str, ...] = ()
+    cites: tuple[str, ...] = ()
+    searched: tuple[SearchStep, ...] = ()
 
     @property
     def declared(self) -> Declared:

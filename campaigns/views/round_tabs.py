@@ -17,14 +17,15 @@ from campaigns.evaluator.contract import Report
 from campaigns.models import Candidate, Evaluation, Round, StandingWord, Verdict
 from campaigns.models.kinds import TORCH
 from campaigns.profiles.reading import Profiled
+from campaigns.records.advice import advice_record
 from campaigns.records.campaigns import intake_of, target_of
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import machine_code_in, machine_code_of, report_of
 from campaigns.records.findings import finding_counts, found_lines
 from campaigns.records.profiles import (
-    is_product,
     looked_at,
+    multiplies,
     profile_of,
     profiled_in,
     stored_profile,
@@ -180,9 +181,10 @@ def profile(facts: RoundFacts) -> dict[str, Any]:
 
 def _profile_sheet(facts: RoundFacts, found: Profiled) -> ProfileSheet:
     rival = facts.rival
-    return profile_sheet(
-        found, facts.campaign, profile_of(rival, facts.campaign) if rival else None, q=facts.q
-    )
+    other = profile_of(rival, facts.campaign) if rival else None
+    told = advice_record(one.name for one in found.findings)
+    records = {name: record.words for name, record in told.items()}
+    return profile_sheet(found, facts.campaign, other, records, facts.q)
 
 
 def _rivals(facts: RoundFacts) -> dict[str, Any]:
@@ -208,7 +210,7 @@ def code(facts: RoundFacts) -> dict[str, Any]:
             found,
             own.text,
             sm_limits(facts.campaign.platform),
-            multiplies=is_product(facts.campaign),
+            multiplies=multiplies(facts.campaign),
             launch=next((one.launch for one in timed if one.launch), None),
             against=machine_code_of(rival) if rival else None,
         )

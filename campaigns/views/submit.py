@@ -32,6 +32,7 @@ from campaigns.records.submissions import awaited_repair, closed_to
 from campaigns.reports.diff import diff
 from campaigns.reports.proposers import submission_sheet
 from campaigns.reports.rows import some_rows
+from campaigns.rules.search_log import SearchSource
 from campaigns.rules.stop.proposers import ProposerKind
 from campaigns.rules.verdict.expectation import DOWN
 from campaigns.steps.notify import AGAIN, notify
@@ -86,6 +87,11 @@ class CandidateForm(forms.Form):
         required=False,
     )
     strategy = _text("Strategy", "optional; its name in the catalogue", list="strategies")
+    searched = _text(
+        "Search log",
+        f"optional; one step a line: source | query | found. Sources: {', '.join(SearchSource)}",
+        rows=3,
+    )
 
     needed = frozenset(NEEDED)  # the step refuses what lacks one; the page marks them
 
@@ -158,6 +164,7 @@ def _read(request: HttpRequest, facts: Mapping[str, str]) -> tuple[CandidateForm
         bucket=sent.get("bucket", ""),
         evidence=(*sent.getlist("evidence"), *filter(None, (sent.get("counter"),))),
         flags=sent.get("flags"),
+        searched=tuple(sent.get("searched", "").splitlines()),
         file_name=upload.name or "" if upload is not None else "",
         **{name: sent.get(name, "") for name in names},
     )

@@ -6,9 +6,10 @@ A unit that is not listed is refused.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
-from knowledge.specs.metrics import MetricDefinition
+from knowledge.specs.metrics import ALIASES, METRICS, PEAK, MetricDefinition
 from knowledge.specs.quantity import ACCEPTED, canonical_unit
 
 WORD = re.compile(r"[^\W_]+")
@@ -40,6 +41,38 @@ def names_unit(text: str, canonical: str) -> bool:
 def names_metric(text: str, metric: MetricDefinition) -> bool:
     """Whether the text holds a word of the metric's name, aliases or meaning."""
     return not _words_of(metric).isdisjoint(_words(text))
+
+
+def metric_named_in(text: str) -> str:
+    """The first metric that a text names, spelled as one or in words; "" for none.
+
+    Things are named only beside their number: "528 tensor cores", and not "tensor cores".
+    """
+    return next((name for name, spelled in _spelled() if spelled.search(text)), "")
+
+
+@lru_cache
+def _spelled() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((name, _spelling(name, metric)) for name, metric in _names())
+
+
+def _names() -> Iterator[tuple[str, MetricDefinition]]:
+    yield from METRICS.items()
+    yield from ALIASES.items()
+    # Whoever asks for a peak says rarely which of its kinds.
+    for name, metric in METRICS.items():
+        if peak := PEAK.fullmatch(name):
+            yield f"peak_{peak['dtype']}", metric
+
+
+def _spelling(name: str, metric: MetricDefinition) -> re.Pattern[str]:
+    words = r"[\s_-]+".join(map(re.escape, name.split("_")))
+    plain = rf"(?<![A-Za-z0-9]){words}s?(?![A-Za-z0-9])"
+    if metric.unit == "count" and name.endswith("s") and not name.startswith("max_"):
+        number = r"\d[\d,. ]*"
+        one = rf"(?:{number}|how many |number of ){words}s?\b|{plain}\W*(?:is|are)?\W*{number}"
+        plain = f"{one}|{re.escape(name)}" if "_" in name else one
+    return re.compile(plain, re.IGNORECASE)
 
 
 @lru_cache

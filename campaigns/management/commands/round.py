@@ -19,6 +19,7 @@ from campaigns.records.values import picked
 from campaigns.reports.comparison.rounds import compare_rounds
 from campaigns.reports.proposers import submission_sheet
 from campaigns.reports.rows import with_standing
+from campaigns.rules.search_log import SearchSource
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.measuring.standings import AnswerRefused, answer_standing
 from campaigns.steps.notify import AGAIN, notify
@@ -54,6 +55,14 @@ SUBMIT = (
     argument("--strategy", default="", help="its name in the catalogue, if it has one"),
     argument(
         "--flags", help="for the compiler, in one text: --flags=-O3; default: the incumbent's"
+    ),
+    argument(
+        "--searched",
+        action="append",
+        default=[],
+        metavar="STEP",
+        help="where the idea was looked for, as 'source | query | found'; may be repeated. "
+        f"Sources: {', '.join(SearchSource)}",
     ),
     *WHOSE,
 )
@@ -138,7 +147,7 @@ class Command(BaseCommand):
         row = self._campaign(campaign)
         if none == (file is not None):
             self.fail(ExitCode.USAGE, "file: accepted: a file, or --none")
-        said = {"flags": flags, "evidence": ()}
+        said = {"flags": flags, "evidence": (), "searched": ()}
         candidate = self._candidate(row, file, said) if file else None
         made = self._take(partial(mend, row, candidate, *self._whose(**whose)))
         notify(row, AGAIN)
@@ -225,13 +234,14 @@ def _lines(round_: Round) -> list[str]:
 
 def candidate_in(campaign: Campaign, file: Path, hypothesis: dict[str, Any]) -> HandedIn:
     """The options as the step takes them. Raises OSError, UnicodeDecodeError."""
-    facts = facts_about(campaign)
-    usual = tuple(name for name in facts if not is_counter(name))
-    evidence = tuple(hypothesis.pop("evidence")) or usual
+    said = hypothesis | {name: tuple(hypothesis[name]) for name in ("evidence", "searched")}
+    said["evidence"] = said["evidence"] or tuple(
+        name for name in facts_about(campaign) if not is_counter(name)
+    )
     with file.open("rb") as opened:
         # One byte more than is accepted, so that a longer file is refused and never read whole.
         text = opened.read(LARGEST_SOURCE + 1).decode()
-    return HandedIn(source=text, file_name=file.name, evidence=evidence, **hypothesis)
+    return HandedIn(source=text, file_name=file.name, **said)
 
 
 def follow(submission: Submission, progress: Callable[[str], None]) -> Round | None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from campaigns.proposers.base import Category, Draft, Failure, Situation, Variant, register
+from campaigns.proposers.base import Category, Situation
 from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.recipes.base import recipes
 from campaigns.proposers.search.ideas import (
@@ -19,7 +19,6 @@ from campaigns.proposers.search.ideas import (
     space_ideas,
     told_ideas,
 )
-from campaigns.proposers.search.repairs import repairs
 from campaigns.rules.stop.ladder import Way
 from knowledge.experience.catalogue.applies import applies, is_for
 from knowledge.experience.catalogue.names import Place, StrategyNames, names_in
@@ -116,34 +115,6 @@ def _by_people(
 def _category(strategy: StrategyFacts) -> Category:
     first = strategy.limits[0].partition("_")[0] if strategy.limits else ""
     return CATEGORIES[Bottleneck(first)] if first else Category.ALGORITHM
-
-
-@register
-class Search:
-    """Proposes the untried idea with the largest expected gain, until none is left.
-
-    After a stagnation review the directions that it named come first, in its order; then what the
-    team's experience recommends. What did not work in this context elsewhere comes last, and what
-    would be the same experiment again is left out (R36, R38).
-    """
-
-    name = "search"
-
-    def propose(self, situation: Situation, /) -> Draft | None:
-        """Draft the next round, or None when every idea was tried or cannot pay any more."""
-        left = open_ideas(situation)
-        if not left:
-            return None
-        named = [idea for idea in left if idea.strategy in situation.directions]
-        best = max(left, key=lambda idea: idea.order)
-        if named:
-            best = min(named, key=lambda idea: situation.directions.index(idea.strategy))
-        return best.draft(read_facts(situation.evidence))
-
-    def repair(self, situation: Situation, failure: Failure, /) -> Variant | None:
-        """The first repair that the round has not tried, and that is not the incumbent (R17)."""
-        known = (situation.source, *failure.tried)
-        return next((v for v in repairs(situation, failure) if v.source not in known), None)
 
 
 def open_ideas(situation: Situation) -> list[Idea]:

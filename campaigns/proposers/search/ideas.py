@@ -147,11 +147,16 @@ def advised(idea: Idea, situation: Situation) -> Idea | None:
 
 
 def pointed_at(idea: Idea, situation: Situation) -> Idea:
-    """The idea with what the incumbent's profile shows for it, and the place that this gives it."""
+    """The idea with what the incumbent's profile shows for it, and the place that this gives it.
+
+    A finding that was followed often and never paid gives none (R26).
+    """
     found = [one for one in situation.pointed if idea.strategy in one.names]
     if not found:
         return idea
-    rank = max(idea.rank, IdeaRank.POINTED) if idea.rank is not IdeaRank.SPENT else idea.rank
+    trusted = not all(one.trust and one.trust.is_lost for one in found)
+    raised = trusted and idea.rank is not IdeaRank.SPENT
+    rank = max(idea.rank, IdeaRank.POINTED) if raised else idea.rank
     return replace(idea, rank=IdeaRank(rank), cites=tuple(one.cites for one in found))
 
 

@@ -122,7 +122,6 @@ def _counted(found: Profiled, moved: MovedBytes | None) -> dict[str, Any]:
             }
             for one in found.findings
         ],
-        "moved_bytes": moved.measured if moved else None,
         "contradicts": moved.words if moved and moved.contradicts else "",
         "counted": {
             name: metric_words(name, value, found.main.vendor)

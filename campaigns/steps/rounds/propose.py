@@ -43,6 +43,7 @@ from campaigns.rules.verdict.decision import UNJUDGED, Reason
 from campaigns.rules.verdict.dispatch import STRATEGY, Call, call_for_split, expected_saving
 from campaigns.rules.verdict.predicate import DispatchProblem, Inseparable, Predicate, predicate
 from campaigns.spaces.matmul_model import library_grid
+from campaigns.steps.rounds.profile import LESSONS_READ
 from campaigns.steps.rounds.screen import fastest
 from knowledge.models import WorkKind, project_of
 from knowledge.models.project import eyes_of_project
@@ -64,8 +65,12 @@ def propose(campaign: Campaign) -> Draft | None:
 
 
 def _proposed(campaign: Campaign) -> Draft | None:
+    read = campaign.events.filter(kind=LESSONS_READ).first()
     situation = replace(
-        situation_of(campaign), learned=advice_for(campaign), spent=spent_for(campaign)
+        situation_of(campaign),
+        lessons=read.message if read else "",
+        learned=advice_for(campaign),
+        spent=spent_for(campaign),
     )
     draft = proposer(campaign.proposer).propose(situation)
     if draft is not None and draft.hypothesis.scope not in ("", *situation.classes):

@@ -16,6 +16,13 @@ from campaigns.reports.totals import GIGA, TERA
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import duration, share
+from campaigns.trails.exporters.counted import (
+    bottleneck_facts,
+    isa_facts,
+    limit_words,
+    search_facts,
+    search_table,
+)
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.markdown import NOTHING, facts, fenced, page, said, table
 
@@ -40,13 +47,15 @@ def memory_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
             about = {
                 "Strategy": idea.strategy,
                 "One change": idea.change,
+                "Bottleneck": limit_words(one.rests_on, one.rival.note),
                 "Why": idea.rationale,
                 "Expected": one.expected,
                 "Risks and rollback": idea.risks,
             }
             evidence = [f"- {said(line)}" for line in idea.evidence or (NOTHING,)]
             title = f"# {one.version}: {said(idea.title)}"
-            plan = page(title, facts(about.items()), ["## Evidence", "", *evidence])
+            searched = ["## Search log", "", *search_table(one)]
+            plan = page(title, facts(about.items()), ["## Evidence", "", *evidence], searched)
             yield f"plans/{one.version}_plan.md", plan
     if trail.baseline:
         yield "baseline_report.md", _baseline_report(trail, trail.baseline)
@@ -55,7 +64,6 @@ def memory_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
 def _version(trail: ExportedCampaign, one: ExportedRound) -> dict[str, Any]:
     closed, idea, run = one.round.closed_at, one.hypothesis, one.evaluation
     status = STATUS.get(run.outcome if run else "", FAIL)
-    bounds = {case.bound for case in trail.sheet.target.cases.values() if case.bound}
     errors = [case.norm_error for case in one.report.cases] if one.report else []
     # What failed and was repaired, then what the round ended with.
     failed = [(each.failed, each.candidate.label) for each in one.repairs if each.candidate]
@@ -72,17 +80,16 @@ def _version(trail: ExportedCampaign, one: ExportedRound) -> dict[str, Any]:
             "risks_and_rollback": idea.risks if idea else "",
         },
         "profile_evidence": {
-            "tool_used": "",
+            **bottleneck_facts(one.rests_on),
             "evidence_summary": "; ".join(idea.evidence) if idea else "",
-            "bottleneck_type": f"{bounds.pop()}_bound" if len(bounds) == 1 else "",
             "evidence_chain": idea.rationale if idea else "",
         },
         "correctness": {
             "rel_err": max((error for error in errors if error is not None), default=None),
             "status": status,
         },
-        "isa_metric_progress": [],
-        "search_log": [],
+        "isa_metric_progress": isa_facts(one),
+        "search_log": search_facts(one),
         "pitfalls_and_fixes": [_pitfall(*each) for each in failed if each[0].outcome in ERRORS],
         "references": [
             {"source_type": "gpu-wiki", "path_or_url": cited.citation, "description": cited.display}
@@ -167,13 +174,16 @@ def _baseline_report(trail: ExportedCampaign, one: ExportedRound) -> str:
                 share(floor_us / time.median) if floor_us and time else "UNKNOWN",
             )
         )
-    head = ("case", "median", "95 % interval", "samples", "bound by", "floor", "of the floor")
+    head = ("case", "median", "95 % interval", "samples", "roofline", "floor", "of the floor")
     code, floor = one.candidate, share(one.noise) if one.noise else NOTHING
     return page(
         "# Baseline",
         f"{said(trail.campaign.title)}: v0 as it came with the problem, measured "
         f"{one.closed} UTC. {said(one.sentence)}",
         table(head, rows),
-        [f"Noise floor of this measurement: {floor}."],
+        [
+            f"Noise floor of this measurement: {floor}.",
+            f"Limited by: {said(limit_words(one.explained.profiled, one.explained.note))}.",
+        ],
         fenced(code.text, code.file_name.rpartition(".")[2]) if code else "",
     )

@@ -8,8 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from campaigns.evaluator.contract import Report
-from campaigns.models import Campaign, Candidate, Commit, Evaluation, Event, Repair, Verdict
+from campaigns.models import Campaign, Candidate, Commit, Evaluation, Event, Repair, Round, Verdict
+from campaigns.profiles.isa import IsaTarget, isa_targets
+from campaigns.profiles.reading import Profiled
 from campaigns.records.evaluations import report_of
+from campaigns.records.profiles import Explained, explained, multiplies
 from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet
 from campaigns.rules.wording import share
@@ -20,17 +23,32 @@ class ExportedRound(RoundRow):
     """One closed round, with the evaluation that its verdict rests on.
 
     What a trail calls a round's time is that of the pages; unpaired medians are called so.
+    explained: what was read of its candidate. rival: the same of the incumbent before it.
     """
 
     candidate: Candidate | None
     evaluation: Evaluation | None
     report: Report | None
     repairs: tuple[Repair, ...]
+    explained: Explained
+    rival: Explained
 
     @property
     def stored(self) -> dict[str, Any]:
         """The report as it is kept."""
         return dict(self.evaluation.report) if self.evaluation else {}
+
+    @property
+    def rests_on(self) -> Profiled | None:
+        """The profile that its hypothesis could rest on: of the incumbent; of v0 its own (R27)."""
+        return (self.rival if self.hypothesis else self.explained).profiled
+
+    @property
+    def isa_targets(self) -> tuple[IsaTarget, ...]:
+        """What its machine code should be like, and is (R31); empty where it was not read."""
+        code = self.explained.code
+        functions = code.functions if code else ()
+        return isa_targets(functions, multiplies=multiplies(self.round.campaign))
 
     @property
     def commit(self) -> Commit | None:
@@ -121,16 +139,26 @@ def trail_of(campaign: Campaign) -> ExportedCampaign:
     rows = Repair.objects.filter(round__campaign=campaign).order_by("round", "number")
     for repair in rows.select_related("candidate", "failed__candidate"):
         repairs[repair.round_id].append(repair)
+    tried = {row.round.pk: _candidate(row.round, judged.get(row.round.pk)) for row in closed}
+    keys = [one.pk for one in tried.values() if one]
+    keys += [row.round.against_id for row in closed if row.round.against_id]
+    read, nothing = explained(campaign, keys), Explained()
     rounds = []
     for row in closed:
-        evaluation = judged.get(row.round.pk)
+        evaluation, candidate = judged.get(row.round.pk), tried[row.round.pk]
         rounds.append(
             ExportedRound(
                 **{field.name: getattr(row, field.name) for field in fields(RoundRow)},
-                candidate=row.round.chosen or (evaluation.candidate if evaluation else None),
+                candidate=candidate,
                 evaluation=evaluation,
                 report=report_of(evaluation) if evaluation else None,
                 repairs=tuple(repairs[row.round.pk]),
+                explained=read.get(candidate.pk, nothing) if candidate else nothing,
+                rival=read.get(row.round.against_id or 0, nothing),
             )
         )
     return ExportedCampaign(campaign, sheet, tuple(rounds), events, at)
+
+
+def _candidate(round_: Round, evaluation: Evaluation | None) -> Candidate | None:
+    return round_.chosen or (evaluation.candidate if evaluation else None)

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from campaigns.records.evaluations import machine_code_of
 from campaigns.reports.baselines import NONE as NO_TORCH
 from campaigns.reports.baselines import baseline_lines
 from campaigns.reports.sheet import BASELINE
 from campaigns.reports.totals import copies_of
 from campaigns.rules.verdict.report_words import function_words
 from campaigns.rules.wording import change, digits, duration, share
+from campaigns.trails.exporters.counted import (
+    NOT_PROFILED,
+    limit_words,
+    metric_parts,
+    profile_parts,
+)
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.kernel_optimize import gain_words
 from campaigns.trails.exporters.markdown import NOTHING, Part, facts, page, said, table
 
-NOT_PROFILED = "N/A — this round was timed, not profiled with hardware counters"
 CORRECTNESS = ("case", "correct", "calls checked", "largest |error|", "norm error")
+COMPARED = (
+    *("version", "time", "gain over the incumbent", "of the floor", "limited by", "verdict"),
+)
 PROFILE = ("case", "device time", "kernels", "grid", "block", "registers", "shared bytes")
 
 
@@ -25,8 +32,16 @@ def version_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
     for one in trail.rounds:
         yield f"{one.version}/correctness.md", _correctness(one)
         yield f"{one.version}/ncu_summary.md", _profile(one)
+        if profiled := one.explained.profiled:
+            counted = page(f"# Counters of {one.version}", *metric_parts(profiled))
+            yield f"{one.version}/ncu_details.md", counted
         if idea := one.hypothesis:
-            told = {"Hypothesis": one.what, "Rationale": idea.rationale, "Expected": one.expected}
+            told = {
+                "Hypothesis": one.what,
+                "Bottleneck": limit_words(one.rests_on, one.rival.note),
+                "Rationale": idea.rationale,
+                "Expected": one.expected,
+            }
             lines = [
                 f"{name}: {' '.join(text.split()) or NOTHING}\n" for name, text in told.items()
             ]
@@ -58,9 +73,9 @@ def _correctness(one: ExportedRound) -> str:
 
 
 def _profile(one: ExportedRound) -> str:
-    """What a tracer of the driver told; hardware counters were not read.
+    """What counters and a tracer of the driver told, and what its instructions do.
 
-    Where they were read, of what was measured to be the incumbent, also what its instructions do.
+    Counters and instructions are read of what was measured to be the incumbent.
     """
     rows = []
     for case in one.report.cases if one.report else ():
@@ -79,14 +94,15 @@ def _profile(one: ExportedRound) -> str:
             )
         time = duration(timing.device_us) if timing.device_us else NOTHING
         rows.append((case.case, time, *told))
-    parts: list[Part] = [table((*PROFILE, "occupancy (estimate)"), rows)]
-    code = machine_code_of(one.candidate) if one.candidate else None
+    parts: list[Part] = [*profile_parts(one.explained), "## Launches"]
+    parts.append(table((*PROFILE, "occupancy (estimate)"), rows, NOTHING))
+    code = one.explained.code
     if code is not None:
         listed = [(function.name, function_words(function)) for function in code.functions]
         none = f"{NOTHING}: {said(code.note)}"
         parts += ["## Machine code", f"As listed by {said(code.tool)}."]
         parts.append(table(("function", "instructions"), listed, none))
-    return page(f"# Profile of {one.version}", NOT_PROFILED + ".", *parts)
+    return page(f"# Profile of {one.version}", *parts)
 
 
 def _benchmark(trail: ExportedCampaign) -> str:
@@ -116,6 +132,11 @@ def _total(trail: ExportedCampaign) -> str:
     return f"{total.against(BASELINE)}. {trail.sheet.excess}".rstrip()
 
 
+def _limit(one: ExportedRound) -> str:
+    found = one.explained.profiled
+    return found.limit.words if found else f"N/A — {NOT_PROFILED}"
+
+
 def _final(trail: ExportedCampaign, environment: list[str]) -> str:
     best, rounds = trail.best, trail.rounds
     compared = [
@@ -124,6 +145,7 @@ def _final(trail: ExportedCampaign, environment: list[str]) -> str:
             duration(one.time_us) if one.time_us else "N/A — no proven time",
             gain_words(one.gain, f"round {one.against}"),
             share(one.share) if one.share else "N/A — floor UNKNOWN or not timed",
+            _limit(one),
             one.word.words,
         )
         for one in rounds
@@ -155,7 +177,7 @@ def _final(trail: ExportedCampaign, environment: list[str]) -> str:
         f"# Final report: {said(trail.campaign.title)}",
         *("## Environment", environment),
         "## Version iteration comparison",
-        table(("version", "time", "gain over the incumbent", "of the floor", "verdict"), compared),
+        table(COMPARED, compared),
         "## Strategies",
         table(("strategy", *ideas), strategies),
         "## Why each version",

@@ -22,6 +22,7 @@ from campaigns.reports.totals import Trend, TrendRow, audit_of, moves_bytes, tre
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.stop.intake import Intake
 from campaigns.rules.wording import duration, factor
+from campaigns.trails.exporters.counted import limit_words, search_table
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.markdown import NOTHING, Part, facts, page, said, table
 
@@ -177,6 +178,9 @@ def _summary(trail: ExportedCampaign, one: ExportedRound) -> str:
         f"# Round {one.number}: {said(one.title)}",
         "## Hypothesis",
         said(idea.rationale) if idea else "The baseline tries nothing.",
+        "## Bottleneck",
+        facts(_limits(one)),
+        *(("## Search log", search_table(one)) if idea else ()),
         "## Single change",
         said(change) if idea else "None.",
         "## Results",
@@ -199,6 +203,13 @@ def _summary(trail: ExportedCampaign, one: ExportedRound) -> str:
         }  # fmt: skip
         parts += ["## Rollback analysis", facts(told.items())]
     return page(*parts)
+
+
+def _limits(one: ExportedRound) -> Iterator[tuple[str, str]]:
+    """What limits the incumbent that it started from, and its own kernel, by counters."""
+    if one.hypothesis:
+        yield "Of the incumbent", limit_words(one.rival.profiled, one.rival.note)
+    yield "Of this kernel", limit_words(one.explained.profiled, one.explained.note)
 
 
 def _results(one: ExportedRound) -> Iterator[tuple[object, ...]]:

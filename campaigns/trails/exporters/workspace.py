@@ -11,11 +11,12 @@ from campaigns.evaluator.contract.signature import read_parameters
 from campaigns.models import Candidate
 from campaigns.records.campaigns import stop_policy_of
 from campaigns.rules.wording import amount, duration
+from campaigns.trails.exporters.counted import isa_table
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.markdown import NOTHING, facts, page, said, table
 from knowledge.specs.cited import UNKNOWN
 
-ROOF = ("case", "operations", "bytes", "op/B", "bound by", "floor", "target")
+ROOF = ("case", "operations", "bytes", "op/B", "bound by the roofline", "floor", "target")
 BENCHED = (
     "`python quick_test_bench.py` builds the best kernel (`--round N`: that of a round), "
     "checks and times it. It needs torch, not kopt, and locks nothing up: a kernel runs as you"
@@ -126,6 +127,6 @@ def _readme(trail: ExportedCampaign) -> str:
         *("## Roofline", table(ROOF, roofs)),
         *("## Stop Conditions", facts(stops.items())),
         "## ISA Optimization Targets",
-        "N/A — this campaign sets none.",
+        isa_table(trail.best),
         *("## Files", [f"- {BENCHED if trail.rounds else UNBENCHED}", *FILES]),
     )

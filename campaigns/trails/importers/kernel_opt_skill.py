@@ -32,7 +32,8 @@ from knowledge.specs.citation import split_lines
 
 FOLDER = re.compile(r"v(\d{1,6})/([^/]+)")
 SOURCE = (".cu", ".py", ".cpp")
-LABEL = re.compile(r"\s*(Hypothesis|Rationale|Expected)\s*:\s*(.*)", re.IGNORECASE)
+LABEL = re.compile(r"\s*(Hypothesis|Bottleneck|Rationale|Expected)\s*:\s*(.*)", re.IGNORECASE)
+# A bottleneck is told by later files alone.
 LABELS = ("hypothesis", "rationale", "expected")
 STATUS = re.compile(r"\b(PASS(?:ED)?|FAIL(?:ED)?)\b", re.IGNORECASE)
 BEST = re.compile(r"\b(v\d+)\b")
@@ -161,7 +162,7 @@ def _hypothesis(path: str, files: Mapping[str, str]) -> dict[str, Claim]:
             found[label] = (number, [marked[2]])
         elif line.strip():
             if not label:
-                accepted = "lines that begin with Hypothesis:, Rationale: or Expected:"
+                accepted = "lines that begin with Hypothesis:, Bottleneck:, Rationale: or Expected:"
                 raise refused(path, number, f"{line.strip()[:60]!r}", accepted)
             found[label][1].append(line.strip())
     return {

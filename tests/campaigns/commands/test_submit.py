@@ -20,6 +20,11 @@ from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+SENT = {
+    "source": "time 8",
+    "evidence": ["one"],
+    "searched": [{"source": "reference", "query": "in place", "found": "none"}],
+}
 SAID = (
     *("--title", "Work in place", "--change", "no copy", "--rationale", "it waits for memory"),
     *("--metric", "time per call", "--direction", "down", "--amount", "20%"),
@@ -83,6 +88,20 @@ def test_it_hands_in_a_candidate(
     }
     assert (made.text, made.file_name) == ("time 50\n", "v0.cpp")
     assert [line.partition(":")[0] for line in made.hypothesis["evidence"]] == ["one", "two"]
+
+
+def test_r35_it_says_where_the_idea_was_looked_for(
+    waiting: Campaign, kernel: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = ("--searched", "wiki | copies | none needed", "--searched", "web | fused kernels")
+    status, told = refusal(waiting.pk, kernel, *SAID, "--searched", "web | HBM bandwidth")
+    assert (status, "specs come from the wiki" in told) == (1, True)
+    answer(capsys, waiting.pk, kernel, *SAID, *log)
+    steps = Submission.objects.get().hypothesis["searched"]
+    assert [(step["source"], step["found"]) for step in steps] == [
+        ("wiki", "none needed"),
+        ("web", "nothing"),
+    ]
 
 
 def test_it_says_whose_it_is(
@@ -168,7 +187,7 @@ def test_what_is_faster_than_its_cited_roof_is_not_accepted(
         }
         answer = client.post(
             f"/api/v1/campaigns/{waiting.pk}/candidates/",
-            json.dumps(flags | {"source": "time 8", "evidence": ["one"]}), "application/json",
+            json.dumps(flags | SENT), "application/json",
             headers={"Authorization": f"Bearer {token}"},
         )  # fmt: skip
         assert answer.status_code == 201

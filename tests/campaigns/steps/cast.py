@@ -33,6 +33,7 @@ from campaigns.models.transitions import is_legal
 from campaigns.proposers.base import Draft, Failure, Hypothesis, MetricDirection, Situation, Variant
 from campaigns.proposers.handed_in import HandedIn
 from campaigns.rules.noise.device_gate import DeviceCheck, DeviceState
+from campaigns.rules.search_log import SearchSource, SearchStep
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.stop.proposers import parse_budgets
 from campaigns.rules.target.goal import parse_goal
@@ -320,6 +321,7 @@ def hypothesis(index: int) -> Hypothesis:
         risks="none",
         params={"index": index},
         bucket=Bucket.K1,
+        searched=(SearchStep(SearchSource.WIKI, "copies", "none | needed"),),
     )
 
 

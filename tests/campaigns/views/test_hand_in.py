@@ -82,6 +82,13 @@ def test_it_keeps_everything_that_was_typed_beside_what_is_wrong(page, running, 
     assert Submission.objects.count() == 0
 
 
+def test_r35_a_search_log_that_asks_the_web_for_specs_is_kept_as_typed(page, running, address):
+    log = "web | H200 memory bandwidth | 4.8 TB/s"
+    answer = page.post(address, typed(running, searched=log))
+    assert "specs come from the wiki" in str(answer.context["form"].errors["searched"])
+    assert log in answer.content.decode()
+
+
 def test_it_names_every_field_that_is_missing(page, running, address):
     form = page.post(address, {"source": "x"}).context["form"]
     assert set(form.errors) == {
@@ -146,7 +153,8 @@ def test_its_page_becomes_that_of_its_round_which_is_live(page, tmp_path, monkey
         cast.measure_all(campaign, bench)
     body = page.get(f"/c/{campaign.pk}/").content.decode()
     assert "This campaign waits for a candidate to be handed in." in body
-    sent = {**SAID, "evidence": ["one"], "source": "time 50"}
+    log = f"lessons | loads {HOSTILE} | wide ones\r\nweb | online softmax | nothing"
+    sent = {**SAID, "evidence": ["one"], "source": "time 50", "searched": log}
     made = page.post(reverse("hand_in", args=[campaign.pk]), sent).headers["Location"]
     live = {"HX-Request": "true"}
     place = page.get(made, headers=live)
@@ -167,6 +175,8 @@ def test_its_page_becomes_that_of_its_round_which_is_live(page, tmp_path, monkey
     assert page.get(f"{own}result", headers=live).headers["HX-Refresh"] == "true"
     body = page.get(own).content.decode()
     assert f"{own}result" not in body
+    assert re.findall(r'data-searched="(\w+)"', body) == ["lessons", "web"]
+    assert "<script>document.title" not in body
     assert 'data-verdict="accepted"' in body
 
 

@@ -81,9 +81,9 @@ def test_a_formula_that_counters_contradict_is_flagged_on_its_problem(page, runn
     facts = {"profile": {"contradicts": "1 <MB> counted"}}
     own = {"incumbent": sample.rounds.get(number=1).chosen, "after": 99, "sessions": 1}
     Evidence.objects.create(campaign=sample, facts=facts, **own)
-    assert "Counters contradict its bytes: 1 &lt;MB&gt; counted" in page.get(
-        address
-    ).content.decode()
+    assert (
+        "Counters contradict its bytes: 1 &lt;MB&gt; counted" in page.get(address).content.decode()
+    )
 
 
 def test_r31_machine_code_has_targets_resources_and_lines(page, sample):
@@ -91,5 +91,5 @@ def test_r31_machine_code_has_targets_resources_and_lines(page, sample):
     assert "2 of 5 targets met" in html
     assert "Registers a thread" in html
     assert "What changed since round 1" in html
-    assert f'{reverse("round_source", args=[sample.pk, 2])}#L' in html
+    assert f"{reverse('round_source', args=[sample.pk, 2])}#L" in html
     assert "LDG.E" in html

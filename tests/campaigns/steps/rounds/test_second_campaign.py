@@ -97,6 +97,12 @@ def test_r38_the_second_reaches_the_best_without_a_search_and_says_why(
     for round_ in won:
         idea = hypothesis_of(round_)
         assert "Followed: " in idea.rationale
+        assert [step.source for step in idea.searched] == [
+            *("profile", "lessons", "experience", "experience", "catalogue")
+        ]
+        assert idea.searched[0].found == "nothing: it was not profiled"
+        assert idea.searched[2].found.startswith("1 recommended: tune.space (worked in ")
+        assert "tune.space" in idea.searched[4].found
         cited = Experience.objects.filter(uuid__in=idea.follows, campaign=first.pk)
         assert cited.exists()
         adopted = Adoption.objects.filter(campaign=second.pk, round=round_.number)

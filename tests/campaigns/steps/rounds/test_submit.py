@@ -119,6 +119,7 @@ def test_r51_what_comes_while_a_round_is_open_is_tried_next_in_its_order(
         ("flags", {"flags": "-O3 -fplugin=x.so"}, "'-fplugin=x.so'; accepted: at most 20 of -O"),
         ("flags", {"flags": " ".join(["-O3"] * 21)}, "accepted: at most 20"),
         ("source", {"source": 'int a = system("ls");'}, "line 1, system"),
+        ("searched", {"searched": ("blog | x",)}, "source: 'blog'; accepted: wiki, reference"),
     ],
 )
 def test_r27_it_names_the_field_that_is_missing_or_wrong(
