@@ -17,6 +17,7 @@ from pathlib import Path
 from campaigns.devices.discover import Device, torch_has_cuda
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.host_software import HealthFinding, State, at_least, rocm_homes
+from campaigns.devices.launch import PASSED_ON
 from campaigns.evaluator.contract.programs import toolkit_program
 
 NO_EVIDENCE = "no profile evidence: times and verdicts stand, and no counter says why"
@@ -151,7 +152,8 @@ def try_ncu(device: Device, *, contained: bool) -> HealthFinding | None:
 
 def _said(command: list[str], limit_s: float) -> str:
     """All that a program printed, or why it did not end well."""
-    environment = {**os.environ, "CUDA_DEVICE_ORDER": "PCI_BUS_ID", "LC_ALL": "C"}
+    environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    environment |= {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "LC_ALL": "C"}
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=limit_s, env=environment, check=False

@@ -11,8 +11,8 @@ from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign, Review, Submission, Verdict
 from campaigns.proposers.base import Attempt, Draft, Hypothesis, Pointed, Situation, Variant
 from campaigns.proposers.evidence import FINDING, Facts, read_facts
-from campaigns.records.advice import advice_record
 from campaigns.records.cases import classes_by_case
+from campaigns.records.explained.advice import advice_record
 from campaigns.records.rounds import evidence_of, tried_in
 from campaigns.records.stop_history import masked_rounds
 from campaigns.records.submissions import waiting_in

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from campaigns.charts import deltas, progress, roofline
 from campaigns.charts.marks import NoChart
-from campaigns.records.profiles import counted_bytes
+from campaigns.records.explained.profiles import counted_bytes
 from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.decision import VerdictWord

@@ -22,11 +22,11 @@ from campaigns.records.target.ceilings import pitfalls_of
 from campaigns.records.target.target_drift import drift_of
 from campaigns.reports.baselines import baseline_rows
 from campaigns.reports.diff import Diff, diff
+from campaigns.reports.kernel.splits import splits_of
 from campaigns.reports.lineage import lineage_of
 from campaigns.reports.pictures import Link, pictures
 from campaigns.reports.rows import RoundRow, doubts_of, meanings, sessions_by_round
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet
-from campaigns.reports.splits import splits_of
 from campaigns.reports.totals import audit_of, copies_of, limits_of, trend_of
 from campaigns.rules.verdict.attribution import attributions_of
 

@@ -23,8 +23,8 @@ from campaigns.models import Campaign, Case, Problem
 from campaigns.problems.import_.collection import read_collection
 from campaigns.problems.import_.draft import CallNeeded, DraftError, Given, ProblemDraft
 from campaigns.problems.import_.propose import propose
+from campaigns.records.explained.profiles import doubts_of_formula
 from campaigns.records.problem_rows import read_problem
-from campaigns.records.profiles import doubts_of_formula
 from campaigns.reports.diff import highlighted
 from campaigns.steps.problems import keep_problem, known_problems, refuse_shipped
 from campaigns.steps.propose_problem import (

@@ -17,19 +17,19 @@ from campaigns.evaluator.contract import Report
 from campaigns.models import Candidate, Evaluation, Round, StandingWord, Verdict
 from campaigns.models.kinds import TORCH
 from campaigns.profiles.reading import Profiled
-from campaigns.records.advice import advice_record
 from campaigns.records.campaigns import intake_of, target_of
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
 from campaigns.records.evaluations import machine_code_in, machine_code_of, report_of
-from campaigns.records.findings import finding_counts, found_lines
-from campaigns.records.profiles import (
+from campaigns.records.explained.advice import advice_record
+from campaigns.records.explained.profiles import (
     looked_at,
     multiplies,
     profile_of,
     profiled_in,
     stored_profile,
 )
+from campaigns.records.findings import finding_counts, found_lines
 from campaigns.records.rounds import hypothesis_of
 from campaigns.records.submissions import awaited_repair, not_now, takes_candidates
 from campaigns.records.sweeps import sweep_of
@@ -37,11 +37,11 @@ from campaigns.records.target.device_limits import sm_limits
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.verdicts import classes_of, sanitizer_result
 from campaigns.reports.case_table import CaseRow, busy_words, case_rows, seen_table
-from campaigns.reports.code_sheet import code_sheet
+from campaigns.reports.kernel.code_sheet import code_sheet
+from campaigns.reports.kernel.profile_sheet import ProfileSheet, profile_sheet
+from campaigns.reports.kernel.splits import splits_of
 from campaigns.reports.lineage import lineage_of, reproduce_commands
-from campaigns.reports.profile_sheet import ProfileSheet, profile_sheet
 from campaigns.reports.rows import RoundRow, meanings, sessions_of, some_rows
-from campaigns.reports.splits import splits_of
 from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.verdict.attribution import attributions_of
 from campaigns.rules.verdict.report_words import notes_of

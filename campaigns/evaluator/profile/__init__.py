@@ -1,6 +1,6 @@
 """A candidate run once under a profiler of its device: hardware counters, for people and proposers.
 
-`ask` is the judge's side: fresh inputs of one case, one question. `run` builds a program that makes
+`run` builds a program that makes
 a few calls (the harness of the sanitizers for CUDA C++, `calls` for Triton) and starts it under the
 profiler, in the box of any runner, with what gives way there for a sanitizer and nothing more.
 

@@ -17,8 +17,8 @@ from campaigns.evaluator.service.notices import forecast
 
 BESIDE = {
     "stream": "campaigns.evaluator.screen.serve",
-    "sanitize": "campaigns.evaluator.sanitizers.ask",
-    "counters": "campaigns.evaluator.profile.ask",
+    "sanitize": "campaigns.evaluator.screen.watched",
+    "counters": "campaigns.evaluator.screen.watched",
     "read_code": "campaigns.evaluator.machine_code.ask",
 }
 

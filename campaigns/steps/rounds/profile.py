@@ -26,7 +26,7 @@ from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.records.campaigns import target_of
 from campaigns.records.evaluations import deciding_report
-from campaigns.records.profiles import moved_in, profile_of
+from campaigns.records.explained.profiles import moved_in, profile_of
 from campaigns.records.rounds import evidence_of
 from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.gates import decisive_samples

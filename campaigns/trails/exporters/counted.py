@@ -11,7 +11,7 @@ from typing import Any
 from campaigns.profiles.findings import ProfileFinding
 from campaigns.profiles.metrics import metric_of, metric_words
 from campaigns.profiles.reading import Profiled
-from campaigns.records.profiles import Explained
+from campaigns.records.explained.profiles import Explained
 from campaigns.rules.search_log import SearchSource
 from campaigns.rules.wording import share
 from campaigns.trails.exporters.judged_rounds import ExportedRound

@@ -12,7 +12,7 @@ from campaigns.models import Campaign, Candidate, Commit, Evaluation, Event, Rep
 from campaigns.profiles.isa import IsaTarget, isa_targets
 from campaigns.profiles.reading import Profiled
 from campaigns.records.evaluations import report_of
-from campaigns.records.profiles import Explained, explained, multiplies
+from campaigns.records.explained.profiles import Explained, explained, multiplies
 from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet
 from campaigns.rules.wording import share

@@ -24,9 +24,9 @@ from campaigns.models import Campaign, Evaluation, Verdict
 from campaigns.records.campaigns import target_of
 from campaigns.records.cases import spread
 from campaigns.records.evaluations import report_of
+from campaigns.records.explained.profiles import profiled_in
 from campaigns.records.judged_rounds import standard_of
 from campaigns.records.noise import NoiseFloor
-from campaigns.records.profiles import profiled_in
 from campaigns.records.verdicts import results_of
 from campaigns.reports.baselines import baseline_rows
 from campaigns.reports.figures.registry import FIGURES

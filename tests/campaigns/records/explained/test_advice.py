@@ -9,7 +9,7 @@ import pytest
 from campaigns.models import Campaign
 from campaigns.proposers.base import Draft, Pointed, Situation, proposer
 from campaigns.proposers.situation import situation_of
-from campaigns.records.advice import advice_record
+from campaigns.records.explained.advice import advice_record
 from campaigns.rules.verdict.expectation import AdviceRecord
 from campaigns.steps.lifecycle.restart import hide_rounds
 from campaigns.steps.lifecycle.run_here import run_here

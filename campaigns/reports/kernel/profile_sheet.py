@@ -12,7 +12,7 @@ from campaigns.profiles.kernel_profile import KernelProfile, Unit
 from campaigns.profiles.metrics import REGISTRIES, metric_of, metric_words
 from campaigns.profiles.reading import MovedBytes, Profiled
 from campaigns.records.campaigns import target_of
-from campaigns.records.profiles import moved_in
+from campaigns.records.explained.profiles import moved_in
 from campaigns.rules.wording import digits, signed
 from knowledge.specs.cited import Cited
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from campaigns.proposers.evidence import read_facts
-from campaigns.records.profiles import profile_of
+from campaigns.records.explained.profiles import profile_of
 from campaigns.records.rounds import evidence_of
 from tests.campaigns.finished import finished
 

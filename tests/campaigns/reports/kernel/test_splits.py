@@ -19,7 +19,7 @@ from campaigns.evaluator.contract import (
 from campaigns.models import Campaign, Case, Problem, Protocol
 from campaigns.problems.shipped import problem_folder
 from campaigns.records.campaigns import target_of
-from campaigns.reports.splits import NO_LAUNCH, NO_TILE, splits_of
+from campaigns.reports.kernel.splits import NO_LAUNCH, NO_TILE, splits_of
 from campaigns.rules.target.ceilings import CaseTarget
 from knowledge.models import Platform
 from tests.kept_wiki import put_wiki
