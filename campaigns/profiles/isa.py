@@ -34,6 +34,14 @@ class IsaTarget:
     is_share: bool = False
 
     @property
+    def sentence(self) -> str:
+        """As "0 % of …, at least 80 % is wanted"."""
+        end = "at most" if self.at_most else "at least"
+        if self.is_share:
+            return f"{self.value:.0%} of {self.words}, {end} {self.bound:.0%} is wanted"
+        return f"{self.value:g} {self.words}, {end} {self.bound:g} is wanted"
+
+    @property
     def is_met(self) -> bool:
         return self.value <= self.bound if self.at_most else self.value >= self.bound
 
@@ -84,7 +92,7 @@ def _of_cpu(functions: list[Function]) -> Iterable[IsaTarget]:
     single = _count(functions, "scalar_float")
     if vectors + single:
         yield IsaTarget(
-            "vectors", "of its floating-point arithmetic in vectors", vectors / (vectors + single),
+            "vectors", "its floating-point arithmetic in vectors", vectors / (vectors + single),
             WIDE_SHARE, False, ("cpp.simd_loops",), is_share=True,
         )  # fmt: skip
     calls = sum(

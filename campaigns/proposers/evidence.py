@@ -2,7 +2,8 @@
 
 Shape: {"cores": int, "cases": [{"case": str, "time_us": float, "floor_us": float, "bound":
 "memory" | "compute", "gb_per_s": float, "gflop_per_s": float, "citation": str}, …],
-"profile": the fields of `ProfileFact`}.
+"profile": the fields of `ProfileFact`, "code": those of `FindingFact` for each target that the
+machine code misses}.
 Everything is optional; missing facts are reported as missing and never guessed.
 """
 
@@ -60,7 +61,10 @@ class CaseFact:
 
 @dataclass(frozen=True, slots=True)
 class FindingFact:
-    """A pattern in the incumbent's counters. share: of its time, at most; None is not told."""
+    """A pattern in the incumbent's counters, or a target that its machine code misses.
+
+    share: of its time, at most; None is not told.
+    """
 
     name: str
     words: str
@@ -107,7 +111,7 @@ class ProfileFact:
 
 
 # How the names begin by which a hypothesis cites a profile.
-LIMIT, FINDING, METRIC = "limit", expectation.FINDING, "metric:"
+LIMIT, FINDING, METRIC, CODE = "limit", expectation.FINDING, "metric:", "code:"
 
 
 def cites_profile(name: str) -> bool:
@@ -123,12 +127,19 @@ def is_counter(name: str) -> bool:
 class Facts:
     """All cases of the incumbent, and the cores of the machine that measures (None: unknown).
 
-    profile: None where nothing counted.
+    profile: None where nothing counted. code: targets that its machine code misses.
     """
 
     cases: tuple[CaseFact, ...] = ()
     cores: int | None = None
     profile: ProfileFact | None = None
+    code: tuple[FindingFact, ...] = ()
+
+    @property
+    def seen(self) -> dict[str, str]:
+        """What was seen of the incumbent beside its times, as a hypothesis cites it."""
+        code = {f"{CODE}{one.name}": f"machine code: {one.words}" for one in self.code}
+        return (self.profile.sentences if self.profile else {}) | code
 
     @property
     def share(self) -> float | None:
@@ -147,6 +158,14 @@ class Facts:
         ranked = sorted(self.cases, key=lambda case: 1.0 if case.share is None else case.share)
         counted = (self.profile.sentences[LIMIT],) if self.profile else ()
         return (*counted, *(case.sentence() for case in ranked)) or (NOTHING,)
+
+    @property
+    def pointers(self) -> dict[str, FindingFact]:
+        """What strategies are known against: findings of the profile, and missed targets."""
+        findings = self.profile.findings if self.profile else ()
+        return {f"{FINDING}{one.name}": one for one in findings} | {
+            f"{CODE}{one.name}": one for one in self.code
+        }
 
 
 def read_facts(evidence: Mapping[str, Any]) -> Facts:

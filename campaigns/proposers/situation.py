@@ -52,34 +52,33 @@ def situation_of(campaign: Campaign) -> Situation:
 def facts_about(campaign: Campaign) -> dict[str, str]:
     """Name → what was measured of the present incumbent, in words; a hypothesis rests on it (R27).
 
-    Its cases first, then what limits it, findings and metrics of its profile. Empty where there is
-    no incumbent, and for the moments in which its facts are gathered.
+    Its cases first, then what limits it, findings and metrics of its profile, and targets that its
+    machine code misses. Empty without an incumbent, and while its facts are gathered.
     """
     evidence = evidence_of(campaign) if campaign.incumbent_id else None
     if evidence is None:
         return {}
     facts = read_facts(evidence.facts)
-    counted = facts.profile.sentences if facts.profile else {}
-    return {case.case: case.sentence() for case in facts.cases} | counted
+    return {case.case: case.sentence() for case in facts.cases} | facts.seen
 
 
 def _pointed(facts: Facts) -> tuple[Pointed, ...]:
-    """Findings of the profile, by every name of the strategies against them."""
-    if facts.profile is None:
+    """What was seen, by every name of the strategies against it."""
+    pointers = facts.pointers
+    if not pointers:
         return ()
-    wanted = {slug for one in facts.profile.findings for slug in one.strategies}
+    wanted = {slug for one in pointers.values() for slug in one.strategies}
     rows = Strategy.objects.filter(slug__in=wanted)
     names = {row.slug: (row.slug, *row.aliases, *row.recipes) for row in rows}
-    sentences = facts.profile.sentences
-    trust = advice_record(one.name for one in facts.profile.findings)
+    seen, trust = facts.seen, advice_record(one.name for one in pointers.values())
     return tuple(
         Pointed(
-            cites=f"{FINDING}{one.name}",
-            words=sentences[f"{FINDING}{one.name}"],
+            cites=cites,
+            words=seen[cites],
             names=frozenset(name for slug in one.strategies for name in names.get(slug, (slug,))),
-            trust=trust.get(one.name),
+            trust=trust.get(one.name) if cites.startswith(FINDING) else None,
         )
-        for one in facts.profile.findings
+        for cites, one in pointers.items()
     )
 
 

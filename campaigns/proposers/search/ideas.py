@@ -90,10 +90,10 @@ class Idea:
 
     def draft(self, facts: Facts) -> Draft:
         """The round to propose, with the numbers it rests on (R27)."""
-        counted = facts.profile.sentences if facts.profile else {}
+        seen = facts.seen
         # Where nothing points at it, what limits the kernel is the reason to try it.
-        cites = self.cites or ((LIMIT,) if counted else ())
-        told = (counted[name] for name in cites if name != LIMIT and name in counted)
+        cites = self.cites or ((LIMIT,) if LIMIT in seen else ())
+        told = (seen[name] for name in cites if name != LIMIT and name in seen)
         hypothesis = Hypothesis(
             strategy=self.strategy,
             title=self.title,

@@ -20,13 +20,14 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
+from campaigns.profiles.isa import isa_targets
 from campaigns.profiles.metrics import metric_words
 from campaigns.profiles.reading import MovedBytes, Profiled
 from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.records.campaigns import target_of
-from campaigns.records.evaluations import deciding_report
-from campaigns.records.explained.profiles import moved_in, profile_of
+from campaigns.records.evaluations import deciding_report, machine_code_of
+from campaigns.records.explained.profiles import moved_in, multiplies, profile_of
 from campaigns.records.rounds import evidence_of
 from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.gates import decisive_samples
@@ -76,6 +77,12 @@ def _gathered(campaign: Campaign, incumbent: Candidate) -> Evidence:
     facts: dict[str, Any] = {
         "cases": [_fact(name, found, placed.get(name)) for name, found in times.items()]
     }
+    if code := machine_code_of(incumbent):
+        facts["code"] = [
+            {"name": one.name, "words": one.sentence, "strategies": list(one.strategies)}
+            for one in isa_targets(code.functions, multiplies=multiplies(campaign))
+            if not one.is_met
+        ]
     if counted := profile_of(incumbent, campaign):
         facts["profile"] = _counted(counted, moved_in(counted, campaign))
     if own and (cores := own.environment.get("cores")):
