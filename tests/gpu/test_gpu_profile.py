@@ -1,0 +1,45 @@
+"""Counters of a candidate's own kernels, read by this card's profiler in the box of a runner."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from campaigns.devices.discover import devices
+from campaigns.devices.launch import EvaluatorService
+from campaigns.devices.passport import v0_job
+from campaigns.evaluator.contract import Outcome, Protocol
+from campaigns.evaluator.contract.problem_reader import load_problem
+from campaigns.profiles.metrics import METRICS
+from campaigns.profiles.reading import read_profile
+from campaigns.steps.measuring.explain import count_kernels
+from knowledge.experience.terms import Bottleneck
+
+SOFTMAX = Path(__file__).parents[2] / "campaigns" / "problems" / "softmax"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("backend", ["cuda", "triton"])
+def test_r23_the_kernels_of_a_softmax_are_counted(tmp_path, backend):
+    device = next((one for one in devices() if one.kind == "gpu"), None)
+    if device is None:
+        pytest.skip("no GPU")
+    job = v0_job(device, load_problem(SOFTMAX), backend, tmp_path / "scratch", Protocol())
+    job = replace(job, incumbent=None)
+    with EvaluatorService() as service:
+        report = service.evaluate(job)
+        assert report.outcome is Outcome.PASSED, report.reason
+        stored = count_kernels(job, report, service)
+    assert stored is not None
+    if "hides" in stored.note or "administrator" in stored.note:
+        pytest.skip(stored.note)
+    assert stored.note == ""
+    found = read_profile(stored)
+    assert [one.kernel.partition("(")[0] for one in found.kernels] == ["softmax_rows"]
+    assert found.launches == (stored.calls,)
+    assert found.limit.kind is not Bottleneck.UNKNOWN
+    # Every counter that a rule reads exists on this card.
+    missing = set(METRICS) - set(found.main.values)
+    assert not missing, sorted(missing)
