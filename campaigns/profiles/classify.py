@@ -75,7 +75,7 @@ def classify(values: Mapping[str, float]) -> Classified:
     mean, most = values.get("busy_cycles", 0.0), values.get("busiest_cycles", 0.0)
     if waves < TAIL_WAVES and mean < UNEVEN * most:
         share = mean / most
-        return _as(Bottleneck.TAIL, f"a mean SM works {share:.0%} as long as the busiest")
+        return _as(Bottleneck.TAIL, f"a mean SM works {100 * share:.0f} % as long as the busiest")
     return _by_share(values)
 
 

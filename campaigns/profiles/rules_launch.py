@@ -42,7 +42,7 @@ def _few_waves(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
         return None
     if waves >= 1 or busiest >= HIGH_PCT:
         return None
-    words = f"its blocks fill {waves:.0%} of the room once, and nothing is at its limit"
+    words = f"its blocks fill {100 * waves:.0f} % of the room once, and nothing is at its limit"
     return CounterSign(words, ("waves", "grid", "sm_pct", "memory_pct"))
 
 
@@ -50,7 +50,7 @@ def _tail(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
     waves, mean = profile.values.get("waves"), profile.ratio("busy_cycles", "busiest_cycles")
     if waves is None or mean is None or not 1 < waves < TAIL_WAVES or mean >= EVEN:
         return None
-    words = f"{waves:.3g} loads of blocks: a mean SM works {mean:.0%} of the time"
+    words = f"{waves:.3g} loads of blocks: a mean SM works {100 * mean:.0f} % of the time"
     return CounterSign(words, ("waves", "busy_cycles", "busiest_cycles"), 1 - mean)
 
 
@@ -99,7 +99,7 @@ def _partial_warps(profile: KernelProfile, work: KernelWork) -> CounterSign | No
     if not block or not block % size:
         return None
     idle = 1 - block / (size * math.ceil(block / size))
-    words = f"blocks of {block:.0f} threads leave {idle:.0%} of their warps' lanes empty"
+    words = f"blocks of {block:.0f} threads leave {100 * idle:.0f} % of their warps' lanes empty"
     return CounterSign(words, ("block",), idle)
 
 

@@ -49,7 +49,7 @@ def _narrow(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
     queued = stall_shares(profile.values).get("stall_lg_throttle", 0.0)
     if each is None or not 0 < each <= NARROW_SECTORS + 1 or queued < QUEUED:
         return None
-    words = f"a warp's load brings {each:.0f} sectors, 16 fit, and {queued:.0%} of the stalls queue"
+    words = f"a warp's load brings {each:.0f} sectors, 16 fit, and {100 * queued:.0f} % of the stalls queue"
     return CounterSign(words, ("load_sectors", "load_requests", "stall_lg_throttle"))
 
 
@@ -66,7 +66,7 @@ def _local(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
     # Of registers that did not fit `spills` tells.
     if to_global is None or to_global < LOCAL or profile.values.get("spill_pct", 100.0) >= 1:
         return None
-    words = f"arrays that registers cannot hold: {to_global:.0%} as many local loads as global ones"
+    words = f"arrays that registers cannot hold: {100 * to_global:.0f} % as many local loads as global ones"
     return CounterSign(words, ("local_loads", "load_requests", "spill_pct"))
 
 
@@ -78,7 +78,7 @@ def _conflicts(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
         return beyond("conflict_pct", "bank conflicts stall LDS {0:.0f} % of the time", full=100)(
             profile, work
         )
-    words = f"{part:.0%} of the passes of shared memory are conflicts"
+    words = f"{100 * part:.0f} % of the passes of shared memory are conflicts"
     return CounterSign(words, shown, None if stalled is None else min(1.0, stalled / 100))
 
 
@@ -128,7 +128,7 @@ def _small_reads(profile: KernelProfile, work: KernelWork) -> CounterSign | None
     part = profile.ratio("reads_32b", "reads")
     if part is None or part < SMALL_READS:
         return None
-    words = f"{part:.0%} of the reads that leave L2 are of 32 bytes: lines are used in part"
+    words = f"{100 * part:.0f} % of the reads that leave L2 are of 32 bytes: lines are used in part"
     return CounterSign(words, ("reads_32b", "reads"))
 
 

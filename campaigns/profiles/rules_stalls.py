@@ -55,7 +55,7 @@ def _stalled(name: str) -> Check:
         is_limit = name == "stall_long_scoreboard" and values.get("memory_pct", 0.0) >= HIGH_PCT
         if free <= FREE or worst != name or share < STALLED or is_limit:
             return None
-        words = f"{share:.0%} of the stalls are {metric_of(name, profile.vendor).meaning}"
+        words = f"{100 * share:.0f} % of the stalls are {metric_of(name, profile.vendor).meaning}"
         return CounterSign(words, (name, counted), None if name == HIDDEN else share * free)
 
     return check
@@ -69,7 +69,7 @@ def _enough_warps(profile: KernelProfile, work: KernelWork) -> CounterSign | Non
     part = ready / waiting if waiting else 0.0
     if part < STALLED:
         return None
-    words = f"{part:.0%} of the waiting warps are ready: more of them would not help"
+    words = f"{100 * part:.0f} % of the waiting warps are ready: more of them would not help"
     return CounterSign(words, (READY, "occupancy_pct"))
 
 

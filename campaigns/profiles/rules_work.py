@@ -33,7 +33,9 @@ def _unfused(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
     part = 2 * min(adds, products) / (adds + products + fused)
     if part < UNFUSED:
         return None
-    words = f"{part:.0%} of the float32 instructions are products and sums that could be one"
+    words = (
+        f"{100 * part:.0f} % of the float32 instructions are products and sums that could be one"
+    )
     return CounterSign(words, ("fadd", "fmul", "ffma"), part / 2)
 
 
