@@ -19,6 +19,11 @@ from knowledge.lookup.value import cited_or_none
 PRODUCTS = ("matmul", "attention", "convolution")
 
 
+def is_product(op: str) -> bool:
+    """Whether this operation multiplies matrices."""
+    return family_of(op) in PRODUCTS
+
+
 def stored_profile(evaluations: Iterable[Evaluation]) -> Profile | None:
     """As it was counted the last time; of one candidate's evaluations, the newest first."""
     for evaluation in evaluations:
@@ -40,9 +45,8 @@ def profiled_in(stored: Profile | None, campaign: Campaign) -> Profiled | None:
         return None
     placed = target_of(campaign).cases.get(stored.case)
     least = placed.bytes if placed and placed.bytes >= 1 else None
-    is_product = family_of(campaign.problem.op) in PRODUCTS
     try:
-        return read_profile(stored, KernelWork(is_product, least))
+        return read_profile(stored, KernelWork(is_product(campaign.problem.op), least))
     except ProfileError:
         return None
 

@@ -123,7 +123,7 @@ def test_it_gives_no_verdict_on_hazards_of_bulk_copies(look):
 
 @pytest.mark.parametrize(
     ("changed", "words"),
-    [({"target": "gfx942"}, "target 'gfx942'"), ({"text": "int other;"}, "no function extern")],
+    [({"target": "gfx942"}, "target: 'gfx942'"), ({"text": "int other;"}, "no function extern")],
 )
 def test_it_says_why_it_could_not_be_built(look, changed, words):
     for one in look(**changed).values():
