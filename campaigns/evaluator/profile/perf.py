@@ -56,12 +56,12 @@ def refusal(said: str) -> str:
     """Why nothing was counted; that one counter of several is missing is no refusal."""
     if COUNTED.search(said):
         return ""
+    if "<not counted>" in said:
+        return "no call of the candidate was counted (<not counted>)"
     if "<not supported>" in said:
         return "this host hides its CPU's counters (<not supported>), as many virtual machines do"
     if NOT_ALLOWED.search(said):
         return "this host's users may not count (perf_event_paranoid over 2, or a container)"
-    if "<not counted>" in said:
-        return "no call of the candidate was counted (<not counted>)"
     return ""
 
 

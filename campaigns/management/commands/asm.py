@@ -62,7 +62,7 @@ class Command(OneFileCommand):
                 other = read_code(replace(job, candidate=job.incumbent), service)
                 self._require(other, job.incumbent)
         functions = tuple(_with_threads(one, options["threads"]) for one in code.functions)
-        sheet = _Sheet(job, functions, limits, is_product(spec.op), options["listing"])
+        sheet = _CodeSheet(job, functions, limits, is_product(spec.op), options["listing"])
         facts, lines = sheet.facts(code), sheet.lines(code)
         if other:
             changes = code_changes(other.functions, functions)
@@ -102,7 +102,7 @@ def _with_threads(function: Function, threads: int | None) -> Function:
     return replace(function, resources=replace(used, threads=threads))
 
 
-class _Sheet:
+class _CodeSheet:
     """What is said of one file. multiplies: whether its problem is a product of matrices."""
 
     def __init__(

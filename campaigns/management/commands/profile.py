@@ -77,7 +77,12 @@ class Command(OneFileCommand):
         self, *, files: list[Path], kernel: str | None, metric: str | None, **asked: Any
     ) -> None:
         card, cited = self._card(asked["platform"])
-        found = read_files({file.name: self._text(file) for file in files}, card)
+        # Passes of one run have the same name in folders of their own.
+        names = [str(file) if len(files) > 1 else file.name for file in files]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            self.fail(ExitCode.USAGE, f"{twice}: given twice; accepted: each pass once")
+        texts = dict(zip(names, map(self._text, files), strict=True))
+        found = read_files(texts, card)
         if asked["platform"] and found[0].vendor is not Vendor.AMD:
             self.fail(ExitCode.USAGE, "platform: accepted with counters of AMD's cards alone")
         shown = [one_of(found, kernel, files[0].name)] if kernel else list(found)
