@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import errno
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,13 +27,21 @@ from campaigns.problems.import_.entries import adapted
 from campaigns.steps.lifecycle.create_campaign import protocol_for
 from campaigns.steps.problems import find_problem
 
+
+def whole_above_zero(text: str) -> int:
+    """A whole number above zero."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text}; accepted: a whole number above zero")
+    return int(text)
+
+
 BACKENDS = (*dict.fromkeys(BACKEND_OF.values()), "torch")
 LARGEST_SOURCE = 1 << 20
 PATIENCE_S = 600.0
 DEVICE = argument(
     "--device", help="cpu or cuda:<index>; default: this host's first GPU, else the CPU"
 )
-FILE = (
+SOURCE = (
     argument("candidate", type=Path),
     argument("--problem", required=True, help="a shipped problem or a problem folder"),
     argument("--backend", help="cpp, cuda, torch or triton; default: by the file's ending"),
@@ -42,13 +52,13 @@ FILE = (
         help="the name of a case; may be repeated; default: all",
     ),
     argument("--flag", action="append", default=[], help="a compiler flag: --flag=-O3"),
-    DEVICE,
-    argument(
-        "--target",
-        help="what to compile for: sm_90a, gfx942, …; default: the device's own, and "
-        f"{OFFLINE_TARGET} for a GPU's kernel without one",
-    ),
 )
+TARGET = argument(
+    "--target",
+    help="what to compile for: sm_90a, gfx942, …; default: the device's own, and "
+    f"{OFFLINE_TARGET} for a GPU's kernel without one",
+)
+FILE = (*SOURCE, DEVICE, TARGET)
 # What is going on in a phase; when it is done the answer says so.
 DOING = {
     Phase.START: "starting",
@@ -65,8 +75,12 @@ More = Callable[[Job, EvaluatorService, Report], Report]
 
 
 class OneFileCommand(BaseCommand):
-    """A command that has files judged; its options are those of `FILE` and maybe more."""
+    """A command that has files judged; its options are those of `FILE` and maybe more.
 
+    calls: whether the file is called; one that is only built may be for a device that is not here.
+    """
+
+    calls: ClassVar[bool] = True
     exits: ClassVar[Exits] = {DeviceError: ExitCode.USAGE, DraftError: ExitCode.USAGE}
 
     def asked(self, options: dict[str, Any]) -> tuple[ProblemSpec, Device, Job]:
@@ -79,17 +93,22 @@ class OneFileCommand(BaseCommand):
         self, job: Job, device: Device, more: More = lambda job, service, report: report
     ) -> Report:
         """Run the job in a scratch folder of its own while the device is held."""
+        with self.served(job, device) as (job, service):
+            return more(job, service, service.evaluate(job, self._phase_printer()))
+
+    @contextlib.contextmanager
+    def served(self, job: Job, device: Device) -> Iterator[tuple[Job, EvaluatorService]]:
+        """The job with a scratch folder of its own, and a service, while the device is held."""
         self.progress(f"{job.candidate.name} on {device.name}")
         scratch = Path(settings.DATA_DIR) / "scratch"
         try:
             scratch.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix="evaluate-", dir=scratch) as folder:
-                job = replace(job, scratch=Path(folder) / "scratch")
-                with (
-                    hold(device, wait_s=PATIENCE_S),
-                    EvaluatorService(borrows=True) as service,
-                ):
-                    return more(job, service, service.evaluate(job, self._phase_printer()))
+            with (
+                tempfile.TemporaryDirectory(prefix="evaluate-", dir=scratch) as folder,
+                hold(device, wait_s=PATIENCE_S),
+                EvaluatorService(borrows=True) as service,
+            ):
+                yield replace(job, scratch=Path(folder) / "scratch"), service
         except OSError as error:
             words = "disk full" if error.errno == errno.ENOSPC else error.strerror
             self.fail(ExitCode.USAGE, f"{words}: {error.filename or scratch}")
@@ -121,14 +140,13 @@ class OneFileCommand(BaseCommand):
                 without = "" if one == "cpp" else f", and no compiler of {one} is here"
                 needs = f"{one} needs a {' or '.join(found.kinds)}, this is {device.name}"
                 self.fail(ExitCode.USAGE, f"backend: {needs}{without}")
-        offline = device.kind == "cpu" and backend != "cpp"
         flags = tuple(options.get("against_flag", ()))
         return Job(
             job_id=f"evaluate-{candidate.name}",
             problem=spec.folder,
             backend=backend,
             device=device.device,
-            target=options["target"] or (OFFLINE_TARGET if offline else device.target),
+            target=self._target(options["target"], backend, device),
             cases=self._cases(options["case"], spec, backend, device),
             candidate=self._source(candidate, spec, backend, tuple(options["flag"])),
             incumbent=self._source(against, spec, other, flags) if against else None,
@@ -137,6 +155,17 @@ class OneFileCommand(BaseCommand):
             protocol=protocol_for(device.kind),
             timed=not options.get("no_timing"),
         )
+
+    def _target(self, named: str | None, backend: str, device: Device) -> str:
+        """What to compile for: as named, the device's own, or for a GPU that is not here."""
+        offline = device.kind == "cpu" and backend != "cpp"
+        target = named or (OFFLINE_TARGET if offline else device.target)
+        targets = backends.get(backend).targets
+        if targets and (why := targets.refusal(target)):
+            self.fail(ExitCode.USAGE, f"{why} by {backend}")
+        if backend == "cpp" and target != device.target:
+            self.fail(ExitCode.USAGE, f"target: {target!r}; accepted by cpp: {device.target}")
+        return target
 
     def _backend(self, named: str | None, path: Path) -> str:
         backend = named or BACKEND_OF.get(path.suffix)
@@ -151,10 +180,13 @@ class OneFileCommand(BaseCommand):
         self, wanted: list[str], spec: ProblemSpec, backend: str, device: Device
     ) -> tuple[Case, ...]:
         """Those named, of all that are meant for the device; else what the backend is tried on."""
-        if backend == "cuda" and device.kind == "cpu":
-            # It is only built here, so one case tells the arguments, and the least takes no memory.
-            least = min(spec.cases_on("gpu") or spec.cases, key=lambda case: case.size)
-            wanted = wanted or [least.name]
+        only_built = backend == "cuda" or (backend != "cpp" and not self.calls)
+        if only_built and device.kind == "cpu":
+            # One case tells the arguments of what is only built. The least takes no memory; what
+            # is read of a kernel is of the same case as in a campaign.
+            cases = spec.cases_on("gpu") or spec.cases
+            one = min(cases, key=lambda case: case.size) if self.calls else cases[0]
+            wanted = wanted or [one.name]
             device = replace(device, kind="gpu")
         usual = spec.cases_of(backend, device.kind)
         meant = {case.name: case.case for case in (*usual, *spec.cases_on(device.kind))}

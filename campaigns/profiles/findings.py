@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from campaigns.profiles.kernel_profile import GpuVendor, KernelProfile
+from campaigns.profiles.kernel_profile import KernelProfile, Vendor
 from campaigns.profiles.pattern import Confidence, CounterPattern, CounterSign, KernelWork
 from campaigns.profiles.rules_launch import LAUNCH_PATTERNS
 from campaigns.profiles.rules_memory import MEMORY_PATTERNS
@@ -38,7 +38,7 @@ class ProfileFinding:
     share: float | None = None
 
 
-def patterns_of(vendor: GpuVendor) -> tuple[CounterPattern, ...]:
+def patterns_of(vendor: Vendor) -> tuple[CounterPattern, ...]:
     """Those that this vendor's cards have counters and strategies for."""
     return tuple(one for one in PATTERNS if vendor in one.helps)
 

@@ -38,7 +38,8 @@ class IsaTarget:
         """As "0 % of …, at least 80 % is wanted"."""
         end = "at most" if self.at_most else "at least"
         if self.is_share:
-            return f"{100 * self.value:.0f} % of {self.words}, {end} {100 * self.bound:.0f} % is wanted"
+            value, bound = 100 * self.value, 100 * self.bound
+            return f"{value:.0f} % of {self.words}, {end} {bound:.0f} % is wanted"
         return f"{self.value:g} {self.words}, {end} {self.bound:g} is wanted"
 
     @property

@@ -14,11 +14,15 @@ from enum import StrEnum
 MOST_LAUNCHES = 10_000
 
 
-class GpuVendor(StrEnum):
-    """Whose counters they are; spelled as in the catalogue of strategies."""
+class Vendor(StrEnum):
+    """Whose counters they are; GPUs spelled as in the catalogue of strategies.
+
+    CPU: events that Linux names alike for every maker's.
+    """
 
     NVIDIA = "NVIDIA"
     AMD = "AMD"
+    CPU = "CPU"
 
 
 class Unit(StrEnum):
@@ -93,7 +97,7 @@ class KernelProfile:
     kernel: str
     values: dict[str, float]
     odd: dict[str, str] = field(default_factory=dict)
-    vendor: GpuVendor = GpuVendor.NVIDIA
+    vendor: Vendor = Vendor.NVIDIA
     lines: tuple[HotLine, ...] = ()
 
     def ratio(self, above: str, below: str) -> float | None:

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from campaigns.profiles import amd, nvidia
-from campaigns.profiles.kernel_profile import GpuVendor, Metric, Unit
+from campaigns.profiles import amd, nvidia, perf
+from campaigns.profiles.kernel_profile import Metric, Unit, Vendor
 
-REGISTRIES: Mapping[GpuVendor, Mapping[str, Metric]] = {
-    GpuVendor.NVIDIA: nvidia.METRICS,
-    GpuVendor.AMD: amd.METRICS,
+REGISTRIES: Mapping[Vendor, Mapping[str, Metric]] = {
+    Vendor.NVIDIA: nvidia.METRICS,
+    Vendor.AMD: amd.METRICS,
+    Vendor.CPU: perf.METRICS,
 }
 # NVIDIA's, by the names of ours.
 METRICS = nvidia.METRICS
@@ -39,7 +40,7 @@ SCALES: dict[str, tuple[Unit, float]] = {
 }
 
 
-def metric_words(name: str, value: float, vendor: GpuVendor = GpuVendor.NVIDIA) -> str:
+def metric_words(name: str, value: float, vendor: Vendor = Vendor.NVIDIA) -> str:
     """The value with its unit and meaning. Raises UnknownMetricError."""
     metric = metric_of(name, vendor)
     number = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
@@ -49,7 +50,7 @@ def metric_words(name: str, value: float, vendor: GpuVendor = GpuVendor.NVIDIA) 
 class UnknownMetricError(KeyError):
     """A name that a vendor's hardware does not count; nothing stands in for it."""
 
-    def __init__(self, name: str, vendor: GpuVendor) -> None:
+    def __init__(self, name: str, vendor: Vendor) -> None:
         others = [each.value for each, known in REGISTRIES.items() if name in known]
         where = f"; {' and '.join(others)} has it" if others else ""
         self.words = f"metric {name!r}: not counted on {vendor}{where}"
@@ -59,7 +60,7 @@ class UnknownMetricError(KeyError):
         return self.words
 
 
-def metric_of(name: str, vendor: GpuVendor = GpuVendor.NVIDIA) -> Metric:
+def metric_of(name: str, vendor: Vendor = Vendor.NVIDIA) -> Metric:
     """The counter that has this name of ours on this vendor's cards. Raises UnknownMetricError."""
     try:
         return REGISTRIES[vendor][name]

@@ -11,11 +11,8 @@ from campaigns.profiles.kernel_profile import (
     KernelProfile,
     ProfileError,
     Unit,
-    one_of,
 )
 from campaigns.profiles.metrics import DEFAULT_COUNTERS, METRICS, SCALES
-
-__all__ = ["KernelProfile", "ProfileError", "one_of", "read_raw"]
 
 ACCEPTED = "what `ncu --csv --page raw` prints, with all of its lines"
 FIRST, NAME = "ID", "Kernel Name"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from campaigns.profiles.kernel_profile import GpuVendor, KernelProfile
+from campaigns.profiles.kernel_profile import KernelProfile, Vendor
 from campaigns.profiles.metrics import metric_of
 
 
@@ -56,13 +56,13 @@ class CounterPattern:
 
     name: str
     check: Check
-    helps: Mapping[GpuVendor, tuple[str, ...]]
+    helps: Mapping[Vendor, tuple[str, ...]]
     confidence: Confidence = Confidence.SURE
 
 
-def helps(nvidia: str = "", amd: str = "") -> dict[GpuVendor, tuple[str, ...]]:
+def helps(nvidia: str = "", amd: str = "") -> dict[Vendor, tuple[str, ...]]:
     """Strategies by vendor, of words; a vendor without any is left out."""
-    told = {GpuVendor.NVIDIA: tuple(nvidia.split()), GpuVendor.AMD: tuple(amd.split())}
+    told = {Vendor.NVIDIA: tuple(nvidia.split()), Vendor.AMD: tuple(amd.split())}
     return {vendor: ids for vendor, ids in told.items() if ids}
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from campaigns.evaluator.contract import Profile
 from campaigns.profiles.classify import Classified, classify
+from campaigns.profiles.files import READERS
 from campaigns.profiles.findings import ProfileFinding, findings
 from campaigns.profiles.kernel_profile import KernelProfile, ProfileError
-from campaigns.profiles.ncu import read_raw
 from campaigns.profiles.pattern import KernelWork
 
 # A formula of the bytes that a kernel moves is contradicted beyond this (issue of the work model).
@@ -51,7 +51,8 @@ class Profiled:
 
 def read_profile(profile: Profile, work: KernelWork | None = None) -> Profiled:
     """Raises ProfileError where it holds no launch or another tool's text."""
-    return profiled(read_raw(profile.text, profile.case), profile, work or KernelWork())
+    found = READERS[profile.tool](profile.text, profile.case)
+    return profiled(found, profile, work or KernelWork())
 
 
 def profiled(found: Sequence[KernelProfile], profile: Profile, work: KernelWork) -> Profiled:

@@ -28,10 +28,10 @@ from dataclasses import dataclass, field
 from campaigns.profiles.amd import DEFAULT_COUNTERS, METRICS, OTHER_NAMES, Card, completed
 from campaigns.profiles.kernel_profile import (
     MOST_LAUNCHES,
-    GpuVendor,
     HotLine,
     KernelProfile,
     ProfileError,
+    Vendor,
 )
 
 COUNTERS = "counter_collection.csv of `rocprofv3 --pmc … --output-format csv`, with all of its rows"
@@ -91,7 +91,7 @@ def read_counters(files: Mapping[str, str], card: Card | None = None) -> tuple[K
         values: dict[str, float] = {}
         for found in passes.values():
             values = {**found[key].shape, **found[key].values, **values}
-        profiles.append(KernelProfile(launch.kernel, completed(values, card), vendor=GpuVendor.AMD))
+        profiles.append(KernelProfile(launch.kernel, completed(values, card), vendor=Vendor.AMD))
     return tuple(profiles)
 
 
@@ -132,7 +132,7 @@ def _traced(kernel: str, rows: list[tuple[dict[str, str], dict[str, float]]]) ->
     if cycles:
         values["stalled_pct"] = 100 * min(1.0, stalled / cycles)
     hottest = tuple(sorted(lines, key=lambda one: -one.cycles)[:MOST_LINES])
-    return KernelProfile(kernel, dict(values), vendor=GpuVendor.AMD, lines=hottest)
+    return KernelProfile(kernel, dict(values), vendor=Vendor.AMD, lines=hottest)
 
 
 def _kind(instruction: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from campaigns.profiles.classify import HIGH_PCT, OCCUPIED, TAIL_WAVES
-from campaigns.profiles.kernel_profile import GpuVendor, KernelProfile
+from campaigns.profiles.kernel_profile import KernelProfile, Vendor
 from campaigns.profiles.metrics import metric_of
 from campaigns.profiles.pattern import (
     Check,
@@ -20,7 +20,7 @@ FEW_FIT_PCT = 50.0
 EVEN = 0.9
 # A last load that is emptier than this of all loads together is worth another shape.
 FULL_LOADS = 0.8
-THREADS = {GpuVendor.NVIDIA: 32, GpuVendor.AMD: 64}
+THREADS = {Vendor.NVIDIA: 32, Vendor.AMD: 64}
 LIMITS = tuple(f"limit_{what}" for what in ("registers", "shared", "warps", "blocks"))
 
 

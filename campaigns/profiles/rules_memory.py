@@ -49,7 +49,8 @@ def _narrow(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
     queued = stall_shares(profile.values).get("stall_lg_throttle", 0.0)
     if each is None or not 0 < each <= NARROW_SECTORS + 1 or queued < QUEUED:
         return None
-    words = f"a warp's load brings {each:.0f} sectors, 16 fit, and {100 * queued:.0f} % of the stalls queue"
+    share = f"{100 * queued:.0f} % of the stalls"
+    words = f"a warp's load brings {each:.0f} sectors, 16 fit, and {share} queue"
     return CounterSign(words, ("load_sectors", "load_requests", "stall_lg_throttle"))
 
 
@@ -66,7 +67,8 @@ def _local(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
     # Of registers that did not fit `spills` tells.
     if to_global is None or to_global < LOCAL or profile.values.get("spill_pct", 100.0) >= 1:
         return None
-    words = f"arrays that registers cannot hold: {100 * to_global:.0f} % as many local loads as global ones"
+    many = f"{100 * to_global:.0f} % as many local loads as global ones"
+    words = f"arrays that registers cannot hold: {many}"
     return CounterSign(words, ("local_loads", "load_requests", "spill_pct"))
 
 

@@ -7,7 +7,7 @@ tells: stalled cycles for an issued instruction, and the share of all cycles tha
 from __future__ import annotations
 
 from campaigns.profiles.classify import HIGH_PCT, worst_stall
-from campaigns.profiles.kernel_profile import GpuVendor, KernelProfile
+from campaigns.profiles.kernel_profile import KernelProfile, Vendor
 from campaigns.profiles.metrics import STALLS, metric_of
 from campaigns.profiles.pattern import (
     Check,
@@ -46,7 +46,7 @@ def _stalled(name: str) -> Check:
 
     def check(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
         values = profile.values
-        counted = "stalled_pct" if profile.vendor is GpuVendor.AMD else "issue_pct"
+        counted = "stalled_pct" if profile.vendor is Vendor.AMD else "issue_pct"
         if counted not in values:
             return None
         free = values[counted] / 100 if counted == "stalled_pct" else 1 - values[counted] / 100

@@ -27,6 +27,8 @@ PURE_MAY_USE = (
     "campaigns.rules",
     "campaigns.spaces",
     "campaigns.syntax",
+    "campaigns.profiles.isa",
+    "campaigns.profiles.occupancy",
     "campaigns.evaluator.contract",
     "campaigns.evaluator.contract.signature",
     "campaigns.rules.verdict.finding_kinds",

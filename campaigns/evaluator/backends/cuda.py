@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
 from campaigns.evaluator.builds.compile import check_flags, compile_or_fail, facts_from_ptxas
@@ -12,7 +11,7 @@ from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.builds.memory_files import loadable
 from campaigns.evaluator.builds.shared_object import LIBRARY_FILE, Library, hand_over, write_source
 from campaigns.evaluator.contract import Job, Source
-from campaigns.evaluator.contract.backends import Backend, register
+from campaigns.evaluator.contract.backends import Backend, Targets, register
 from campaigns.evaluator.contract.errors import Unsupported
 from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.contract.programs import CUDA_BUILD, nvcc, toolkit_program, version_line
@@ -23,15 +22,14 @@ ARTEFACTS = (LIBRARY_FILE,)
 # The legacy default stream cannot be captured; this one can, and plain <<<…>>> launches land here.
 PER_THREAD = "--default-stream=per-thread"
 PER_THREAD_STREAM = 2
-TARGET = re.compile(r"sm_(\d+[af]?)")
+TARGETS = Targets(r"sm_\d+[af]?", ("sm_80", "sm_89", "sm_90a", "sm_100a"))
 
 
 def target_flags(target: str) -> tuple[str, ...]:
     """What every candidate for `target` ("sm_90a") is built with. Raises Unsupported."""
-    match = TARGET.fullmatch(target)
-    if match is None:
-        raise Unsupported(f"target {target!r}: nvcc builds for sm_…")
-    gpu = match.group(1)
+    if why := TARGETS.refusal(target):
+        raise Unsupported(why)
+    gpu = target.removeprefix("sm_")
     code = f"-gencode=arch=compute_{gpu},code=sm_{gpu}"
     return ("-O2", "-std=c++17", PER_THREAD, code)
 
@@ -101,5 +99,6 @@ register(
         refuses,
         compiler=compiler_version,
         artefacts=ARTEFACTS,
+        targets=TARGETS,
     )
 )

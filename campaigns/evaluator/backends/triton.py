@@ -33,7 +33,7 @@ from campaigns.evaluator.builds.python_error import FILE, place_of
 from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.builds.triton_cache import CACHE_FILE, facts_of, packed, unpack, warm_up
 from campaigns.evaluator.contract import Job, Source
-from campaigns.evaluator.contract.backends import Backend, register
+from campaigns.evaluator.contract.backends import Backend, Targets, register
 from campaigns.evaluator.contract.errors import BuildFailed
 from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.contract.programs import NONE_COMPILED
@@ -49,6 +49,10 @@ from campaigns.evaluator.interpreter.stand_in import (
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 FACTS_BYTES = 1 << 16
+TARGETS = Targets(
+    r"sm_\d+[af]?|gfx[0-9a-f]{3,4}",
+    ("sm_80", "sm_89", "sm_90a", "sm_100a", "gfx942", "gfx950"),
+)
 
 
 class TritonKernel:
@@ -189,5 +193,6 @@ register(
         builds_in_calls=builds_in_calls,
         compiler=partial(version_of, "triton"),
         artefacts=(CACHE_FILE,),
+        targets=TARGETS,
     )
 )

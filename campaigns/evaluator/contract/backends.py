@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +44,20 @@ def no_compiler() -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Targets:
+    """What compilers call the devices that a backend builds for: a pattern, and known ones."""
+
+    pattern: str
+    known: tuple[str, ...]
+
+    def refusal(self, target: str) -> str:
+        """Why this is none of them; "" where it may be: the compiler has the last word."""
+        if re.fullmatch(self.pattern, target):
+            return ""
+        return f"target: {target!r}; accepted: {', '.join(self.known)} and the like"
+
+
+@dataclass(frozen=True, slots=True)
 class Backend:
     """One backend. make: gives a `CandidateKernel` (builds/kernel.py), to be built in a workplace.
 
@@ -53,6 +68,7 @@ class Backend:
     how a source is built, or "". builds_in_calls: whether calls of a source with new sizes compile
     or tune it, which takes as long as a build. compiler: its name and version on this host, or "".
     artefacts: the files that a build leaves, by which another process loads without building.
+    targets: None where it builds for the host alone.
     """
 
     name: str
@@ -65,6 +81,7 @@ class Backend:
     builds_in_calls: Callable[[Source], bool] = builds_before
     compiler: Callable[[], str] = no_compiler
     artefacts: tuple[str, ...] = ()
+    targets: Targets | None = None
 
 
 class UnknownBackend(ValueError):

@@ -21,6 +21,8 @@ NONE_COMPILED = "no kernel"
 CUDA_BUILD = ("-shared", "-Xcompiler=-fPIC")
 ADDRESS, THREAD = "AddressSanitizer", "ThreadSanitizer"
 COMPUTE_SANITIZER = "compute-sanitizer"
+# Profilers: NVIDIA's of a GPU, Linux's of a CPU.
+NCU, PERF = "ncu", "perf"
 # Undefined behaviour that reads or writes what is not there, or has no result at all. Left out is
 # what compiles to what its author meant on every machine here: unaligned and shifted integers,
 # signed overflow, conversions.

@@ -190,12 +190,13 @@ class Lock:
 
         return lock
 
-    def watched(self, seconds: float) -> Callable[[], None]:
+    def watched(self, seconds: float, *, opens_events: bool = False) -> Callable[[], None]:
         """What the process of a program with a sanitizer in it runs before it becomes that.
 
         As for a compiler, but its shadow memory takes terabytes of addresses at fixed places. On a
-        GPU there is no filter: compute-sanitizer traces processes and talks through sockets. Raises
-        NotLocked where other layers are not there to hold it.
+        GPU there is no filter: compute-sanitizer traces processes and talks through sockets.
+        opens_events: it is a profiler of the CPU, which counts. Raises NotLocked where other layers
+        are not there to hold it.
         """
         box = self._box
         if box.plan.no_watching:
@@ -205,13 +206,18 @@ class Lock:
             if box.plan.kind != "cuda":
                 calls.keep_addresses_fixed()
                 if Layer.SECCOMP in box.plan.holds:
-                    self._filter(programs=True)
+                    self._filter(programs=True, opens_events=opens_events)
             limits.limit_watched(seconds)
 
         return lock
 
     def _filter(
-        self, *, programs: bool, notify: bool = False, compiles: bool = False
+        self,
+        *,
+        programs: bool,
+        notify: bool = False,
+        compiles: bool = False,
+        opens_events: bool = False,
     ) -> int | None:
         holds = self._box.plan.holds
         allowed = filters.Permissions(
@@ -220,6 +226,7 @@ class Lock:
             shares_uid=not {Layer.UID, Layer.PROCESSES} & {*holds},
             notify=notify,
             changes_files=compiles or Layer.MOUNTS in holds,
+            opens_events=opens_events,
         )
         try:
             return seccomp.install(filters.program(allowed), listen=notify)

@@ -70,14 +70,21 @@ class Workplace:
         return self._run(command, self._lock.compiler(self._build_s), self._build_s)
 
     def run_watched(
-        self, command: Sequence[str], options: Mapping[str, str], seconds: float
+        self,
+        command: Sequence[str],
+        options: Mapping[str, str],
+        seconds: float,
+        *,
+        opens_events: bool = False,
     ) -> Ended:
         """Run a program that holds the candidate and a sanitizer, at most `seconds`.
 
-        options: added to its environment. What it leaves running is ended with it. Raises
-        FileNotFoundError when there is no such program, NotLocked as `no_watching` says.
+        options: added to its environment. opens_events: it is a profiler of the CPU. What it leaves
+        running is ended with it. Raises FileNotFoundError when there is no such program, NotLocked
+        as `no_watching` says.
         """
-        return self._run(command, self._lock.watched(seconds), seconds, {**os.environ, **options})
+        lock = self._lock.watched(seconds, opens_events=opens_events)
+        return self._run(command, lock, seconds, {**os.environ, **options})
 
     def _run(
         self,

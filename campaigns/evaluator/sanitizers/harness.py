@@ -10,6 +10,8 @@ from campaigns.evaluator.builds.shared_object import NAMES
 from campaigns.evaluator.contract.layout import Layout, TensorArg
 
 INPUTS, OUTPUTS = "case.bin", "outputs.bin"
+# Pipes to a profiler of the CPU, where it has made them: what it is told, and that it has heard.
+TELL, HEARD = "tell", "heard"
 CALLS = 3
 # Slow ones are called less often: no further call is begun after this long.
 ENOUGH_S = 10
@@ -28,7 +30,15 @@ static void fill(char *at, const char *from, size_t bytes) { memcpy(at, from, by
 static void fetch(char *into, const char *from, size_t bytes) { memcpy(into, from, bytes); }
 static void release(char *at) { free(at); }
 static void finish() {}
-static void counted() {}
+static void counting(bool on) {
+  static const int tell = open(TELL, O_WRONLY | O_NONBLOCK), heard = open(HEARD, O_RDONLY);
+  if (tell < 0 || heard < 0) return;
+  const char *said = on ? "enable\\n" : "disable\\n";
+  char answer;
+  if (write(tell, said, strlen(said)) < 0) trouble("the profiler does not listen");
+  // It answers with a line.
+  while (read(heard, &answer, 1) == 1 && answer != '\\n') {}
+}
 """
 _DEVICE_MEMORY = """
 static void need(cudaError_t error) {
@@ -47,10 +57,11 @@ static void fetch(char *into, const char *from, size_t bytes) {
 }
 static void release(char *at) { need(cudaFree(at)); }
 static void finish() { need(cudaDeviceSynchronize()); }
-static void counted() { need(cudaProfilerStart()); }
+static void counting(bool on) { need(on ? cudaProfilerStart() : cudaProfilerStop()); }
 """
 # Left by _exit: a candidate's own threads may still wait for work, and nothing of it is undone.
 _TEMPLATE = """
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +71,7 @@ _TEMPLATE = """
 {includes}
 extern "C" void solve({types});
 static constexpr size_t ALIGN = {align};
+static const char *const TELL = "{tell}", *const HEARD = "{heard}";
 static void trouble(const char *what) {{
   fprintf(stderr, "harness: %s\\n", what);
   _exit({trouble});
@@ -80,15 +92,16 @@ int main() {{
   time_t begun = time(nullptr);
   for (int call = 0; call < {calls}; ++call) {{
     if (call && time(nullptr) - begun >= {enough_s}) break;
-    // A profiler that waits to be told counts from the second call on.
-    if (call == 1) counted();
     for (int i = 0; i < COUNT; ++i) {{
       at[i] = reserve(SIZES[i]);
       fill(at[i], given[i], SIZES[i]);
     }}
     finish();
+    // A profiler that waits to be told counts from the second call on.
+    if (call) counting(true);
     solve({arguments});
     finish();
+    if (call) counting(false);
     FILE *out = fopen("{outputs_file}", "wb");
     if (!out) trouble("no place for outputs");
     for (int i = 0; i < COUNT; ++i) {{
@@ -130,6 +143,8 @@ def program(layout: Layout, types: Sequence[Any], *, on_gpu: bool) -> str:
         enough_s=ENOUGH_S,
         inputs_file=INPUTS,
         outputs_file=OUTPUTS,
+        tell=TELL,
+        heard=HEARD,
     )
 
 

@@ -88,7 +88,13 @@ def _left_by_tools(report: Report, job: Job, log: str) -> Report:
     if job.read_code:
         return replace(report, machine_code=_plain(load_machine_code(log)))
     counted = load_profile(log)
-    plain = replace(counted, text=printable(counted.text), note=one_line(counted.note))
+    # A runner does not know the name of a case.
+    plain = replace(
+        counted,
+        case=job.cases[0].name,
+        text=printable(counted.text),
+        note=one_line(counted.note),
+    )
     return replace(report, profile=plain)
 
 

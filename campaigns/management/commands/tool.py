@@ -14,7 +14,7 @@ from campaigns.devices.passport import measured_now
 from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.contract.ceilings import CeilingsError, MeasuredCeiling, Result
 from campaigns.management.base_command import ExitCode, Exits, Verb, argument
-from campaigns.management.one_file import DEVICE, FILE, OneFileCommand
+from campaigns.management.one_file import DEVICE, FILE, OneFileCommand, whole_above_zero
 from campaigns.records.cases import quantiles_of
 from campaigns.records.target.utilisation import TimedCall, utilisation_of
 from campaigns.rules.target.utilisation import AbovePeakError
@@ -39,13 +39,6 @@ def above_zero(text: str) -> float:
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text}; accepted: a finite number above zero")
     return value
-
-
-def whole_above_zero(text: str) -> int:
-    """A whole number above zero."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text}; accepted: a whole number above zero")
-    return int(text)
 
 
 USED = (

@@ -77,9 +77,13 @@ def profiled_in(stored: Profile | None, campaign: Campaign) -> Profiled | None:
         return None
 
 
+def is_product(op: str) -> bool:
+    """Whether this operation multiplies matrices, for which a device may have special units."""
+    return family_of(op) in PRODUCTS
+
+
 def multiplies(campaign: Campaign) -> bool:
-    """Whether its kernel is a product, for which a device may have units of their own."""
-    return family_of(campaign.problem.op) in PRODUCTS
+    return is_product(campaign.problem.op)
 
 
 @dataclass(frozen=True, slots=True)

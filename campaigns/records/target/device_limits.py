@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from campaigns.evaluator.contract import Source
 from campaigns.models import Campaign
+from campaigns.profiles.amd import Card
 from campaigns.profiles.occupancy import SmLimits
 from campaigns.records.target.ceilings import ceilings_of
 from campaigns.spaces.constraints import DeviceLimits
 from campaigns.spaces.find import ELEMENT_BYTES, space_of
 from campaigns.spaces.matmul_model import MatmulDevice, MatmulShape, MatmulTask
 from campaigns.spaces.space import Space
-from knowledge.lookup.value import cited_by_metric, cited_or_none
+from knowledge.lookup.platform_names import of_architecture
+from knowledge.lookup.value import bandwidth_ceilings, cited_by_metric, cited_or_none, unit_count
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
 
@@ -51,15 +54,55 @@ CU_METRICS = {
 REGISTER_BYTES = 4
 
 
+@dataclass(frozen=True, slots=True)
+class CitedLimits:
+    """What one SM, or one compute unit, of a platform holds. unknown: metrics without a value."""
+
+    platform: Platform
+    holds: SmLimits
+    cited: tuple[Cited, ...]
+    unknown: tuple[str, ...]
+
+
+def platform_of(target: str) -> Platform | None:
+    """The first by slug that compilers call so; None where the wiki has none."""
+    return min(of_architecture(target), key=lambda one: one.slug, default=None)
+
+
+def cited_limits(platform: Platform) -> CitedLimits:
+    """What one SM holds, with the lines of the wiki that say so."""
+    metrics = CU_METRICS if _is_amd(platform) else SM_METRICS
+    found = cited_by_metric(platform, metrics.values())
+    known = {field: found[metric] for field, metric in metrics.items() if metric in found}
+    unknown = tuple(metrics[field] for field in metrics if field not in known)
+    return CitedLimits(platform, _limits(platform, known), tuple(known.values()), unknown)
+
+
 def sm_limits(platform: Platform) -> SmLimits:
     """What one SM, or one compute unit, of a chip holds."""
-    on_amd = platform.target.startswith("gfx")
-    metrics = CU_METRICS if on_amd else SM_METRICS
-    answers = cited_by_metric(platform, metrics.values())
-    known: dict[str, Any] = {
-        field: int(answers[metric].value) for field, metric in metrics.items() if metric in answers
-    }
-    if on_amd:
+    return cited_limits(platform).holds
+
+
+def card_of(platform: Platform) -> tuple[Card, tuple[Cited, ...]] | None:
+    """What counters do not say of a card of AMD's, with the lines of the wiki that do.
+
+    None of others, and where their number of units or the peak of their memory is not known.
+    """
+    units, limits = unit_count(platform), cited_limits(platform)
+    rates = bandwidth_ceilings(platform)
+    peak = next((one for one in rates if one.metric == "memory_bandwidth"), None)
+    if not _is_amd(platform) or units is None or peak is None:
+        return None
+    return Card(int(units.value), peak.value, limits.holds), (units, peak, *limits.cited)
+
+
+def _is_amd(platform: Platform) -> bool:
+    return platform.target.startswith("gfx")
+
+
+def _limits(platform: Platform, cited: Mapping[str, Cited]) -> SmLimits:
+    known: dict[str, Any] = {field: int(one.value) for field, one in cited.items()}
+    if _is_amd(platform):
         # AMD's documents count registers in bytes of the file, and in steps of one lane.
         known |= {"registers": known["registers"] // REGISTER_BYTES} if "registers" in known else {}
         lanes, unit = known.get("threads_per_warp"), known.pop("register_unit", None)

@@ -1,4 +1,7 @@
-"""Sentences on what a report shows besides times: copies within timed calls, and machine code."""
+"""Sentences on what a report shows besides times: copies within timed calls, and machine code.
+
+Of machine code: what it consists of, what it takes, how many blocks fit, what it should be like.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,11 @@ from campaigns.evaluator.contract import (
     KernelLaunch,
     MachineCode,
     Report,
+    Resources,
     Timing,
 )
+from campaigns.profiles.isa import CodeChange, IsaTarget
+from campaigns.profiles.occupancy import Occupancy
 from campaigns.rules.wording import amount
 
 Arm = Literal["candidate", "incumbent"]
@@ -114,6 +120,64 @@ def function_words(function: Function) -> str:
             parts.append(f"{words} ({more[kind]})" if more.get(kind) else words)
     many = "instruction" if function.instructions == 1 else "instructions"
     return f"{function.instructions:,} {many}: {', '.join(parts) or 'none that compute'}"
+
+
+# Field of `Resources` → what it counts, in the order of the sentence.
+TAKEN = {
+    "registers": "registers a thread",
+    "accumulators": "of them accumulators",
+    "scalars": "scalar registers a wave",
+    "spilled": "registers spilled",
+    "stack_bytes": "B of stack a thread",
+    "shared_bytes": "B of shared memory a block",
+    "threads": "threads a block",
+}
+
+
+def resource_words(used: Resources) -> str:
+    """As "32 registers a thread, 0 registers spilled"; what is not known is left out."""
+    known = {name: getattr(used, name) for name in TAKEN}
+    told = [f"{value:,} {TAKEN[name]}" for name, value in known.items() if value is not None]
+    return ", ".join(told) or "what it takes is not known"
+
+
+def width_words(function: Function) -> str:
+    """As "stores to global memory 2 of 16 B"; "" where it moves nothing."""
+    told = []
+    for kind, widths in sorted(function.widths.items()):
+        sizes = sorted(widths.items(), key=lambda item: -int(item[0]))
+        told.append(f"{SAID.get(kind, kind)} {' and '.join(f'{n} of {b} B' for b, n in sizes)}")
+    return "; ".join(told)
+
+
+def occupancy_words(found: Occupancy) -> str:
+    """How many blocks and warps an SM holds, what limits them and what would fit one more."""
+    words = (
+        f"{found.blocks} blocks, {found.warps} of {found.most_warps} warps ({found.share:.0%}), "
+        f"limited by {found.limiter}"
+    )
+    return f"{words}; {found.next_step}" if found.next_step else words
+
+
+def target_words(target: IsaTarget) -> str:
+    """A target of the code with its number and bound, and what helps where it is not met."""
+    shown = "{:.0%}" if target.is_share else "{:,.0f}"
+    value, bound = shown.format(target.value), shown.format(target.bound)
+    side = "at most" if target.at_most else "at least"
+    words = f"{target.name} {value} ({side} {bound}): {target.words}"
+    return (
+        f"met: {words}"
+        if target.is_met
+        else f"not met: {words}; try {', '.join(target.strategies)}"
+    )
+
+
+def change_words(change: CodeChange) -> str:
+    """As "integer 19 → 12"; a number that one of the two has not is "none"."""
+    before, after = (
+        "none" if one is None else f"{one:,.0f}" for one in (change.before, change.after)
+    )
+    return f"{SAID.get(change.what, change.what.replace('_', ' '))} {before} → {after}"
 
 
 def launch_words(launch: KernelLaunch) -> str:

@@ -5,15 +5,17 @@ Each is an evaluation of its own, in which nothing is timed.
 
 from __future__ import annotations
 
+import shutil
 import statistics
 from dataclasses import replace
 
 from campaigns.devices.launch import Beat
 from campaigns.devices.passport import Measurer
 from campaigns.evaluator.contract import Job, MachineCode, Profile, Report, Sanitized
+from campaigns.evaluator.contract.programs import NCU, PERF
+from campaigns.profiles import perf
 from campaigns.profiles.metrics import DEFAULT_COUNTERS
 
-NCU = "ncu"
 LEAST_SLOTS = 2
 
 
@@ -32,10 +34,11 @@ def count_kernels(
 ) -> Profile | None:
     """What a profiler counts of the candidate on the case that takes it longest.
 
-    None where no device could; a note says why there is nothing on one that might. What `beat`
-    raises is passed on.
+    None where no profiler could: on a CPU, perf counts C++ alone. A note says why there is nothing
+    where one might. What `beat` raises is passed on.
     """
-    if job.device == "cpu":
+    on_cpu = job.device == "cpu"
+    if on_cpu and (job.backend != "cpp" or shutil.which(PERF) is None):
         return None
     times_us = {
         case.case: statistics.median(case.candidate.samples_us)
@@ -44,10 +47,15 @@ def count_kernels(
     }
     longest = max(job.cases, key=lambda case: times_us.get(case.name, 0.0))
     asked = replace(
-        job, incumbent=None, rivals=(), timed=False, counters=DEFAULT_COUNTERS, cases=(longest,)
+        job,
+        incumbent=None,
+        rivals=(),
+        timed=False,
+        counters=perf.DEFAULT_COUNTERS if on_cpu else DEFAULT_COUNTERS,
+        cases=(longest,),
     )
     found = service.evaluate(asked, beat)
-    return found.profile or Profile(NCU, longest.name, note=found.reason)
+    return found.profile or Profile(PERF if on_cpu else NCU, longest.name, note=found.reason)
 
 
 def read_code(job: Job, service: Measurer, beat: Beat | None = None) -> MachineCode:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from campaigns.profiles.findings import PATTERNS, Confidence, findings, patterns_of
-from campaigns.profiles.kernel_profile import GpuVendor, KernelProfile
+from campaigns.profiles.kernel_profile import KernelProfile, Vendor
 from campaigns.profiles.metrics import DEFAULT_COUNTERS, METRICS, REGISTRIES, metric_of
 from campaigns.profiles.rules_stalls import AGAINST
 from knowledge.exchange.importer import SHIPPED
@@ -139,8 +139,8 @@ def found(values, vendor, work):
 def test_r26_each_vendor_has_its_patterns_and_each_has_a_case():
     assert {*CASES} == {one.name for one in PATTERNS}
     assert len(CASES) == len(PATTERNS)
-    counted = {vendor: len(patterns_of(vendor)) for vendor in GpuVendor}
-    assert counted == {GpuVendor.NVIDIA: 41, GpuVendor.AMD: 26}
+    counted = {vendor: len(patterns_of(vendor)) for vendor in Vendor}
+    assert counted == {Vendor.NVIDIA: 41, Vendor.AMD: 26, Vendor.CPU: 0}
 
 
 @pytest.mark.parametrize(("name", "vendor"), BOTH)
@@ -186,13 +186,13 @@ def test_each_strategy_is_in_the_catalogue_and_for_the_vendor():
     ],
 )
 def test_its_share_is_what_its_own_counters_bound(values, work, name, share):
-    assert found(values, GpuVendor.NVIDIA, work)[0][name].share == pytest.approx(share)
+    assert found(values, Vendor.NVIDIA, work)[0][name].share == pytest.approx(share)
 
 
 @pytest.mark.parametrize("name", ["l2_thrash", "over_fetch", "tensor_idle", "tensor_waits"])
 def test_what_only_the_caller_knows_is_not_guessed(name):
     values, _, _ = CASES[name]
-    assert name not in found({**values, "dram_pct": 90}, GpuVendor.NVIDIA, {})[0]
+    assert name not in found({**values, "dram_pct": 90}, Vendor.NVIDIA, {})[0]
 
 
 @pytest.mark.parametrize("least", [0, -1.0, float("nan"), float("inf")])

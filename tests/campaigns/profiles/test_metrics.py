@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from campaigns.profiles import amd
-from campaigns.profiles.kernel_profile import GpuVendor, Metric, Unit
+from campaigns.profiles.kernel_profile import Metric, Unit, Vendor
 from campaigns.profiles.metrics import DEFAULT_COUNTERS, METRICS, REGISTRIES, metric_of
 from knowledge.exchange.importer import SHIPPED
 from tests.campaigns.profiles import RECORDED
 from tests.campaigns.profiles.test_occupancy import MI300X
 
-NVIDIA, AMD = GpuVendor.NVIDIA, GpuVendor.AMD
+NVIDIA, AMD = Vendor.NVIDIA, Vendor.AMD
 
 
-@pytest.mark.parametrize("vendor", GpuVendor)
+@pytest.mark.parametrize("vendor", Vendor)
 def test_r24_every_counter_has_its_source_its_meaning_and_both_bounds_or_none(vendor):
     for name, one in REGISTRIES[vendor].items():
         assert name == one.name

@@ -92,7 +92,7 @@ def test_the_command_says_class_evidence_and_what_to_try(capsys):
     call_command("profile", "read", str(RECORDED), "--kernel", "transpose_conflicts")
     said = capsys.readouterr().out
     assert "memory cache: SMs at 17 %, memory at 83 %, DRAM at 27 %" in said
-    assert "bank_conflicts (sure): 93% of the passes of shared memory are conflicts" in said
+    assert "bank_conflicts (sure): 93 % of the passes of shared memory are conflicts" in said
     assert "try cu.smem.pad, cu.smem.swizzle" in said
     call_command("profile", "read", str(RECORDED), "--json")
     found = json.loads(capsys.readouterr().out)

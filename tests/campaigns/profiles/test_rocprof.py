@@ -12,7 +12,7 @@ import pytest
 from campaigns.profiles.amd import Card
 from campaigns.profiles.classify import classify
 from campaigns.profiles.findings import findings
-from campaigns.profiles.kernel_profile import GpuVendor, ProfileError, one_of
+from campaigns.profiles.kernel_profile import ProfileError, Vendor, one_of
 from campaigns.profiles.rocprof import read_counters, read_trace
 from tests.campaigns.profiles.test_occupancy import MI300X
 
@@ -33,7 +33,7 @@ def refused(files, words):
 def test_passes_are_joined_by_kernel_and_launch():
     found = read_counters(PASSES)
     assert [one.kernel.partition("(")[0] for one in found] == ["copy", "gemm<64>", "copy"]
-    assert {one.vendor for one in found} == {GpuVendor.AMD}
+    assert {one.vendor for one in found} == {Vendor.AMD}
     assert found[2].values == {
         "duration_us": 100.0,
         "grid": 4096,
@@ -128,7 +128,7 @@ def test_what_is_no_profile_is_told_by_file_line_and_what_is_accepted(files, wor
 
 def test_a_trace_says_what_waves_wait_for_and_where():
     (found,) = read_trace(TRACE, "stats.csv")
-    assert (found.kernel, found.vendor) == ("gemm<64>(float*, float*)", GpuVendor.AMD)
+    assert (found.kernel, found.vendor) == ("gemm<64>(float*, float*)", Vendor.AMD)
     hits, stalled, cycles = 754, 6900, 10000
     assert found.values == pytest.approx(
         {

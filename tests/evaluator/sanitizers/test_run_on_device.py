@@ -43,7 +43,8 @@ class Open:
     def compiler(self, seconds):
         return lambda: None
 
-    watched = compiler
+    def watched(self, seconds, *, opens_events=False):
+        return lambda: None
 
 
 class Memory:
@@ -123,7 +124,7 @@ def test_it_gives_no_verdict_on_hazards_of_bulk_copies(look):
 
 @pytest.mark.parametrize(
     ("changed", "words"),
-    [({"target": "gfx942"}, "target 'gfx942'"), ({"text": "int other;"}, "no function extern")],
+    [({"target": "gfx942"}, "target: 'gfx942'"), ({"text": "int other;"}, "no function extern")],
 )
 def test_it_says_why_it_could_not_be_built(look, changed, words):
     for one in look(**changed).values():

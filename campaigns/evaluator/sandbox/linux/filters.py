@@ -112,6 +112,11 @@ ATTRIBUTES = (
 # A GPU's driver and tracer may use these two; on a CPU they are only ways round a limit.
 HOST_ONLY = ("memfd_create", "socketpair")
 PROGRAMS = ("fork", "vfork", "execve", "execveat")
+# What a profiler of the CPU needs, until the program that it counts takes their place. It opens
+# events of a process; to filter further takes away alone.
+FOR_EVENTS = ("perf_event_open", "seccomp")
+# perf_event_open: the events of one process, wherever it runs. With a CPU named they may be of all.
+ANY_CPU = Test(2, 0xFFFFFFFF)
 # Calls with a path that are looked at where attempts are counted; they then go on, and the view and
 # Landlock decide. Which argument is the path, and which the flags of an open.
 PATHS: dict[str, tuple[int, int | None]] = {
@@ -156,7 +161,8 @@ class Permissions:
 
     notify: refused calls are handed to the warden, which counts and refuses them; paths too.
     changes_files: it may cut files by name and change their attributes, since it sees nobody's but
-    its own, or is a compiler. signals: it may stop other processes.
+    its own, or is a compiler. signals: it may stop other processes. opens_events: it may count
+    events of processes that it may trace, and filter further (`FOR_EVENTS`).
     """
 
     programs: bool
@@ -165,6 +171,7 @@ class Permissions:
     notify: bool
     changes_files: bool
     signals: bool = False
+    opens_events: bool = False
 
 
 # It compiles loops of its own, hands memory over, and stops runners.
@@ -183,12 +190,23 @@ def program(allowed: Permissions) -> bytes:
         never += PROGRAMS
     if not allowed.changes_files:
         never += ATTRIBUTES
+    if allowed.opens_events:
+        never = [name for name in never if name not in FOR_EVENTS]
     rules = [Rule(name, ALLOW) for name in OFTEN]
     rules.append(Rule("ioctl", refused, IOCTL, any_of=True))
     rules += [Rule(name, refused) for name in never if has(name)]
     rules += _conditional(allowed, refused)
     if allowed.notify:
         rules += [Rule(name, NOTIFY) for name in PATHS if has(name)]
+    return _assembled(rules, refused)
+
+
+def refusing(names: Sequence[str]) -> bytes:
+    """A program that refuses these calls, on top of the filter that a process has."""
+    return _assembled([Rule(name, REFUSED) for name in names], REFUSED)
+
+
+def _assembled(rules: Sequence[Rule], refused: int) -> bytes:
     # What is of a foreign architecture or of the x32 ABI is refused, and what is younger than the
     # rules does not exist.
     program: list[_Instruction] = [
@@ -234,6 +252,8 @@ def _conditional(allowed: Permissions, refused: int) -> list[Rule]:
             rules.append(Rule(name, REFUSED, (cut,)))
         rules.append(Rule("truncate", REFUSED))
     rules.append(Rule("personality", ALLOW, (Test(0, QUERY_PERSONALITY),), refused))
+    if allowed.opens_events:
+        rules.append(Rule("perf_event_open", ALLOW, (ANY_CPU,), refused))
     rules.append(Rule("move_pages", ALLOW, (Test(0, 0),), refused))
     if allowed.shares_uid:
         rules.append(Rule("sched_setaffinity", ALLOW, (Test(0, 0),), refused))

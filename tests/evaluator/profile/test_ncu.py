@@ -1,0 +1,96 @@
+"""How ncu is called and believed, with a stand-in that copies a recorded file."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from campaigns.evaluator.contract import Source
+from campaigns.evaluator.profile import ncu
+from campaigns.profiles.ncu import read_raw
+from tests.campaigns.profiles.test_known_kernels import RECORDED
+from tests.evaluator.profile.standing_in import Open, counted, script, workplace
+
+TEXT = """
+__global__ void double_it(const float* x, float* y, int n) { y[0] = x[0]; }
+__global__ void once_more(float* y) {}
+extern "C" void solve(const float* x, float* y, int N) {}
+"""
+TRITON = "import triton\n@triton.jit\ndef rows(x):\n    pass\n\ndef run_kernel(x, y, N): ...\n"
+
+
+@pytest.fixture
+def look(tmp_path, monkeypatch):
+    """What is told of a source, where ncu does this."""
+
+    def run(does="cp said profile.csv", text=TEXT, backend="cuda", device="cuda:0"):
+        (tmp_path / "said").write_text(RECORDED.read_text())
+        program = script(tmp_path / "ncu", f'echo "$@" > calls\n{does}\n')
+        monkeypatch.setattr(ncu, "toolkit_program", lambda name: program)
+        monkeypatch.setattr(ncu, "nvcc", lambda: shutil.which("true"))
+        source = Source("kernel.cu", text)
+        with workplace(tmp_path, Open()) as place:
+            return counted(place, backend, device, source, "gpu__time_duration.sum", "a.sum")
+
+    return run
+
+
+def test_r23_it_counts_the_kernels_of_the_source_and_no_others(look, tmp_path):
+    found = look()
+    assert (found.tool, found.note, found.calls) == ("ncu", "", ncu.CALLS["cuda"])
+    assert len(read_raw(found.text, "said")) == 23
+    called = (tmp_path / "calls").read_text()
+    assert "--kernel-name-base function --kernel-name regex:^(double_it|once_more)$ " in called
+    assert "--csv --page raw --print-units base --log-file profile.csv " in called
+    assert "--clock-control none --cache-control all --profile-from-start off " in called
+    assert "--launch-count 48 --metrics gpu__time_duration.sum,a.sum ./program" in called
+
+
+def test_a_candidate_in_python_is_called_by_a_program_of_ours(look, tmp_path):
+    assert look(text=TRITON, backend="triton").calls == ncu.CALLS["triton"]
+    called = (tmp_path / "calls").read_text()
+    assert "regex:^(rows)$" in called
+    assert " -m campaigns.evaluator.profile.calls cuda:0 3" in called
+
+
+@pytest.mark.parametrize(
+    ("does", "words"),
+    [
+        ("echo ==ERROR== ERR_NVGPUCTRPERM - no; exit 1", "only an administrator"),
+        ("echo ==ERROR== LibraryNotLoaded; exit 1", "hides the device's counters"),
+        ("echo '==WARNING== No kernels were profiled.' > profile.csv", "no call launched a kernel"),
+        ("echo half a table > profile.csv; exit 3", "exit status 3: half a table"),
+        ("exit 0", "exit status 0: no message"),
+    ],
+)
+def test_it_says_why_nothing_was_counted(look, does, words):
+    found = look(does)
+    assert found.text == ""
+    assert words in found.note
+
+
+def test_a_table_that_is_cut_off_is_kept_and_told_by_its_reader(look):
+    found = look("head -c $(($(wc -c < said) * 2 / 3)) said > profile.csv")
+    with pytest.raises(ValueError, match="cut off"):
+        read_raw(found.text, "softmax")
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"text": 'extern "C" void solve(float* x) {}'}, "defines no kernel that could be told"),
+        ({"backend": "torch"}, "no profiler counts torch on cuda:0"),
+        ({"backend": "triton", "text": TRITON, "device": "cpu"}, "counts triton on cpu"),
+    ],
+)
+def test_what_it_cannot_count_is_told_and_not_tried(look, tmp_path, more, words):
+    assert words in look(**more).note
+    assert not (tmp_path / "calls").exists()
+
+
+def test_it_says_where_it_is_missing(look, monkeypatch, tmp_path):
+    monkeypatch.setattr(ncu, "toolkit_program", lambda name: None)
+    with workplace(tmp_path, Open()) as place:
+        found = counted(place, "cuda", "cuda:0", Source("kernel.cu", TEXT), "a.sum")
+    assert found.note == "ncu is not on this host; install NVIDIA Nsight Compute"
