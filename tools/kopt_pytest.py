@@ -87,8 +87,10 @@ class Server:
             source = path.read_text()
         except (OSError, UnicodeDecodeError) as error:
             raise NotJudged(f"{path}: {error}") from None
-        cases = self._get(f"campaigns/{campaign}/")["cases"]
-        body = {**_hypothesis(path, source), "evidence": cases, **said, "source": source}
+        known = self._get(f"campaigns/{campaign}/")
+        # What limits the incumbent has to be named where that was counted.
+        evidence = [*known["cases"], *(["limit"] if "limit" in known["evidence"] else [])]
+        body = {**_hypothesis(path, source), "evidence": evidence, **said, "source": source}
         handed = self._post(f"campaigns/{campaign}/candidates/", body)
         until = time.monotonic() + 60 * minutes
         number: int | None = handed["round"]

@@ -19,6 +19,7 @@ from campaigns.models import (
     Verdict,
     Webhook,
 )
+from campaigns.proposers.situation import facts_about
 from campaigns.records.campaigns import intake_of, result_of, target_of
 from campaigns.records.device_waits import no_worker_told
 from campaigns.records.findings import FoundLine, found_lines, policy_of, stored_policy
@@ -103,11 +104,12 @@ WholeCampaignSerializer = columns_of(
     "WholeCampaign",
     CampaignSerializer,
     "project target missing findings_policy own_kernels require_sanitizers intake baselines "
-    "no_worker",
+    "no_worker evidence",
     """With its target and what was agreed on at its beginning.
 
     project: whose members alone see it; "" where everybody does. no_worker: that no worker of its
-    platform is alive, and how one is started; "" where one is.
+    platform is alive, and how one is started; "" where one is. evidence: what a hypothesis may rest
+    on, a name → what was seen of the incumbent.
     """,
     project=Read(fields.CharField(), lambda c: str(project_of(WorkKind.CAMPAIGN, c.pk) or "")),
     target=Read(CaseTargetSerializer(many=True), lambda c: target_of(c).cases.values()),
@@ -122,6 +124,7 @@ WholeCampaignSerializer = columns_of(
     intake=Read(fields.DictField(child=fields.CharField()), lambda c: intake_of(c).stored),
     baselines=Read(BaselineSerializer(many=True), baseline_rows),
     no_worker=Read(fields.CharField(), no_worker_told),
+    evidence=Read(fields.DictField(child=fields.CharField()), facts_about),
 )
 CampaignFindingsSerializer = columns_of(
     "CampaignFindings",

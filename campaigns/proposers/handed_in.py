@@ -11,7 +11,7 @@ from django.utils.text import slugify
 from campaigns.evaluator.contract import Source
 from campaigns.evaluator.contract.programs import TUNING, is_tuning
 from campaigns.proposers.base import Hypothesis, MetricDirection
-from campaigns.proposers.evidence import cites_profile
+from campaigns.proposers.evidence import cites_profile, is_counter
 from campaigns.rules.search_log import SearchLogRefused, SearchStep, read_search_log
 from campaigns.rules.verdict.buckets import Bucket
 
@@ -130,18 +130,26 @@ def _require_evidence(named: Iterable[str], facts: Mapping[str, str]) -> None:
     """What is named is known, and of a profile at least one (R27, law 4)."""
     for name in named:
         if name not in facts:
-            raise SubmissionRefused("evidence", f"{name!r:.100}; accepted: {', '.join(facts)}")
+            raise SubmissionRefused("evidence", f"{name!r:.100}; accepted: {_listed(facts)}")
     counted = [name for name in facts if cites_profile(name)]
     if counted and not any(map(cites_profile, named)):
-        words = "the incumbent was profiled, so name a finding or a metric of it"
-        raise SubmissionRefused("evidence", f"{words}; accepted: {', '.join(counted)}")
+        words = "the incumbent was profiled, so name a finding or a counter of it"
+        raise SubmissionRefused("evidence", f"{words}; accepted: {_listed(counted)}")
+
+
+def _listed(names: Iterable[str]) -> str:
+    """What may be named; of many counters how one is."""
+    told = [name for name in names if not is_counter(name)]
+    counters = [name for name in names if is_counter(name)]
+    more = [f"{counters[0]} and {len(counters) - 1} other counters"] if counters else []
+    return ", ".join((*told, *more))
 
 
 def _require_whole(handed: HandedIn, facts: Mapping[str, str]) -> None:
     """Every field that is needed is there, and is text where it has to be."""
     _require_texts(handed)
     needed = {
-        "evidence": f"is needed; accepted: one or more of {', '.join(facts)}",
+        "evidence": f"is needed; accepted: one or more of {_listed(facts)}",
         "direction": f"is needed; accepted: {', '.join(MetricDirection)}",
         "source": "is needed, as text",
     }

@@ -15,11 +15,12 @@ from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.evaluator.judge.progress import Aids, Work
 from campaigns.evaluator.service.notices import forecast
 
+EXPLAIN = "campaigns.evaluator.screen.explain"
 BESIDE = {
     "stream": "campaigns.evaluator.screen.serve",
-    "sanitize": "campaigns.evaluator.screen.watched",
-    "counters": "campaigns.evaluator.screen.watched",
-    "read_code": "campaigns.evaluator.machine_code.ask",
+    "sanitize": EXPLAIN,
+    "counters": EXPLAIN,
+    "read_code": EXPLAIN,
 }
 
 

@@ -21,6 +21,7 @@ from campaigns.profiles.pattern import KernelWork
 from campaigns.profiles.reading import read_profile
 from campaigns.records.explained.profiles import is_product
 from campaigns.records.target.device_limits import card_of
+from campaigns.rules.wording import share
 from campaigns.steps.measuring.explain import count_kernels
 from knowledge.lookup.listing import platform_named
 from knowledge.specs.cited import UNKNOWN, Cited
@@ -196,7 +197,9 @@ def _told(profile: KernelProfile, kind: Classified, found: Found) -> str:
         numbers = ", ".join(
             f"{name} {_shown(name, value, profile)}" for name, value in one.evidence.items()
         )
-        at_most = "" if one.share is None else f"; at most {one.share:.0%} of the time (estimate)"
+        at_most = (
+            "" if one.share is None else f"; at most {share(one.share)} of the time (estimate)"
+        )
         lines.append(f"  - {one.name} ({one.confidence}): {one.words}{at_most}")
         lines.append(f"    {numbers}; try {', '.join(one.strategies)}")
     if profile.vendor is Vendor.CPU:
@@ -205,7 +208,7 @@ def _told(profile: KernelProfile, kind: Classified, found: Found) -> str:
             f"  {name} {_shown(name, value, profile)}" for name, value in profile.values.items()
         ]
     lines += [
-        f"  {line.share:.0%} of the stalls at {line.source or '?'}: {line.instruction}"
+        f"  {share(line.share)} of the stalls at {line.source or '?'}: {line.instruction}"
         for line in profile.lines[:HOTTEST]
     ]
     lines += [f"  no number: {name} is {text!r}" for name, text in profile.odd.items()]

@@ -184,7 +184,7 @@ def test_a_candidate_is_counted_and_told_as_from_a_file(counting, capsys, tmp_pa
     call_command("profile", *words, "--save", str(file))
     said = capsys.readouterr().out
     assert said.startswith("ncu, big, 1 calls\n")
-    assert "bank_conflicts (sure): 93% of the passes" in said
+    assert "bank_conflicts (sure): 93 % of the passes" in said
     assert len(answer(capsys, "read", file)) == 23
     found = answer(capsys, *words)
     assert (found["tool"], found["kernels"][0]["launches"]) == ("ncu", 1)

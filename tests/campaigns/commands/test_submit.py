@@ -87,7 +87,8 @@ def test_it_hands_in_a_candidate(
         "words": "It is tried next.",
     }
     assert (made.text, made.file_name) == ("time 50\n", "v0.cpp")
-    assert [line.partition(":")[0] for line in made.hypothesis["evidence"]] == ["one", "two"]
+    rests_on = [line.partition(":")[0] for line in made.hypothesis["evidence"]]
+    assert rests_on == ["one", "two", "machine code"]
 
 
 def test_r35_it_says_where_the_idea_was_looked_for(
