@@ -208,7 +208,7 @@ def _told(profile: KernelProfile, kind: Classified, found: Found) -> str:
             f"  {name} {_shown(name, value, profile)}" for name, value in profile.values.items()
         ]
     lines += [
-        f"  {share(line.share)} of the stalls at {line.source or '?'}: {line.instruction}"
+        f"  {100 * line.share:.0f} % of the stalls at {line.source or '?'}: {line.instruction}"
         for line in profile.lines[:HOTTEST]
     ]
     lines += [f"  no number: {name} is {text!r}" for name, text in profile.odd.items()]

@@ -74,7 +74,7 @@ def test_r25_a_platform_says_what_amds_counters_are_shares_of(capsys):
 
 def test_a_thread_trace_shows_where_waves_wait(capsys):
     call_command("profile", "read", str(FOLDER / "stats.csv"))
-    assert "87% of the stalls at gemm.hip:21: s_waitcnt vmcnt(0)" in capsys.readouterr().out
+    assert "87 % of the stalls at gemm.hip:21: s_waitcnt vmcnt(0)" in capsys.readouterr().out
 
 
 def test_what_perf_wrote_is_shown_without_a_class(capsys, tmp_path):
