@@ -20,7 +20,7 @@ class Drifting(cast.Judge):
 
     def evaluate(self, job, beat=None):
         found = super().evaluate(job, beat)
-        if job.read_code:
+        if job.read_code or job.counters:
             return found
         seen = tuple(
             Moment("one", block, others=0.1, load=1.0 + block, pressure=0.02) for block in range(6)
