@@ -1,14 +1,13 @@
 """The program that a profiler watches for a candidate in Python: it makes a few calls.
 
-Started as `python -m`, in the folder of a runner that is locked, on what `run` has left there. The
-first call compiles and is not counted.
+Run in the folder of a runner that is locked, on what `ncu` has left there. The first call compiles
+and is not counted.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from campaigns.evaluator.sanitizers.harness import INPUTS
 LAYOUT = "layout.pickle"
 
 
-def main(device: str, calls: int) -> None:
+def main(device: str, calls: str) -> None:
     import torch
 
     # Ours: written before any of the candidate's code ran here.
@@ -38,13 +37,9 @@ def main(device: str, calls: int) -> None:
     run(**given)
     torch.cuda.synchronize()
     torch.cuda.profiler.start()
-    for _ in range(calls):
+    for _ in range(int(calls)):
         run(**given)
     torch.cuda.synchronize()
     torch.cuda.profiler.stop()
     # What it has started may still wait for work, and nothing of it is undone.
     os._exit(0)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from campaigns.evaluator.backends import cuda
 from campaigns.evaluator.builds.compile import compile_or_fail
 from campaigns.evaluator.contract import backends
 from campaigns.evaluator.contract.errors import Unsupported
 from campaigns.evaluator.contract.programs import NCU, nvcc, toolkit_program
-from campaigns.evaluator.profile import calls
+from campaigns.evaluator.profile import calls, started
 from campaigns.evaluator.profile.profiler import Profiler
 from campaigns.evaluator.sanitizers import harness
 from campaigns.evaluator.sanitizers.run import Subject
@@ -77,11 +76,9 @@ def _cuda_program(subject: Subject) -> list[str]:
 
 def _python_program(subject: Subject) -> list[str]:
     (subject.place.folder / calls.LAYOUT).write_bytes(pickle.dumps(subject.layout))
-    return [sys.executable, "-m", calls.__name__, subject.job.device, str(CALLS["triton"])]
+    told = [subject.job.device, str(CALLS["triton"])]
+    return [sys.executable, started.__file__, "calls", *told]
 
 
 PROGRAMS = {"cuda": _cuda_program, "triton": _python_program}
-PACKAGES = Path(__file__).parents[3]
-PROFILER = Profiler(
-    NCU, "cuda", CALLS, missing, command, LOG, refusal, {"PYTHONPATH": str(PACKAGES)}
-)
+PROFILER = Profiler(NCU, "cuda", CALLS, missing, command, LOG, refusal)

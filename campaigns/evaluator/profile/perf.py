@@ -15,7 +15,7 @@ import sys
 from campaigns.evaluator.builds.compile import compile_or_fail
 from campaigns.evaluator.contract.errors import Unsupported
 from campaigns.evaluator.contract.programs import CPP_BUILD, PERF, cpp_compiler
-from campaigns.evaluator.profile import sealed
+from campaigns.evaluator.profile import started
 from campaigns.evaluator.profile.profiler import Profiler
 from campaigns.evaluator.sanitizers import harness
 from campaigns.evaluator.sanitizers.run import Subject
@@ -48,7 +48,7 @@ def command(subject: Subject) -> list[str]:
     return [
         *(perf, "stat", "-x", ",", "-o", LOG, "-e", events),
         *("--delay=-1", f"--control=fifo:{harness.TELL},{harness.HEARD}", "--"),
-        *(sys.executable, sealed.__file__, "./program"),
+        *(sys.executable, started.__file__, "sealed", "./program"),
     ]
 
 

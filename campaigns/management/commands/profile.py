@@ -13,6 +13,7 @@ from campaigns.management.base_command import ExitCode, Exits, Verb, argument
 from campaigns.management.one_file import FILE, OneFileCommand, whole_above_zero
 from campaigns.profiles.amd import Card
 from campaigns.profiles.classify import Classified, classify
+from campaigns.profiles.collect import commands
 from campaigns.profiles.files import read_files
 from campaigns.profiles.findings import ProfileFinding, findings
 from campaigns.profiles.kernel_profile import KernelProfile, ProfileError, Vendor, one_of
@@ -72,6 +73,16 @@ class Command(OneFileCommand):
                 self.count,
                 (*FILE, LEAST, METRIC, SAVE),
             ),
+            Verb(
+                "commands",
+                "print what collects the counters on another host, for `profile read` to read",
+                self.commands,
+                (
+                    argument("vendor", choices=[Vendor.NVIDIA.value, Vendor.AMD.value]),
+                    argument("kernel", help="its name, as the source has it"),
+                    argument("program", nargs="+", help="and its arguments"),
+                ),
+            ),
         )
 
     def read(
@@ -96,6 +107,10 @@ class Command(OneFileCommand):
         lines = [f"  {one.citation}" for one in cited]
         facts = [_facts(*each) | ({"cited": lines} if lines else {}) for each in looked]
         self.emit(facts, "\n".join([told, *lines]))
+
+    def commands(self, *, vendor: str, kernel: str, program: list[str]) -> None:
+        found = commands(Vendor(vendor), kernel, program)
+        self.emit(list(found), "\n".join(found))
 
     def count(
         self,

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
+import struct
+import subprocess
+import sys
+from dataclasses import replace
 
 import pytest
 
 from campaigns.evaluator.contract import Source
-from campaigns.evaluator.profile import ncu
+from campaigns.evaluator.contract.layout import Plain, ScalarArg, lay_out
+from campaigns.evaluator.profile import calls, ncu, started
+from campaigns.evaluator.sanitizers import harness
 from campaigns.profiles.ncu import read_raw
-from tests.campaigns.profiles.test_known_kernels import RECORDED
+from tests.campaigns.profiles import RECORDED
 from tests.evaluator.profile.standing_in import Open, counted, script, workplace
 
 TEXT = """
@@ -51,7 +58,7 @@ def test_a_candidate_in_python_is_called_by_a_program_of_ours(look, tmp_path):
     assert look(text=TRITON, backend="triton").calls == ncu.CALLS["triton"]
     called = (tmp_path / "calls").read_text()
     assert "regex:^(rows)$" in called
-    assert " -m campaigns.evaluator.profile.calls cuda:0 3" in called
+    assert "/profile/started.py calls cuda:0 3" in called
 
 
 @pytest.mark.parametrize(
@@ -94,3 +101,17 @@ def test_it_says_where_it_is_missing(look, monkeypatch, tmp_path):
     with workplace(tmp_path, Open()) as place:
         found = counted(place, "cuda", "cuda:0", Source("kernel.cu", TEXT), "a.sum")
     assert found.note == "ncu is not on this host; install NVIDIA Nsight Compute"
+
+
+def test_the_program_for_python_finds_all_that_it_needs_by_its_path(tmp_path):
+    """It calls the candidate on the inputs; without a card it ends where that is asked for."""
+    text = "def run_kernel(x, y, N):\n    y.copy_(2 * x)\n    open('saw', 'w').write(str(y.tolist()))\n"
+    (tmp_path / "candidate.py").write_text(text)
+    x = Plain("x", "float32", (2,), output=False)
+    layout = lay_out([x, replace(x, name="y", output=True), ScalarArg("N", 2)])
+    (tmp_path / calls.LAYOUT).write_bytes(pickle.dumps(layout))
+    (tmp_path / harness.INPUTS).write_bytes(struct.pack("4f", 1, 2, 0, 0))
+    command = [sys.executable, started.__file__, "calls", "cpu", "1"]
+    ended = subprocess.run(command, cwd=tmp_path, env={}, capture_output=True, check=False)
+    assert (tmp_path / "saw").read_text() == "[2.0, 4.0]"
+    assert ended.returncode == 1

@@ -53,7 +53,7 @@ def test_it_counts_user_code_of_the_calls_alone(look, tmp_path):
     called = (tmp_path / "calls").read_text()
     assert "stat -x , -o perf.csv -e cycles:u,instructions:u,cache-references:u," in called
     assert "--delay=-1 --control=fifo:tell,heard -- " in called
-    assert re.search(r"python\S* \S+/profile/sealed\.py \./program$", called)
+    assert re.search(r"python\S* \S+/profile/started\.py sealed \./program$", called)
     assert lock.opened == [True]
 
 

@@ -1,0 +1,50 @@
+"""Commands that collect what the rules read, for a host that kopt does not run on.
+
+Options are those of "Nsight Compute CLI" and of ROCm's pages "Using rocprofv3" and "Using thread
+trace". AMD's were run on no card.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+
+from campaigns.profiles import amd
+from campaigns.profiles.kernel_profile import Vendor
+from campaigns.profiles.metrics import DEFAULT_COUNTERS
+
+# A block of an AMD card counts few things at once; more than four of L2's in one run hung gfx942.
+PASS_COUNTERS, L2 = 4, "TCC_"
+# Formulas of other counters, that `amd.FORMULAS` has as well.
+DERIVED = ("FETCH_SIZE", "WRITE_SIZE", "L2CacheHit")
+# Large enough for a kernel of some milliseconds; one compute unit of each traced engine.
+TRACE = ("--att", "--att-target-cu", "1", "--att-buffer-size", "0x6000000")
+
+
+def commands(vendor: Vendor, kernel: str, program: Sequence[str]) -> tuple[str, ...]:
+    """One a line of a shell. kernel: its name as the source has it. ValueError for a CPU."""
+    if vendor is Vendor.NVIDIA:
+        only = ("--kernel-name-base", "function", "--kernel-name", f"regex:^{re.escape(kernel)}$")
+        counted = ("--metrics", ",".join(DEFAULT_COUNTERS))
+        told = ("--csv", "--page", "raw", "--print-units", "base", "--log-file", "profile.csv")
+        as_is = ("--clock-control", "none", "--launch-count", "3")
+        return (shlex.join(("ncu", *told, *only, *as_is, *counted, *program)),)
+    if vendor is not Vendor.AMD:
+        raise ValueError(f"vendor: {vendor}; accepted: {Vendor.NVIDIA}, {Vendor.AMD}")
+    only = ("--kernel-include-regex", f"^{re.escape(kernel)}", "--kernel-iteration-range", "[1-3]")
+    passes = [("--pmc", *names, "--output-format", "csv") for names in _passes()]
+    return tuple(
+        shlex.join(("rocprofv3", *what, *only, "-d", f"pass_{n}", "--", *program))
+        for n, what in enumerate((*passes, TRACE), 1)
+    )
+
+
+def _passes() -> list[tuple[str, ...]]:
+    names = [name for name in amd.DEFAULT_COUNTERS if name not in DERIVED]
+    groups = [[n for n in names if n.startswith(L2) is of_l2] for of_l2 in (False, True)]
+    return [
+        tuple(group[at : at + PASS_COUNTERS])
+        for group in groups
+        for at in range(0, len(group), PASS_COUNTERS)
+    ]
