@@ -122,8 +122,9 @@ class Situation:
     directions: strategies that a stagnation review named since the last gain, the most different
     first; empty without one. limits: of the chip, as far as known. element_bytes: the size of what
     the kernel works on, at least. product: where it multiplies matrices, what is known of that.
-    pointed: what the incumbent's profile points at. lessons: what the campaign was told to read, in
-    words. learned: what experience recommends, best first. spent: what it says did not work.
+    pointed: what the incumbent's profile points at. suited: what proposers may call strategies that
+    are for its class, where that was counted. lessons: what it was told to read, in words.
+    learned: what experience recommends, best first. spent: what it says did not work.
     """
 
     problem: str
@@ -138,6 +139,7 @@ class Situation:
     classes: tuple[str, ...] = ()
     directions: tuple[str, ...] = ()
     pointed: tuple[Pointed, ...] = ()
+    suited: frozenset[str] = frozenset()
     lessons: str = ""
     learned: tuple[Advice, ...] = ()
     limits: DeviceLimits = NO_LIMITS

@@ -19,6 +19,7 @@ from campaigns.records.submissions import waiting_in
 from campaigns.records.target.device_limits import device_limits, product_of
 from campaigns.rules.verdict.decision import UNJUDGED, Reason, VerdictWord
 from campaigns.spaces.find import ELEMENT_BYTES
+from knowledge.experience.catalogue.applies import UNDECIDED, is_for
 from knowledge.models import Strategy
 
 
@@ -30,6 +31,7 @@ def situation_of(campaign: Campaign) -> Situation:
     evidence, review = evidence_of(campaign), Review.objects.filter(campaign=campaign).last()
     # What the last stagnation review named counts until something is accepted (R48).
     named = review.directions if review and incumbent.round.number <= review.after else ()
+    facts = read_facts(evidence.facts if evidence else {})
     return Situation(
         problem=campaign.problem.slug,
         op=campaign.problem.op,
@@ -39,7 +41,8 @@ def situation_of(campaign: Campaign) -> Situation:
         device_kind=campaign.platform.kind,
         history=_history(campaign),
         evidence=evidence.facts if evidence else {},
-        pointed=_pointed(read_facts(evidence.facts if evidence else {})),
+        pointed=_pointed(facts),
+        suited=_suited(facts, campaign.backend),
         seed=campaign.seed + campaign.rounds.count(),
         classes=tuple(filter(None, dict.fromkeys(classes_by_case(campaign.case_rows).values()))),
         directions=tuple(way["strategy"] for way in named),
@@ -79,6 +82,24 @@ def _pointed(facts: Facts) -> tuple[Pointed, ...]:
             trust=trust.get(one.name) if cites.startswith(FINDING) else None,
         )
         for cites, one in pointers.items()
+    )
+
+
+def _suited(facts: Facts, backend: str) -> frozenset[str]:
+    """Every name of the strategies that are for what limits the incumbent, where that was counted.
+
+    A class that says nothing suits none more than another.
+    """
+    limits = facts.profile.limits if facts.profile else ()
+    told = [limit for limit in limits if limit not in UNDECIDED]
+    if not told:
+        return frozenset()
+    rows = Strategy.objects.filter(backend__in=("", backend)).exclude(limits=[])
+    return frozenset(
+        name
+        for row in rows
+        if any(is_for(row.limits, limit) for limit in told)
+        for name in (row.slug, *row.aliases, *row.recipes)
     )
 
 

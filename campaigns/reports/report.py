@@ -17,6 +17,7 @@ from django.utils.safestring import mark_safe
 from campaigns.models import Campaign, Candidate, Event, Standing
 from campaigns.records.campaigns import intake_of
 from campaigns.records.evaluations import machine_code_of, report_of
+from campaigns.records.explained.profiles import profile_of
 from campaigns.records.findings import found_lines
 from campaigns.records.target.ceilings import pitfalls_of
 from campaigns.records.target.target_drift import drift_of
@@ -83,6 +84,7 @@ def report_context(
         "attributions": attributions_of(report),
         "copies": copies_of(sheet),
         "code": machine_code_of(best.candidate) if best else None,
+        "profiled": profile_of(best.candidate, campaign) if best else None,
         "audit": audit_of(sheet),
         "baselines": baseline_rows(campaign),
         "trend": trend_of(sheet, rows),

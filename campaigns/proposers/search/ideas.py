@@ -79,14 +79,15 @@ class Idea:
     candidates: tuple[Variant, ...]
     category: Category
     rank: IdeaRank = IdeaRank.OWN
+    is_suited: bool = False
     follows: tuple[str, ...] = ()
     cites: tuple[str, ...] = ()
     sweep: SweepPlan | None = None
 
     @property
-    def order(self) -> tuple[int, float, str]:
-        """The largest is tried first."""
-        return self.rank, self.expected, self.strategy
+    def order(self) -> tuple[int, bool, float, str]:
+        """The largest is tried first: what suits the class goes before the rest of its rank."""
+        return self.rank, self.is_suited, self.expected, self.strategy
 
     def draft(self, facts: Facts) -> Draft:
         """The round to propose, with the numbers it rests on (R27)."""
@@ -152,6 +153,7 @@ def pointed_at(idea: Idea, situation: Situation) -> Idea:
     A finding that was followed often and never paid gives none (R26).
     """
     found = [one for one in situation.pointed if idea.strategy in one.names]
+    idea = replace(idea, is_suited=idea.strategy in situation.suited)
     if not found:
         return idea
     trusted = not all(one.trust and one.trust.is_lost for one in found)
