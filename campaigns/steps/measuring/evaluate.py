@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import statistics
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -177,12 +178,13 @@ def _trial(
     report = context.service.evaluate(job, beat)
     if report.outcome is not Outcome.PASSED:
         return report
+    begun = time.monotonic()
     if evaluation.traits.sanitizes:
         report = replace(report, sanitized=sanitize(job, context.service, beat))
     if evaluation.traits.reads_code:
         report = replace(report, machine_code=read_code(job, context.service, beat))
         report = replace(report, profile=count_kernels(job, report, context.service, beat))
-    return report
+    return replace(report, wall_s={**report.wall_s, "explained": time.monotonic() - begun})
 
 
 # Kind → how it is run; all others are one trial of one candidate.
