@@ -101,7 +101,9 @@ class ProfileFact:
         parts = " and ".join(one.words for one in (self.first, self.second) if one)
         limit = f"{self.limit.words}{f' ({parts})' if parts else ''}"
         whose = f"{self.kernel} on {self.case}"
-        found = {LIMIT: f"{whose}: limited by {limit}: {self.why}"}
+        found = {}
+        if self.limit is not Bottleneck.UNKNOWN:
+            found[LIMIT] = f"{whose}: limited by {limit}: {self.why}"
         for one in self.findings:
             most = f", at most {share(one.share)} of its time" if one.share is not None else ""
             found[f"{FINDING}{one.name}"] = f"{whose}: {one.words}{most}"
@@ -156,7 +158,8 @@ class Facts:
     def sentences(self) -> tuple[str, ...]:
         """What limits it, where that was counted; then its cases, furthest from its floor first."""
         ranked = sorted(self.cases, key=lambda case: 1.0 if case.share is None else case.share)
-        counted = (self.profile.sentences[LIMIT],) if self.profile else ()
+        seen = self.profile.sentences if self.profile else {}
+        counted = (seen[LIMIT],) if LIMIT in seen else ()
         return (*counted, *(case.sentence() for case in ranked)) or (NOTHING,)
 
     @property

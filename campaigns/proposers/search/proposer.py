@@ -55,7 +55,8 @@ def search_log(situation: Situation, open_strategies: Iterable[str]) -> tuple[Se
 def _steps(situation: Situation, fitting: list[str]) -> Iterator[tuple[SearchSource, str, str]]:
     where = f"{situation.op} in {situation.backend}"
     profile = read_facts(situation.evidence).profile
-    counted = [profile.sentences[LIMIT]] if profile else []
+    seen = profile.sentences if profile else {}
+    counted = [seen[LIMIT]] if LIMIT in seen else []
     counted += [
         f"{one.words} ({one.trust.words})" if one.trust else one.words for one in situation.pointed
     ]
