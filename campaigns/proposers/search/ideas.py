@@ -22,7 +22,7 @@ from campaigns.proposers.base import (
     Values,
     Variant,
 )
-from campaigns.proposers.evidence import LIMIT, Facts, read_facts
+from campaigns.proposers.evidence import LIMIT, Facts, cites_profile, read_facts
 from campaigns.proposers.recipes.base import recipes
 from campaigns.rules.verdict.buckets import Bucket
 from campaigns.spaces.find import space_of
@@ -150,14 +150,16 @@ def advised(idea: Idea, situation: Situation) -> Idea | None:
 def pointed_at(idea: Idea, situation: Situation) -> Idea:
     """The idea with what the incumbent's profile shows for it, and the place that this gives it.
 
-    A finding that was followed often and never paid gives none (R26).
+    A finding that was followed often and never paid gives none (R26), nor does a target that the
+    machine code misses: it says what is there, and not what that costs.
     """
     found = [one for one in situation.pointed if idea.strategy in one.names]
     idea = replace(idea, is_suited=idea.strategy in situation.suited)
     if not found:
         return idea
-    trusted = not all(one.trust and one.trust.is_lost for one in found)
-    raised = trusted and idea.rank is not IdeaRank.SPENT
+    counted = [one for one in found if cites_profile(one.cites)]
+    trusted = not all(one.trust and one.trust.is_lost for one in counted)
+    raised = bool(counted) and trusted and idea.rank is not IdeaRank.SPENT
     rank = max(idea.rank, IdeaRank.POINTED) if raised else idea.rank
     return replace(idea, rank=IdeaRank(rank), cites=tuple(one.cites for one in found))
 

@@ -62,8 +62,9 @@ def test_r27_targets_that_the_code_misses_can_be_cited_without_a_profile():
     situation = replace(
         start(),
         evidence=facts,
-        pointed=(Pointed("code:calls", "machine code: 2 calls", frozenset({ADVICE})),),
+        pointed=(Pointed("code:calls", "machine code: 2 calls", frozenset({"cpp.vector_exp"})),),
     )
     found = first(situation)
-    assert (found.strategy, found.cites) == (ADVICE, ("code:calls",))
+    # It is the first anyhow: what code says raises nothing.
+    assert (found.strategy, found.cites) == (first(start()).strategy, ("code:calls",))
     assert found.evidence[0] == "machine code: 2 calls of library functions"
