@@ -8,8 +8,10 @@ from dataclasses import replace
 from django.urls import reverse
 
 from campaigns.models import Campaign, Evaluation, Round
+from campaigns.profiles.isa import isa_targets
 from campaigns.records.campaigns import result_of, stored_result, target_of
 from campaigns.records.evaluations import legs_of, report_of
+from campaigns.records.explained.profiles import Explained, explained, multiplies
 from campaigns.records.judged_rounds import standard_of
 from campaigns.reports.comparison.sections import (
     UNPAIRED,
@@ -22,6 +24,7 @@ from campaigns.reports.comparison.sections import (
     rows_between,
 )
 from campaigns.reports.diff import diff
+from campaigns.reports.kernel.profile_sheet import profile_sheet
 from campaigns.reports.rows import RoundRow, some_rows
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.chained import chained, inverse
@@ -58,6 +61,7 @@ def compare_rounds(campaign: Campaign, rounds: Sequence[Round]) -> SideBySide:
         others=others,
         sections=(
             Section("Hypothesis and verdict", rows_between([dict(_texts(row)) for row in rows])),
+            Section("What limits it", rows_between(_limits(campaign, rows))),
             Section("Settings and surroundings", rows_between([*map(_environment, rows)])),
         ),
         cases=tuple(
@@ -77,6 +81,25 @@ def compare_rounds(campaign: Campaign, rounds: Sequence[Round]) -> SideBySide:
 def _column(campaign: Campaign, row: RoundRow) -> Column:
     href = reverse("round", args=[campaign.pk, row.number])
     return Column(row.number, f"round {row.number}", row.title, href, row.word)
+
+
+def _limits(campaign: Campaign, rows: Sequence[RoundRow]) -> list[dict[str, str]]:
+    """Class, findings, counters and machine code of each; "" where nothing was read."""
+    read = explained(campaign, [row.round.chosen_id for row in rows if row.round.chosen_id])
+    return [_why(read.get(row.round.chosen_id or 0, Explained()), campaign) for row in rows]
+
+
+def _why(found: Explained, campaign: Campaign) -> dict[str, str]:
+    told: dict[str, str] = {}
+    if profiled := found.profiled:
+        told["class"] = profiled.limit.words
+        told["findings"] = "; ".join(one.words for one in profiled.findings)
+        sheet = profile_sheet(profiled, campaign)
+        told |= {row.name: row.value for row in (*sheet.bars, *sheet.memory, *sheet.occupancy)}
+    if found.code:
+        targets = isa_targets(found.code.functions, multiplies=multiplies(campaign))
+        told |= {f"machine code, {one.name}": one.sentence for one in targets}
+    return told
 
 
 def _environment(row: RoundRow) -> dict[str, str]:

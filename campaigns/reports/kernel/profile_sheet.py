@@ -13,7 +13,7 @@ from campaigns.profiles.metrics import REGISTRIES, metric_of, metric_words
 from campaigns.profiles.reading import MovedBytes, Profiled
 from campaigns.records.campaigns import target_of
 from campaigns.records.explained.profiles import moved_in
-from campaigns.rules.wording import digits, signed
+from campaigns.rules.wording import amount, digits, signed
 from knowledge.specs.cited import Cited
 
 # What each part of a card does of what it could.
@@ -158,9 +158,10 @@ def _stalls(main: KernelProfile, other: KernelProfile | None) -> tuple[MetricRow
 def _worded(value: float, unit: Unit) -> str:
     if unit is Unit.PERCENT:
         return f"{value:.3g} %"
-    if unit is Unit.COUNT and value == int(value):
-        return f"{value:,.0f}"
-    return f"{digits(value)}{f' {unit}' if unit else ''}"
+    if unit is Unit.BYTES:
+        return amount(value, "B")
+    number = f"{value:,.0f}" if value == int(value) else digits(value)
+    return f"{number}{f' {unit}' if unit else ''}"
 
 
 def _change(before: float, value: float, unit: Unit) -> str:

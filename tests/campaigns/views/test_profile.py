@@ -93,3 +93,12 @@ def test_r31_machine_code_has_targets_resources_and_lines(page, sample):
     assert "What changed since round 1" in html
     assert f"{reverse('round_source', args=[sample.pk, 2])}#L" in html
     assert "LDG.E" in html
+
+
+def test_a_comparison_tells_what_limits_each(page, sample):
+    html = page.get(reverse("compare", args=[sample.pk, 1, 2])).content.decode()
+    found = html[html.index("What limits it") :]
+    assert "mixed: compute alu and memory dram" in found
+    assert "it has 64 of the blocks that 132 SMs need" in found
+    assert "202 MB" in found
+    assert "sm_pct" in found
