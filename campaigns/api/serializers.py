@@ -22,6 +22,7 @@ from campaigns.models import (
 from campaigns.proposers.situation import facts_about
 from campaigns.records.campaigns import intake_of, result_of, target_of
 from campaigns.records.device_waits import no_worker_told
+from campaigns.records.explained.profiles import ProfileValue, profile_value
 from campaigns.records.findings import FoundLine, found_lines, policy_of, stored_policy
 from campaigns.records.rounds import StoredHypothesis, hypothesis_of
 from campaigns.records.values import (
@@ -59,6 +60,7 @@ BaselineSerializer = shape_of(
     "baseline=kind name evaluation beside_round=beside beside_best=is_best outcome why timer "
     "time_us kernel_us gain cases copied note",
 )
+ProfileSerializer = shape_of("Profile", ProfileValue)
 FindingSerializer = shape_of("Finding", FoundLine)
 FoundInSerializer = shape_of(
     "FoundIn", CandidateValue, "ordinal label file=file_name chosen findings"
@@ -173,13 +175,14 @@ CandidateSerializer = columns_of(
 WholeCandidateSerializer = columns_of(
     "WholeCandidate",
     CandidateSerializer,
-    "source findings",
-    "With its source, as it was handed in, and what is to be checked in it.",
+    "source findings profile",
+    "With its source, as it was handed in, what is to be checked in it, what was counted of it.",
     source=fields.CharField(source="text"),
     findings=Read(
         FindingSerializer(many=True, allow_null=True),
         lambda row: found_lines(row, row.round.campaign),
     ),
+    profile=Read(ProfileSerializer(allow_null=True), profile_value),
 )
 VerdictSerializer = columns_of(
     "Verdict",

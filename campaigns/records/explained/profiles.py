@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
@@ -108,6 +108,41 @@ def explained(campaign: Campaign, candidates: Iterable[int]) -> dict[int, Explai
         code = machine_code_in(evaluations)
         found[key] = Explained(profiled, code, stored.note if stored else "")
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileValue:
+    """What was counted of a candidate, as data; note: why nothing was.
+
+    limit: the class in words, why: in numbers; findings: name → words. counters: by the names that
+    a hypothesis cites, in their units (docs/profiles.md).
+    """
+
+    tool: str
+    case: str
+    kernel: str
+    limit: str
+    why: str
+    findings: Mapping[str, str]
+    counters: Mapping[str, float]
+    note: str
+
+
+def profile_value(candidate: Candidate) -> ProfileValue | None:
+    """None where nobody tried to count."""
+    rows = candidate.evaluations.filter(kind__in=CODE_IS_READ).order_by("-pk")
+    stored = stored_profile(rows)
+    if stored is None:
+        return None
+    found = profiled_in(stored, candidate.round.campaign)
+    if found is None:
+        note = stored.note or "what was stored is no profile"
+        return ProfileValue(stored.tool, stored.case, "", "", "", {}, {}, note)
+    told = {one.name: one.words for one in found.findings}
+    limit, main = found.limit, found.main
+    return ProfileValue(
+        found.tool, found.case, main.kernel, limit.words, limit.why, told, main.values, ""
+    )
 
 
 def moved_in(found: Profiled, campaign: Campaign) -> MovedBytes | None:

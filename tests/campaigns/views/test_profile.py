@@ -102,3 +102,17 @@ def test_a_comparison_tells_what_limits_each(page, sample):
     assert "it has 64 of the blocks that 132 SMs need" in found
     assert "202 MB" in found
     assert "sm_pct" in found
+
+
+def test_programs_read_the_same(page, sample, running):
+    def profile(number):
+        chosen = sample.rounds.get(number=number).chosen_id
+        return page.get(f"/api/v1/candidates/{chosen}/").json()["profile"]
+
+    found = profile(1)
+    assert found["limit"] == "launch"
+    assert next(iter(found["findings"])) == "small_grid"
+    assert found["counters"]["grid"] == 64
+    assert profile(4) is None
+    evidence = page.get(f"/api/v1/campaigns/{running.pk}/").json()["evidence"]
+    assert {"1024x1024", "limit", "metric:dram_pct"} <= set(evidence)
