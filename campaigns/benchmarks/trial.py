@@ -1,7 +1,8 @@
 """What a verdict costs: the seconds of a trial by phase, for a right and for a wrong kernel.
 
 Every trial is an evaluation of the shipped softmax's v0 by a service that runs already: alone,
-against itself with the looks of a campaign, and wrong by 1 % everywhere.
+against itself with the looks of a campaign, and wrong by 1 % everywhere. Beside them stands what
+it costs to count the same kernel with a profiler, as is done once for each that is kept.
 """
 
 from __future__ import annotations
@@ -26,14 +27,16 @@ from campaigns.benchmarks.harness import (
 )
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
-from campaigns.devices.passport import v0_job
-from campaigns.evaluator.contract import Job, Outcome, Phase, backends
+from campaigns.devices.passport import Measurer, v0_job
+from campaigns.evaluator.contract import Job, Outcome, Phase, Report, backends
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.shipped import problem_folder
 from campaigns.steps.lifecycle.create_campaign import protocol_for
+from campaigns.steps.measuring.explain import count_kernels
 
 PROBLEM, TRIES = "softmax", 3
 ALONE, AGAINST, WRONG = "alone", "against an incumbent", "a wrong kernel"
+COUNTED = "its profile"
 # What a backend's v0 writes in the end, and the same with answers that are 1 % too large.
 SPOILT = {
     "triton": ("y = powers /", "y = 1.01 * powers /"),
@@ -42,14 +45,14 @@ SPOILT = {
 }
 # Seconds that a verdict may take on a quiet machine, by kind of device.
 ALLOWED_S = {
-    "cpu": {ALONE: 8.0, AGAINST: 8.0, WRONG: 2.0},
-    "gpu": {ALONE: 5.0, AGAINST: 8.0, WRONG: 2.0},
+    "cpu": {ALONE: 8.0, AGAINST: 8.0, WRONG: 2.0, COUNTED: 8.0},
+    "gpu": {ALONE: 5.0, AGAINST: 8.0, WRONG: 2.0, COUNTED: 8.0},
 }
 PHASES = tuple(phase for phase in Phase if phase is not Phase.DONE)
 NOTE = (
     "Medians, without the first trial, which starts the service. The whole is what a caller waits "
     "for; the phases are the judge's own account of it, and `rest` is what they leave: forks and "
-    "the ends of processes."
+    "the ends of processes, and all of a profile."
 )
 
 
@@ -77,7 +80,7 @@ class Timed:
 def measure_trials(options: Namespace, progress: Progress) -> BenchReport:
     """Time each kind of trial on each backend so often."""
     require(options, tries=(1, None))
-    device, timed = this_device(options.device), list[Timed]()
+    device, timed, uncounted = this_device(options.device), list[Timed](), list[str]()
     protocol = protocol_for(device.kind)
     with held(device) as folder, EvaluatorService() as service:
         spec = load_problem(problem_folder(PROBLEM))
@@ -91,6 +94,10 @@ def measure_trials(options: Namespace, progress: Progress) -> BenchReport:
                     one = _timed(service, kind, job)
                     progress(f"{name}, {kind}: {one.whole_s:.1f} s")
                     timed += [one] if number else []
+            try:
+                timed += counted(service, both, options.tries)
+            except BenchmarkError as error:
+                uncounted.append(f"{name} has no profile: {error}.")
     if not timed:
         raise BenchmarkError("--backend: none of them is timed on this device")
     costs, allowed = list(medians(timed)), ALLOWED_S[device.kind]
@@ -107,7 +114,7 @@ def measure_trials(options: Namespace, progress: Progress) -> BenchReport:
         if over
         else "all within what is allowed",
         held=not over,
-        tables=[ReportTable("Seconds by phase", [one.row() for one in costs], [NOTE])],
+        tables=[ReportTable("Seconds by phase", [one.row() for one in costs], [NOTE, *uncounted])],
         packages=("torch", "triton"),
     )
 
@@ -133,6 +140,18 @@ def _timed(service: EvaluatorService, kind: str, job: Job) -> Timed:
     if report.outcome is not wanted:
         raise BenchmarkError(f"{job.backend}, {kind}: {report.outcome}: {report.reason}")
     return Timed(job.backend, kind, report.wall_s, whole_s)
+
+
+def counted(service: Measurer, both: Job, tries: int) -> list[Timed]:
+    """Count the candidate so often. Raises BenchmarkError where nothing was, which says why."""
+    unmeasured, timed = Report(both.job_id, Outcome.PASSED, Phase.DONE, ""), []
+    for _ in range(tries):
+        since = time.monotonic()
+        profile = count_kernels(both, unmeasured, service)
+        timed.append(Timed(both.backend, COUNTED, {}, time.monotonic() - since))
+        if profile is None or not profile.text:
+            raise BenchmarkError(profile.note if profile else "no profiler of this device reads it")
+    return timed
 
 
 def medians(timed: Sequence[Timed]) -> Iterator[Timed]:
