@@ -37,7 +37,7 @@ def _reader_of(text: str) -> Callable[[str, str], Found]:
     """What is no other profiler's is tried as ncu's, whose reader says what is accepted."""
     if {*rocprof.TRACE_COLUMNS} <= _columns(text):
         return rocprof.read_trace
-    return READERS[PERF if text.startswith(perf.FIRST) else NCU]
+    return READERS[PERF if perf.is_stat(text) else NCU]
 
 
 def _is_counters(text: str) -> bool:

@@ -14,7 +14,6 @@ import re
 from campaigns.profiles.kernel_profile import KernelProfile, Metric, ProfileError, Unit, Vendor
 
 ACCEPTED = "what `perf stat -x , -o FILE -e cycles,instructions,… ./program` writes"
-FIRST = "# started on"
 # The function of a candidate that makes one call.
 KERNEL = "solve"
 _SOURCE = "perf-list, symbolic event types"
@@ -52,6 +51,13 @@ _RATIOS = (
 # An event with its unit of the CPU before it ("cpu_core/cycles/") and modifiers behind.
 _EVENT = re.compile(r"(?:\w+/)?([a-z-]+)(?:[/:][a-zA-Z]*)*")
 _NOTHING = ("<not supported>", "<not counted>")
+
+
+def is_stat(text: str) -> bool:
+    """Whether its first row is one of perf's; its head, with the date, comes with -o alone."""
+    rows = (row for row in text.splitlines() if row.strip() and not row.startswith("#"))
+    cells = next(rows, "").split(",")
+    return len(cells) > 2 and cells[0][:1] in {*"<-0123456789"} and bool(_EVENT.fullmatch(cells[2]))
 
 
 def read_stat(text: str, name: str) -> tuple[KernelProfile, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from campaigns.evaluator.contract import Profile
+from campaigns.profiles.files import read_files
 from campaigns.profiles.kernel_profile import ProfileError, Vendor
 from campaigns.profiles.perf import read_stat
 from campaigns.profiles.reading import read_profile
@@ -23,6 +24,11 @@ def test_r24_ratios_follow_from_what_was_counted():
         "cache_miss_pct": 25.0,
     }
     assert found.odd == {"branches": "<not supported>", "branch-misses": "<not supported>"}
+
+
+@pytest.mark.parametrize("text", [TABLE, TABLE.partition("\n\n")[2]], ids=["-o", "2>"])
+def test_its_file_is_known_with_and_without_its_head(text):
+    assert read_files({"perf.csv": text})[0].values["ipc"] == 2
 
 
 def test_two_kinds_of_cores_are_added_up():
