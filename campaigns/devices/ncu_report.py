@@ -5,11 +5,10 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from campaigns.evaluator.contract.programs import NCU, headline, toolkit_program
+from campaigns.evaluator.contract.programs import NCU, NCU_TABLE, headline, toolkit_program
 from campaigns.profiles.kernel_profile import ProfileError
 
 ENDING, MAGIC = ".ncu-rep", b"NVR\0"
-OPTIONS = ("--csv", "--page", "raw", "--print-units", "base")
 LIMIT_S = 120.0
 
 
@@ -20,14 +19,14 @@ def is_report(name: str, head: bytes) -> bool:
 
 def imported(path: Path) -> str:
     """The launches of a report as CSV. Raises ProfileError, also where this host has no ncu."""
-    name, command = path.name, f"`ncu --import {path.name} {' '.join(OPTIONS)}`"
+    name, command = path.name, f"`ncu --import {path.name} {' '.join(NCU_TABLE)}`"
     ncu = toolkit_program(NCU)
     if ncu is None:
         words = "a report of Nsight Compute, and ncu is not on this host"
         raise ProfileError(name, 1, f"{words}; accepted: what {command} prints on one that has it")
     try:
         done = subprocess.run(
-            [ncu, "--import", str(path.resolve()), *OPTIONS],
+            [ncu, "--import", str(path.resolve()), *NCU_TABLE],
             capture_output=True,
             text=True,
             errors="replace",

@@ -47,8 +47,8 @@ class Ask(IntEnum):
     BUILD_VARIANT = 19  # compile one of many into memory files; nothing is loaded
     TAKE_VARIANT = 20  # load one of many from memory files, in place of the one before
     COPIED = 21  # into which outputs a call copies an answer that it has already: bits in order
-    COUNT = 23  # build it and run it under a profiler on slot 0; nothing is loaded
     CALL_APART = 22  # a call as CALL, where nothing is before it or behind it on the device
+    COUNT = 23  # build it and run it under a profiler on slot 0; nothing is loaded
 
 
 class ReplyStatus(IntEnum):

@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
+from campaigns.evaluator.contract.programs import NCU, NCU_TABLE
 from campaigns.profiles import amd
 from campaigns.profiles.kernel_profile import Vendor
 from campaigns.profiles.metrics import DEFAULT_COUNTERS
@@ -27,9 +28,9 @@ def commands(vendor: Vendor, kernel: str, program: Sequence[str]) -> tuple[str, 
     if vendor is Vendor.NVIDIA:
         only = ("--kernel-name-base", "function", "--kernel-name", f"regex:^{re.escape(kernel)}$")
         counted = ("--metrics", ",".join(DEFAULT_COUNTERS))
-        told = ("--csv", "--page", "raw", "--print-units", "base", "--log-file", "profile.csv")
+        told = (*NCU_TABLE, "--log-file", "profile.csv")
         as_is = ("--clock-control", "none", "--launch-count", "3")
-        return (shlex.join(("ncu", *told, *only, *as_is, *counted, *program)),)
+        return (shlex.join((NCU, *told, *only, *as_is, *counted, *program)),)
     if vendor is not Vendor.AMD:
         raise ValueError(f"vendor: {vendor}; accepted: {Vendor.NVIDIA}, {Vendor.AMD}")
     only = ("--kernel-include-regex", f"^{re.escape(kernel)}", "--kernel-iteration-range", "[1-3]")

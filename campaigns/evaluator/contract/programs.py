@@ -23,6 +23,8 @@ ADDRESS, THREAD = "AddressSanitizer", "ThreadSanitizer"
 COMPUTE_SANITIZER = "compute-sanitizer"
 # Profilers: NVIDIA's of a GPU, Linux's of a CPU.
 NCU, PERF = "ncu", "perf"
+# The table that ncu writes and `campaigns.profiles.ncu` reads.
+NCU_TABLE = ("--csv", "--page", "raw", "--print-units", "base")
 # Undefined behaviour that reads or writes what is not there, or has no result at all. Left out is
 # what compiles to what its author meant on every machine here: unaligned and shifted integers,
 # signed overflow, conversions.

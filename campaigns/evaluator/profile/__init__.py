@@ -1,9 +1,8 @@
 """A candidate run once under a profiler of its device: hardware counters, for people and proposers.
 
-`run` chooses a profiler, one
-file each: `ncu` for kernels of NVIDIA's GPUs, `perf` for C++ on a CPU. It starts a program that
-makes a few calls (the harness of the sanitizers for C++ and CUDA C++, `calls` for Triton) in the
-box of any runner, with what gives way there for a sanitizer.
+`run` chooses a profiler, one file each: `ncu` for kernels of NVIDIA's GPUs, `perf` for C++ on a
+CPU. It starts a program that makes a few calls (the harness of the sanitizers for C++ and CUDA C++,
+`calls` for Triton) in the box of any runner, with what gives way there for a sanitizer.
 
 Only the candidate's work is counted. ncu filters: kernels that the candidate's text defines, one
 launch apart from another; what torch or a library launches is none of them. perf is told by the

@@ -10,7 +10,7 @@ from campaigns.evaluator.backends import cuda
 from campaigns.evaluator.builds.compile import compile_or_fail
 from campaigns.evaluator.contract import backends
 from campaigns.evaluator.contract.errors import Unsupported
-from campaigns.evaluator.contract.programs import NCU, nvcc, toolkit_program
+from campaigns.evaluator.contract.programs import NCU, NCU_TABLE, nvcc, toolkit_program
 from campaigns.evaluator.profile import calls, started
 from campaigns.evaluator.profile.profiler import Profiler
 from campaigns.evaluator.sanitizers import harness
@@ -59,7 +59,7 @@ def _options(own: Sequence[str], counters: Sequence[str]) -> list[str]:
     own: names that have no character but those of an identifier.
     """
     return [
-        *("--csv", "--page", "raw", "--print-units", "base", "--log-file", LOG),
+        *(*NCU_TABLE, "--log-file", LOG),
         "--force-overwrite",
         *("--kernel-name-base", "function", "--kernel-name", f"regex:^({'|'.join(own)})$"),
         *("--clock-control", "none", "--cache-control", "all", "--profile-from-start", "off"),
