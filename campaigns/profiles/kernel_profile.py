@@ -100,6 +100,12 @@ class KernelProfile:
     vendor: Vendor = Vendor.NVIDIA
     lines: tuple[HotLine, ...] = ()
 
+    @property
+    def dram_bytes(self) -> float | None:
+        """Read from DRAM and written to it; None where one of the two was not counted."""
+        read, written = self.values.get("dram_read_bytes"), self.values.get("dram_write_bytes")
+        return read + written if read is not None and written is not None else None
+
     def ratio(self, above: str, below: str) -> float | None:
         """One value over another; None where one is missing or the divisor is 0."""
         top, bottom = self.values.get(above), self.values.get(below)

@@ -11,7 +11,7 @@ from campaigns.evaluator.contract import Profile
 from campaigns.profiles.classify import Classified, classify
 from campaigns.profiles.files import READERS
 from campaigns.profiles.findings import ProfileFinding, findings
-from campaigns.profiles.kernel_profile import KernelProfile, ProfileError
+from campaigns.profiles.kernel_profile import KernelProfile
 from campaigns.profiles.pattern import KernelWork
 
 # A formula of the bytes that a kernel moves is contradicted beyond this (issue of the work model).
@@ -51,14 +51,8 @@ class Profiled:
 
 def read_profile(profile: Profile, work: KernelWork | None = None) -> Profiled:
     """Raises ProfileError where it holds no launch or another tool's text."""
+    work = work or KernelWork()
     found = READERS[profile.tool](profile.text, profile.case)
-    return profiled(found, profile, work or KernelWork())
-
-
-def profiled(found: Sequence[KernelProfile], profile: Profile, work: KernelWork) -> Profiled:
-    """The launches of a profile as one value. Raises ProfileError without any."""
-    if not found:
-        raise ProfileError(profile.case, 1, "no launch was profiled")
     by_name: dict[str, list[KernelProfile]] = defaultdict(list)
     for one in found:
         by_name[one.kernel].append(one)
@@ -69,8 +63,8 @@ def profiled(found: Sequence[KernelProfile], profile: Profile, work: KernelWork)
     typical = [_typical(by_name[name]) for name in sorted(total_us, key=lambda n: -total_us[n])]
     main = typical[0]
     # What the whole call has to move says something of a kernel that is alone in it.
-    own = KernelWork(work.multiplies, work.least_bytes if len(typical) == 1 else None)
-    shown = findings(main, multiplies=own.multiplies, least_bytes=own.least_bytes)
+    least_bytes = work.least_bytes if len(typical) == 1 else None
+    shown = findings(main, multiplies=work.multiplies, least_bytes=least_bytes)
     launches = tuple(len(by_name[one.kernel]) for one in typical)
     limit = classify(main.values)
     return Profiled(
@@ -130,8 +124,7 @@ def moved_bytes(found: Profiled, formula: float, cache_bytes: float | None) -> M
         return None
     total = 0.0
     for one, launches in zip(found.kernels, found.launches, strict=True):
-        read, written = (one.values.get(f"dram_{way}_bytes") for way in ("read", "write"))
-        if read is None or written is None:
+        if one.dram_bytes is None:
             return None
-        total += (read + written) * launches / found.calls
+        total += one.dram_bytes * launches / found.calls
     return MovedBytes(total, formula, cache_bytes)

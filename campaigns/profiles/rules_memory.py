@@ -120,10 +120,9 @@ def _over_fetch(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
 
 def _over(profile: KernelProfile, work: KernelWork) -> float | None:
     """What is written may stay in L2, so this is the least that it can be."""
-    read, written = (profile.values.get(f"dram_{way}_bytes") for way in ("read", "write"))
-    if read is None or written is None or work.least_bytes is None:
+    if profile.dram_bytes is None or work.least_bytes is None:
         return None
-    return (read + written) / work.least_bytes
+    return profile.dram_bytes / work.least_bytes
 
 
 def _small_reads(profile: KernelProfile, work: KernelWork) -> CounterSign | None:

@@ -178,8 +178,5 @@ def _change(before: float, value: float, unit: Unit) -> str:
 
 def _bandwidth(main: KernelProfile) -> float | None:
     """Bytes a second of DRAM in the longest kernel."""
-    read, written = (main.values.get(f"dram_{way}_bytes") for way in ("read", "write"))
-    time_us = main.values.get("duration_us")
-    if read is None or written is None or not time_us:
-        return None
-    return (read + written) / time_us * 1e6
+    moved, time_us = main.dram_bytes, main.values.get("duration_us")
+    return moved / time_us * 1e6 if moved is not None and time_us else None
