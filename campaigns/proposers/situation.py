@@ -72,7 +72,7 @@ def _pointed(facts: Facts) -> tuple[Pointed, ...]:
         return ()
     wanted = {slug for one in pointers.values() for slug in one.strategies}
     rows = Strategy.objects.filter(slug__in=wanted)
-    names = {row.slug: (row.slug, *row.aliases, *row.recipes) for row in rows}
+    names = {row.slug: row.names for row in rows}
     seen, trust = facts.seen, advice_record(one.name for one in pointers.values())
     return tuple(
         Pointed(
@@ -99,7 +99,7 @@ def _suited(facts: Facts, backend: str) -> frozenset[str]:
         name
         for row in rows
         if any(is_for(row.limits, limit) for limit in told)
-        for name in (row.slug, *row.aliases, *row.recipes)
+        for name in row.names
     )
 
 

@@ -45,7 +45,12 @@ def copies_in(evaluation: Evaluation) -> bool:
 
 def machine_code_of(candidate: Candidate) -> MachineCode | None:
     """As it was read when the candidate was measured to become the incumbent, the last time."""
-    return machine_code_in(candidate.evaluations.filter(kind__in=CODE_IS_READ).order_by("-pk"))
+    return machine_code_in(explaining(candidate))
+
+
+def explaining(candidate: Candidate) -> QuerySet[Evaluation]:
+    """Its evaluations in which machine code and counters are read, the newest first."""
+    return candidate.evaluations.filter(kind__in=CODE_IS_READ).order_by("-pk")
 
 
 def machine_code_in(evaluations: Iterable[Evaluation]) -> MachineCode | None:

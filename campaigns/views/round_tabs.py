@@ -203,15 +203,14 @@ def code(facts: RoundFacts) -> dict[str, Any]:
     found = machine_code_in(e for e in facts.evaluations if e.candidate == own)
     sheet = None
     if found and own:
-        timed = [case.candidate for case in facts.report.cases if case.candidate] if (
-            facts.report
-        ) else []  # fmt: skip
+        cases = facts.report.cases if facts.report else ()
+        launches = (case.candidate.launch for case in cases if case.candidate)
         sheet = code_sheet(
             found,
             own.text,
             sm_limits(facts.campaign.platform),
             multiplies=multiplies(facts.campaign),
-            launch=next((one.launch for one in timed if one.launch), None),
+            launch=next(filter(None, launches), None),
             against=machine_code_of(rival) if rival else None,
         )
     return {

@@ -60,6 +60,11 @@ class Strategy(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("experience:strategy", args=[self.slug])
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What proposers may call it."""
+        return (self.slug, *self.aliases, *self.recipes)
+
 
 class TrackRecord(models.Model):
     """One strategy in one context, and what its attempts added up to.

@@ -16,7 +16,7 @@ from campaigns.profiles.kernel_profile import ProfileError
 from campaigns.profiles.pattern import KernelWork
 from campaigns.profiles.reading import MovedBytes, Profiled, moved_bytes, read_profile
 from campaigns.records.campaigns import target_of
-from campaigns.records.evaluations import machine_code_in, report_of
+from campaigns.records.evaluations import explaining, machine_code_in, report_of
 from knowledge.experience.terms import family_of
 from knowledge.lookup.value import cited_by_metric
 
@@ -61,8 +61,7 @@ def profile_of(candidate: Candidate, campaign: Campaign | None = None) -> Profil
 
     campaign: its own, where the caller has it.
     """
-    rows = candidate.evaluations.filter(kind__in=CODE_IS_READ).order_by("-pk")
-    return profiled_in(stored_profile(rows), campaign or candidate.round.campaign)
+    return profiled_in(stored_profile(explaining(candidate)), campaign or candidate.round.campaign)
 
 
 def profiled_in(stored: Profile | None, campaign: Campaign) -> Profiled | None:
@@ -130,8 +129,7 @@ class ProfileValue:
 
 def profile_value(candidate: Candidate) -> ProfileValue | None:
     """None where nobody tried to count."""
-    rows = candidate.evaluations.filter(kind__in=CODE_IS_READ).order_by("-pk")
-    stored = stored_profile(rows)
+    stored = stored_profile(explaining(candidate))
     if stored is None:
         return None
     found = profiled_in(stored, candidate.round.campaign)

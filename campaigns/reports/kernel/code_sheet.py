@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import prod
 
 from campaigns.evaluator.contract import Function, KernelLaunch, MachineCode, Resources
 from campaigns.profiles.isa import CodeChange, IsaTarget, code_changes, isa_targets
@@ -67,11 +68,10 @@ def code_sheet(
     threads where the listing does not.
     """
     lines = source.splitlines()
-    other = {one.name: one for one in isa_targets(against.functions, multiplies=multiplies)} if (
-        against
-    ) else {}  # fmt: skip
+    other = isa_targets(against.functions, multiplies=multiplies) if against else ()
+    before = {one.name: one.value for one in other}
     targets = tuple(
-        TargetRow(one, other[one.name].value if one.name in other else None)
+        TargetRow(one, before.get(one.name))
         for one in isa_targets(code.functions, multiplies=multiplies)
     )
     return CodeSheet(
@@ -87,25 +87,22 @@ def _function(
 ) -> FunctionSheet:
     used = function.resources
     if used and used.threads is None and launch and launch.registers == used.registers:
-        threads = 1
-        for size in launch.block:
-            threads *= size
+        threads = prod(launch.block)
         shared_bytes = max(used.shared_bytes or 0, launch.shared_bytes)
         used = replace(used, threads=threads, shared_bytes=shared_bytes)
-    listed = function.lines
     return FunctionSheet(
         function,
         used,
         occupancy(used, limits) if used else None,
-        tuple(_by_line(listed, source)),
-        function.instructions - len(listed),
+        tuple(_by_line(function, source)),
+        function.instructions - len(function.lines),
     )
 
 
-def _by_line(listed: Iterable[tuple[int, str]], source: list[str]) -> Iterable[SourceLine]:
+def _by_line(function: Function, source: list[str]) -> Iterable[SourceLine]:
     """In the order of the source; within a line in the order of the code."""
     found: dict[int, list[str]] = {}
-    for number, text in listed:
+    for number, text in function.lines:
         found.setdefault(number if number <= len(source) else 0, []).append(text)
     for number in sorted(found):
         text = source[number - 1].strip() if number else ""
