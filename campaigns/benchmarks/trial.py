@@ -28,7 +28,7 @@ from campaigns.benchmarks.harness import (
 from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.passport import Measurer, v0_job
-from campaigns.evaluator.contract import Job, Outcome, Phase, Report, backends
+from campaigns.evaluator.contract import Job, Outcome, Phase, backends
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.shipped import problem_folder
 from campaigns.steps.lifecycle.create_campaign import protocol_for
@@ -144,10 +144,10 @@ def _timed(service: EvaluatorService, kind: str, job: Job) -> Timed:
 
 def counted(service: Measurer, both: Job, tries: int) -> list[Timed]:
     """Count the candidate so often. Raises BenchmarkError where nothing was, which says why."""
-    unmeasured, timed = Report(both.job_id, Outcome.PASSED, Phase.DONE, ""), []
+    timed = []
     for _ in range(tries):
         since = time.monotonic()
-        profile = count_kernels(both, unmeasured, service)
+        profile = count_kernels(both, None, service)
         timed.append(Timed(both.backend, COUNTED, {}, time.monotonic() - since))
         if profile is None or not profile.text:
             raise BenchmarkError(profile.note if profile else "no profiler of this device reads it")

@@ -30,19 +30,20 @@ def sanitize(job: Job, service: Measurer, beat: Beat | None = None) -> tuple[San
 
 
 def count_kernels(
-    job: Job, report: Report, service: Measurer, beat: Beat | None = None
+    job: Job, report: Report | None, service: Measurer, beat: Beat | None = None
 ) -> Profile | None:
     """What a profiler counts of the candidate on the case that takes it longest.
 
-    None where no profiler could: on a CPU, perf counts C++ alone. A note says why there is nothing
-    where one might. What `beat` raises is passed on.
+    report: of its trial; without one the first case is taken. None where no profiler could: on a
+    CPU, perf counts C++ alone. A note says why there is nothing where one might. What `beat` raises
+    is passed on.
     """
     on_cpu = job.device == "cpu"
     if on_cpu and (job.backend != "cpp" or shutil.which(PERF) is None):
         return None
     times_us = {
         case.case: statistics.median(case.candidate.samples_us)
-        for case in report.cases
+        for case in (report.cases if report else ())
         if case.candidate
     }
     longest = max(job.cases, key=lambda case: times_us.get(case.name, 0.0))
