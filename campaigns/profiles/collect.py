@@ -10,7 +10,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from campaigns.evaluator.contract.programs import NCU, NCU_TABLE
+from campaigns.evaluator.contract.programs import NCU, NCU_TABLE, ncu_counting
 from campaigns.profiles import amd
 from campaigns.profiles.kernel_profile import Vendor
 from campaigns.profiles.metrics import DEFAULT_COUNTERS
@@ -27,7 +27,7 @@ def commands(vendor: Vendor, kernel: str, program: Sequence[str]) -> tuple[str, 
     """One a line of a shell. kernel: its name as the source has it. ValueError for a CPU."""
     if vendor is Vendor.NVIDIA:
         only = ("--kernel-name-base", "function", "--kernel-name", f"regex:^{re.escape(kernel)}$")
-        counted = ("--metrics", ",".join(DEFAULT_COUNTERS))
+        counted = ncu_counting(DEFAULT_COUNTERS)
         told = (*NCU_TABLE, "--log-file", "profile.csv")
         as_is = ("--clock-control", "none", "--launch-count", "3")
         return (shlex.join((NCU, *told, *only, *as_is, *counted, *program)),)

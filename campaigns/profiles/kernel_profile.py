@@ -74,17 +74,25 @@ class ProfileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class HotLine:
-    """An instruction that waves wait at. stall: its kind, a metric `stall_…`; cycles: of all waves.
+    """An instruction that waves wait at, or a line of the source with all of its own.
 
-    share: of all stalled cycles of the kernel. source: file and line, "" without debug symbols.
+    stall: what is waited for most, a metric `stall_…`. waited: cycles of all waves of a trace, or
+    samples. share: of all that the kernel waited. source: file and line, "" without debug symbols.
+    hits: how often it ran; None where only samples were taken. instruction: "" of a whole line.
     """
 
     instruction: str
     source: str
     stall: str
-    cycles: float
+    waited: float
     share: float
-    hits: float
+    hits: float | None = None
+
+    @property
+    def line(self) -> int:
+        """Of the source; 0 is unknown."""
+        number = self.source.rpartition(":")[2]
+        return int(number) if number.isdecimal() else 0
 
 
 @dataclass(frozen=True, slots=True)

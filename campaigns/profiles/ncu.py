@@ -1,13 +1,16 @@
-"""Read what `ncu --csv --page raw` prints: a table with a row a launch, units in its second row."""
+"""Read what ncu counted, a row a launch, and where its samples saw warps, line by line."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
+from collections import Counter, defaultdict
 
+from campaigns.evaluator.contract.programs import NCU_SAMPLES
 from campaigns.profiles.kernel_profile import (
     MOST_LAUNCHES,
+    HotLine,
     KernelProfile,
     ProfileError,
     Unit,
@@ -16,6 +19,22 @@ from campaigns.profiles.metrics import DEFAULT_COUNTERS, METRICS, SCALES
 
 ACCEPTED = "what `ncu --csv --page raw` prints, with all of its lines"
 FIRST, NAME = "ID", "Kernel Name"
+# A sample's state → what it waits for, where a metric has another name. Those that wait for
+# nothing are no stalls: an instruction is issued, or another warp's was.
+STATES = {
+    "dispatch": "dispatch_stall",
+    "imc": "imc_miss",
+    "lg": "lg_throttle",
+    "long_sb": "long_scoreboard",
+    "math": "math_pipe_throttle",
+    "mio": "mio_throttle",
+    "no_inst": "no_instruction",
+    "short_sb": "short_scoreboard",
+    "sleep": "sleeping",
+    "tex": "tex_throttle",
+}
+NO_STALLS = ("selected", "not_selected")
+MOST_LINES = 20
 # Counters that say nothing of a launch.
 NOTHING = ("", "n/a", "no data")
 
@@ -52,6 +71,31 @@ def read_raw(text: str, name: str) -> tuple[KernelProfile, ...]:
     if not found:
         raise ProfileError(name, len(lines), f"no launch was profiled; accepted: {ACCEPTED}")
     return tuple(found)
+
+
+def read_samples(text: str, name: str) -> dict[str, tuple[HotLine, ...]]:
+    """Kernel → its lines, the hottest first, of a table of `NCU_SAMPLES`. Raises ProfileError."""
+    waits: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    reader = csv.reader(io.StringIO(text))
+    if next(reader, None) != [*NCU_SAMPLES]:
+        raise ProfileError(name, 1, f"no samples; accepted: a table of {', '.join(NCU_SAMPLES)}")
+    for cells in filter(None, reader):
+        if len(cells) != len(NCU_SAMPLES) or not (cells[2] + cells[4]).isdecimal():
+            raise ProfileError(name, reader.line_num, f"accepted: {', '.join(NCU_SAMPLES)}")
+        kernel, file, line, state, samples = cells
+        if state not in NO_STALLS:
+            waits[kernel][f"{file}:{line}"][STATES.get(state, state)] += int(samples)
+    return {kernel: _hottest(own) for kernel, own in waits.items()}
+
+
+def _hottest(waits: dict[str, Counter[str]]) -> tuple[HotLine, ...]:
+    total = sum(states.total() for states in waits.values())
+    lines = [
+        HotLine("", source, f"stall_{states.most_common(1)[0][0]}", number, number / total)
+        for source, states in waits.items()
+        if (number := states.total())
+    ]
+    return tuple(sorted(lines, key=lambda one: -one.waited)[:MOST_LINES])
 
 
 def _head(cells: list[str], name: str, line: int) -> list[str]:

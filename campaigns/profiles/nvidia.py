@@ -76,8 +76,8 @@ _MEMORY = _of(
            Unit.COUNT, "more passes of shared memory by bank conflicts"),
     Metric("shared_passes", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", Unit.COUNT,
            "passes of shared memory"),
-    Metric("spill_pct", "derived__local_spilling_requests_pct", Unit.PERCENT,
-           "of local memory requests are registers that did not fit", 0, 1),
+    Metric("spills", "sass__inst_executed_register_spilling", Unit.COUNT,
+           "instructions that move registers that did not fit"),
     Metric("local_loads", "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", Unit.COUNT,
            "requests of local loads"),
 )  # fmt: skip

@@ -5,13 +5,14 @@ from __future__ import annotations
 import statistics
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from campaigns.evaluator.contract import Profile
 from campaigns.profiles.classify import Classified, classify
 from campaigns.profiles.files import READERS
 from campaigns.profiles.findings import ProfileFinding, findings
 from campaigns.profiles.kernel_profile import KernelProfile
+from campaigns.profiles.ncu import read_samples
 from campaigns.profiles.pattern import KernelWork
 
 # A formula of the bytes that a kernel moves is contradicted beyond this (issue of the work model).
@@ -60,7 +61,11 @@ def read_profile(profile: Profile, work: KernelWork | None = None) -> Profiled:
         name: sum(one.values.get("duration_us", 0.0) for one in own)
         for name, own in by_name.items()
     }
-    typical = [_typical(by_name[name]) for name in sorted(total_us, key=lambda n: -total_us[n])]
+    lines = read_samples(profile.lines, profile.case) if profile.lines else {}
+    typical = [
+        replace(_typical(by_name[name]), lines=lines.get(name, ()))
+        for name in sorted(total_us, key=lambda n: -total_us[n])
+    ]
     main = typical[0]
     # What the whole call has to move says something of a kernel that is alone in it.
     least_bytes = work.least_bytes if len(typical) == 1 else None
@@ -80,7 +85,7 @@ def _typical(launches: Sequence[KernelProfile]) -> KernelProfile:
         name: statistics.median(one.values[name] for one in launches if name in one.values)
         for name in names
     }
-    return KernelProfile(first.kernel, values, first.odd, first.vendor, first.lines)
+    return KernelProfile(first.kernel, values, first.odd, first.vendor)
 
 
 @dataclass(frozen=True, slots=True)

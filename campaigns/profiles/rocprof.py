@@ -131,7 +131,7 @@ def _traced(kernel: str, rows: list[tuple[dict[str, str], dict[str, float]]]) ->
         lines.append(HotLine(*told, stall, stall / stalled, counts["Hitcount"]))
     if cycles:
         values["stalled_pct"] = 100 * min(1.0, stalled / cycles)
-    hottest = tuple(sorted(lines, key=lambda one: -one.cycles)[:MOST_LINES])
+    hottest = tuple(sorted(lines, key=lambda one: -one.waited)[:MOST_LINES])
     return KernelProfile(kernel, dict(values), vendor=Vendor.AMD, lines=hottest)
 
 

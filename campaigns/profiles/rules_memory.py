@@ -23,6 +23,8 @@ CONFLICTS = 0.3
 IDLE_PCT, ATOMIC_SHARE = 10.0, 0.2
 # Local loads to global ones, where registers fit.
 LOCAL = 0.05
+# Instructions that spill to requests of local loads.
+SPILT = 0.01
 # Bytes of DRAM to the least: read anew, and so often that L2 does not hold what is read again.
 OVER, THRASH, L2_FINDS_PCT = 1.2, 1.5, 50.0
 # Reads of 32 bytes among all that leave L2: FlyDSL takes less for whole lines.
@@ -55,21 +57,22 @@ def _narrow(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
 
 
 def _spills(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
-    loads = profile.values.get("local_loads")
-    found = beyond("spill_pct", "registers that did not fit go through memory")(profile, work)
-    if not loads or found is None:
+    part = profile.ratio("spills", "local_loads")
+    if part is None or part < SPILT:
         return None
-    return CounterSign(found.words, ("spill_pct", "local_loads", "registers"))
+    words = "registers that did not fit go through memory"
+    return CounterSign(words, ("spills", "local_loads", "registers"))
 
 
 def _local(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
     to_global = profile.ratio("local_loads", "load_requests")
+    spilt = profile.ratio("spills", "local_loads")
     # Of registers that did not fit `spills` tells.
-    if to_global is None or to_global < LOCAL or profile.values.get("spill_pct", 100.0) >= 1:
+    if to_global is None or to_global < LOCAL or spilt is None or spilt >= SPILT:
         return None
     many = f"{100 * to_global:.0f} % as many local loads as global ones"
     words = f"arrays that registers cannot hold: {many}"
-    return CounterSign(words, ("local_loads", "load_requests", "spill_pct"))
+    return CounterSign(words, ("local_loads", "load_requests", "spills"))
 
 
 def _conflicts(profile: KernelProfile, work: KernelWork) -> CounterSign | None:

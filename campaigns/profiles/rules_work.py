@@ -16,6 +16,8 @@ from campaigns.profiles.pattern import (
 IDLE_PCT, WORKS_PCT = 1.0, 50.0
 # Of float32 instructions, those that one could do in place of two: rule FPInstructions.
 UNFUSED = 0.2
+# Threads of a warp that take part, where nothing keeps one out.
+WHOLE_WARP = 31.5
 
 
 def _predicated(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
@@ -24,6 +26,14 @@ def _predicated(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
     if beyond("threads", "")(profile, work) is not None:
         return None
     return off(profile, work)
+
+
+def _branches(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
+    """Where no branch was counted ncu says 0 %; ways that part leave fewer threads on each."""
+    if profile.values.get("threads", WHOLE_WARP) >= WHOLE_WARP:
+        return None
+    words = "{0:.0f} % of the branches go one way for a whole warp"
+    return beyond("uniform_pct", words)(profile, work)
 
 
 def _unfused(profile: KernelProfile, work: KernelWork) -> CounterSign | None:
@@ -74,7 +84,7 @@ WORK_PATTERNS = (
     CounterPattern("predicated_off", _predicated, helps("cu.diverge cu.sizes tr.mask"), LIKELY),
     CounterPattern(
         "divergent_branches",
-        beyond("uniform_pct", "{0:.0f} % of the branches go one way for a whole warp"),
+        _branches,
         helps("cu.diverge tr.mask"),
         LIKELY,
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from campaigns.devices.discover import devices
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.passport import v0_job
-from campaigns.evaluator.contract import Outcome, Protocol
+from campaigns.evaluator.contract import Protocol
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.profiles.metrics import METRICS
 from campaigns.profiles.reading import read_profile
@@ -27,11 +26,8 @@ def test_r23_the_kernels_of_a_softmax_are_counted(tmp_path, backend):
     if device is None:
         pytest.skip("no GPU")
     job = v0_job(device, load_problem(SOFTMAX), backend, tmp_path / "scratch", Protocol())
-    job = replace(job, incumbent=None)
     with EvaluatorService() as service:
-        report = service.evaluate(job)
-        assert report.outcome is Outcome.PASSED, report.reason
-        stored = count_kernels(job, report, service)
+        stored = count_kernels(job, None, service)
     assert stored is not None
     if "hides" in stored.note or "administrator" in stored.note:
         pytest.skip(stored.note)
@@ -43,3 +39,7 @@ def test_r23_the_kernels_of_a_softmax_are_counted(tmp_path, backend):
     # Every counter that a rule reads exists on this card.
     missing = set(METRICS) - set(found.main.values)
     assert not missing, sorted(missing)
+    # So does what says where it waits: most of its samples are at lines of its own.
+    hottest = found.main.lines
+    assert sum(one.share for one in hottest) > 0.9
+    assert any(one.source.startswith("candidate.") and one.line for one in hottest)

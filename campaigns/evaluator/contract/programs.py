@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from campaigns.evaluator.contract.errors import Unsupported
@@ -25,6 +25,11 @@ COMPUTE_SANITIZER = "compute-sanitizer"
 NCU, PERF = "ncu", "perf"
 # The table that ncu writes and `campaigns.profiles.ncu` reads.
 NCU_TABLE = ("--csv", "--page", "raw", "--print-units", "base")
+# What ncu computes in a section alone: no name of it is taken by itself. Samples line by line too.
+NCU_SECTIONS = ("MemoryWorkloadAnalysis", "SourceCounters")
+NCU_COMPUTED = ("derived__", "sass__")
+# The table that is made of ncu's samples: warps in a state, at a line of a file.
+NCU_SAMPLES = ("kernel", "file", "line", "state", "samples")
 # Undefined behaviour that reads or writes what is not there, or has no result at all. Left out is
 # what compiles to what its author meant on every machine here: unaligned and shifted integers,
 # signed overflow, conversions.
@@ -131,6 +136,13 @@ def toolkit_program(name: str) -> str | None:
     homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
     places = [None, *(f"{home}/bin" for home in homes if home)]
     return next((found for place in places if (found := shutil.which(name, path=place))), None)
+
+
+def ncu_counting(counters: Sequence[str]) -> tuple[str, ...]:
+    """Options of ncu that collect these counters; a name that it does not know comes as "n/a"."""
+    sections = (word for name in NCU_SECTIONS for word in ("--section", name))
+    named = ",".join(name for name in counters if not name.startswith(NCU_COMPUTED))
+    return (*sections, "--metrics", named)
 
 
 def is_tuning(flag: str) -> bool:

@@ -200,9 +200,9 @@ class MachineCode:
 class Profile:
     """What a profiler counted while a candidate computed one case.
 
-    text: what the tool wrote of so many calls, to be read by `campaigns.profiles`. note: why there
-    is none. The process that it watched held the candidate, so it informs, and no verdict rests on
-    it.
+    text: what the tool wrote of so many calls, and lines: where warps were seen, line by line, as
+    CSV; to be read by `campaigns.profiles`. note: why there is no text. The process that it watched
+    held the candidate, so it informs, and no verdict rests on it.
     """
 
     tool: str
@@ -210,6 +210,7 @@ class Profile:
     text: str = ""
     calls: int = 1
     note: str = ""
+    lines: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""Nsight Compute on NVIDIA's GPUs: the candidate's own kernels, launch by launch."""
+"""Nsight Compute on NVIDIA's GPUs: the candidate's own kernels, launch by launch and line by line.
+
+What it counted goes into a report; `lines` keeps what is read of that, in the same box.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,18 @@ from campaigns.evaluator.backends import cuda
 from campaigns.evaluator.builds.compile import compile_or_fail
 from campaigns.evaluator.contract import backends
 from campaigns.evaluator.contract.errors import Unsupported
-from campaigns.evaluator.contract.programs import NCU, NCU_TABLE, nvcc, toolkit_program
-from campaigns.evaluator.profile import calls, started
+from campaigns.evaluator.contract.programs import (
+    NCU,
+    NCU_TABLE,
+    ncu_counting,
+    nvcc,
+    toolkit_program,
+)
+from campaigns.evaluator.profile import calls, lines, started
 from campaigns.evaluator.profile.profiler import Profiler
 from campaigns.evaluator.sanitizers import harness
 from campaigns.evaluator.sanitizers.run import Subject
 
-LOG = "profile.csv"
 # Several launches tell how stable a counter is (R23). The harness's first call is not counted.
 CALLS = {"triton": 3, "cuda": harness.CALLS - 1}
 MOST_LAUNCHES = 48
@@ -37,15 +45,23 @@ def missing(subject: Subject) -> str:
 
 
 def command(subject: Subject) -> list[str]:
-    ncu = toolkit_program(NCU)
-    if ncu is None:
-        raise Unsupported(MISSING)
     program = PROGRAMS[subject.job.backend](subject)
-    return [ncu, *_options(_own(subject), subject.job.counters), *program]
+    return [_ncu(), *_options(_own(subject), subject.job.counters), *program]
+
+
+def kept(subject: Subject) -> list[str]:
+    counters = ",".join(subject.job.counters)
+    return [sys.executable, started.__file__, "lines", _ncu(), counters]
 
 
 def refusal(said: str) -> str:
     return next((words for word, words in REFUSALS.items() if word in said), "")
+
+
+def _ncu() -> str:
+    if found := toolkit_program(NCU):
+        return found
+    raise Unsupported(MISSING)
 
 
 def _own(subject: Subject) -> Sequence[str]:
@@ -59,17 +75,16 @@ def _options(own: Sequence[str], counters: Sequence[str]) -> list[str]:
     own: names that have no character but those of an identifier.
     """
     return [
-        *(*NCU_TABLE, "--log-file", LOG),
-        "--force-overwrite",
+        *("--export", lines.REPORT, "--force-overwrite", *NCU_TABLE, "--log-file", lines.TABLE),
         *("--kernel-name-base", "function", "--kernel-name", f"regex:^({'|'.join(own)})$"),
         *("--clock-control", "none", "--cache-control", "all", "--profile-from-start", "off"),
-        *("--launch-count", str(MOST_LAUNCHES), "--metrics", ",".join(counters)),
+        *("--launch-count", str(MOST_LAUNCHES), *ncu_counting(counters)),
     ]
 
 
 def _cuda_program(subject: Subject) -> list[str]:
     job = subject.job
-    build = [nvcc(), *cuda.target_flags(job.target), *subject.source.flags]
+    build = [nvcc(), *cuda.target_flags(job.target), *subject.source.flags, "-lineinfo"]
     compile_or_fail([*build, "candidate.cu", "harness.cpp", "-o", "program"], subject.place)
     return ["./program"]
 
@@ -81,4 +96,4 @@ def _python_program(subject: Subject) -> list[str]:
 
 
 PROGRAMS = {"cuda": _cuda_program, "triton": _python_program}
-PROFILER = Profiler(NCU, "cuda", CALLS, missing, command, LOG, refusal)
+PROFILER = Profiler(NCU, "cuda", CALLS, missing, command, lines.TABLE, refusal, kept, lines.SAMPLES)

@@ -67,5 +67,13 @@ def refusal(said: str) -> str:
 
 # Its words, and the point of a number, are those of no language.
 PROFILER = Profiler(
-    PERF, "cpu", CALLS, missing, command, LOG, refusal, {"LC_ALL": "C"}, opens_events=True
+    PERF,
+    "cpu",
+    CALLS,
+    missing,
+    command,
+    LOG,
+    refusal,
+    environment={"LC_ALL": "C"},
+    opens_events=True,
 )

@@ -15,7 +15,8 @@ class Profiler:
     device: kind that it counts on, "cuda" or "cpu". missing: why it cannot count this candidate
     here, or "". command: builds the program and gives the command that has it counted; raises
     BuildFailed, Unsupported and OSError. log: the file that it writes. refusal: why nothing is
-    counted, by what it wrote and said, or "". opens_events: whether it needs perf_event_open.
+    counted, by what it wrote and said, or "". then: what shortens `log` and writes `lines`, where
+    it counted. opens_events: whether it needs perf_event_open.
     """
 
     tool: str
@@ -25,5 +26,7 @@ class Profiler:
     command: Callable[[Subject], list[str]]
     log: str
     refusal: Callable[[str], str]
+    then: Callable[[Subject], list[str]] | None = None
+    lines: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
     opens_events: bool = False

@@ -44,10 +44,16 @@ def _counted(subject: Subject, profiler: Profiler) -> Profile:
     place, tool = subject.place, profiler.tool
     command, options = profiler.command(subject), profiler.environment
     ended = place.run_watched(command, options, MOST_S, opens_events=profiler.opens_events)
-    text = read_log(place, profiler.log)[:TEXT_CHARACTERS]
+    text = read_log(place, profiler.log)
+    refused = profiler.refusal(f"{text}\n{ended.log}")
+    if profiler.then and text.strip() and not ended.status and not refused:
+        ended = place.run_watched(profiler.then(subject), options, MOST_S)
+        text = read_log(place, profiler.log)
+    text = text[:TEXT_CHARACTERS]
     said = f"{text}\n{ended.log}"
     if why := profiler.refusal(said):
         return Profile(tool, "", note=why)
     if ended.status or not text.strip():
         return Profile(tool, "", note=f"{ended.words}: {headline(said)}")
-    return Profile(tool, "", text, profiler.calls[subject.job.backend])
+    lines = read_log(place, profiler.lines)[:TEXT_CHARACTERS] if profiler.lines else ""
+    return Profile(tool, "", text, profiler.calls[subject.job.backend], lines=lines)

@@ -24,6 +24,8 @@ ETC = (
 )
 # Whose names and groups everybody may read; a view has its own.
 ACCOUNTS = ("/etc/passwd", "/etc/group")
+# Where the packages of the driver's maker put programs that /usr only points to, ncu among them.
+CUDA_SYSTEM = "/opt/nvidia"
 NODES = ("null", "zero", "full", "random", "urandom")
 CUDA_NODES = ("nvidia*", "nvidia-caps/*")
 # Not all of devices: among them are the host's networks, disks and firmware.
@@ -40,7 +42,7 @@ def readable(kind: str) -> list[Path]:
     found += [path for path in (*_python(), *_tools()) if not _too_wide(path)]
     found += [EVALUATOR, *_below("/sys", SYS)]
     if kind == "cuda":
-        found += _below("/sys", CUDA_SYS)
+        found += [*_below("/sys", CUDA_SYS), Path(CUDA_SYSTEM)]
     return _outermost(found)
 
 

@@ -16,7 +16,12 @@ from campaigns.profiles.collect import commands
 from campaigns.profiles.files import read_files
 from campaigns.profiles.findings import ProfileFinding, findings
 from campaigns.profiles.kernel_profile import KernelProfile, ProfileError, Vendor, one_of
-from campaigns.profiles.metrics import UnknownMetricError, metric_of, metric_words
+from campaigns.profiles.metrics import (
+    REGISTRIES,
+    UnknownMetricError,
+    metric_of,
+    metric_words,
+)
 from campaigns.profiles.pattern import KernelWork
 from campaigns.profiles.reading import read_profile
 from campaigns.records.explained.profiles import is_product
@@ -219,11 +224,17 @@ def _told(profile: KernelProfile, kind: Classified, found: Found) -> str:
             f"  {name} {_shown(name, value, profile)}" for name, value in profile.values.items()
         ]
     lines += [
-        f"  {100 * line.share:.0f} % of the stalls at {line.source or '?'}: {line.instruction}"
+        f"  {100 * line.share:.0f} % of the stalls at {line.source or '?'}: "
+        f"{line.instruction or _waits_for(line.stall, profile)}"
         for line in profile.lines[:HOTTEST]
     ]
     lines += [f"  no number: {name} is {text!r}" for name, text in profile.odd.items()]
     return "\n".join(lines)
+
+
+def _waits_for(stall: str, profile: KernelProfile) -> str:
+    known = REGISTRIES[profile.vendor].get(stall)
+    return known.meaning if known else stall
 
 
 def _shown(name: str, value: float, profile: KernelProfile) -> str:

@@ -9,6 +9,8 @@ from campaigns.evaluator.contract import MachineCode, Profile
 from campaigns.evaluator.machine_code.listing import device_functions
 
 RECORDED = Path(__file__).parent / "h200.csv"
+# Where its samples saw warps of `softmax` in Triton, two launches; a few of the instructions.
+SOURCE = RECORDED.with_name("softmax_source.csv")
 
 
 def counted(kernel: str, case: str = "one") -> Profile:

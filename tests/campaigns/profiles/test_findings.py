@@ -30,10 +30,10 @@ CASES = {
         {"stall_wait": 20},
         {},
     ),
-    "spills": ({"spill_pct": 50, "local_loads": 9}, {"local_loads": 0}, {}),
+    "spills": ({"spills": 50, "local_loads": 9}, {"spills": 0}, {}),
     "local_arrays": (
-        {"spill_pct": 0, "local_loads": 9, "load_requests": 9},
-        {"spill_pct": 9},
+        {"spills": 0, "local_loads": 9, "load_requests": 9},
+        {"spills": 9},
         {},
     ),
     "scratch": ({"scratch_bytes": 64}, {"scratch_bytes": 0}, {}),
@@ -86,7 +86,7 @@ CASES = {
     "divergence": ({"threads": 12}, {"threads": 24}, {}),
     "wave_divergence": ({"threads_pct": 40}, {"threads_pct": 75}, {}),
     "predicated_off": ({"threads": 32, "threads_on": 12}, {"threads": 12}, {}),
-    "divergent_branches": ({"uniform_pct": 60}, {"uniform_pct": 95}, {}),
+    "divergent_branches": ({"uniform_pct": 60, "threads": 30}, {"threads": 32}, {}),
     "special_functions": ({"special_pct": 60}, {"special_pct": 59}, {}),
     "double_precision": ({"fp64_pct": 5}, {"fp64_pct": 0}, {}),
     "unfused": ({"fadd": 3, "fmul": 3, "ffma": 4}, {"fmul": 0}, {}),
@@ -202,7 +202,7 @@ def test_least_bytes_are_bytes(least):
 
 
 def test_sure_findings_come_first_then_the_largest_share():
-    values = {"block": 48, "grid": 33, "sms": 132, "fp64_pct": 50, "uniform_pct": 10}
+    values = {"block": 48, "grid": 33, "sms": 132, "fp64_pct": 50, "uniform_pct": 10, "threads": 30}
     names = [one.name for one in findings(KernelProfile("k", values))]
     assert names == ["small_grid", "partial_warps", "double_precision", "divergent_branches"]
     assert findings(KernelProfile("k", values))[0].confidence is Confidence.SURE

@@ -146,7 +146,7 @@ def test_a_trace_says_what_waves_wait_for_and_where():
     hottest = found.lines[0]
     assert (hottest.source, hottest.stall) == ("gemm.hip:21", "stall_long_scoreboard")
     assert hottest.share == pytest.approx(6000 / stalled)
-    assert [one.cycles for one in found.lines] == [6000, 300, 200, 100, 100, 100, 96, 4]
+    assert [one.waited for one in found.lines] == [6000, 300, 200, 100, 100, 100, 96, 4]
     (waits,) = findings(found)
     assert (waits.name, waits.strategies[0]) == ("stall_long_scoreboard", "fd.1")
     assert waits.share == pytest.approx(6000 / stalled * stalled / cycles)

@@ -1,4 +1,4 @@
-"""How ncu is called and believed, with a stand-in that copies a recorded file."""
+"""How ncu is called and believed, with a stand-in that copies recorded files."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from campaigns.evaluator.contract import Source
 from campaigns.evaluator.contract.layout import Plain, ScalarArg, lay_out
 from campaigns.evaluator.profile import calls, ncu, started
 from campaigns.evaluator.sanitizers import harness
-from campaigns.profiles.ncu import read_raw
-from tests.campaigns.profiles import RECORDED
+from campaigns.profiles.metrics import STALLS
+from campaigns.profiles.ncu import read_raw, read_samples
+from tests.campaigns.profiles import RECORDED, SOURCE
 from tests.evaluator.profile.standing_in import Open, counted, script, workplace
 
 TEXT = """
@@ -24,7 +25,17 @@ __global__ void double_it(const float* x, float* y, int n) { y[0] = x[0]; }
 __global__ void once_more(float* y) {}
 extern "C" void solve(const float* x, float* y, int N) {}
 """
+# It copies what it would count, and prints the lines of the report that it would have written.
+STAND_IN = """case "$*" in
+--import*) cat source;;
+*) echo "$@" > calls
+   {does};;
+esac
+"""
 TRITON = "import triton\n@triton.jit\ndef rows(x):\n    pass\n\ndef run_kernel(x, y, N): ...\n"
+
+
+COUNTERS = ("gpu__time_duration.sum", "launch__grid_size", "sass__spilt")
 
 
 @pytest.fixture
@@ -33,12 +44,13 @@ def look(tmp_path, monkeypatch):
 
     def run(does="cp said profile.csv", text=TEXT, backend="cuda", device="cuda:0"):
         (tmp_path / "said").write_text(RECORDED.read_text())
-        program = script(tmp_path / "ncu", f'echo "$@" > calls\n{does}\n')
+        (tmp_path / "source").write_text(SOURCE.read_text())
+        program = script(tmp_path / "ncu", STAND_IN.format(does=does))
         monkeypatch.setattr(ncu, "toolkit_program", lambda name: program)
         monkeypatch.setattr(ncu, "nvcc", lambda: shutil.which("true"))
         source = Source("kernel.cu", text)
         with workplace(tmp_path, Open()) as place:
-            return counted(place, backend, device, source, "gpu__time_duration.sum", "a.sum")
+            return counted(place, backend, device, source, *COUNTERS)
 
     return run
 
@@ -51,7 +63,29 @@ def test_r23_it_counts_the_kernels_of_the_source_and_no_others(look, tmp_path):
     assert "--kernel-name-base function --kernel-name regex:^(double_it|once_more)$ " in called
     assert "--csv --page raw --print-units base --log-file profile.csv " in called
     assert "--clock-control none --cache-control all --profile-from-start off " in called
-    assert "--launch-count 48 --metrics gpu__time_duration.sum,a.sum ./program" in called
+    sections = "--section MemoryWorkloadAnalysis --section SourceCounters"
+    assert f"{sections} --metrics gpu__time_duration.sum,launch__grid_size ./program" in called
+
+
+def test_it_keeps_the_counters_that_were_asked_for_and_the_lines(look):
+    found = look()
+    assert {*read_raw(found.text, "said")[0].values} == {"duration_us", "grid"}
+    hottest = read_samples(found.lines, "said")["softmax_rows"]
+    assert [(one.source, one.stall) for one in hottest[:3]] == [
+        ("standard.py:170", "stall_long_scoreboard"),
+        ("candidate.py:15", "stall_drain"),
+        ("candidate.py:13", "stall_wait"),
+    ]
+    # Of two launches: long scoreboard, short scoreboard and nine samples of what is rarer.
+    assert hottest[0].waited == 1178 + 3 + 370 + 30 + 2 + 1300 + 3 + 347 + 14
+    assert sum(one.share for one in hottest) == pytest.approx(1)
+    assert {one.stall for one in hottest} <= {*STALLS}
+
+
+def test_a_report_that_ncu_cannot_list_is_said(look):
+    found = look("cp said profile.csv; rm source")
+    assert (found.text, found.lines) == ("", "")
+    assert "source" in found.note
 
 
 def test_a_candidate_in_python_is_called_by_a_program_of_ours(look, tmp_path):
