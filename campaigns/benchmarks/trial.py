@@ -26,13 +26,13 @@ from campaigns.benchmarks.harness import (
     require,
 )
 from campaigns.devices.discover import this_device
+from campaigns.devices.explain import count_kernels
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.passport import Measurer, v0_job
 from campaigns.evaluator.contract import Job, Outcome, Phase, backends
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.problems.shipped import problem_folder
 from campaigns.steps.lifecycle.create_campaign import protocol_for
-from campaigns.steps.measuring.explain import count_kernels
 
 PROBLEM, TRIES = "softmax", 3
 ALONE, AGAINST, WRONG = "alone", "against an incumbent", "a wrong kernel"

@@ -54,7 +54,6 @@ BROKER_WAIT_S = 3
 PROC = Path("/proc")
 SYS = Path("/sys")
 # Docker and Podman leave one of these in every container.
-CONTAINER_MARKS = (Path("/.dockerenv"), Path("/run/.containerenv"))
 # In the folder of ROCm.
 ROCM_VERSION = ".info/version"
 SANDBOX_LIMIT_S = 60.0
@@ -172,15 +171,14 @@ def _broker() -> HealthFinding:
 
 def examine_permissions(found: list[Device], amd: list[Device]) -> list[HealthFinding]:
     """Who may read the counters of GPUs and CPU; without them there is no profile evidence."""
-    rows, contained = [], any(path.exists() for path in CONTAINER_MARKS)
+    rows = []
     first = next((device for device in found if device.kind == "gpu"), None)
     if first is not None:
-        params, status = _text(PROC / "driver/nvidia/params"), _text(PROC / "self/status")
-        driver = first.detail.get("driver", "")
-        allowed = nvidia_counters(params, status, driver, contained=contained)
+        params = _text(PROC / "driver/nvidia/params")
+        allowed = nvidia_counters(params)
         # What is allowed by the driver may be hidden all the same, and its parameters may be, too.
         is_refused = allowed.state is State.MISSING and bool(field_of(params, ADMIN_ONLY))
-        tried = None if is_refused else try_ncu(first, contained=contained)
+        tried = None if is_refused else try_ncu(first)
         rows.append(tried or allowed)
     if amd:
         rows.append(trace_decoder(os.environ))

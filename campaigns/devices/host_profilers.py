@@ -10,33 +10,32 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from campaigns.devices.discover import Device, torch_has_cuda
+from campaigns.devices.explain import count_kernels
 from campaigns.devices.hold import DeviceBusy, hold
-from campaigns.devices.host_software import HealthFinding, State, at_least, rocm_homes
-from campaigns.devices.launch import PASSED_ON
-from campaigns.evaluator.contract.programs import toolkit_program
+from campaigns.devices.host_software import HealthFinding, State, rocm_homes
+from campaigns.devices.launch import PASSED_ON, EvaluatorService
+from campaigns.devices.passport import v0_job
+from campaigns.evaluator.contract import Profile, Protocol
+from campaigns.evaluator.contract.problem_reader import load_problem
+from campaigns.evaluator.contract.programs import NCU, toolkit_program
+from campaigns.problems.shipped import problem_folder
 
+GPU_COUNTERS = "GPU counters"
 NO_EVIDENCE = "no profile evidence: times and verdicts stand, and no counter says why"
 # The driver's parameter: 1 where only administrators may count.
 ADMIN_ONLY = "RmProfilingAdminOnly"
-CAP_SYS_ADMIN, CAP_PERFMON = 21, 38
-# The first branch of NVIDIA's driver that takes CAP_PERFMON:
-# https://developer.nvidia.com/ERR_NVGPUCTRPERM
-PERFMON_DRIVER = (565,)
 ON_THE_HOST = (
     "put `options nvidia NVreg_RestrictProfilingToAdminUsers=0` into /etc/modprobe.d/ and load the "
     "driver again"
 )
-IN_A_CONTAINER = "start the container with --cap-add=SYS_ADMIN, or on its host: "
 HIDDEN = "none on this host: it hides its counters; profile on another one"
-# A counter of the hardware: times alone are also told where counters are hidden.
-COUNTER = "sm__cycles_elapsed.max"
-LAUNCH = "import torch; torch.zeros(8, device='{device}').cpu()"
-NCU_LIMIT_S = 120.0
+# The smallest that is shipped: what counts it counts a candidate.
+TRIED = "vector_add"
 DECODER = "librocprof-trace-decoder.so"
 # Where people say that the decoder is; rocprofv3 itself looks along LD_LIBRARY_PATH and in ROCm:
 # https://github.com/ROCm/rocprof-trace-decoder
@@ -52,39 +51,28 @@ def field_of(text: str, name: str) -> str:
     return next((value.strip() for key, _, value in lines if key.strip() == name), "")
 
 
-def nvidia_counters(params: str, status: str, driver: str, *, contained: bool) -> HealthFinding:
-    """What the driver's parameters and this process's capabilities allow.
+def nvidia_counters(params: str) -> HealthFinding:
+    """What the driver allows those who are no administrators: a kernel runs as nobody else.
 
-    params: /proc/driver/nvidia/params. status: /proc/self/status. driver: its version. contained:
-    whether this is a container; root in one often lacks the capability.
+    params: /proc/driver/nvidia/params.
     """
-    name, limited = "GPU counters", field_of(params, ADMIN_ONLY)
-    held = int(field_of(status, "CapEff") or "0", 16)
+    limited = field_of(params, ADMIN_ONLY)
     if limited == "0":
-        return HealthFinding(name, State.OK, "allowed for every user")
-    if limited == "1" and held >> CAP_SYS_ADMIN & 1:
-        return HealthFinding(name, State.OK, "allowed for this administrator")
-    if limited == "1" and held >> CAP_PERFMON & 1 and at_least(driver, PERFMON_DRIVER):
-        return HealthFinding(name, State.OK, "allowed by CAP_PERFMON")
+        return HealthFinding(GPU_COUNTERS, State.OK, "allowed for every user")
     found = "only for administrators (ERR_NVGPUCTRPERM)" if limited else "the driver does not say"
-    remedy = (IN_A_CONTAINER if contained else "") + ON_THE_HOST
-    return HealthFinding(name, State.MISSING, found, NO_EVIDENCE, remedy)
+    return HealthFinding(GPU_COUNTERS, State.MISSING, found, NO_EVIDENCE, ON_THE_HOST)
 
 
-def ncu_counters(said: str, *, contained: bool) -> HealthFinding:
-    """What ncu said when it was asked for one counter of one launch."""
-    name = "GPU counters"
-    if re.search(rf"{re.escape(COUNTER)}\D+[\d,.]+", said):
-        return HealthFinding(name, State.OK, "ncu counts")
-    lines = [line.strip("= ") for line in said.splitlines() if line.startswith("==ERROR==")]
-    told = next(iter(lines), "it counted nothing").removeprefix("ERROR== ")
-    found, remedy = f"ncu: {told:.120}", "run `ncu` as this user and read what it says"
-    if "ERR_NVGPUCTRPERM" in said:
-        found = "only for administrators (ncu: ERR_NVGPUCTRPERM)"
-        remedy = (IN_A_CONTAINER if contained else "") + ON_THE_HOST
-    elif "LibraryNotLoaded" in said:
-        found, remedy = "hidden from ncu (LibraryNotLoaded)", HIDDEN
-    return HealthFinding(name, State.MISSING, found, NO_EVIDENCE, remedy)
+def ncu_counters(counted: Profile) -> HealthFinding:
+    """What came of counting a kernel in the box in which candidates run."""
+    if counted.text:
+        return HealthFinding(GPU_COUNTERS, State.OK, "ncu counts where kernels run")
+    remedy = "run `ncu` as another user than root and read what it says"
+    if "ERR_NVGPUCTRPERM" in counted.note:
+        remedy = ON_THE_HOST
+    elif "LibraryNotLoaded" in counted.note:
+        remedy = HIDDEN
+    return HealthFinding(GPU_COUNTERS, State.MISSING, counted.note[:160], NO_EVIDENCE, remedy)
 
 
 def trace_decoder(environment: Mapping[str, str]) -> HealthFinding:
@@ -136,18 +124,21 @@ def ask_perf() -> str | None:
     return _said(list(PERF), PERF_LIMIT_S)
 
 
-def try_ncu(device: Device, *, contained: bool) -> HealthFinding | None:
-    """Count one launch on the device; None where ncu or torch cannot, or the device is taken."""
-    ncu = toolkit_program("ncu")
-    if ncu is None or not torch_has_cuda():
+def try_ncu(device: Device) -> HealthFinding | None:
+    """Count a kernel as a candidate's is; None where nothing can, or the device is taken."""
+    if toolkit_program(NCU) is None or not torch_has_cuda():
         return None
-    program = [sys.executable, "-c", LAUNCH.format(device=device.device)]
-    command = [ncu, "--metrics", COUNTER, "--launch-count", "1", *program]
+    backend = "cuda" if toolkit_program("nvcc") else "triton"
+    spec = load_problem(problem_folder(TRIED))
     try:
-        with hold(device):
-            return ncu_counters(_said(command, NCU_LIMIT_S), contained=contained)
+        with hold(device), TemporaryDirectory() as scratch, EvaluatorService() as service:
+            job = v0_job(device, spec, backend, Path(scratch), Protocol())
+            counted = count_kernels(job, None, service)
     except DeviceBusy:
         return None
+    except OSError as error:
+        counted = Profile(NCU, "", note=f"the evaluator does not start: {error}")
+    return ncu_counters(counted) if counted else None
 
 
 def _said(command: list[str], limit_s: float) -> str:

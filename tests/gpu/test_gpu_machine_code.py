@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from campaigns.devices.discover import devices
+from campaigns.devices.explain import read_code
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.passport import v0_job
 from campaigns.evaluator.contract import Protocol
 from campaigns.evaluator.contract.problem_reader import load_problem
-from campaigns.steps.measuring.explain import read_code
 
 SOFTMAX = Path(__file__).parents[2] / "campaigns" / "problems" / "softmax"
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from campaigns.devices.discover import devices
+from campaigns.devices.explain import count_kernels
 from campaigns.devices.launch import EvaluatorService
 from campaigns.devices.passport import v0_job
 from campaigns.evaluator.contract import Protocol
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.profiles.metrics import METRICS
 from campaigns.profiles.reading import read_profile
-from campaigns.steps.measuring.explain import count_kernels
 from knowledge.experience.terms import Bottleneck
 
 SOFTMAX = Path(__file__).parents[2] / "campaigns" / "problems" / "softmax"

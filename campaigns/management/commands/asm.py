@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from django.db import DatabaseError
 
+from campaigns.devices.explain import read_code
 from campaigns.evaluator.contract import Function, Job, MachineCode, Source
 from campaigns.management.base_command import Argument, ExitCode, argument
 from campaigns.management.one_file import SOURCE, TARGET, OneFileCommand, whole_above_zero
@@ -24,7 +25,6 @@ from campaigns.rules.verdict.report_words import (
     target_words,
     width_words,
 )
-from campaigns.steps.measuring.explain import read_code
 from knowledge.lookup.listing import platform_named
 from knowledge.lookup.platform_names import of_architecture
 from knowledge.specs.cited import UNKNOWN

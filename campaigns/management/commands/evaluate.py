@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from campaigns.devices.discover import Device
+from campaigns.devices.explain import read_code, sanitize
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Job, Outcome, Report, backends
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
@@ -22,7 +23,6 @@ from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.verdict.report_words import code_words, function_words, notes_of
 from campaigns.rules.verdict.sanitizers import found_words, passed
-from campaigns.steps.measuring.explain import read_code, sanitize
 from campaigns.steps.problems import Floors, floors_here
 from campaigns.syntax.findings.find import findings_of
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
 
+from campaigns.devices.explain import count_kernels
 from campaigns.devices.ncu_report import imported, is_report
 from campaigns.management.base_command import ExitCode, Exits, Verb, argument
 from campaigns.management.one_file import FILE, OneFileCommand, whole_above_zero
@@ -27,7 +28,6 @@ from campaigns.profiles.reading import read_profile
 from campaigns.records.explained.profiles import is_product
 from campaigns.records.target.device_limits import card_of
 from campaigns.rules.wording import share
-from campaigns.steps.measuring.explain import count_kernels
 from knowledge.lookup.listing import platform_named
 from knowledge.specs.cited import UNKNOWN, Cited
 

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from campaigns.devices.discover import Device
 from campaigns.devices.environment import environment_of
+from campaigns.devices.explain import count_kernels, read_code, sanitize
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.idle import is_gated
 from campaigns.devices.processes import ClaimLost, is_gone, is_here, tempdir, worker_of
@@ -41,7 +42,6 @@ from campaigns.steps.measuring.baselines import (
     torch_job,
 )
 from campaigns.steps.measuring.claims import ClaimHeartbeat, begin, renew_connection
-from campaigns.steps.measuring.explain import count_kernels, read_code, sanitize
 from campaigns.steps.measuring.results import not_measured, record_report, save_result
 from campaigns.steps.measuring.sweep import help_search, sweep
 from campaigns.steps.measuring.waits import end_wait, wait_for_device

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from campaigns.devices.explain import read_code
 from campaigns.evaluator.contract import Case, Job, MachineCode, Outcome, Phase, Report, Source
 from campaigns.models import EvaluationKind
 from campaigns.records.evaluations import machine_code_of
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.explain import read_code
 from tests.campaigns.steps import cast
 
 SLOWER, FASTER = ["time 200"], ["time 50"]

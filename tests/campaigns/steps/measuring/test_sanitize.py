@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from campaigns.devices.explain import sanitize
 from campaigns.evaluator.contract import Fault, Job, Outcome, Phase, Report, Sanitized
 from campaigns.models import EvaluationKind, Verdict
 from campaigns.rules.stop.policy import StopPolicy
 from campaigns.steps.lifecycle.control import confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.lifecycle.run_here import run_here
-from campaigns.steps.measuring.explain import sanitize
 from campaigns.steps.worker import WorkerContext
 from tests.campaigns.steps import cast
 
