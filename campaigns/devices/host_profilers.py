@@ -131,8 +131,8 @@ def try_ncu(device: Device) -> HealthFinding | None:
     backend = "cuda" if toolkit_program("nvcc") else "triton"
     spec = load_problem(problem_folder(TRIED))
     try:
-        with hold(device), TemporaryDirectory() as scratch, EvaluatorService() as service:
-            job = v0_job(device, spec, backend, Path(scratch), Protocol())
+        with hold(device), TemporaryDirectory() as folder, EvaluatorService() as service:
+            job = v0_job(device, spec, backend, Path(folder, "scratch"), Protocol())
             counted = count_kernels(job, None, service)
     except DeviceBusy:
         return None

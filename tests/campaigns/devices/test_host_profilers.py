@@ -143,6 +143,9 @@ def ncu(monkeypatch):
 
 def test_r7_it_counts_a_kernel_as_a_candidates_is(ncu):
     def count(job, report, service):
+        # The evaluator makes it, and takes none that is there.
+        assert job.scratch.parent.is_dir()
+        assert not job.scratch.exists()
         assert (job.problem.name, job.backend, job.device) == ("vector_add", "cuda", "cuda:0")
         return Profile("ncu", "1024", text="counted")
 

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from campaigns.models import Campaign, Commit, Event, Round, Verdict
 from campaigns.models.transitions import claim
+from campaigns.records.explained.profiles import profile_of
 from campaigns.records.review_queue import waiting_in_all
 from campaigns.records.series import accepted
 from campaigns.records.time_spent import spent_by_phase, time_spent
@@ -61,8 +62,8 @@ def test_the_rules_of_today_come_to_what_was_recorded(sample):
     assert list(found.values_list("word", "reason", "sentence")) == words
     assert sample.result["gain"] == pytest.approx(recorded["result"]["gain"])
     assert (sample.state, sample.stop_sentence) == ("done", recorded["stop"])
-    took = sample.rounds.get(number=3)
-    assert (took.closed_at - took.opened_at).total_seconds() > 50
+    took, told = sample.rounds.get(number=4), recording().rounds[3]
+    assert took.closed_at - took.opened_at >= told.closed - told.opened
     sessions = [one for row in recording().rounds for one in row.candidate.evaluations]
     spent_h = sum((one.finished - one.started).total_seconds() for one in sessions) / 3600
     assert time_spent(sample, sample.finished_at).device_h == pytest.approx(spent_h)
@@ -70,6 +71,15 @@ def test_the_rules_of_today_come_to_what_was_recorded(sample):
     # And what was measured there is what is shipped.
     assert recorded["rounds"][0]["candidates"][0]["text"] == sample.problem.files["v0.cu"]
     assert recorded["protocol"] == json.loads(json.dumps(sample.protocol.rules))
+
+
+def test_r27_each_kept_kernel_was_counted_and_the_next_idea_cites_what_that_showed(sample):
+    rounds = list(sample.rounds.order_by("number"))
+    kept = [one.chosen for one in rounds if one.verdict.word == "accepted"]
+    limits = [profile_of(one, sample).limit.kind for one in kept]
+    assert limits == ["launch", "mixed", "memory_dram", "memory_dram"]
+    assert rounds[1].hypothesis["cites"] == ["finding:small_grid"]
+    assert all(one.hypothesis["cites"] for one in rounds[1:])
 
 
 def test_nothing_waits_for_it_or_learns_from_it(loaded, sample):
@@ -163,7 +173,7 @@ def test_it_is_marked_wherever_it_is_shown(page, sample):
     for address in ("/c/", *shown, *tabs, f"/c/{sample.pk}/compare/1..4"):
         assert b"sample, recorded on an NVIDIA H200 SXM" in page.get(address).content, address
     assert page.get(f"/api/v1/campaigns/{sample.pk}/").json()["recorded_at"] == (
-        "2026-11-28T12:45:51.542476Z"
+        "2026-11-29T01:43:57.515581Z"
     )
     owner = Client()
     owner.force_login(sample.created_by)
