@@ -12,6 +12,8 @@ from enum import StrEnum
 
 # More launches in one file are a trace of a program, not a profile of a kernel.
 MOST_LAUNCHES = 10_000
+# How the file begins in which the evaluator puts a candidate's source.
+OWN_FILE = "candidate."
 
 
 class Vendor(StrEnum):
@@ -90,9 +92,9 @@ class HotLine:
 
     @property
     def line(self) -> int:
-        """Of the source; 0 is unknown."""
-        number = self.source.rpartition(":")[2]
-        return int(number) if number.isdecimal() else 0
+        """Of the candidate's own source; 0 where it is of another file, or unknown."""
+        file, _, number = self.source.rpartition(":")
+        return int(number) if file.startswith(OWN_FILE) and number.isdecimal() else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,11 @@ class KernelProfile:
     odd: dict[str, str] = field(default_factory=dict)
     vendor: Vendor = Vendor.NVIDIA
     lines: tuple[HotLine, ...] = ()
+
+    @property
+    def function(self) -> str:
+        """The kernel without its parameters, which every tool spells in its own way."""
+        return self.kernel.partition("(")[0]
 
     @property
     def dram_bytes(self) -> float | None:

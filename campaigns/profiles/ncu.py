@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections import Counter, defaultdict
 
 from campaigns.evaluator.contract.programs import NCU_SAMPLES
@@ -34,6 +35,8 @@ STATES = {
     "tex": "tex_throttle",
 }
 NO_STALLS = ("selected", "not_selected")
+# In a name of this table the numbers of a template have types, in that of launches they have none.
+TYPED = re.compile(r"\([a-z ]+\)(?=-?\d)")
 MOST_LINES = 20
 # Counters that say nothing of a launch.
 NOTHING = ("", "n/a", "no data")
@@ -84,7 +87,7 @@ def read_samples(text: str, name: str) -> dict[str, tuple[HotLine, ...]]:
             raise ProfileError(name, reader.line_num, f"accepted: {', '.join(NCU_SAMPLES)}")
         kernel, file, line, state, samples = cells
         if state not in NO_STALLS:
-            waits[kernel][f"{file}:{line}"][STATES.get(state, state)] += int(samples)
+            waits[TYPED.sub("", kernel)][f"{file}:{line}"][STATES.get(state, state)] += int(samples)
     return {kernel: _hottest(own) for kernel, own in waits.items()}
 
 

@@ -37,7 +37,7 @@ from campaigns.records.target.device_limits import sm_limits
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.verdicts import classes_of, sanitizer_result
 from campaigns.reports.case_table import CaseRow, busy_words, case_rows, seen_table
-from campaigns.reports.kernel.code_sheet import code_sheet
+from campaigns.reports.kernel.code_sheet import Ran, code_sheet
 from campaigns.reports.kernel.profile_sheet import ProfileSheet, profile_sheet
 from campaigns.reports.kernel.splits import splits_of
 from campaigns.reports.lineage import lineage_of, reproduce_commands
@@ -184,7 +184,8 @@ def _profile_sheet(facts: RoundFacts, found: Profiled) -> ProfileSheet:
     other = profile_of(rival, facts.campaign) if rival else None
     told = advice_record(one.name for one in found.findings)
     records = {name: record.words for name, record in told.items()}
-    return profile_sheet(found, facts.campaign, other, records, facts.q)
+    source = facts.candidate.text if facts.candidate else ""
+    return profile_sheet(found, facts.campaign, other, records, facts.q, source)
 
 
 def _rivals(facts: RoundFacts) -> dict[str, Any]:
@@ -205,12 +206,13 @@ def code(facts: RoundFacts) -> dict[str, Any]:
     if found and own:
         cases = facts.report.cases if facts.report else ()
         launches = (case.candidate.launch for case in cases if case.candidate)
+        counted = profile_of(own, facts.campaign)
         sheet = code_sheet(
             found,
             own.text,
             sm_limits(facts.campaign.platform),
             multiplies=multiplies(facts.campaign),
-            launch=next(filter(None, launches), None),
+            ran=Ran(next(filter(None, launches), None), counted.main if counted else None),
             against=machine_code_of(rival) if rival else None,
         )
     return {

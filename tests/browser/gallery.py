@@ -16,6 +16,7 @@ from django.conf import settings
 from playwright.sync_api import Page
 
 from campaigns.benchmarks.drawn import HEIGHT, WORDS
+from campaigns.steps.lifecycle.load_sample import load_sample
 from knowledge.models import Spec
 from tests.browser.conftest import PHONE
 from tests.campaigns.sample import PLATFORM, build_sample
@@ -38,8 +39,8 @@ PAGES = {
     "rounds": "/c/{own}/rounds/",
     "round": "/c/{own}/r/2/",
     "cases": "/c/{own}/r/2/cases/",
-    "profile": "/c/{own}/r/2/profile/",
-    "code": "/c/{own}/r/2/code/",
+    "profile": "/c/{sample}/r/4/profile/?against=2",
+    "code": "/c/{sample}/r/4/code/",
     "reject": "/c/{own}/r/8/",
     "sweep": "/c/{own}/r/3/",
     "compare": "/c/{own}/compare/2..6",
@@ -107,6 +108,7 @@ def test_gallery(enter, finished):
     values = Spec.objects.approved().filter(platform__slug=PLATFORM)
     value = values.filter(metric="memory_bandwidth").order_by("pk").first()
     seen = enter()
+    shipped = load_sample(finished.created_by)
     page, rows = seen.page, []
     only = os.environ.get("PAGES", "").split()
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -116,7 +118,7 @@ def test_gallery(enter, finished):
         heights = []
         for size in (WIDE, PHONE):
             page.set_viewport_size(size)
-            seen.open(path.format(own=finished.pk, live=live.pk, value=value.pk))
+            seen.open(path.format(own=finished.pk, live=live.pk, sample=shipped.pk, value=value.pk))
             words, height = page.evaluate(WORDS), page.evaluate(HEIGHT)
             heights.append(height)
             page.set_viewport_size({**size, "height": min(height, MOST_PX)})

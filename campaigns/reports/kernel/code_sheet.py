@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
 from campaigns.evaluator.contract import Function, KernelLaunch, MachineCode, Resources
 from campaigns.profiles.isa import CodeChange, IsaTarget, code_changes, isa_targets
+from campaigns.profiles.kernel_profile import KernelProfile
 from campaigns.profiles.occupancy import Occupancy, SmLimits, occupancy
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A line of the source with what it was compiled to; number 0 is code of no line of it."""
+    """A line of the source with what it was compiled to; number 0 is code of no line of it.
+
+    share: of what warps wait, at this line; None where no profile says it.
+    """
 
     number: int
     text: str
     instructions: tuple[str, ...]
+    share: float | None = None
 
     @property
     def code(self) -> str:
@@ -26,13 +31,17 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class FunctionSheet:
-    """occupancy: None where its block or the platform is not known. cut: instructions unlisted."""
+    """occupancy: None where its block or the platform is not known. cut: instructions unlisted.
+
+    is_counted: whether it is the kernel that the profile is about.
+    """
 
     function: Function
     resources: Resources | None
     occupancy: Occupancy | None
     lines: tuple[SourceLine, ...]
     cut: int
+    is_counted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +64,26 @@ class CodeSheet:
         return sum(row.target.is_met for row in self.targets)
 
 
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What is known of a run. launch: as it was traced; it tells a block's threads where the
+    listing does not. counted: the kernel that took longest; it comes first.
+    """
+
+    launch: KernelLaunch | None = None
+    counted: KernelProfile | None = None
+
+
 def code_sheet(
     code: MachineCode,
     source: str,
     limits: SmLimits,
     *,
     multiplies: bool = False,
-    launch: KernelLaunch | None = None,
+    ran: Ran | None = None,
     against: MachineCode | None = None,
 ) -> CodeSheet:
-    """source: the text that it was compiled from. launch: as it was traced; it tells a block's
-    threads where the listing does not.
-    """
+    """source: the text that it was compiled from."""
     lines = source.splitlines()
     other = isa_targets(against.functions, multiplies=multiplies) if against else ()
     before = {one.name: one.value for one in other}
@@ -74,36 +91,44 @@ def code_sheet(
         TargetRow(one, before.get(one.name))
         for one in isa_targets(code.functions, multiplies=multiplies)
     )
+    functions = (_function(one, lines, limits, ran or Ran()) for one in code.functions)
     return CodeSheet(
         code,
-        tuple(_function(one, lines, limits, launch) for one in code.functions),
+        tuple(sorted(functions, key=lambda one: not one.is_counted)),
         targets,
         code_changes(against.functions, code.functions) if against else (),
     )
 
 
-def _function(
-    function: Function, source: list[str], limits: SmLimits, launch: KernelLaunch | None
-) -> FunctionSheet:
-    used = function.resources
-    if used and used.threads is None and launch and launch.registers == used.registers:
+def _function(function: Function, source: list[str], limits: SmLimits, ran: Ran) -> FunctionSheet:
+    used, launch, counted = function.resources, ran.launch, ran.counted
+    if counted and counted.function != function.name.partition("(")[0]:
+        counted = None
+    if used and used.threads is None and counted and "block" in counted.values:
+        used = replace(used, threads=int(counted.values["block"]))
+    elif used and used.threads is None and launch and launch.registers == used.registers:
         threads = prod(launch.block)
         shared_bytes = max(used.shared_bytes or 0, launch.shared_bytes)
         used = replace(used, threads=threads, shared_bytes=shared_bytes)
+    shares = {one.line: one.share for one in counted.lines} if counted else {}
     return FunctionSheet(
         function,
         used,
         occupancy(used, limits) if used else None,
-        tuple(_by_line(function, source)),
+        tuple(_by_line(function, source, shares)),
         function.instructions - len(function.lines),
+        counted is not None,
     )
 
 
-def _by_line(function: Function, source: list[str]) -> Iterable[SourceLine]:
+def _by_line(
+    function: Function, source: list[str], shares: Mapping[int, float]
+) -> Iterable[SourceLine]:
     """In the order of the source; within a line in the order of the code."""
     found: dict[int, list[str]] = {}
     for number, text in function.lines:
         found.setdefault(number if number <= len(source) else 0, []).append(text)
     for number in sorted(found):
         text = source[number - 1].strip() if number else ""
-        yield SourceLine(number, text, tuple(found[number]))
+        share = shares.get(number) if number else None
+        yield SourceLine(number, text, tuple(found[number]), share)

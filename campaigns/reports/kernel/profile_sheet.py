@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from campaigns.models import Campaign
 from campaigns.profiles.classify import stall_shares
 from campaigns.profiles.findings import ProfileFinding
-from campaigns.profiles.kernel_profile import KernelProfile, Unit
+from campaigns.profiles.kernel_profile import HotLine, KernelProfile, Unit
 from campaigns.profiles.metrics import REGISTRIES, metric_of, metric_words
 from campaigns.profiles.reading import MovedBytes, Profiled
 from campaigns.records.campaigns import target_of
@@ -30,6 +30,9 @@ MEMORY = (
     *("load_sectors", "store_requests", "store_sectors", "shared_conflicts", "local_loads"),
 )
 FEWEST_PCT = 0.5
+# Rarer stalls, and lines where warps wait less, say little; all counters have the first.
+LEAST_SHARE = 0.02
+MOST_LINES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +60,23 @@ class FindingRow:
 
 
 @dataclass(frozen=True, slots=True)
+class HotRow:
+    """A line where warps wait. text: of the candidate's source; "" of another file's line.
+
+    waits: what for, in words.
+    """
+
+    line: HotLine
+    text: str
+    waits: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProfileSheet:
     """found: the profile. against: the other's, or None.
 
     bandwidth: what DRAM moved a second in the longest kernel; peak: the cited value beside it.
-    moved: counted bytes of a call beside the problem's formula.
+    moved: counted bytes of a call beside the problem's formula. lines: the hottest first.
     """
 
     found: Profiled
@@ -75,6 +90,7 @@ class ProfileSheet:
     bandwidth: float | None
     peak: Cited | None
     moved: MovedBytes | None
+    lines: tuple[HotRow, ...]
 
     @property
     def of_peak(self) -> float | None:
@@ -87,9 +103,11 @@ def profile_sheet(
     against: Profiled | None = None,
     records: Mapping[str, str] | None = None,
     q: str = "",
+    source: str = "",
 ) -> ProfileSheet:
     """against: of another round of the campaign, on whichever case it was counted. records: finding
     → what became of rounds that cited it. q: of all counters, those with it in name or meaning.
+    source: of the candidate.
     """
     main, other = found.main, against.main if against else None
     named = REGISTRIES[main.vendor]
@@ -117,7 +135,18 @@ def profile_sheet(
         _bandwidth(main),
         target_of(campaign).bandwidth,
         moved_in(found, campaign),
+        tuple(_hot_rows(main, source.splitlines())),
     )
+
+
+def _hot_rows(main: KernelProfile, source: list[str]) -> Iterable[HotRow]:
+    for one in main.lines[:MOST_LINES]:
+        if one.share >= LEAST_SHARE:
+            text = source[one.line - 1].strip() if 0 < one.line <= len(source) else ""
+            known = REGISTRIES[main.vendor].get(one.stall)
+            # Of "warps that wait for their turn", what stands beside a line.
+            waits = known.meaning.partition(" that wait ")[2] if known else one.stall
+            yield HotRow(one, text, waits)
 
 
 def _rows(
@@ -145,7 +174,7 @@ def _stalls(main: KernelProfile, other: KernelProfile | None) -> tuple[MetricRow
     now, before = stall_shares(main.values), stall_shares(other.values) if other else {}
     rows = []
     for name, share in sorted(now.items(), key=lambda each: -each[1]):
-        if 100 * share < FEWEST_PCT and 100 * before.get(name, 0.0) < FEWEST_PCT:
+        if share < LEAST_SHARE and before.get(name, 0.0) < LEAST_SHARE:
             continue
         was = before.get(name)
         meaning = metric_of(name, main.vendor).meaning

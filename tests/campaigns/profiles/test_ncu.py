@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from campaigns.profiles.kernel_profile import ProfileError, one_of
-from campaigns.profiles.ncu import read_raw
+from campaigns.profiles.ncu import read_raw, read_samples
 from tests.campaigns.profiles import RECORDED
 
 HEAD = '"ID","Kernel Name","gpu__time_duration.sum","launch__grid_size"\n'
@@ -108,3 +108,35 @@ def test_the_command_refuses_in_one_line(tmp_path, make):
         call_command("profile", "read", str(file))
     assert "other.csv" in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+SAMPLES = "kernel,file,line,state,samples\n"
+
+
+def test_samples_are_added_up_by_line_and_those_that_wait_for_nothing_are_left_out():
+    rows = (
+        "k(int),candidate.cu,7,long_sb,30\nk(int),candidate.cu,7,wait,10\n"
+        "k(int),candidate.cu,7,selected,99\nk(int),math.h,2,barrier,60\n\n"
+    )
+    first, second = read_samples(f"{SAMPLES}{rows}", "a")["k(int)"]
+    assert (first.source, first.line, first.stall, first.share) == (
+        "math.h:2",
+        0,
+        "stall_barrier",
+        0.6,
+    )
+    assert (second.line, second.stall, second.waited) == (7, "stall_long_scoreboard", 40)
+
+
+def test_a_kernel_of_a_template_has_one_name():
+    """As ncu 2025.3 spells it with its samples, and with its launches."""
+    row = '"void k<(int)4, (int)-2, A>(const float *)",candidate.cu,7,wait,1\n'
+    assert [*read_samples(f"{SAMPLES}{row}", "a")] == ["void k<4, -2, A>(const float *)"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "kernel,file\n", f"{SAMPLES}k,a.cu,x,wait,1\n", f"{SAMPLES}k,a\n"]
+)
+def test_what_are_no_samples_is_refused(text):
+    with pytest.raises(ProfileError, match=r"accepted: .*kernel, file, line, state, samples"):
+        read_samples(text, "a")

@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import re
 
 import pytest
 from django.apps import apps
@@ -80,6 +81,23 @@ def test_r27_each_kept_kernel_was_counted_and_the_next_idea_cites_what_that_show
     assert limits == ["launch", "mixed", "memory_dram", "memory_dram"]
     assert rounds[1].hypothesis["cites"] == ["finding:small_grid"]
     assert all(one.hypothesis["cites"] for one in rounds[1:])
+
+
+def test_its_profile_says_at_which_lines_of_the_source_warps_wait(page, sample):
+    text = page.get(f"/c/{sample.pk}/r/4/profile/").content.decode()
+    first, second, *_ = re.findall(r'data-line="([^"]+)"', text)
+    assert (first, second) == ("candidate.cu:59", "candidate.cu:78")
+    source = sample.rounds.get(number=4).chosen.text.splitlines()
+    assert f"<code>{source[58].strip()}</code>" in text
+    assert text.index("for global or local memory") < text.index("their last stores and atomics")
+    # The kernel that was counted comes first among 7, with its threads and the same shares.
+    listed = page.get(f"/c/{sample.pk}/r/4/code/").content.decode()
+    kernel, *others = re.findall(r'data-function="([^"]+)"', listed)
+    assert kernel.startswith("void softmax_in_registers&lt;4, 256&gt;(")
+    assert f"{len(others)} more kernels" in listed
+    assert "8 blocks, 64 of 64 warps" in listed
+    assert "40.2 % of the waits" in listed
+    assert listed.index("40.2 % of the waits") < listed.index("more kernels")
 
 
 def test_nothing_waits_for_it_or_learns_from_it(loaded, sample):
