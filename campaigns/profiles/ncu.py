@@ -77,7 +77,10 @@ def read_raw(text: str, name: str) -> tuple[KernelProfile, ...]:
 
 
 def read_samples(text: str, name: str) -> dict[str, tuple[HotLine, ...]]:
-    """Kernel → its lines, the hottest first, of a table of `NCU_SAMPLES`. Raises ProfileError."""
+    """Kernel → its lines, the hottest first (R28), of a table of `NCU_SAMPLES`.
+
+    Raises ProfileError.
+    """
     waits: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     reader = csv.reader(io.StringIO(text))
     if next(reader, None) != [*NCU_SAMPLES]:

@@ -26,7 +26,7 @@ NCU, PERF = "ncu", "perf"
 # The table that ncu writes and `campaigns.profiles.ncu` reads.
 NCU_TABLE = ("--csv", "--page", "raw", "--print-units", "base")
 # What ncu computes in a section alone: no name of it is taken by itself. Samples line by line too.
-NCU_SECTIONS = ("MemoryWorkloadAnalysis", "SourceCounters")
+NCU_SECTIONS = ("--section", "MemoryWorkloadAnalysis", "--section", "SourceCounters")
 NCU_COMPUTED = ("derived__", "sass__")
 # The table that is made of ncu's samples: warps in a state, at a line of a file.
 NCU_SAMPLES = ("kernel", "file", "line", "state", "samples")
@@ -103,10 +103,9 @@ def cpp_compiler() -> str:
 
 def nvcc() -> str:
     """The CUDA compiler, from PATH or CUDA_HOME. Raises Unsupported."""
-    found = toolkit_program("nvcc")
-    if found is None:
-        raise Unsupported("nvcc is not on PATH nor in CUDA_HOME; install the CUDA toolkit")
-    return found
+    if found := toolkit_program("nvcc"):
+        return found
+    raise Unsupported("nvcc is not on PATH nor in CUDA_HOME; install the CUDA toolkit")
 
 
 def compute_sanitizer() -> str | None:
@@ -140,9 +139,8 @@ def toolkit_program(name: str) -> str | None:
 
 def ncu_counting(counters: Sequence[str]) -> tuple[str, ...]:
     """Options of ncu that collect these counters; a name that it does not know comes as "n/a"."""
-    sections = (word for name in NCU_SECTIONS for word in ("--section", name))
     named = ",".join(name for name in counters if not name.startswith(NCU_COMPUTED))
-    return (*sections, "--metrics", named)
+    return (*NCU_SECTIONS, "--metrics", named)
 
 
 def is_tuning(flag: str) -> bool:

@@ -200,9 +200,8 @@ class MachineCode:
 class Profile:
     """What a profiler counted while a candidate computed one case.
 
-    text: what the tool wrote of so many calls, and lines: where warps were seen, line by line, as
-    CSV; to be read by `campaigns.profiles`. note: why there is no text. The process that it watched
-    held the candidate, so it informs, and no verdict rests on it.
+    text, lines: what the tool wrote of so many calls, for `campaigns.profiles` to read. note: why
+    there is none. The process held the candidate, so it informs, and no verdict rests on it.
     """
 
     tool: str

@@ -113,7 +113,7 @@ def test_the_command_refuses_in_one_line(tmp_path, make):
 SAMPLES = "kernel,file,line,state,samples\n"
 
 
-def test_samples_are_added_up_by_line_and_those_that_wait_for_nothing_are_left_out():
+def test_r28_samples_are_added_up_by_line_and_those_that_wait_for_nothing_are_left_out():
     rows = (
         "k(int),candidate.cu,7,long_sb,30\nk(int),candidate.cu,7,wait,10\n"
         "k(int),candidate.cu,7,selected,99\nk(int),math.h,2,barrier,60\n\n"

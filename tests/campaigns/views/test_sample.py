@@ -83,7 +83,7 @@ def test_r27_each_kept_kernel_was_counted_and_the_next_idea_cites_what_that_show
     assert all(one.hypothesis["cites"] for one in rounds[1:])
 
 
-def test_its_profile_says_at_which_lines_of_the_source_warps_wait(page, sample):
+def test_r28_its_profile_says_at_which_lines_of_the_source_warps_wait(page, sample):
     text = page.get(f"/c/{sample.pk}/r/4/profile/").content.decode()
     first, second, *_ = re.findall(r'data-line="([^"]+)"', text)
     assert (first, second) == ("candidate.cu:59", "candidate.cu:78")
