@@ -70,6 +70,9 @@ _TEMPLATE = """
 #include <unistd.h>
 {includes}
 extern "C" void solve({types});
+#ifndef KOPT_CALLS
+#define KOPT_CALLS {calls}
+#endif
 static constexpr size_t ALIGN = {align};
 static const char *const TELL = "{tell}", *const HEARD = "{heard}";
 static void trouble(const char *what) {{
@@ -90,7 +93,7 @@ int main() {{
   }}
   fclose(file);
   time_t begun = time(nullptr);
-  for (int call = 0; call < {calls}; ++call) {{
+  for (int call = 0; call < KOPT_CALLS; ++call) {{
     if (call && time(nullptr) - begun >= {enough_s}) break;
     for (int i = 0; i < COUNT; ++i) {{
       at[i] = reserve(SIZES[i]);
