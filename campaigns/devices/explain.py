@@ -59,8 +59,10 @@ def count_kernels(
     return found.profile or Profile(PERF if on_cpu else NCU, longest.name, note=found.reason)
 
 
-def read_code(job: Job, service: Measurer, beat: Beat | None = None) -> MachineCode:
-    """What the job's candidate becomes when it is built for the job's target.
+def read_code(
+    job: Job, service: Measurer, beat: Beat | None = None, form: str = "machine"
+) -> MachineCode:
+    """What the job's candidate becomes when it is built for the job's target. form: or "ptx".
 
     Triton's compiler needs no device, so none is used. Where nothing can be read the note says why.
     What `beat` raises is passed on.
@@ -71,7 +73,7 @@ def read_code(job: Job, service: Measurer, beat: Beat | None = None) -> MachineC
             incumbent=None,
             rivals=(),
             timed=False,
-            read_code=True,
+            read_code=form,
             device="cpu" if job.backend == "triton" else job.device,
             cases=job.cases[:1],
             # Nothing is called, so there is no need of much memory to call it on.

@@ -104,7 +104,7 @@ class Job:
     incumbent_backend: where it is another one than the candidate's; "" is the same.
     timed: False stops after the correctness check. sanitize: run the candidate under sanitizers on
     its smallest case instead, and nothing else (campaigns/evaluator/sanitizers). read_code: build
-    it and read its machine code instead (campaigns/evaluator/machine_code); nothing is run.
+    it and list its "machine" code or "ptx" instead (campaigns/evaluator/machine_code), run nothing.
     counters: of the device's profiler; the candidate is run under it on its one case instead, and
     they are counted (campaigns/evaluator/profile).
     stream: what is done with the variants that follow it, a `Stream`; the candidate is then what
@@ -130,7 +130,7 @@ class Job:
     protocol: Protocol = field(default_factory=Protocol)
     timed: bool = True
     sanitize: bool = False
-    read_code: bool = False
+    read_code: str = ""
     counters: tuple[str, ...] = ()
     repeats: bool = True
     own_kernels: tuple[str, ...] = ()

@@ -34,6 +34,11 @@ _DEVICE_LINE = re.compile(r"\s*/\*([0-9a-f]{4,8})\*/\s+([^\s;][^;]*);")
 _DEVICE_HEAD = re.compile(r"\.text\.(.+):")
 _DEVICE_LABEL = re.compile(r"(\S+):")
 _DEVICE_PLACE = re.compile(r'"[^"]*\bcandidate\.\w+", line (\d{1,9})')
+_PTX_HEAD = re.compile(r"(?:\.\w+ )*\.(?:entry|func) *(?:\([^()]*\) *)?([\w$.]+)")
+_PTX_FILE = re.compile(r'\s*\.file\s+(\d+) "[^"]*\bcandidate\.\w+"')
+_PTX_PLACE = re.compile(r"(?:\.loc|inlined_at)\s+(\d{1,9}) (\d{1,9})")
+_PTX_TOLD = re.compile(r"\bcandidate\.\w+:(\d{1,9}):")
+_PTX_LINE = re.compile(r"\s+((?:@!?%p\d+\s+)?[a-z][\w.:]*(?:\s[^;]*)?);")
 _USED_BY = re.compile(r"\s*Function (\S+):")
 _USED = re.compile(r"\s*REG:(\d{1,9}) STACK:(\d{1,9}) SHARED:(\d{1,9}) ")
 # What a launch adds to it, as machine_code/read.py writes it before a kernel.
@@ -150,6 +155,25 @@ def device_functions(text: str, kept_bytes: int = 0) -> tuple[Function, ...]:
             current.line = int(places[0]) if places else 0
         else:
             used.read(line)
+    return most(found)
+
+
+def ptx_functions(text: str) -> tuple[Function, ...]:
+    """Of PTX, NVIDIA's language between source and machine code: lines, and no kinds."""
+    own = {told[1] for line in text.split("\n") if (told := _PTX_FILE.match(line))}
+    found: list[FunctionCounts] = []
+    for line in text.split("\n")[:-1]:
+        if head := _PTX_HEAD.match(line):
+            found.append(FunctionCounts(head[1]))
+        elif not found:
+            continue
+        elif ".loc" in line:
+            # The innermost place of the candidate's own; Triton tells all of them in a comment.
+            told = _PTX_TOLD.search(line)
+            places = (number for file, number in _PTX_PLACE.findall(line) if file in own)
+            found[-1].line = int(told[1] if told else next(places, 0))
+        elif told := _PTX_LINE.match(line):
+            found[-1].add(OpKind.OTHER, told[1])
     return most(found)
 
 

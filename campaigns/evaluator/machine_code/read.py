@@ -13,17 +13,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from campaigns.evaluator.backends import cuda
+from campaigns.evaluator.builds.compile import check_flags, compile_or_fail
 from campaigns.evaluator.builds.shared_object import write_source
 from campaigns.evaluator.builds.triton_cache import CUOBJDUMP, NVDISASM, brought_program
 from campaigns.evaluator.contract import Function, Job, MachineCode, backends
 from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
 from campaigns.evaluator.contract.layout import Layout
-from campaigns.evaluator.contract.programs import headline
+from campaigns.evaluator.contract.programs import headline, nvcc
 from campaigns.evaluator.machine_code.gcn_listing import amd_functions
-from campaigns.evaluator.machine_code.listing import LAUNCHED, device_functions, host_functions
+from campaigns.evaluator.machine_code.listing import (
+    LAUNCHED,
+    device_functions,
+    host_functions,
+    ptx_functions,
+)
 from campaigns.evaluator.sandbox.workplace import Workplace
 
 OBJDUMP, FILTER, LLVM = "objdump", "c++filt", "LLVM"
+# A job's other form of code; see `Job.read_code`.
+PTX = "ptx"
 # Of nvdisasm: code only, with the lines of the source, and without its analysis of branches.
 CODE = ("-c", "-g", "-ndf")
 LISTS = {"cpp": OBJDUMP, "cuda": NVDISASM, "triton": NVDISASM}
@@ -39,9 +48,15 @@ def read_code(job: Job, place: Workplace, example: Layout) -> MachineCode:
         return MachineCode("", note=f"the machine code of {job.backend} is not the candidate's own")
     by = LLVM if job.target.startswith("gfx") else LISTS[job.backend]
     tool = f"{by}, {job.target}"
+    if job.read_code == PTX:
+        if job.backend == "cpp" or by == LLVM:
+            return MachineCode("", note=f"{job.backend} has no PTX for {job.target}")
+        tool = f"PTX, {job.target}"
     try:
         if job.backend == "triton":
             return _of_triton(job, place, example, tool)
+        if job.read_code == PTX:
+            return _told(tool, _demangled(ptx_functions(_ptx(job, place)), place))
         source = replace(job.candidate, flags=(*job.candidate.flags, LINES[job.backend]))
         backends.get(job.backend).make(job, source, place).build(example)
         if job.backend == "cpp":
@@ -53,6 +68,15 @@ def read_code(job: Job, place: Workplace, example: Layout) -> MachineCode:
         return MachineCode(tool, note=f"it could not be built: {headline(str(error))}")
     except Unsupported as error:
         return MachineCode(tool, note=str(error))
+
+
+def _ptx(job: Job, place: Workplace) -> str:
+    """Raises BuildFailed and Unsupported."""
+    check_flags(job.candidate.flags)
+    path = write_source(job.candidate, place.folder, ".cu")
+    flags = (*cuda.target_flags(job.target), *job.candidate.flags, LINES["cuda"])
+    compile_or_fail([nvcc(), *flags, "-ptx", path.name, "-o", "candidate.ptx"], place)
+    return _listed(["cat", "candidate.ptx"], place)
 
 
 def _cuda_listing(place: Workplace) -> str:
@@ -105,24 +129,29 @@ def _demangled(functions: Sequence[Function], place: Workplace) -> Sequence[Func
 
 def _of_triton(job: Job, place: Workplace, example: Layout, tool: str) -> MachineCode:
     path = write_source(job.candidate, place.folder, ".py")
-    ended = place.apart(lambda: _list_compiled(job.target, path, example))
+    ended = place.apart(lambda: _list_compiled(job, path, example))
     if ended.status:
         return MachineCode(tool, note=f"{ended.words}: {headline(ended.log)}")
+    if job.read_code == PTX:
+        return _told(tool, ptx_functions(ended.log))
     if job.target.startswith("gfx"):
         return _told(tool, amd_functions(ended.log))
     return _told(tool, device_functions(ended.log, kept_bytes(job.target)))
 
 
-def _list_compiled(target: str, path: Path, example: Layout) -> int:
-    """Compile every kernel for `target` and print what is known of each, once."""
+def _list_compiled(job: Job, path: Path, example: Layout) -> int:
+    """Compile every kernel for the job's target and print what is known of each, once."""
     from campaigns.evaluator.backends.triton import compile_for
 
     seen = set()
-    for one in compile_for(target, path, example):
+    for one in compile_for(job.target, path, example):
         code = one.asm.get("cubin") or one.asm["amdgcn"]
         if code in seen:
             continue
         seen.add(code)
+        if job.read_code == PTX:
+            print(one.asm["ptx"])
+            continue
         threads = one.metadata.num_warps * one.metadata.target.warp_size
         print(LAUNCHED.format(threads=threads, shared_bytes=one.metadata.shared))
         if isinstance(code, str):

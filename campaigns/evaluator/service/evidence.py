@@ -93,6 +93,7 @@ def _left_by_tools(report: Report, job: Job, log: str) -> Report:
         counted,
         case=job.cases[0].name,
         text=printable(counted.text),
+        lines=printable(counted.lines),
         note=one_line(counted.note),
     )
     return replace(report, profile=plain)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from django.db import DatabaseError
 
+from campaigns.devices.discover import Device
 from campaigns.devices.explain import read_code
 from campaigns.evaluator.contract import Function, Job, MachineCode, Source
 from campaigns.management.base_command import Argument, ExitCode, argument
@@ -47,12 +48,16 @@ class Command(OneFileCommand):
             ),
             argument("--against", type=Path, help="a file to compare it with"),
             argument("--listing", action="store_true", help="also each line with its instructions"),
+            argument("--ptx", action="store_true", help="each line with its PTX, and no more"),
         )
 
     def run(self, **options: Any) -> None:
         limits, options["target"] = self._chip(options)
         # Compilers need no device, so none is taken from those who measure on it.
         spec, device, job = self.asked({**options, "device": "cpu"})
+        if options["ptx"]:
+            self._tell_ptx(job, device)
+            return
         limits = limits or _limits_of(job.target)
         with self.served(job, device) as (job, service):
             code = read_code(job, service)
@@ -70,6 +75,17 @@ class Command(OneFileCommand):
             lines.append(f"against {options['against'].name}:")
             lines += [f"  {change_words(one)}" for one in changes] or ["  the same numbers"]
         self.emit(facts, "\n".join(lines))
+
+    def _tell_ptx(self, job: Job, device: Device) -> None:
+        with self.served(job, device) as (job, service):
+            code = read_code(job, service, form="ptx")
+        self._require(code, job.candidate)
+        told = [f"{job.candidate.name} ({code.tool}), with the arguments of {job.cases[0].name}"]
+        for one in code.functions:
+            told += [one.name, *_listing(one, job.candidate.text)]
+        rows = [{"name": one.name, "lines": _lines(one)} for one in code.functions]
+        facts = {"file": job.candidate.name, "tool": code.tool, "functions": rows}
+        self.emit(facts, "\n".join(told))
 
     def _chip(self, options: dict[str, Any]) -> tuple[CitedLimits | None, str | None]:
         """The limits of the platform that was named, if any, and what to compile for."""
@@ -151,7 +167,7 @@ class _CodeSheet:
         facts = asdict(one)
         facts.pop("listing")
         if self._listing:
-            facts["lines"] = [{"line": line, "instruction": text} for line, text in one.lines]
+            facts["lines"] = _lines(one)
         found = self._occupancy(one)
         held = asdict(found) | {"share": found.share, "limiter": found.limiter} if found else None
         return {**facts, "occupancy": held}
@@ -178,6 +194,10 @@ class _CodeSheet:
             *(f"  {one.citation}" for one in limits.cited),
             *(f"  {name}: {UNKNOWN}" for name in limits.unknown),
         ]
+
+
+def _lines(function: Function) -> list[dict[str, Any]]:
+    return [{"line": line, "instruction": text} for line, text in function.lines]
 
 
 def _listing(function: Function, text: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -47,6 +48,16 @@ def read(monkeypatch):
         return asked
 
     return run
+
+
+def test_ptx_is_listed_alone(read, capsys):
+    ptx = MachineCode("PTX, sm_90a", (replace(KERNEL, listing="2\tld.global.f32 %f1, [%rd5]\n"),))
+    (job,) = read("--ptx", codes=(ptx,))
+    said = capsys.readouterr().out
+    assert job.read_code == "ptx"
+    assert "v0.py (PTX, sm_90a), with the arguments of 1024x1024\nsoftmax_rows\n" in said
+    assert said.endswith("         ld.global.f32 %f1, [%rd5]\n")
+    assert "registers" not in said
 
 
 def refusal(read, *options, **more):

@@ -115,7 +115,7 @@ def test_it_is_not_timed_against_what_is_interpreted(judge_torch):
 
 def test_it_has_no_sanitizer_and_no_code_of_its_own(judge_torch):
     assert judge_torch(HONEST, sanitize=True).outcome is Outcome.PASSED
-    read = judge_torch(HONEST, read_code=True)
+    read = judge_torch(HONEST, read_code="machine")
     assert read.outcome is Outcome.PASSED, read.reason
 
 

@@ -16,7 +16,7 @@ from campaigns.evaluator.machine_code.kinds import OpKind
 
 FOLDER = Path(__file__).parent / "listings"
 LISTINGS = {path.stem: path.read_text() for path in sorted(FOLDER.glob("*.txt"))}
-READERS = (listing.host_functions, listing.device_functions, amd_functions)
+READERS = (listing.ptx_functions, listing.host_functions, listing.device_functions, amd_functions)
 AXPY = "kopt::axpy(float, float const*, float*, int)"
 OF_HOST = "\ncandidate.so:     file format elf64-x86-64\n\nDisassembly of section .text:\n"
 ARITHMETIC = {

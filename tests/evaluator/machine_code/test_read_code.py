@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from campaigns.evaluator.contract import MachineCode, Outcome, Source
@@ -29,7 +31,9 @@ def read(service, problem, tmp_path):
     """The machine code of a source for the tiny problem; nothing of it is run."""
 
     def run_one(candidate: Source, **more: object) -> MachineCode:
-        report = service.evaluate(small.job(problem, tmp_path, candidate, read_code=True, **more))
+        report = service.evaluate(
+            small.job(problem, tmp_path, candidate, **({"read_code": "machine"} | more))
+        )
         assert report.outcome is Outcome.PASSED, report.reason
         assert report.cases == ()
         assert not (tmp_path / "scratch").exists()
@@ -72,6 +76,39 @@ def test_r48_it_reads_what_triton_compiles_for_a_gpu_without_one(read):
     assert function.kinds["special"] > 0
     assert function.kinds["global_load"] > 0
     assert function.widest_load_bytes == 16
+
+
+def test_it_lists_ptx_by_the_lines_of_the_source(read):
+    source = triton("tl.exp(x + tl.sum(x, 0))")
+    code = read(source, backend="triton", target="sm_90a", read_code="ptx")
+    (function,) = code.functions
+    assert (function.name, code.tool) == ("double", "PTX, sm_90a")
+    by_line = {line for line, text in function.lines if "ex2.approx" in text}
+    assert by_line == {9}
+    # What a function of Triton's own does there belongs to the line that calls it.
+    assert {line for line, text in function.lines if text.startswith("shfl")} == {9}
+    assert not any(text.startswith(".") for _, text in function.lines)
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc on PATH")
+def test_it_lists_the_ptx_of_cuda(read):
+    text = """
+__device__ __noinline__ float twice(float v) { return 2.0f * v; }
+__global__ void first(const float* x, float* y) { y[threadIdx.x] = twice(x[threadIdx.x]); }
+extern "C" void solve(const float* x, float* y, int N) { first<<<1, 1>>>(x, y); }
+"""
+    code = read(Source("k.cu", text), backend="cuda", target="sm_90a", read_code="ptx")
+    listed = {one.name: one.lines for one in code.functions}
+    assert {*listed} == {"twice(float)", "first(float const*, float*)"}
+    stores = [line for line, text in listed["first(float const*, float*)"] if "st.global" in text]
+    assert stores == [3]
+
+
+@pytest.mark.parametrize(("backend", "target"), [("triton", "gfx942"), ("cpp", "native")])
+def test_ptx_is_of_nvidias_targets_alone(read, backend, target):
+    source = triton("x") if backend == "triton" else small.source("y[0] = 0;")
+    code = read(source, backend=backend, target=target, read_code="ptx")
+    assert code.note == f"{backend} has no PTX for {target}"
 
 
 def test_a_kernel_that_is_not_launched_has_no_code(read):
