@@ -38,6 +38,8 @@ THROUGH = "not measured against each other; chained from paired gains through ro
 # From the round that both rest on to either of them, each step held against the one before.
 Ways = tuple[list[RoundRow], list[RoundRow]]
 Rows = tuple[RoundRow, RoundRow]
+# What a row says → what is said of one round.
+Texts = dict[str, str]
 
 
 def compare_rounds(campaign: Campaign, rounds: Sequence[Round]) -> SideBySide:
@@ -55,13 +57,15 @@ def compare_rounds(campaign: Campaign, rounds: Sequence[Round]) -> SideBySide:
     cases = dict.fromkeys(case for row in rows for case in row.medians)
     by_case = [_by_case(campaign, *pair, basis) for pair, basis in zip(pairs, bases, strict=True)]
     sources = [row.round.chosen for row in rows]
+    read = _limits(campaign, rows)
     return SideBySide(
         noun="rounds",
         columns=tuple(columns),
         others=others,
         sections=(
             Section("Hypothesis and verdict", rows_between([dict(_texts(row)) for row in rows])),
-            Section("What limits it", rows_between(_limits(campaign, rows))),
+            Section("What limits it", rows_between([limits for limits, _ in read])),
+            Section("Counters", rows_between([counters for _, counters in read]), is_folded=True),
             Section("Settings and surroundings", rows_between([*map(_environment, rows)])),
         ),
         cases=tuple(
@@ -83,23 +87,26 @@ def _column(campaign: Campaign, row: RoundRow) -> Column:
     return Column(row.number, f"round {row.number}", row.title, href, row.word)
 
 
-def _limits(campaign: Campaign, rows: Sequence[RoundRow]) -> list[dict[str, str]]:
-    """Class, findings, counters and machine code of each; "" where nothing was read."""
+def _limits(campaign: Campaign, rows: Sequence[RoundRow]) -> list[tuple[Texts, Texts]]:
+    """Of each what limits it, with targets of its machine code, and the rest of its counters."""
     read = explained(campaign, [row.round.chosen_id for row in rows if row.round.chosen_id])
     return [_why(read.get(row.round.chosen_id or 0, Explained()), campaign) for row in rows]
 
 
-def _why(found: Explained, campaign: Campaign) -> dict[str, str]:
-    told: dict[str, str] = {}
+def _why(found: Explained, campaign: Campaign) -> tuple[Texts, Texts]:
+    told: Texts = {}
+    counters: Texts = {}
     if profiled := found.profiled:
         told["class"] = profiled.limit.words
         told["findings"] = "; ".join(one.words for one in profiled.findings)
         sheet = profile_sheet(profiled, campaign)
-        told |= {row.name: row.value for row in (*sheet.bars, *sheet.memory, *sheet.occupancy)}
+        told |= {row.name: row.value for row in sheet.bars}
+        rest = (*sheet.memory, *sheet.occupancy)
+        counters = {row.name: row.value for row in rest if row.name not in told}
     if found.code:
         targets = isa_targets(found.code.functions, multiplies=multiplies(campaign))
         told |= {f"machine code, {one.name}": one.sentence for one in targets}
-    return told
+    return told, counters
 
 
 def _environment(row: RoundRow) -> dict[str, str]:

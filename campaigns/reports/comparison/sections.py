@@ -43,10 +43,14 @@ class TextRow:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Rows under one title. equal: how many of them "only differences" leaves out."""
+    """Rows under one title. equal: how many of them "only differences" leaves out.
+
+    is_folded: whether a page shows them only where somebody asks.
+    """
 
     title: str
     rows: tuple[TextRow, ...]
+    is_folded: bool = False
 
     @property
     def equal(self) -> int:
