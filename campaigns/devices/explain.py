@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import statistics
 from dataclasses import replace
+from typing import Any
 
 from campaigns.devices.launch import Beat
 from campaigns.devices.passport import Measurer
@@ -24,8 +25,7 @@ def sanitize(job: Job, service: Measurer, beat: Beat | None = None) -> tuple[San
 
     Where they could not be run at all, that is the one thing said. What `beat` raises is passed on.
     """
-    asked = replace(job, incumbent=None, rivals=(), timed=False, sanitize=True)
-    report = service.evaluate(asked, beat)
+    report = service.evaluate(_alone(job, sanitize=True), beat)
     return report.sanitized or (Sanitized("sanitizers", False, note=report.reason),)
 
 
@@ -47,15 +47,8 @@ def count_kernels(
         if case.candidate
     }
     longest = max(job.cases, key=lambda case: times_us.get(case.name, 0.0))
-    asked = replace(
-        job,
-        incumbent=None,
-        rivals=(),
-        timed=False,
-        counters=perf.DEFAULT_COUNTERS if on_cpu else DEFAULT_COUNTERS,
-        cases=(longest,),
-    )
-    found = service.evaluate(asked, beat)
+    counters = perf.DEFAULT_COUNTERS if on_cpu else DEFAULT_COUNTERS
+    found = service.evaluate(_alone(job, counters=counters, cases=(longest,)), beat)
     return found.profile or Profile(PERF if on_cpu else NCU, longest.name, note=found.reason)
 
 
@@ -67,18 +60,17 @@ def read_code(
     Triton's compiler needs no device, so none is used. Where nothing can be read the note says why.
     What `beat` raises is passed on.
     """
-    report = service.evaluate(
-        replace(
-            job,
-            incumbent=None,
-            rivals=(),
-            timed=False,
-            read_code=form,
-            device="cpu" if job.backend == "triton" else job.device,
-            cases=job.cases[:1],
-            # Nothing is called, so there is no need of much memory to call it on.
-            protocol=replace(job.protocol, max_slots=LEAST_SLOTS),
-        ),
-        beat,
+    asked = _alone(
+        job,
+        read_code=form,
+        device="cpu" if job.backend == "triton" else job.device,
+        cases=job.cases[:1],
+        # Nothing is called, so there is no need of much memory to call it on.
+        protocol=replace(job.protocol, max_slots=LEAST_SLOTS),
     )
+    report = service.evaluate(asked, beat)
     return report.machine_code or MachineCode("", note=report.reason)
+
+
+def _alone(job: Job, **more: Any) -> Job:
+    return replace(job, incumbent=None, rivals=(), timed=False, **more)

@@ -6,7 +6,6 @@ are pure and take what a file or a program says.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -18,7 +17,7 @@ from campaigns.devices.discover import Device, torch_has_cuda
 from campaigns.devices.explain import count_kernels
 from campaigns.devices.hold import DeviceBusy, hold
 from campaigns.devices.host_software import HealthFinding, State, rocm_homes
-from campaigns.devices.launch import PASSED_ON, EvaluatorService
+from campaigns.devices.launch import EvaluatorService, clean_environment
 from campaigns.devices.passport import v0_job
 from campaigns.evaluator.contract import Profile, Protocol
 from campaigns.evaluator.contract.problem_reader import load_problem
@@ -120,8 +119,20 @@ def ask_perf() -> str | None:
     """What perf says of one event; None where it is not on PATH."""
     if shutil.which(PERF[0]) is None:
         return None
-    # perf may be a script that names the package of the running kernel.
-    return _said(list(PERF), PERF_LIMIT_S)
+    environment = clean_environment() | {"LC_ALL": "C"}
+    try:
+        # perf may be a script that names the package of the running kernel.
+        done = subprocess.run(
+            [*PERF],
+            capture_output=True,
+            text=True,
+            timeout=PERF_LIMIT_S,
+            env=environment,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{error!s:.80}"
+    return f"{done.stdout}\n{done.stderr}"
 
 
 def try_ncu(device: Device) -> HealthFinding | None:
@@ -139,16 +150,3 @@ def try_ncu(device: Device) -> HealthFinding | None:
     except OSError as error:
         counted = Profile(NCU, "", note=f"the evaluator does not start: {error}")
     return ncu_counters(counted) if counted else None
-
-
-def _said(command: list[str], limit_s: float) -> str:
-    """All that a program printed, or why it did not end well."""
-    environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    environment |= {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "LC_ALL": "C"}
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=limit_s, env=environment, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"==ERROR== {error!s:.80}"
-    return f"{done.stdout}\n{done.stderr}"

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import errno
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from django.conf import settings
 from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.devices.hold import hold
 from campaigns.devices.launch import Beat, EvaluatorService
-from campaigns.evaluator.contract import Case, Job, Phase, Report, Source, backends
+from campaigns.evaluator.contract import Case, Job, Phase, Source, backends
 from campaigns.evaluator.contract.backends import BACKEND_OF
 from campaigns.evaluator.contract.problem import ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
@@ -70,10 +70,6 @@ DOING = {
 }
 
 
-# What is done with the service after the judge's report, while the device is held.
-More = Callable[[Job, EvaluatorService, Report], Report]
-
-
 class OneFileCommand(BaseCommand):
     """A command that has files judged; its options are those of `FILE` and maybe more.
 
@@ -88,13 +84,6 @@ class OneFileCommand(BaseCommand):
         spec = load_problem(find_problem(options["problem"]))
         device = this_device(options["device"])
         return spec, device, self._job(options, spec, device)
-
-    def judged(
-        self, job: Job, device: Device, more: More = lambda job, service, report: report
-    ) -> Report:
-        """Run the job in a scratch folder of its own while the device is held."""
-        with self.served(job, device) as (job, service):
-            return more(job, service, service.evaluate(job, self._phase_printer()))
 
     @contextlib.contextmanager
     def served(self, job: Job, device: Device) -> Iterator[tuple[Job, EvaluatorService]]:
@@ -113,7 +102,7 @@ class OneFileCommand(BaseCommand):
             words = "disk full" if error.errno == errno.ENOSPC else error.strerror
             self.fail(ExitCode.USAGE, f"{words}: {error.filename or scratch}")
 
-    def _phase_printer(self) -> Beat:
+    def phase_printer(self) -> Beat:
         """A callback that prints each phase and case that takes a second or more, once."""
         last = ""
 

@@ -25,10 +25,8 @@ OCCUPIED, LITTLE_PCT = 0.5, 25.0
 
 
 SAID = {
-    Bottleneck.MEMORY: "memory",
     Bottleneck.MEMORY_DRAM: "DRAM",
     Bottleneck.MEMORY_CACHE: "the caches",
-    Bottleneck.COMPUTE: "arithmetic",
     Bottleneck.COMPUTE_TENSOR: "the tensor cores",
     Bottleneck.COMPUTE_ALU: "arithmetic",
     Bottleneck.LATENCY: "waiting",
@@ -36,7 +34,6 @@ SAID = {
     Bottleneck.SYNC: "barriers",
     Bottleneck.LAUNCH: "its launch",
     Bottleneck.TAIL: "its last blocks",
-    Bottleneck.MIXED: "several parts",
     Bottleneck.UNKNOWN: "what was not counted",
 }
 

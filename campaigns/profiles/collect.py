@@ -17,22 +17,18 @@ from campaigns.profiles.metrics import DEFAULT_COUNTERS
 
 # A block of an AMD card counts few things at once; more than four of L2's in one run hung gfx942.
 PASS_COUNTERS, L2 = 4, "TCC_"
-# Formulas of other counters, that `amd.FORMULAS` has as well.
-DERIVED = ("FETCH_SIZE", "WRITE_SIZE", "L2CacheHit")
 # Large enough for a kernel of some milliseconds; one compute unit of each traced engine.
 TRACE = ("--att", "--att-target-cu", "1", "--att-buffer-size", "0x6000000")
 
 
 def commands(vendor: Vendor, kernel: str, program: Sequence[str]) -> tuple[str, ...]:
-    """One a line of a shell. kernel: its name as the source has it. ValueError for a CPU."""
+    """One a line of a shell. kernel: its name as the source has it."""
     if vendor is Vendor.NVIDIA:
         only = ("--kernel-name-base", "function", "--kernel-name", f"regex:^{re.escape(kernel)}$")
         counted = ncu_counting(DEFAULT_COUNTERS)
         told = (*NCU_TABLE, "--log-file", "profile.csv")
         as_is = ("--clock-control", "none", "--launch-count", "3")
         return (shlex.join((NCU, *told, *only, *as_is, *counted, *program)),)
-    if vendor is not Vendor.AMD:
-        raise ValueError(f"vendor: {vendor}; accepted: {Vendor.NVIDIA}, {Vendor.AMD}")
     only = ("--kernel-include-regex", f"^{re.escape(kernel)}", "--kernel-iteration-range", "[1-3]")
     passes = [("--pmc", *names, "--output-format", "csv") for names in _passes()]
     return tuple(
@@ -42,7 +38,8 @@ def commands(vendor: Vendor, kernel: str, program: Sequence[str]) -> tuple[str, 
 
 
 def _passes() -> list[tuple[str, ...]]:
-    names = [name for name in amd.DEFAULT_COUNTERS if name not in DERIVED]
+    followed = {amd.METRICS[name].counter for name, _, _ in amd.FORMULAS}
+    names = [name for name in amd.DEFAULT_COUNTERS if name not in followed]
     groups = [[n for n in names if n.startswith(L2) is of_l2] for of_l2 in (False, True)]
     return [
         tuple(group[at : at + PASS_COUNTERS])

@@ -43,15 +43,9 @@ def patterns_of(vendor: Vendor) -> tuple[CounterPattern, ...]:
     return tuple(one for one in PATTERNS if vendor in one.helps)
 
 
-def findings(
-    profile: KernelProfile, *, multiplies: bool = False, least_bytes: float | None = None
-) -> tuple[ProfileFinding, ...]:
-    """All that hold: the sure ones first, and then the largest share of the time.
-
-    multiplies: it multiplies matrices. least_bytes: what it has to move of memory at least; raises
-    ValueError below 1. Without them the patterns that need them say nothing.
-    """
-    work = KernelWork(multiplies, least_bytes)
+def findings(profile: KernelProfile, work: KernelWork | None = None) -> tuple[ProfileFinding, ...]:
+    """All that hold: the sure ones first, and then the largest share of the time."""
+    work = work or KernelWork()
     found = [
         _told(profile, one, sign)
         for one in patterns_of(profile.vendor)

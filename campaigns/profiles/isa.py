@@ -36,11 +36,14 @@ class IsaTarget:
     @property
     def sentence(self) -> str:
         """As "0 % of …, at least 80 % is wanted"."""
-        end = "at most" if self.at_most else "at least"
         if self.is_share:
             value, bound = 100 * self.value, 100 * self.bound
-            return f"{value:.0f} % of {self.words}, {end} {bound:.0f} % is wanted"
-        return f"{self.value:g} {self.words}, {end} {self.bound:g} is wanted"
+            return f"{value:.0f} % of {self.words}, {self.side} {bound:.0f} % is wanted"
+        return f"{self.value:g} {self.words}, {self.side} {self.bound:g} is wanted"
+
+    @property
+    def side(self) -> str:
+        return "at most" if self.at_most else "at least"
 
     @property
     def is_met(self) -> bool:
@@ -96,14 +99,9 @@ def _of_cpu(functions: list[Function]) -> Iterable[IsaTarget]:
             "vectors", "its floating-point arithmetic in vectors", vectors / (vectors + single),
             WIDE_SHARE, False, ("cpp.simd_loops",), is_share=True,
         )  # fmt: skip
-    calls = sum(
-        n for one in functions for name, n in one.calls.items() if not _is_own(name, functions)
-    )
+    own = {one.name for one in functions}
+    calls = sum(n for one in functions for name, n in one.calls.items() if name not in own)
     yield IsaTarget("calls", "calls of library functions", calls, 0, True, ("cpp.vector_exp",))
-
-
-def _is_own(name: str, functions: list[Function]) -> bool:
-    return any(one.name == name for one in functions)
 
 
 def _count(functions: Iterable[Function], kind: str) -> int:

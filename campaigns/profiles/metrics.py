@@ -42,9 +42,18 @@ SCALES: dict[str, tuple[Unit, float]] = {
 
 def metric_words(name: str, value: float, vendor: Vendor = Vendor.NVIDIA) -> str:
     """The value with its unit and meaning. Raises UnknownMetricError."""
-    metric = metric_of(name, vendor)
+    return f"{value_words(name, value, vendor)} {metric_of(name, vendor).meaning}"
+
+
+def value_words(name: str, value: float, vendor: Vendor = Vendor.NVIDIA) -> str:
     number = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-    return f"{number}{f' {metric.unit}' if metric.unit else ''} {metric.meaning}"
+    return f"{number} {metric_of(name, vendor).unit}".rstrip()
+
+
+def waits_for(stall: str, vendor: Vendor) -> str:
+    """What a stall is waited for, without who waits; a stall that is no metric by its name."""
+    known = REGISTRIES[vendor].get(stall)
+    return known.meaning.partition(" that wait ")[2] if known else stall
 
 
 class UnknownMetricError(KeyError):

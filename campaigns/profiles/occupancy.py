@@ -1,14 +1,14 @@
 """How many warps of a kernel an SM holds, what limits them, and what the next block needs (R29).
 
 A compute unit of AMD's is an SM here, a wave a warp, a SIMD a partition. What an SM holds comes
-from cited values; what is not known limits nothing, and is named. The rules are those of CUDA's
+from cited values; what is not known limits nothing. The rules are those of CUDA's
 occupancy calculator (cuda_occupancy.h) and of LLVM's "AMDGPU Usage".
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from campaigns.evaluator.contract import Resources
 
@@ -32,23 +32,15 @@ class SmLimits:
     shared_unit: int | None = None
     shared_reserved: int | None = None
 
-    @property
-    def unknown(self) -> tuple[str, ...]:
-        return tuple(one.name for one in fields(self) if getattr(self, one.name) is None)
-
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """blocks, warps: on an SM at once. by: what limits → how many blocks it allows.
-
-    unknown: limits that were not there to be looked at, so that fewer may fit.
-    """
+    """blocks, warps: on an SM at once. by: what limits → how many blocks it allows."""
 
     blocks: int
     warps: int
     most_warps: int
     by: Mapping[str, int]
-    unknown: tuple[str, ...]
     next_step: str = ""
 
     @property
@@ -83,7 +75,7 @@ def _fitting(used: Resources, limits: SmLimits) -> Occupancy | None:
     if limits.blocks:
         by["blocks"] = limits.blocks
     blocks = min(by.values())
-    return Occupancy(blocks, blocks * block_warps, limits.warps, by, limits.unknown)
+    return Occupancy(blocks, blocks * block_warps, limits.warps, by)
 
 
 def _warps_by_registers(registers: int, limits: SmLimits) -> int:

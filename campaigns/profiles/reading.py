@@ -68,8 +68,7 @@ def read_profile(profile: Profile, work: KernelWork | None = None) -> Profiled:
     ]
     main = typical[0]
     # What the whole call has to move says something of a kernel that is alone in it.
-    least_bytes = work.least_bytes if len(typical) == 1 else None
-    shown = findings(main, multiplies=work.multiplies, least_bytes=least_bytes)
+    shown = findings(main, work if len(typical) == 1 else replace(work, least_bytes=None))
     launches = tuple(len(by_name[one.kernel]) for one in typical)
     limit = classify(main.values)
     return Profiled(

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from campaigns.profiles.classify import Classified
 from campaigns.rules.verdict import expectation
 from campaigns.rules.wording import duration, share
 from knowledge.experience.terms import Bottleneck
@@ -98,12 +99,11 @@ class ProfileFact:
     @property
     def sentences(self) -> dict[str, str]:
         """What a hypothesis may cite (R27): by a name, in words with its numbers."""
-        parts = " and ".join(one.words for one in (self.first, self.second) if one)
-        limit = f"{self.limit.words}{f' ({parts})' if parts else ''}"
+        limit = Classified(self.limit, self.first, self.second, self.why)
         whose = f"{self.kernel} on {self.case}"
         found = {}
         if self.limit is not Bottleneck.UNKNOWN:
-            found[LIMIT] = f"{whose}: limited by {limit}: {self.why}"
+            found[LIMIT] = f"{whose}: limited by {limit.words}: {limit.why}"
         for one in self.findings:
             most = f", at most {share(one.share)} of its time" if one.share is not None else ""
             found[f"{FINDING}{one.name}"] = f"{whose}: {one.words}{most}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from campaigns.evaluator.contract import ContractError, MachineCode, Outcome, Report
+from campaigns.evaluator.contract import ContractError, Outcome, Report
 from campaigns.models import (
     Campaign,
     CampaignState,
@@ -43,23 +43,9 @@ def copies_in(evaluation: Evaluation) -> bool:
     return any((case.get("candidate") or {}).get("copied") for case in cases)
 
 
-def machine_code_of(candidate: Candidate) -> MachineCode | None:
-    """As it was read when the candidate was measured to become the incumbent, the last time."""
-    return machine_code_in(explaining(candidate))
-
-
 def explaining(candidate: Candidate) -> QuerySet[Evaluation]:
     """Its evaluations in which machine code and counters are read, the newest first."""
     return candidate.evaluations.filter(kind__in=CODE_IS_READ).order_by("-pk")
-
-
-def machine_code_in(evaluations: Iterable[Evaluation]) -> MachineCode | None:
-    """The same of the candidate's evaluations, the newest first."""
-    for evaluation in evaluations:
-        report = report_of(evaluation) if evaluation.traits.reads_code else None
-        if report and report.machine_code:
-            return report.machine_code
-    return None
 
 
 COMPILER, DRIVER = "compiler", "driver"

@@ -16,8 +16,8 @@ from django.utils.safestring import mark_safe
 
 from campaigns.models import Campaign, Candidate, Event, Standing
 from campaigns.records.campaigns import intake_of
-from campaigns.records.evaluations import machine_code_of, report_of
-from campaigns.records.explained.profiles import profile_of
+from campaigns.records.evaluations import report_of
+from campaigns.records.explained.profiles import Explained, explained_of
 from campaigns.records.findings import found_lines
 from campaigns.records.target.ceilings import pitfalls_of
 from campaigns.records.target.target_drift import drift_of
@@ -65,6 +65,7 @@ def report_context(
     campaign, first, last = sheet.campaign, sheet.baseline, sheet.best
     best = last.verdict.evaluation if last and last.verdict else None
     report = report_of(best) if best else None
+    read = explained_of(best.candidate, campaign) if best else Explained()
     rows = sheet.rows if page is None else tuple(page.object_list)
     sessions = sessions_by_round(campaign, Q(round__in=[row.round for row in rows]))
     # From v0 to the incumbent: what the campaign has done to the source as a whole.
@@ -83,8 +84,8 @@ def report_context(
         else None,
         "attributions": attributions_of(report),
         "copies": copies_of(sheet),
-        "code": machine_code_of(best.candidate) if best else None,
-        "profiled": profile_of(best.candidate, campaign) if best else None,
+        "code": read.code,
+        "profiled": read.profiled,
         "audit": audit_of(sheet),
         "baselines": baseline_rows(campaign),
         "trend": trend_of(sheet, rows),

@@ -20,20 +20,20 @@ from campaigns.profiles.reading import Profiled
 from campaigns.records.campaigns import intake_of, target_of
 from campaigns.records.cases import dispatch_of, no_split
 from campaigns.records.device_waits import no_worker_of
-from campaigns.records.evaluations import machine_code_in, machine_code_of, report_of
+from campaigns.records.evaluations import report_of
 from campaigns.records.explained.advice import advice_record
 from campaigns.records.explained.profiles import (
+    Explained,
+    explained_by,
+    explained_of,
     looked_at,
     multiplies,
-    profile_of,
-    profiled_in,
-    stored_profile,
 )
 from campaigns.records.findings import finding_counts, found_lines
 from campaigns.records.rounds import hypothesis_of
 from campaigns.records.submissions import awaited_repair, not_now, takes_candidates
 from campaigns.records.sweeps import sweep_of
-from campaigns.records.target.device_limits import sm_limits
+from campaigns.records.target.device_limits import cited_limits
 from campaigns.records.target.target_drift import drift_of
 from campaigns.records.verdicts import classes_of, sanitizer_result
 from campaigns.reports.case_table import CaseRow, busy_words, case_rows, seen_table
@@ -89,6 +89,12 @@ class RoundFacts:
         """Every evaluation of the round's candidates, the newest first."""
         rows = Evaluation.objects.filter(candidate__round=self.round).exclude(kind__in=TORCH)
         return list(rows.select_related("candidate", "worker").order_by("-pk"))
+
+    @cached_property
+    def explained(self) -> Explained:
+        """What was read of the candidate beside its trial."""
+        own = (found for found in self.evaluations if found.candidate == self.candidate)
+        return explained_by(own, self.campaign)
 
     @cached_property
     def measured(self) -> Evaluation | None:
@@ -168,10 +174,9 @@ def profile(facts: RoundFacts) -> dict[str, Any]:
         is_own = candidate is not None and candidate.pk == measured.candidate_id
         source = candidate.source if candidate and is_own else measured.candidate.source
         splits = splits_of(facts.campaign, facts.report, source, facts.target)
-    stored = stored_profile(e for e in facts.evaluations if e.candidate == candidate)
-    found = profiled_in(stored, facts.campaign)
+    found = facts.explained.profiled
     return {
-        "stored": stored,
+        "stored": facts.explained.stored,
         "sheet": _profile_sheet(facts, found) if found else None,
         "attributions": attributions_of(facts.report),
         "splits": splits,
@@ -181,7 +186,7 @@ def profile(facts: RoundFacts) -> dict[str, Any]:
 
 def _profile_sheet(facts: RoundFacts, found: Profiled) -> ProfileSheet:
     rival = facts.rival
-    other = profile_of(rival, facts.campaign) if rival else None
+    other = explained_of(rival, facts.campaign).profiled if rival else None
     told = advice_record(one.name for one in found.findings)
     records = {name: record.words for name, record in told.items()}
     source = facts.candidate.text if facts.candidate else ""
@@ -201,19 +206,18 @@ def _rivals(facts: RoundFacts) -> dict[str, Any]:
 def code(facts: RoundFacts) -> dict[str, Any]:
     """What the compiler made of the source, and what reading the source found."""
     own, rival = facts.candidate, facts.rival
-    found = machine_code_in(e for e in facts.evaluations if e.candidate == own)
+    found, counted = facts.explained.code, facts.explained.profiled
     sheet = None
     if found and own:
         cases = facts.report.cases if facts.report else ()
         launches = (case.candidate.launch for case in cases if case.candidate)
-        counted = profile_of(own, facts.campaign)
         sheet = code_sheet(
             found,
             own.text,
-            sm_limits(facts.campaign.platform),
+            cited_limits(facts.campaign.platform).holds,
             multiplies=multiplies(facts.campaign),
             ran=Ran(next(filter(None, launches), None), counted.main if counted else None),
-            against=machine_code_of(rival) if rival else None,
+            against=explained_of(rival, facts.campaign).code if rival else None,
         )
     return {
         "code": found,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,13 +11,13 @@ from django.db import DatabaseError
 
 from campaigns.devices.discover import Device
 from campaigns.devices.explain import read_code
-from campaigns.evaluator.contract import Function, Job, MachineCode, Source
+from campaigns.evaluator.contract import Function, Job, MachineCode, Resources, Source
 from campaigns.management.base_command import Argument, ExitCode, argument
 from campaigns.management.one_file import SOURCE, TARGET, OneFileCommand, whole_above_zero
-from campaigns.profiles.isa import code_changes, isa_targets
-from campaigns.profiles.occupancy import Occupancy, occupancy
+from campaigns.profiles.occupancy import Occupancy, SmLimits
 from campaigns.records.explained.profiles import is_product
-from campaigns.records.target.device_limits import CitedLimits, cited_limits, platform_of
+from campaigns.records.target.device_limits import CitedLimits, cited_limits
+from campaigns.reports.kernel.code_sheet import CodeSheet, FunctionSheet, code_sheet
 from campaigns.rules.verdict.report_words import (
     change_words,
     function_words,
@@ -67,23 +67,33 @@ class Command(OneFileCommand):
                 other = read_code(replace(job, candidate=job.incumbent), service)
                 self._require(other, job.incumbent)
         functions = tuple(_with_threads(one, options["threads"]) for one in code.functions)
-        sheet = _CodeSheet(job, functions, limits, is_product(spec.op), options["listing"])
-        facts, lines = sheet.facts(code), sheet.lines(code)
+        limits = limits if any(one.resources for one in functions) else None
+        sheet = code_sheet(
+            replace(code, functions=functions),
+            job.candidate.text,
+            limits.holds if limits else SmLimits(),
+            multiplies=is_product(spec.op),
+            against=other,
+        )
+        facts = _facts(job, sheet, limits, options["listing"])
+        lines = list(_lines(job, sheet, options["listing"]))
+        if any(one.resources for one in functions):
+            lines += _cited(limits, job.target)
         if other:
-            changes = code_changes(other.functions, functions)
-            facts["changes"] = [asdict(one) for one in changes]
+            facts["changes"] = [asdict(one) for one in sheet.changes]
             lines.append(f"against {options['against'].name}:")
-            lines += [f"  {change_words(one)}" for one in changes] or ["  the same numbers"]
+            lines += [f"  {change_words(one)}" for one in sheet.changes] or ["  the same numbers"]
         self.emit(facts, "\n".join(lines))
 
     def _tell_ptx(self, job: Job, device: Device) -> None:
         with self.served(job, device) as (job, service):
             code = read_code(job, service, form="ptx")
         self._require(code, job.candidate)
-        told = [f"{job.candidate.name} ({code.tool}), with the arguments of {job.cases[0].name}"]
-        for one in code.functions:
-            told += [one.name, *_listing(one, job.candidate.text)]
-        rows = [{"name": one.name, "lines": _lines(one)} for one in code.functions]
+        sheet = code_sheet(code, job.candidate.text, SmLimits())
+        told = [_head(job, code)]
+        for one in sheet.functions:
+            told += [one.function.name, *_listing(one)]
+        rows = [{"name": one.name, "lines": _line_facts(one)} for one in code.functions]
         facts = {"file": job.candidate.name, "tool": code.tool, "functions": rows}
         self.emit(facts, "\n".join(told))
 
@@ -105,7 +115,7 @@ class Command(OneFileCommand):
 def _limits_of(target: str) -> CitedLimits | None:
     """Of the first platform that compilers call so; None without one, or without a database."""
     try:
-        row = platform_of(target)
+        row = min(of_architecture(target), key=lambda one: one.slug, default=None)
         return cited_limits(row) if row else None
     except DatabaseError:
         return None
@@ -118,96 +128,70 @@ def _with_threads(function: Function, threads: int | None) -> Function:
     return replace(function, resources=replace(used, threads=threads))
 
 
-class _CodeSheet:
-    """What is said of one file. multiplies: whether its problem is a product of matrices."""
-
-    def __init__(
-        self,
-        job: Job,
-        functions: tuple[Function, ...],
-        limits: CitedLimits | None,
-        multiplies: bool,
-        listing: bool,
-    ) -> None:
-        self._job, self._functions, self._limits = job, functions, limits
-        self._targets = isa_targets(functions, multiplies=multiplies)
-        self._listing = listing
-        self._on_gpu = any(one.resources for one in functions)
-
-    def facts(self, code: MachineCode) -> dict[str, Any]:
-        limits = self._limits if self._on_gpu else None
-        return {
-            "file": self._job.candidate.name,
-            "target": self._job.target,
-            "case": self._job.cases[0].name,
-            "tool": code.tool,
-            "platform": limits.platform.slug if limits else None,
-            "functions": [self._function(one) for one in self._functions],
-            "targets": [asdict(one) | {"is_met": one.is_met} for one in self._targets],
-            "cited": [asdict(one) for one in limits.cited] if limits else [],
-            "unknown": list(limits.unknown) if limits else [],
-        }
-
-    def lines(self, code: MachineCode) -> list[str]:
-        job = self._job
-        told = [f"{job.candidate.name} ({code.tool}), with the arguments of {job.cases[0].name}"]
-        for one in self._functions:
-            told += [one.name, f"  {function_words(one)}"]
-            if widths := width_words(one):
-                told.append(f"  moves: {widths}")
-            if one.resources:
-                told.append(f"  takes: {resource_words(one.resources)}")
-                told.append(f"  occupancy: {self._occupancy_words(one)}")
-            if self._listing:
-                told += _listing(one, job.candidate.text)
-        told += [f"target {target_words(one)}" for one in self._targets]
-        return told + (self._cited() if self._on_gpu else [])
-
-    def _function(self, one: Function) -> dict[str, Any]:
-        facts = asdict(one)
-        facts.pop("listing")
-        if self._listing:
-            facts["lines"] = _lines(one)
-        found = self._occupancy(one)
-        held = asdict(found) | {"share": found.share, "limiter": found.limiter} if found else None
-        return {**facts, "occupancy": held}
-
-    def _occupancy(self, one: Function) -> Occupancy | None:
-        if one.resources is None or self._limits is None:
-            return None
-        return occupancy(one.resources, self._limits.holds)
-
-    def _occupancy_words(self, one: Function) -> str:
-        if found := self._occupancy(one):
-            return occupancy_words(found)
-        if one.resources and one.resources.threads is None:
-            return "unknown: the code does not say how many threads a block has; give --threads"
-        return UNKNOWN
-
-    def _cited(self) -> list[str]:
-        limits = self._limits
-        if limits is None:
-            return [f"what an SM of a {self._job.target} holds: {UNKNOWN}"]
-        row = limits.platform
-        return [
-            f"what an SM of {row.name} ({row.slug}) holds:",
-            *(f"  {one.citation}" for one in limits.cited),
-            *(f"  {name}: {UNKNOWN}" for name in limits.unknown),
-        ]
+def _facts(job: Job, sheet: CodeSheet, limits: CitedLimits | None, listing: bool) -> dict[str, Any]:
+    targets = [row.target for row in sheet.targets]
+    return {
+        "file": job.candidate.name,
+        "target": job.target,
+        "case": job.cases[0].name,
+        "tool": sheet.code.tool,
+        "platform": limits.platform.slug if limits else None,
+        "functions": [_function(one, listing) for one in sheet.functions],
+        "targets": [asdict(one) | {"is_met": one.is_met} for one in targets],
+        "cited": [asdict(one) for one in limits.cited] if limits else [],
+        "unknown": list(limits.unknown) if limits else [],
+    }
 
 
-def _lines(function: Function) -> list[dict[str, Any]]:
-    return [{"line": line, "instruction": text} for line, text in function.lines]
+def _function(one: FunctionSheet, listing: bool) -> dict[str, Any]:
+    facts, found = asdict(one.function), one.occupancy
+    facts.pop("listing")
+    if listing:
+        facts["lines"] = _line_facts(one.function)
+    held = asdict(found) | {"share": found.share, "limiter": found.limiter} if found else None
+    return {**facts, "occupancy": held}
 
 
-def _listing(function: Function, text: str) -> list[str]:
-    """The source's lines in their order, each before its instructions; 0 is of no line."""
-    code, source = defaultdict(list), text.splitlines()
-    for line, instruction in function.lines:
-        code[line].append(instruction)
-    told = []
-    for line in sorted(code):
-        words = source[line - 1] if 0 < line <= len(source) else "(no line of the source)"
-        told.append(f"{line:6} | {words}")
-        told += [f"         {instruction}" for instruction in code[line]]
-    return told
+def _lines(job: Job, sheet: CodeSheet, listing: bool) -> Iterator[str]:
+    yield _head(job, sheet.code)
+    for one in sheet.functions:
+        yield one.function.name
+        yield f"  {function_words(one.function)}"
+        if widths := width_words(one.function):
+            yield f"  moves: {widths}"
+        if one.resources:
+            yield f"  takes: {resource_words(one.resources)}"
+            yield f"  occupancy: {_occupancy(one.occupancy, one.resources)}"
+        yield from _listing(one) if listing else ()
+    yield from (f"target {target_words(row.target)}" for row in sheet.targets)
+
+
+def _head(job: Job, code: MachineCode) -> str:
+    return f"{job.candidate.name} ({code.tool}), with the arguments of {job.cases[0].name}"
+
+
+def _listing(one: FunctionSheet) -> Iterator[str]:
+    for line in one.lines:
+        yield f"{line.number:6} | {line.text if line.number else '(no line of the source)'}"
+        yield from (f"         {instruction}" for instruction in line.instructions)
+
+
+def _line_facts(one: Function) -> list[dict[str, Any]]:
+    return [{"line": line, "instruction": text} for line, text in one.lines]
+
+
+def _occupancy(found: Occupancy | None, used: Resources) -> str:
+    if found is None and used.threads is None:
+        return "unknown: the code does not say how many threads a block has; give --threads"
+    return occupancy_words(found) if found else UNKNOWN
+
+
+def _cited(limits: CitedLimits | None, target: str) -> list[str]:
+    if limits is None:
+        return [f"what an SM of a {target} holds: {UNKNOWN}"]
+    row = limits.platform
+    return [
+        f"what an SM of {row.name} ({row.slug}) holds:",
+        *(f"  {one.citation}" for one in limits.cited),
+        *(f"  {name}: {UNKNOWN}" for name in limits.unknown),
+    ]

@@ -8,7 +8,6 @@ from typing import Any
 
 from campaigns.devices.discover import Device
 from campaigns.devices.explain import read_code, sanitize
-from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Job, Outcome, Report, backends
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.programs import NONE_COMPILED
@@ -63,15 +62,12 @@ class Command(OneFileCommand):
 
     def run(self, **options: Any) -> None:
         spec, device, job = self.asked(options)
-
-        def more(job: Job, service: EvaluatorService, report: Report) -> Report:
+        with self.served(job, device) as (job, service):
+            report = service.evaluate(job, self.phase_printer())
             if options["sanitize"]:
                 report = replace(report, sanitized=sanitize(job, service))
             if options["machine_code"]:
                 report = replace(report, machine_code=read_code(job, service))
-            return report
-
-        report = self.judged(job, device, more)
         # No campaign, so no policy that could refuse: what is found is flagged, and that is all.
         examined = Examined(
             job.candidate.name,

@@ -18,10 +18,11 @@ from campaigns.profiles.files import read_files
 from campaigns.profiles.findings import ProfileFinding, findings
 from campaigns.profiles.kernel_profile import KernelProfile, ProfileError, Vendor, one_of
 from campaigns.profiles.metrics import (
-    REGISTRIES,
     UnknownMetricError,
     metric_of,
     metric_words,
+    value_words,
+    waits_for,
 )
 from campaigns.profiles.pattern import KernelWork
 from campaigns.profiles.reading import read_profile
@@ -106,7 +107,7 @@ class Command(OneFileCommand):
             self._say_metric(metric, shown)
             return
         work = KernelWork(asked["multiplies"], asked["least_bytes"])
-        looked = [(one, classify(one.values), _findings(one, work)) for one in shown]
+        looked = [(one, classify(one.values), findings(one, work)) for one in shown]
         told = "\n\n".join(_told(*each) for each in looked)
         lines = [f"  {one.citation}" for one in cited]
         facts = [_facts(*each) | ({"cited": lines} if lines else {}) for each in looked]
@@ -189,10 +190,6 @@ class Command(OneFileCommand):
         self.emit(facts, "\n".join(lines))
 
 
-def _findings(profile: KernelProfile, work: KernelWork) -> Found:
-    return findings(profile, multiplies=work.multiplies, least_bytes=work.least_bytes)
-
-
 def _facts(profile: KernelProfile, kind: Classified, found: Found) -> dict[str, Any]:
     return {
         "kernel": profile.kernel,
@@ -211,7 +208,8 @@ def _told(profile: KernelProfile, kind: Classified, found: Found) -> str:
     lines = [profile.kernel, f"  {kind.words}: {kind.why}"]
     for one in found:
         numbers = ", ".join(
-            f"{name} {_shown(name, value, profile)}" for name, value in one.evidence.items()
+            f"{name} {value_words(name, value, profile.vendor)}"
+            for name, value in one.evidence.items()
         )
         at_most = (
             "" if one.share is None else f"; at most {share(one.share)} of the time (estimate)"
@@ -221,21 +219,13 @@ def _told(profile: KernelProfile, kind: Classified, found: Found) -> str:
     if profile.vendor is Vendor.CPU:
         # No rule reads them yet, so they are shown as they are.
         lines += [
-            f"  {name} {_shown(name, value, profile)}" for name, value in profile.values.items()
+            f"  {name} {value_words(name, value, profile.vendor)}"
+            for name, value in profile.values.items()
         ]
     lines += [
         f"  {100 * line.share:.0f} % of the stalls at {line.source or '?'}: "
-        f"{line.instruction or _waits_for(line.stall, profile)}"
+        f"{line.instruction or waits_for(line.stall, profile.vendor)}"
         for line in profile.lines[:HOTTEST]
     ]
     lines += [f"  no number: {name} is {text!r}" for name, text in profile.odd.items()]
     return "\n".join(lines)
-
-
-def _waits_for(stall: str, profile: KernelProfile) -> str:
-    known = REGISTRIES[profile.vendor].get(stall)
-    return known.meaning if known else stall
-
-
-def _shown(name: str, value: float, profile: KernelProfile) -> str:
-    return f"{value:,.4g} {metric_of(name, profile.vendor).unit}".rstrip()

@@ -119,7 +119,8 @@ class Command(OneFileCommand):
 
     def time(self, **options: Any) -> None:
         spec, device, job = self.asked(options)
-        report = self.judged(job, device)
+        with self.served(job, device) as (job, service):
+            report = service.evaluate(job, self.phase_printer())
         if report.problem_fault:
             self.fail(ExitCode.USAGE, f"problem: {report.reason}")
         # No time of what is not right on every case (law 3).

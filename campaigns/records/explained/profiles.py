@@ -16,7 +16,7 @@ from campaigns.profiles.kernel_profile import ProfileError
 from campaigns.profiles.pattern import KernelWork
 from campaigns.profiles.reading import MovedBytes, Profiled, moved_bytes, read_profile
 from campaigns.records.campaigns import target_of
-from campaigns.records.evaluations import explaining, machine_code_in, report_of
+from campaigns.records.evaluations import explaining, report_of
 from knowledge.experience.terms import family_of
 from knowledge.lookup.value import cited_by_metric
 
@@ -25,11 +25,8 @@ PRODUCTS = ("matmul", "attention", "convolution")
 
 def counted_bytes(campaign: Campaign, case: str) -> float | None:
     """What DRAM moved for one call of the incumbent on this case; None where nobody counted it."""
-    found = profile_of(campaign.incumbent, campaign) if campaign.incumbent else None
-    placed = target_of(campaign).cases.get(case)
-    if found is None or found.case != case or placed is None:
-        return None
-    moved = moved_bytes(found, placed.bytes, None)
+    found = explained_of(campaign.incumbent, campaign).profiled if campaign.incumbent else None
+    moved = moved_in(found, campaign) if found and found.case == case else None
     return moved.measured if moved else None
 
 
@@ -45,23 +42,6 @@ def looked_at(campaign: Campaign) -> QuerySet[Round]:
     rows = Evaluation.objects.filter(kind__in=CODE_IS_READ, state=EvaluationState.DONE)
     read = rows.filter(candidate__round__campaign=campaign).values("candidate__round")
     return campaign.rounds.filter(pk__in=read).order_by("number")
-
-
-def stored_profile(evaluations: Iterable[Evaluation]) -> Profile | None:
-    """As it was counted the last time; of one candidate's evaluations, the newest first."""
-    for evaluation in evaluations:
-        report = report_of(evaluation) if evaluation.traits.reads_code else None
-        if report and report.profile:
-            return report.profile
-    return None
-
-
-def profile_of(candidate: Candidate, campaign: Campaign | None = None) -> Profiled | None:
-    """What was counted when it was measured to become the incumbent; None where nothing was.
-
-    campaign: its own, where the caller has it.
-    """
-    return profiled_in(stored_profile(explaining(candidate)), campaign or candidate.round.campaign)
 
 
 def profiled_in(stored: Profile | None, campaign: Campaign) -> Profiled | None:
@@ -87,26 +67,38 @@ def multiplies(campaign: Campaign) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What was read of a candidate beside its trial; None where nothing was. note: then why."""
+    """What was read of a candidate beside its trial, the last time; None where nothing was."""
 
+    stored: Profile | None = None
     profiled: Profiled | None = None
     code: MachineCode | None = None
-    note: str = ""
+
+    @property
+    def note(self) -> str:
+        """Why there is no profile."""
+        return self.stored.note if self.stored else ""
+
+
+def explained_by(evaluations: Iterable[Evaluation], campaign: Campaign) -> Explained:
+    """evaluations: of one candidate of the campaign's, the newest first."""
+    read = [report for one in evaluations if one.traits.reads_code and (report := report_of(one))]
+    stored = next((report.profile for report in read if report.profile), None)
+    code = next((report.machine_code for report in read if report.machine_code), None)
+    return Explained(stored, profiled_in(stored, campaign), code)
+
+
+def explained_of(candidate: Candidate, campaign: Campaign | None = None) -> Explained:
+    """campaign: its own, where the caller has it."""
+    return explained_by(explaining(candidate), campaign or candidate.round.campaign)
 
 
 def explained(campaign: Campaign, candidates: Iterable[int]) -> dict[int, Explained]:
-    """Candidate key → what was read of it the last time; one query for all of them."""
+    """Candidate key → what was read of it; one query for all of them."""
     rows = Evaluation.objects.filter(kind__in=CODE_IS_READ, candidate__in={*candidates})
     own: dict[int, list[Evaluation]] = defaultdict(list)
     for row in rows.order_by("-pk"):
         own[row.candidate_id].append(row)
-    found = {}
-    for key, evaluations in own.items():
-        stored = stored_profile(evaluations)
-        profiled = profiled_in(stored, campaign)
-        code = machine_code_in(evaluations)
-        found[key] = Explained(profiled, code, stored.note if stored else "")
-    return found
+    return {key: explained_by(evaluations, campaign) for key, evaluations in own.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +121,10 @@ class ProfileValue:
 
 def profile_value(candidate: Candidate) -> ProfileValue | None:
     """None where nobody tried to count."""
-    stored = stored_profile(explaining(candidate))
+    read = explained_of(candidate)
+    stored, found = read.stored, read.profiled
     if stored is None:
         return None
-    found = profiled_in(stored, candidate.round.campaign)
     if found is None:
         note = stored.note or "what was stored is no profile"
         return ProfileValue(stored.tool, stored.case, "", "", "", {}, {}, note)

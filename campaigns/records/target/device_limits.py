@@ -16,7 +16,6 @@ from campaigns.spaces.constraints import DeviceLimits
 from campaigns.spaces.find import ELEMENT_BYTES, space_of
 from campaigns.spaces.matmul_model import MatmulDevice, MatmulShape, MatmulTask
 from campaigns.spaces.space import Space
-from knowledge.lookup.platform_names import of_architecture
 from knowledge.lookup.value import bandwidth_ceilings, cited_by_metric, cited_or_none, unit_count
 from knowledge.models import Platform
 from knowledge.specs.cited import Cited
@@ -64,23 +63,13 @@ class CitedLimits:
     unknown: tuple[str, ...]
 
 
-def platform_of(target: str) -> Platform | None:
-    """The first by slug that compilers call so; None where the wiki has none."""
-    return min(of_architecture(target), key=lambda one: one.slug, default=None)
-
-
 def cited_limits(platform: Platform) -> CitedLimits:
-    """What one SM holds, with the lines of the wiki that say so."""
+    """What one SM, or one compute unit, holds, with the lines of the wiki that say so."""
     metrics = CU_METRICS if _is_amd(platform) else SM_METRICS
     found = cited_by_metric(platform, metrics.values())
     known = {field: found[metric] for field, metric in metrics.items() if metric in found}
     unknown = tuple(metrics[field] for field in metrics if field not in known)
     return CitedLimits(platform, _limits(platform, known), tuple(known.values()), unknown)
-
-
-def sm_limits(platform: Platform) -> SmLimits:
-    """What one SM, or one compute unit, of a chip holds."""
-    return cited_limits(platform).holds
 
 
 def card_of(platform: Platform) -> tuple[Card, tuple[Cited, ...]] | None:

@@ -129,6 +129,6 @@ def _by_line(
     for number, text in function.lines:
         found.setdefault(number if number <= len(source) else 0, []).append(text)
     for number in sorted(found):
-        text = source[number - 1].strip() if number else ""
+        text = source[number - 1] if number else ""
         share = shares.get(number) if number else None
         yield SourceLine(number, text, tuple(found[number]), share)

@@ -9,7 +9,7 @@ from campaigns.models import Campaign
 from campaigns.profiles.classify import stall_shares
 from campaigns.profiles.findings import ProfileFinding
 from campaigns.profiles.kernel_profile import HotLine, KernelProfile, Unit
-from campaigns.profiles.metrics import REGISTRIES, metric_of, metric_words
+from campaigns.profiles.metrics import REGISTRIES, metric_of, metric_words, waits_for
 from campaigns.profiles.reading import MovedBytes, Profiled
 from campaigns.records.campaigns import target_of
 from campaigns.records.explained.profiles import moved_in
@@ -143,10 +143,7 @@ def _hot_rows(main: KernelProfile, source: list[str]) -> Iterable[HotRow]:
     for one in main.lines[:MOST_LINES]:
         if one.share >= LEAST_SHARE:
             text = source[one.line - 1].strip() if 0 < one.line <= len(source) else ""
-            known = REGISTRIES[main.vendor].get(one.stall)
-            # Of "warps that wait for their turn", what stands beside a line.
-            waits = known.meaning.partition(" that wait ")[2] if known else one.stall
-            yield HotRow(one, text, waits)
+            yield HotRow(one, text, waits_for(one.stall, main.vendor))
 
 
 def _rows(

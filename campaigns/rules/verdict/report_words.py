@@ -161,15 +161,8 @@ def occupancy_words(found: Occupancy) -> str:
 
 def target_words(target: IsaTarget) -> str:
     """A target of the code with its number and bound, and what helps where it is not met."""
-    shown = "{:.0%}" if target.is_share else "{:,.0f}"
-    value, bound = shown.format(target.value), shown.format(target.bound)
-    side = "at most" if target.at_most else "at least"
-    words = f"{target.name} {value} ({side} {bound}): {target.words}"
-    return (
-        f"met: {words}"
-        if target.is_met
-        else f"not met: {words}; try {', '.join(target.strategies)}"
-    )
+    told = f"met: {target.name}, {target.sentence}"
+    return told if target.is_met else f"not {told}; try {', '.join(target.strategies)}"
 
 
 def change_words(change: CodeChange) -> str:

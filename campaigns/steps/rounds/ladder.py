@@ -12,7 +12,8 @@ from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.proposers.search.catalogue import category_of, untried
 from campaigns.proposers.situation import situation_of
-from campaigns.records.evaluations import machine_code_of, report_of
+from campaigns.records.evaluations import report_of
+from campaigns.records.explained.profiles import explained_of
 from campaigns.records.rounds import tried_in
 from campaigns.records.stop_history import restart_of
 from campaigns.records.verdicts import results_of, streak_of, verdicts_of
@@ -89,7 +90,7 @@ def _machine_code(incumbent: Candidate | None) -> str:
     """What its instructions do, and by case what the driver's tracer reported of its launches."""
     verdict = getattr(incumbent.round, "verdict", None) if incumbent else None
     report = report_of(verdict.evaluation) if verdict and verdict.evaluation else None
-    code = machine_code_of(incumbent) if incumbent else None
+    code = explained_of(incumbent).code if incumbent else None
     told = [
         f"{case.case}: {launch_words(case.candidate.launch)}"
         for case in (report.cases if report else ())

@@ -26,9 +26,10 @@ from campaigns.profiles.reading import MovedBytes, Profiled
 from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.records.campaigns import target_of
-from campaigns.records.evaluations import deciding_report, machine_code_of
-from campaigns.records.explained.profiles import moved_in, multiplies, profile_of
+from campaigns.records.evaluations import deciding_report
+from campaigns.records.explained.profiles import explained_of, moved_in, multiplies
 from campaigns.records.rounds import evidence_of
+from campaigns.records.values import picked
 from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.steps.notify import AGAIN, NOTHING, Next
@@ -77,13 +78,14 @@ def _gathered(campaign: Campaign, incumbent: Candidate) -> Evidence:
     facts: dict[str, Any] = {
         "cases": [_fact(name, found, placed.get(name)) for name, found in times.items()]
     }
-    if code := machine_code_of(incumbent):
+    read = explained_of(incumbent, campaign)
+    if code := read.code:
         facts["code"] = [
             {"name": one.name, "words": one.sentence, "strategies": list(one.strategies)}
             for one in isa_targets(code.functions, multiplies=multiplies(campaign))
             if not one.is_met
         ]
-    if counted := profile_of(incumbent, campaign):
+    if counted := read.profiled:
         facts["profile"] = _counted(counted, moved_in(counted, campaign))
     if own and (cores := own.environment.get("cores")):
         facts["cores"] = int(cores)
@@ -112,23 +114,12 @@ def _fact(name: str, times_us: Sequence[float], placed: CaseTarget | None) -> di
 
 def _counted(found: Profiled, moved: MovedBytes | None) -> dict[str, Any]:
     """What was counted, as `campaigns.proposers.evidence` documents it."""
-    limit = found.limit
     return {
         "case": found.case,
         "kernel": found.main.kernel,
-        "limit": limit.kind,
-        "first": limit.first,
-        "second": limit.second,
-        "why": limit.why,
-        "findings": [
-            {
-                "name": one.name,
-                "words": one.words,
-                "strategies": list(one.strategies),
-                "share": one.share,
-            }
-            for one in found.findings
-        ],
+        "limit": found.limit.kind,
+        **picked(found.limit, "first second why"),
+        "findings": [picked(one, "name words strategies share") for one in found.findings],
         "contradicts": moved.words if moved and moved.contradicts else "",
         "counted": {
             name: metric_words(name, value, found.main.vendor)

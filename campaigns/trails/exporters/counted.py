@@ -6,6 +6,7 @@ Every format says the same. What nobody counted is "not profiled": a roofline kn
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from campaigns.profiles.findings import ProfileFinding
@@ -49,17 +50,7 @@ def bottleneck_facts(found: Profiled | None) -> dict[str, Any]:
         "bottleneck_type": f"{kind.group}_bound" if kind.group in known else kind.value,
         "bottleneck_class": found.limit.words,
         "bottleneck_evidence": limit_words(found),
-        "findings": [
-            {
-                "name": one.name,
-                "confidence": one.confidence,
-                "words": one.words,
-                "evidence": dict(one.evidence),
-                "share": one.share,
-                "strategies": list(one.strategies),
-            }
-            for one in found.findings
-        ],
+        "findings": [asdict(one) for one in found.findings],
         "metrics": dict(found.main.values),
     }
 
@@ -106,7 +97,7 @@ def isa_facts(one: ExportedRound) -> list[dict[str, Any]]:
             "target": target.bound,
             "current": target.value,
             "met": target.is_met,
-            "wanted": "at most" if target.at_most else "at least",
+            "wanted": target.side,
             "meaning": target.words,
         }
         for target in one.isa_targets

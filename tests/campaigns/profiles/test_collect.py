@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shlex
 
-import pytest
-
 from campaigns.profiles import amd
 from campaigns.profiles.collect import commands
 from campaigns.profiles.kernel_profile import Vendor
@@ -39,8 +37,3 @@ def test_r23_rocprof_counts_few_things_in_a_pass_and_traces_once():
     assert names <= set(amd.completed(values))
     assert "--att" in trace
     assert all("^gemm" in words and words[-2:] == ["--", "./a.out"] for words in lines)
-
-
-def test_a_cpu_has_no_such_command():
-    with pytest.raises(ValueError, match="accepted: NVIDIA, AMD"):
-        commands(Vendor.CPU, "solve", ["./a.out"])

@@ -7,6 +7,7 @@ import pytest
 from campaigns.profiles.findings import PATTERNS, Confidence, findings, patterns_of
 from campaigns.profiles.kernel_profile import KernelProfile, Vendor
 from campaigns.profiles.metrics import DEFAULT_COUNTERS, METRICS, REGISTRIES, metric_of
+from campaigns.profiles.pattern import KernelWork
 from campaigns.profiles.rules_stalls import AGAINST
 from knowledge.exchange.importer import SHIPPED
 from knowledge.exchange.readers.files import read_folder
@@ -132,7 +133,8 @@ class Noted(dict[str, float]):
 def found(values, vendor, work):
     known = Noted({name: value for name, value in values.items() if name in REGISTRIES[vendor]})
     return {
-        one.name: one for one in findings(KernelProfile("k", known, vendor=vendor), **work)
+        one.name: one
+        for one in findings(KernelProfile("k", known, vendor=vendor), KernelWork(**work))
     }, known
 
 
@@ -198,7 +200,7 @@ def test_what_only_the_caller_knows_is_not_guessed(name):
 @pytest.mark.parametrize("least", [0, -1.0, float("nan"), float("inf")])
 def test_least_bytes_are_bytes(least):
     with pytest.raises(ValueError, match="a number from 1 is accepted"):
-        findings(KernelProfile("k", {}), least_bytes=least)
+        KernelWork(least_bytes=least)
 
 
 def test_sure_findings_come_first_then_the_largest_share():

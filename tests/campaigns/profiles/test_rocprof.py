@@ -13,6 +13,7 @@ from campaigns.profiles.amd import Card
 from campaigns.profiles.classify import classify
 from campaigns.profiles.findings import findings
 from campaigns.profiles.kernel_profile import ProfileError, Vendor, one_of
+from campaigns.profiles.pattern import KernelWork
 from campaigns.profiles.rocprof import read_counters, read_trace
 from tests.campaigns.profiles.test_occupancy import MI300X
 
@@ -60,7 +61,7 @@ def test_r25_with_its_card_a_kernel_of_amd_gets_a_class_by_the_same_rules():
     assert classify(copy.values).words == "memory dram"
     assert copy.values["dram_pct"] == pytest.approx(100 * 2 * 204800 * 1024 / 100e-6 / 5.3e12)
     assert classify(gemm.values).words == "compute alu"
-    names = [one.name for one in findings(gemm, multiplies=True)]
+    names = [one.name for one in findings(gemm, KernelWork(multiplies=True))]
     assert names == ["tensor_idle", "scratch", "occupancy_by_registers", "occupancy_by_shared"]
 
 
@@ -87,7 +88,6 @@ def test_columns_that_an_older_version_lacks_are_not_made_up():
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({}, "counters:1: no file"),
         ({"a.csv": ""}, "a.csv:1: no row"),
         ({"a.csv": FIRST.splitlines()[0]}, "a.csv:1: no row"),
         ({"a.csv": "a,b\n1,2\n"}, "a.csv:1: no column Dispatch_Id, Kernel_Name"),

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from campaigns.models import Campaign, Commit, Event, Round, Verdict
 from campaigns.models.transitions import claim
-from campaigns.records.explained.profiles import profile_of
+from campaigns.records.explained.profiles import explained_of
 from campaigns.records.review_queue import waiting_in_all
 from campaigns.records.series import accepted
 from campaigns.records.time_spent import spent_by_phase, time_spent
@@ -77,7 +77,7 @@ def test_the_rules_of_today_come_to_what_was_recorded(sample):
 def test_r27_each_kept_kernel_was_counted_and_the_next_idea_cites_what_that_showed(sample):
     rounds = list(sample.rounds.order_by("number"))
     kept = [one.chosen for one in rounds if one.verdict.word == "accepted"]
-    limits = [profile_of(one, sample).limit.kind for one in kept]
+    limits = [explained_of(one, sample).profiled.limit.kind for one in kept]
     assert limits == ["launch", "mixed", "memory_dram", "memory_dram"]
     assert rounds[1].hypothesis["cites"] == ["finding:small_grid"]
     assert all(one.hypothesis["cites"] for one in rounds[1:])

@@ -62,7 +62,7 @@ def test_r26_what_was_promised_stands_beside_what_was_gained(
     )
     assert found.promised == fact["share"] > 0
     assert found.words.startswith("cited in 4 rounds, 1 accepted, median -")
-    assert "against each incumbent, n=3), it promised at most 44.7 % of the time" in found.words
+    assert "against each incumbent, n=3), it promised at most 44.9 % of the time" in found.words
     pointed = {one.cites: one.trust for one in situation_of(campaign).pointed}
     assert pointed[f"finding:{FOUND}"] == found
     assert advice_record([]) == advice_record(["spills"]) == {}

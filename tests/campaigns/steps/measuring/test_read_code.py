@@ -9,7 +9,7 @@ import pytest
 from campaigns.devices.explain import read_code
 from campaigns.evaluator.contract import Case, Job, MachineCode, Outcome, Phase, Report, Source
 from campaigns.models import EvaluationKind
-from campaigns.records.evaluations import machine_code_of
+from campaigns.records.explained.profiles import explained_of
 from campaigns.steps.lifecycle.run_here import run_here
 from tests.campaigns.steps import cast
 
@@ -60,7 +60,7 @@ def test_r48_the_code_of_every_incumbent_is_read_and_of_nobody_else(tmp_path, sc
     assert len(texts) == 2
     assert "time 50" in texts[1]
     first, second, third = campaign.rounds.order_by("number")
-    assert machine_code_of(first.chosen) == machine_code_of(third.chosen) == cast.CODE
-    assert machine_code_of(second.chosen) is None
+    assert explained_of(first.chosen).code == explained_of(third.chosen).code == cast.CODE
+    assert explained_of(second.chosen).code is None
     kinds = {one.kind for one in second.chosen.evaluations.all()}
     assert EvaluationKind.REMEASURE not in kinds

@@ -13,7 +13,7 @@ from tests.campaigns.finished import finished
 from tests.campaigns.steps import cast
 
 pytestmark = pytest.mark.django_db
-CLASS = "memory cache: SMs at 6 %, memory at 82 %, DRAM at 10 %"
+CLASS = "memory cache: SMs at 6 %, memory at 83 %, DRAM at 10 %"
 SPILLED = MachineCode(
     "nvdisasm", (Function("k", 9, {"local": 2, "global_load": 4}, widths={"global_load": {4: 4}}),)
 )
