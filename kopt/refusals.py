@@ -89,6 +89,8 @@ def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
         answer: HttpResponse = JsonResponse(record, status=refusal.status, content_type=kind)
     else:
         shown = {"refusal": refusal, "request": request, "csrf_token": get_token(request)}
+        # A page that failed is none to take along.
+        request.has_files = False  # type: ignore[attr-defined]
         page = render_to_string("refused.html", shown)
         answer = HttpResponse(page, status=refusal.status)
     if refusal.retry_s:

@@ -69,8 +69,8 @@ def classify(values: Mapping[str, float]) -> Classified:
         return _as(Bottleneck.LAUNCH, f"it takes {time_us:.3g} µs, a launch about as long")
     if waves < FEW_WAVES:
         return _as(Bottleneck.LAUNCH, f"its blocks fill {waves:.2g} of the SMs' room once")
-    mean, most = values.get("busy_cycles", 0.0), values.get("busiest_cycles", 0.0)
-    if waves < TAIL_WAVES and mean < UNEVEN * most:
+    mean, most = values.get("busy_cycles"), values.get("busiest_cycles")
+    if mean is not None and most and waves < TAIL_WAVES and mean < UNEVEN * most:
         share = mean / most
         return _as(Bottleneck.TAIL, f"a mean SM works {100 * share:.0f} % as long as the busiest")
     return _by_share(values)

@@ -12,8 +12,21 @@ from enum import StrEnum
 
 # More launches in one file are a trace of a program, not a profile of a kernel.
 MOST_LAUNCHES = 10_000
-# How the file begins in which the evaluator puts a candidate's source.
-OWN_FILE = "candidate."
+# More than a counter can come to; sums and ratios of such values stay numbers. ncu's shares of a
+# peak may be a little over 100.
+MOST, MOST_PCT = 1e18, 200.0
+NAME_CHARACTERS = 400
+# The files in which the evaluator puts a candidate's source.
+OWN_FILES = ("candidate.cu", "candidate.py", "candidate.cpp")
+
+
+_SPELLINGS = (
+    (re.compile(r"^void |<unnamed>::|\(anonymous namespace\)::"), ""),
+    (re.compile(r"\([A-Za-z_][\w: ]*\)(?=-?\d)"), ""),
+    (re.compile(r"\btrue\b"), "1"),
+    (re.compile(r"\bfalse\b"), "0"),
+    (re.compile(r"\b(\d+)[uUlL]+\b"), r"\1"),
+)
 
 
 class Vendor(StrEnum):
@@ -94,7 +107,7 @@ class HotLine:
     def line(self) -> int:
         """Of the candidate's own source; 0 where it is of another file, or unknown."""
         file, _, number = self.source.rpartition(":")
-        return int(number) if file.startswith(OWN_FILE) and number.isdecimal() else 0
+        return int(number) if file in OWN_FILES else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +124,6 @@ class KernelProfile:
     lines: tuple[HotLine, ...] = ()
 
     @property
-    def function(self) -> str:
-        """The kernel without its parameters, which every tool spells in its own way."""
-        return self.kernel.partition("(")[0]
-
-    @property
     def dram_bytes(self) -> float | None:
         """Read from DRAM and written to it; None where one of the two was not counted."""
         read, written = self.values.get("dram_read_bytes"), self.values.get("dram_write_bytes")
@@ -125,6 +133,23 @@ class KernelProfile:
         """One value over another; None where one is missing or the divisor is 0."""
         top, bottom = self.values.get(above), self.values.get(below)
         return top / bottom if top is not None and bottom else None
+
+
+def shown(kernel: str) -> str:
+    """A kernel's name as it is kept: in one line, and not longer than names that people write."""
+    return " ".join(kernel.split())[:NAME_CHARACTERS]
+
+
+def plain_name(kernel: str) -> str:
+    """The name without what every tool spells in its own way: parameters, and types of numbers."""
+    for pattern, plain in _SPELLINGS:
+        kernel = pattern.sub(plain, kernel)
+    depth = 0
+    for at, character in enumerate(kernel):
+        depth += (character == "<") - (character == ">")
+        if character == "(" and depth == 0:
+            return kernel[:at]
+    return kernel
 
 
 def one_of(found: Sequence[KernelProfile], pattern: str, name: str) -> KernelProfile:

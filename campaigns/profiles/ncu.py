@@ -10,11 +10,14 @@ from collections import Counter, defaultdict
 
 from campaigns.evaluator.contract.programs import NCU_SAMPLES
 from campaigns.profiles.kernel_profile import (
+    MOST,
     MOST_LAUNCHES,
+    MOST_PCT,
     HotLine,
     KernelProfile,
     ProfileError,
     Unit,
+    shown,
 )
 from campaigns.profiles.metrics import DEFAULT_COUNTERS, METRICS, SCALES
 
@@ -38,6 +41,9 @@ NO_STALLS = ("selected", "not_selected")
 # In a name of this table the numbers of a template have types, in that of launches they have none.
 TYPED = re.compile(r"\([a-z ]+\)(?=-?\d)")
 MOST_LINES = 20
+# What a candidate may have written is bounded: a number of a line or of samples, and a name.
+WHOLE = re.compile(r"[0-9]{1,12}").fullmatch
+PLACE_CHARACTERS = 80
 # Counters that say nothing of a launch.
 NOTHING = ("", "n/a", "no data")
 
@@ -85,12 +91,16 @@ def read_samples(text: str, name: str) -> dict[str, tuple[HotLine, ...]]:
     reader = csv.reader(io.StringIO(text))
     if next(reader, None) != [*NCU_SAMPLES]:
         raise ProfileError(name, 1, f"no samples; accepted: a table of {', '.join(NCU_SAMPLES)}")
-    for cells in filter(None, reader):
-        if len(cells) != len(NCU_SAMPLES) or not (cells[2] + cells[4]).isdecimal():
-            raise ProfileError(name, reader.line_num, f"accepted: {', '.join(NCU_SAMPLES)}")
-        kernel, file, line, state, samples = cells
-        if state not in NO_STALLS:
-            waits[TYPED.sub("", kernel)][f"{file}:{line}"][STATES.get(state, state)] += int(samples)
+    try:
+        for cells in filter(None, reader):
+            if len(cells) != len(NCU_SAMPLES) or not (WHOLE(cells[2]) and WHOLE(cells[4])):
+                raise ProfileError(name, reader.line_num, f"accepted: {', '.join(NCU_SAMPLES)}")
+            kernel, file, line, state, samples = cells
+            if state not in NO_STALLS:
+                place = waits[shown(TYPED.sub("", kernel))][f"{file[:PLACE_CHARACTERS]}:{line}"]
+                place[STATES.get(state, state[:PLACE_CHARACTERS])] += int(samples)
+    except csv.Error as error:
+        raise ProfileError(name, reader.line_num, f"{error}; accepted: samples") from None
     return {kernel: _hottest(own) for kernel, own in waits.items()}
 
 
@@ -125,11 +135,11 @@ def _launch(name: str, line: int, told: dict[str, tuple[str, str]]) -> KernelPro
             number = float(text.replace(",", "")) * scale
         except ValueError:
             number = math.nan
-        if math.isfinite(number) and number >= 0:
+        if 0 <= number <= (MOST_PCT if own is Unit.PERCENT else MOST):
             values[metric.name] = number
         else:
             odd[metric.counter] = text[:40]
-    return KernelProfile(told[NAME][0], values, odd)
+    return KernelProfile(shown(told[NAME][0]), values, odd)
 
 
 def _units(unit: Unit) -> str:

@@ -27,10 +27,12 @@ class KernelWork:
     """What counters do not say of a launch. Raises ValueError for bytes below 1.
 
     multiplies: it multiplies matrices. least_bytes: what it has to move of memory at least.
+    call_us: what a call takes, with all that is not the candidate's own kernels.
     """
 
     multiplies: bool = False
     least_bytes: float | None = None
+    call_us: float | None = None
 
     def __post_init__(self) -> None:
         least = self.least_bytes

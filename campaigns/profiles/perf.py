@@ -8,10 +8,16 @@ part of the time is perf's own estimate for all of it.
 
 from __future__ import annotations
 
-import math
 import re
 
-from campaigns.profiles.kernel_profile import KernelProfile, Metric, ProfileError, Unit, Vendor
+from campaigns.profiles.kernel_profile import (
+    MOST,
+    KernelProfile,
+    Metric,
+    ProfileError,
+    Unit,
+    Vendor,
+)
 
 ACCEPTED = "what `perf stat -x , -o FILE -e cycles,instructions,… ./program` writes"
 # The function of a candidate that makes one call.
@@ -99,4 +105,4 @@ def _number(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if math.isfinite(value) and value >= 0 else None
+    return value if 0 <= value <= MOST else None

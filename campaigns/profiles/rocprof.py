@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 
 from campaigns.profiles.amd import DEFAULT_COUNTERS, METRICS, OTHER_NAMES, Card, completed
 from campaigns.profiles.kernel_profile import (
+    MOST,
     MOST_LAUNCHES,
     HotLine,
     KernelProfile,
@@ -237,7 +238,7 @@ def _number(row: dict[str, str], column: str, name: str, line: int, accepted: st
         number = float(row[column])
     except ValueError:
         number = math.nan
-    if not (math.isfinite(number) and number >= 0):
+    if not 0 <= number <= MOST:
         words = f"{column} is {row[column][:40]!r}, no number from 0; accepted: {accepted}"
         raise ProfileError(name, line, words)
     return number

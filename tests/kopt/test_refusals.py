@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from knowledge.api.json_body import MOST_BYTES
 from knowledge.curation.tokens import new_token
+from kopt.refusals import server_error
 
 API = "/api/v1/specs/"
 JSON = "application/json"
@@ -116,3 +117,15 @@ def test_it_tells_a_mistake_of_its_own_without_the_details(browser, monkeypatch,
     assert answer.headers["Content-Type"].startswith(kind)
     assert "its log has the details" in answer.content.decode()
     assert "secret" not in answer.content.decode()
+
+
+def test_a_page_that_can_be_taken_along_tells_its_mistakes_too(browser):
+    """Its foot asks for the address, which the page of a mistake has not."""
+    request = RequestFactory().get("/c/1/")
+    request.has_files = True
+    try:
+        raise ZeroDivisionError
+    except ZeroDivisionError:
+        answer = server_error(request)
+    assert answer.status_code == 500
+    assert "This page as" not in answer.content.decode()

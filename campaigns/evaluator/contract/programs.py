@@ -27,6 +27,8 @@ NCU, PERF = "ncu", "perf"
 NCU_TABLE = ("--csv", "--page", "raw", "--print-units", "base")
 # What ncu computes in a section alone: no name of it is taken by itself. Samples line by line too.
 NCU_SECTIONS = ("--section", "MemoryWorkloadAnalysis", "--section", "SourceCounters")
+# Launches of one profile: where so many came, there may have been more.
+NCU_LAUNCHES = 48
 NCU_COMPUTED = ("derived__", "sass__")
 # The table that is made of ncu's samples: warps in a state, at a line of a file.
 NCU_SAMPLES = ("kernel", "file", "line", "state", "samples")

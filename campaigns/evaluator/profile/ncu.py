@@ -15,6 +15,7 @@ from campaigns.evaluator.contract import backends
 from campaigns.evaluator.contract.errors import Unsupported
 from campaigns.evaluator.contract.programs import (
     NCU,
+    NCU_LAUNCHES,
     NCU_TABLE,
     ncu_counting,
     nvcc,
@@ -26,7 +27,6 @@ from campaigns.evaluator.sanitizers.run import Subject
 
 # Several launches tell how stable a counter is (R23). The harness's first call is not counted.
 CALLS = {"triton": 3, "cuda": 3}
-MOST_LAUNCHES = 48
 MISSING = f"{NCU} is not on this host; install NVIDIA Nsight Compute"
 # What ncu says → why it counts nothing here. Codes and words are of NVIDIA's "Nsight Compute CLI".
 REFUSALS = {
@@ -77,7 +77,7 @@ def _options(own: Sequence[str], counters: Sequence[str]) -> list[str]:
         *("--export", lines.REPORT, "--force-overwrite", *NCU_TABLE, "--log-file", lines.TABLE),
         *("--kernel-name-base", "function", "--kernel-name", f"regex:^({'|'.join(own)})$"),
         *("--clock-control", "none", "--cache-control", "all", "--profile-from-start", "off"),
-        *("--launch-count", str(MOST_LAUNCHES), *ncu_counting(counters)),
+        *("--launch-count", str(NCU_LAUNCHES), *ncu_counting(counters)),
     ]
 
 

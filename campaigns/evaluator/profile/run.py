@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from campaigns.evaluator.builds.memory import Memory
 from campaigns.evaluator.contract import Profile
-from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
+from campaigns.evaluator.contract.errors import BuildFailed, Unsupported, printable
 from campaigns.evaluator.contract.programs import headline
 from campaigns.evaluator.profile import ncu, perf
 from campaigns.evaluator.profile.profiler import Profiler
 from campaigns.evaluator.sandbox.lock import NotLocked
+from campaigns.evaluator.sandbox.workplace import Workplace
 from campaigns.evaluator.sanitizers.run import Subject, read_log, write_subject
 
 PROFILERS = (ncu.PROFILER, perf.PROFILER)
@@ -44,16 +45,22 @@ def _counted(subject: Subject, profiler: Profiler) -> Profile:
     place, tool = subject.place, profiler.tool
     command, options = profiler.command(subject), profiler.environment
     ended = place.run_watched(command, options, MOST_S, opens_events=profiler.opens_events)
-    text = read_log(place, profiler.log)
+    text = _read(place, profiler.log)
     refused = profiler.refusal(f"{text}\n{ended.log}")
     if profiler.then and text.strip() and not ended.status and not refused:
         ended = place.run_watched(profiler.then(subject), options, MOST_S)
-        text = read_log(place, profiler.log)
-    text = text[:TEXT_CHARACTERS]
+        text = _read(place, profiler.log)
     said = f"{text}\n{ended.log}"
     if why := profiler.refusal(said):
         return Profile(tool, "", note=why)
     if ended.status or not text.strip():
         return Profile(tool, "", note=f"{ended.words}: {headline(said)}")
-    lines = read_log(place, profiler.lines)[:TEXT_CHARACTERS] if profiler.lines else ""
+    lines = _read(place, profiler.lines) if profiler.lines else ""
+    # Of samples, which are many, the last row is whole; a table that is cut off says so.
+    lines = lines[: lines.rfind("\n") + 1]
     return Profile(tool, "", text, profiler.calls[subject.job.backend], lines=lines)
+
+
+def _read(place: Workplace, name: str) -> str:
+    """What the profiler wrote. Printable, so that it is no longer where it is handed on."""
+    return printable(read_log(place, name, exact=True))[:TEXT_CHARACTERS]

@@ -164,8 +164,7 @@ class Runner:
         elif ask in WATCHED:
             self._watch(ask, body)
         elif ask is Ask.READ_CODE:
-            code = read_code(self._job, self._place, body)
-            self._place.keep_log(json.dumps(asdict(code)))
+            self._leave(asdict(read_code(self._job, self._place, body)))
         elif ask in CALLS:
             self._call(ask, body)
         else:
@@ -253,10 +252,13 @@ class Runner:
             raise RuntimeError("watched before attach")
         subject = Subject(self._job, self._place, layout)
         if ask is Ask.COUNT:
-            self._place.keep_log(json.dumps(asdict(count(subject, self._memory))))
-            return
-        said = sanitize(subject, self._memory)
-        self._place.keep_log(json.dumps([asdict(one) for one in said]))
+            self._leave(asdict(count(subject, self._memory)))
+        else:
+            self._leave([asdict(one) for one in sanitize(subject, self._memory)])
+
+    def _leave(self, told: Any) -> None:
+        # What a candidate may have written is not made six times as long, which would be cut off.
+        self._place.keep_log(json.dumps(told, ensure_ascii=False))
 
     def _load(self) -> None:
         if not self._sealed:

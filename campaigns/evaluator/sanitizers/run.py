@@ -203,14 +203,15 @@ def _ended_early(words: str, log: str) -> str:
     return f"it did not come to its end ({words}): {headline(log)}"
 
 
-def read_log(place: Workplace, name: str) -> str:
+def read_log(place: Workplace, name: str, *, exact: bool = False) -> str:
     """What was written under this name, by whichever process; a sanitizer adds the process id.
 
+    exact: read the one file of this name.
     The candidate may have left there what it liked, and as much: only plain files are read, and of
     all together no more than a log may be long.
     """
     said = b""
-    for path in sorted(place.folder.glob(f"{name}*")):
+    for path in sorted(place.folder.glob(name if exact else f"{name}*")):
         with contextlib.suppress(OSError):
             handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
             try:

@@ -9,7 +9,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from campaigns.evaluator.contract import Job, MachineCode, Outcome, Phase, Report, Sanitized
+from campaigns.evaluator.contract import (
+    Job,
+    MachineCode,
+    Outcome,
+    Phase,
+    Report,
+    Sanitized,
+)
 from campaigns.evaluator.contract.errors import one_line, printable
 from campaigns.evaluator.contract.files import load_machine_code, load_profile, load_sanitized
 from campaigns.evaluator.contract.job import CANDIDATE, INCUMBENT
@@ -36,7 +43,11 @@ def with_evidence(report: Report, job: Job, crew: Crew, ended: tuple[str, int | 
     """
     arm, status = ended
     if report.outcome is Outcome.PASSED and (job.sanitize or job.counters or job.read_code):
-        found = _left_by_tools(report, job, crew.build_log(CANDIDATE))
+        try:
+            found = _left_by_tools(report, job, crew.build_log(CANDIDATE))
+        except ValueError as error:
+            # A candidate had a hand in what its tools told, and nothing rests on that.
+            found = replace(report, reason=one_line(f"what was told cannot be read: {error}"))
         return replace(found, environment=_placed(report, crew, arm))
     # It was compiled under a name of ours; people know it by theirs.
     source = job.contenders[arm]
@@ -82,7 +93,7 @@ def with_evidence(report: Report, job: Job, crew: Crew, ended: tuple[str, int | 
 
 
 def _left_by_tools(report: Report, job: Job, log: str) -> Report:
-    """What a runner left that judged nothing."""
+    """What a runner left that judged nothing. Raises ValueError."""
     if job.sanitize:
         return replace(report, sanitized=tuple(map(_readable, load_sanitized(log))))
     if job.read_code:

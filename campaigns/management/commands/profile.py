@@ -14,7 +14,6 @@ from campaigns.management.one_file import FILE, OneFileCommand, whole_above_zero
 from campaigns.profiles.amd import Card
 from campaigns.profiles.classify import Classified, classify
 from campaigns.profiles.collect import commands
-from campaigns.profiles.files import read_files
 from campaigns.profiles.findings import ProfileFinding, findings
 from campaigns.profiles.kernel_profile import KernelProfile, ProfileError, Vendor, one_of
 from campaigns.profiles.metrics import (
@@ -25,7 +24,7 @@ from campaigns.profiles.metrics import (
     waits_for,
 )
 from campaigns.profiles.pattern import KernelWork
-from campaigns.profiles.reading import read_profile
+from campaigns.profiles.reading import read_files, read_profile
 from campaigns.records.explained.profiles import is_product
 from campaigns.records.target.device_limits import card_of
 from campaigns.rules.wording import share

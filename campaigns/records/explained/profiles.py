@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from campaigns.evaluator.contract import MachineCode, Profile
+from campaigns.evaluator.contract import MachineCode, Profile, Report
 from campaigns.models import Candidate, Evaluation, EvaluationState, Evidence, Problem, Round
 from campaigns.models.campaign import Campaign
 from campaigns.models.kinds import CODE_IS_READ
@@ -31,9 +32,9 @@ def counted_bytes(campaign: Campaign, case: str) -> float | None:
 
 
 def doubts_of_formula(problem: Problem) -> str:
-    """Why counters contradict the problem's formula of bytes; "" where they do not."""
+    """Why counters contradict the problem's formula of bytes; "" where the newest do not."""
     rows = Evidence.objects.filter(campaign__problem=problem.pk or 0, facts__has_key="profile")
-    told = rows.exclude(facts__profile__contradicts="").last()
+    told = rows.order_by("pk").last()
     return str(told.facts["profile"].get("contradicts", "")) if told else ""
 
 
@@ -44,14 +45,16 @@ def looked_at(campaign: Campaign) -> QuerySet[Round]:
     return campaign.rounds.filter(pk__in=read).order_by("number")
 
 
-def profiled_in(stored: Profile | None, campaign: Campaign) -> Profiled | None:
-    """None where nothing was counted, or what was stored is no profile."""
+def profiled_in(
+    stored: Profile | None, campaign: Campaign, call_us: float | None = None
+) -> Profiled | None:
+    """None where nothing was counted, or what was stored is no profile. call_us: of its trial."""
     if stored is None or not stored.text:
         return None
     placed = target_of(campaign).cases.get(stored.case)
     least = placed.bytes if placed and placed.bytes >= 1 else None
     try:
-        return read_profile(stored, KernelWork(multiplies(campaign), least))
+        return read_profile(stored, KernelWork(multiplies(campaign), least, call_us))
     except ProfileError:
         return None
 
@@ -82,9 +85,16 @@ class Explained:
 def explained_by(evaluations: Iterable[Evaluation], campaign: Campaign) -> Explained:
     """evaluations: of one candidate of the campaign's, the newest first."""
     read = [report for one in evaluations if one.traits.reads_code and (report := report_of(one))]
-    stored = next((report.profile for report in read if report.profile), None)
+    counted = next((report for report in read if report.profile), None)
+    stored = counted.profile if counted else None
+    call_us = _call_us(counted, stored.case) if counted and stored else None
     code = next((report.machine_code for report in read if report.machine_code), None)
-    return Explained(stored, profiled_in(stored, campaign), code)
+    return Explained(stored, profiled_in(stored, campaign, call_us), code)
+
+
+def _call_us(report: Report, name: str) -> float | None:
+    timings = (case.candidate for case in report.cases if case.case == name and case.candidate)
+    return next((statistics.median(one.samples_us) for one in timings if one.samples_us), None)
 
 
 def explained_of(candidate: Candidate, campaign: Campaign | None = None) -> Explained:

@@ -8,7 +8,7 @@ from math import prod
 
 from campaigns.evaluator.contract import Function, KernelLaunch, MachineCode, Resources
 from campaigns.profiles.isa import CodeChange, IsaTarget, code_changes, isa_targets
-from campaigns.profiles.kernel_profile import KernelProfile
+from campaigns.profiles.kernel_profile import KernelProfile, plain_name
 from campaigns.profiles.occupancy import Occupancy, SmLimits, occupancy
 
 
@@ -91,7 +91,12 @@ def code_sheet(
         TargetRow(one, before.get(one.name))
         for one in isa_targets(code.functions, multiplies=multiplies)
     )
-    functions = (_function(one, lines, limits, ran or Ran()) for one in code.functions)
+    ran = ran or Ran()
+    kernel = plain_name(ran.counted.kernel) if ran.counted else ""
+    if sum(plain_name(one.name) == kernel for one in code.functions) != 1:
+        # Of several that differ in parameters alone none is known to be the one.
+        ran = replace(ran, counted=None)
+    functions = (_function(one, lines, limits, ran) for one in code.functions)
     return CodeSheet(
         code,
         tuple(sorted(functions, key=lambda one: not one.is_counted)),
@@ -102,7 +107,7 @@ def code_sheet(
 
 def _function(function: Function, source: list[str], limits: SmLimits, ran: Ran) -> FunctionSheet:
     used, launch, counted = function.resources, ran.launch, ran.counted
-    if counted and counted.function != function.name.partition("(")[0]:
+    if counted and plain_name(counted.kernel) != plain_name(function.name):
         counted = None
     if used and used.threads is None and counted and "block" in counted.values:
         used = replace(used, threads=int(counted.values["block"]))
@@ -110,7 +115,9 @@ def _function(function: Function, source: list[str], limits: SmLimits, ran: Ran)
         threads = prod(launch.block)
         shared_bytes = max(used.shared_bytes or 0, launch.shared_bytes)
         used = replace(used, threads=threads, shared_bytes=shared_bytes)
-    shares = {one.line: one.share for one in counted.lines} if counted else {}
+    shares: dict[int, float] = {}
+    for one in counted.lines if counted else ():
+        shares.setdefault(one.line, one.share)
     return FunctionSheet(
         function,
         used,

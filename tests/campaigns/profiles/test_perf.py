@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from campaigns.evaluator.contract import Profile
-from campaigns.profiles.files import read_files
 from campaigns.profiles.kernel_profile import ProfileError, Vendor
 from campaigns.profiles.perf import read_stat
-from campaigns.profiles.reading import read_profile
+from campaigns.profiles.reading import read_files, read_profile
 from tests.evaluator.profile.test_perf import TABLE
 
 

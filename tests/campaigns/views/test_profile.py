@@ -84,6 +84,10 @@ def test_a_formula_that_counters_contradict_is_flagged_on_its_problem(page, runn
     assert (
         "Counters contradict its bytes: 1 &lt;MB&gt; counted" in page.get(address).content.decode()
     )
+    # The newest counts: a formula can be mended, and a file of one campaign may be wrong.
+    newer = {"facts": {"profile": {"contradicts": ""}}, **own, "after": 98}
+    Evidence.objects.create(campaign=sample, **newer)
+    assert "data-doubts" not in page.get(address).content.decode()
 
 
 def test_r31_machine_code_has_targets_resources_and_lines(page, sample):

@@ -13,7 +13,7 @@ import pytest
 
 from campaigns.evaluator.contract import Source
 from campaigns.evaluator.contract.layout import Plain, ScalarArg, lay_out
-from campaigns.evaluator.profile import calls, ncu, started
+from campaigns.evaluator.profile import calls, ncu, run, started
 from campaigns.evaluator.sanitizers import harness
 from campaigns.profiles.metrics import STALLS
 from campaigns.profiles.ncu import read_raw, read_samples
@@ -80,6 +80,25 @@ def test_it_keeps_the_counters_that_were_asked_for_and_the_lines(look):
     assert hottest[0].waited == 1178 + 3 + 370 + 30 + 2 + 1300 + 3 + 347 + 14
     assert sum(one.share for one in hottest) == pytest.approx(1)
     assert {one.stall for one in hottest} <= {*STALLS}
+
+
+def test_only_the_file_of_the_profiler_is_read_and_stays_printable(look):
+    found = look(
+        "cp said profile.csv; printf 'more' > profile.csv.more; printf '\\001\\000x' >> said"
+    )
+    assert "more" not in found.text
+    controls = look("head -c 300000 /dev/zero | tr '\\0' '\\1' > profile.csv; exit 1")
+    assert controls.note == "exit status 1: no message"
+    assert len(look("(cat said; cat said) > profile.csv").text) <= run.TEXT_CHARACTERS
+
+
+def test_samples_end_with_a_whole_row(look, monkeypatch):
+    whole = look().lines
+    monkeypatch.setattr(run, "TEXT_CHARACTERS", 2_000)
+    cut = look().lines
+    assert whole.startswith(cut)
+    assert cut.endswith("\n")
+    assert 1_900 < len(cut) <= 2_000
 
 
 def test_a_report_that_ncu_cannot_list_is_said(look):
