@@ -53,7 +53,6 @@ SHARED = Path("/dev/shm")
 BROKER_WAIT_S = 3
 PROC = Path("/proc")
 SYS = Path("/sys")
-# Docker and Podman leave one of these in every container.
 # In the folder of ROCm.
 ROCM_VERSION = ".info/version"
 SANDBOX_LIMIT_S = 60.0

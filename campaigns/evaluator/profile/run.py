@@ -46,15 +46,14 @@ def _counted(subject: Subject, profiler: Profiler) -> Profile:
     command, options = profiler.command(subject), profiler.environment
     ended = place.run_watched(command, options, MOST_S, opens_events=profiler.opens_events)
     text = _read(place, profiler.log)
-    refused = profiler.refusal(f"{text}\n{ended.log}")
-    if profiler.then and text.strip() and not ended.status and not refused:
+    if why := profiler.refusal(f"{text}\n{ended.log}"):
+        return Profile(tool, "", note=why)
+    if profiler.then and text.strip() and not ended.status:
         ended = place.run_watched(profiler.then(subject), options, MOST_S)
         text = _read(place, profiler.log)
-    said = f"{text}\n{ended.log}"
-    if why := profiler.refusal(said):
-        return Profile(tool, "", note=why)
     if ended.status or not text.strip():
-        return Profile(tool, "", note=f"{ended.words}: {headline(said)}")
+        said = headline(f"{text}\n{ended.log}")
+        return Profile(tool, "", note=f"{ended.words}: {said}")
     lines = _read(place, profiler.lines) if profiler.lines else ""
     # Of samples, which are many, the last row is whole; a table that is cut off says so.
     lines = lines[: lines.rfind("\n") + 1]

@@ -176,31 +176,16 @@ class Command(OneFileCommand):
         for one in shown:
             metric, value = metric_of(name, one.vendor), one.values.get(name)
             words = "not counted" if value is None else metric_words(name, value, one.vendor)
-            facts.append(
-                {
-                    "kernel": one.kernel,
-                    "metric": name,
-                    "value": value,
-                    "unit": metric.unit,
-                    "counter": metric.counter,
-                }
-            )
+            known = {"metric": name, "unit": metric.unit, "counter": metric.counter}
+            facts.append({"kernel": one.kernel, "value": value, **known})
             lines.append(f"{one.kernel}: {words} ({metric.counter})")
         self.emit(facts, "\n".join(lines))
 
 
 def _facts(profile: KernelProfile, kind: Classified, found: Found) -> dict[str, Any]:
-    return {
-        "kernel": profile.kernel,
-        "vendor": profile.vendor,
-        "class": kind.kind,
-        "parts": [one for one in (kind.first, kind.second) if one],
-        "why": kind.why,
-        "findings": [asdict(one) for one in found],
-        "values": profile.values,
-        "odd": profile.odd,
-        "lines": [asdict(one) for one in profile.lines],
-    }
+    parts = [one for one in (kind.first, kind.second) if one]
+    limit = {"class": kind.kind, "parts": parts, "why": kind.why}
+    return {**asdict(profile), **limit, "findings": [asdict(one) for one in found]}
 
 
 def _told(profile: KernelProfile, kind: Classified, found: Found) -> str:
