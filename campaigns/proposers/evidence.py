@@ -78,7 +78,8 @@ class ProfileFact:
     """What a profiler counted of the incumbent's longest kernel on one case.
 
     limit: of `Bottleneck`; first, second: the parts of a mixed one. why: in numbers. counted:
-    metric → its value in words. contradicts: why the problem's formula of bytes cannot be right.
+    metric → its value in words. lines: number of the source → what its warps wait for there, and
+    how much. contradicts: why the problem's formula of bytes cannot be right.
     """
 
     case: str
@@ -90,6 +91,7 @@ class ProfileFact:
     findings: tuple[FindingFact, ...] = ()
     counted: Mapping[str, str] = field(default_factory=dict)
     contradicts: str = ""
+    lines: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def limits(self) -> tuple[Bottleneck, ...]:
@@ -107,6 +109,8 @@ class ProfileFact:
         for one in self.findings:
             most = f", at most {share(one.share)} of its time" if one.share is not None else ""
             found[f"{FINDING}{one.name}"] = f"{whose}: {one.words}{most}"
+        for number, words in self.lines.items():
+            found[f"{LINE}{number}"] = f"{whose}: {words}"
         for name, words in self.counted.items():
             found[f"{METRIC}{name}"] = f"{whose}: {words}"
         return found
@@ -114,10 +118,11 @@ class ProfileFact:
 
 # How the names begin by which a hypothesis cites a profile.
 LIMIT, FINDING, METRIC, CODE = "limit", expectation.FINDING, "metric:", "code:"
+LINE = "line:"
 
 
 def cites_profile(name: str) -> bool:
-    return name == LIMIT or name.startswith((FINDING, METRIC))
+    return name == LIMIT or name.startswith((FINDING, LINE, METRIC))
 
 
 def is_counter(name: str) -> bool:

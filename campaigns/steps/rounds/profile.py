@@ -21,7 +21,8 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import move
 from campaigns.profiles.isa import isa_targets
-from campaigns.profiles.metrics import metric_words
+from campaigns.profiles.kernel_profile import KernelProfile
+from campaigns.profiles.metrics import metric_words, waits_for
 from campaigns.profiles.reading import MovedBytes, Profiled
 from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.learned import advice_for, spent_for
@@ -34,6 +35,9 @@ from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from knowledge.experience.lessons.ask import lessons_for
+
+# Lines of the source that a hypothesis may cite.
+MOST_LINES, LINE_CHARACTERS = 5, 100
 
 
 def profile(campaign: Campaign) -> Next:
@@ -86,7 +90,8 @@ def _gathered(campaign: Campaign, incumbent: Candidate) -> Evidence:
             if not one.is_met
         ]
     if counted := read.profiled:
-        facts["profile"] = _counted(counted, moved_in(counted, campaign))
+        lines = {"lines": _hot_lines(counted.main, incumbent.text.splitlines())}
+        facts["profile"] = _counted(counted, moved_in(counted, campaign)) | lines
     if own and (cores := own.environment.get("cores")):
         facts["cores"] = int(cores)
     return Evidence(
@@ -125,6 +130,16 @@ def _counted(found: Profiled, moved: MovedBytes | None) -> dict[str, Any]:
             name: metric_words(name, value, found.main.vendor)
             for name, value in found.main.values.items()
         },
+    }
+
+
+def _hot_lines(main: KernelProfile, source: Sequence[str]) -> dict[str, str]:
+    """Where warps wait most, of the incumbent's own lines: number → words."""
+    own = [one for one in main.lines if 0 < one.line <= len(source)]
+    return {
+        str(one.line): f"{100 * one.share:.0f} % of its waits are at line {one.line}, "
+        f"`{source[one.line - 1].strip()[:LINE_CHARACTERS]}`, {waits_for(one.stall, main.vendor)}"
+        for one in own[:MOST_LINES]
     }
 
 

@@ -12,8 +12,9 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 
-from campaigns.models import Campaign, Commit, Event, Round, Verdict
+from campaigns.models import Campaign, Commit, Event, Evidence, Round, Verdict
 from campaigns.models.transitions import claim
+from campaigns.proposers.evidence import read_facts
 from campaigns.records.explained.profiles import explained_of
 from campaigns.records.review_queue import waiting_in_all
 from campaigns.records.series import accepted
@@ -81,6 +82,12 @@ def test_r27_each_kept_kernel_was_counted_and_the_next_idea_cites_what_that_show
     assert limits == ["launch", "mixed", "memory_dram", "memory_dram"]
     assert rounds[1].hypothesis["cites"] == ["finding:small_grid"]
     assert all(one.hypothesis["cites"] for one in rounds[1:])
+    seen = read_facts(Evidence.objects.get(incumbent=rounds[3].chosen).facts).seen
+    assert seen["line:59"].endswith(
+        "40 % of its waits are at line 59, `peak = fmaxf(peak, fmaxf(fmaxf(held[v].x, held[v].y), "
+        "fmaxf(held[v].z, held[v].w)));`, for global or local memory"
+    )
+    assert len([name for name in seen if name.startswith("line:")]) == 5
 
 
 def test_r28_its_profile_says_at_which_lines_of_the_source_warps_wait(page, sample):
