@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.evaluator.contract import Profile
+from campaigns.evaluator.contract import Function, MachineCode, Profile
 from campaigns.evaluator.contract.programs import NCU_LAUNCHES
 from campaigns.profiles.classify import classify
 from campaigns.profiles.kernel_profile import HotLine, plain_name
 from campaigns.profiles.metrics import METRICS
+from campaigns.profiles.occupancy import SmLimits
 from campaigns.profiles.pattern import KernelWork
 from campaigns.profiles.reading import moved_bytes, read_profile
+from campaigns.reports.kernel.code_sheet import Ran, code_sheet
 from tests.campaigns.profiles import counted
 
 NAMES = ("duration_us", "grid", "block", "dram_read_bytes", "dram_write_bytes", "sm_pct")
@@ -119,3 +121,15 @@ def test_other_kernels_have_other_names():
 @pytest.mark.parametrize("source", ["candidate.h:2", "standard.py:170", "candidate.cu.inc:3", ""])
 def test_a_line_of_another_file_is_none_of_the_source(source):
     assert HotLine("", source, "stall_wait", 1, 1).line == 0
+
+
+def test_of_overloads_none_is_the_counted_one():
+    kernel = read_profile(profile(("k(int *)", 9.0, 1, 9), lines=GOOD)).main
+    functions = tuple(Function(name, 1, {"other": 1}) for name in ("k(float*)", "k(int*)"))
+
+    def is_counted(*found: Function) -> list[bool]:
+        sheet = code_sheet(MachineCode("", found), "", SmLimits(), ran=Ran(counted=kernel))
+        return [one.is_counted for one in sheet.functions]
+
+    assert is_counted(*functions) == [False, False]
+    assert is_counted(functions[1], Function("other()", 1, {"other": 1})) == [True, False]
