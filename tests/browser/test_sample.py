@@ -34,9 +34,9 @@ def test_a_new_person_compares_the_sample_and_removes_it(enter, scripts):
     follow_primary(r"/c/\d+/$")
     expect(page.locator("h1")).to_have_text("Sample: Row softmax, cuda on NVIDIA H200 SXM")
     expect(page.locator("[data-sample]")).to_have_text("sample, recorded on an NVIDIA H200 SXM")
-    follow_primary(r"/compare/1\.\.4$")
+    follow_primary(r"/compare/1\.\.5$")
     expect(page.locator("main .primary:visible")).to_have_count(1)
-    expect(page.locator("[data-versus='4'] .lead")).to_contain_text("faster")
+    expect(page.locator("[data-versus='5'] .lead")).to_contain_text("faster")
     assert (len(clicks), len(loads)) == (2, 3)
     if scripts:
         look_at_all(seen, {"compare": page.url[len(seen.url) :], "list": "/c/"})
