@@ -18,11 +18,9 @@ MOST, MOST_PCT = 1e18, 200.0
 NAME_CHARACTERS = 400
 # The files in which the evaluator puts a candidate's source.
 OWN_FILES = ("candidate.cu", "candidate.py", "candidate.cpp")
-
-
+_TYPED = re.compile(r"\([A-Za-z_][\w: ]*\)(?=-?\d)")
 _SPELLINGS = (
     (re.compile(r"^void |<unnamed>::|\(anonymous namespace\)::"), ""),
-    (re.compile(r"\([A-Za-z_][\w: ]*\)(?=-?\d)"), ""),
     (re.compile(r"\btrue\b"), "1"),
     (re.compile(r"\bfalse\b"), "0"),
     (re.compile(r"\b(\d+)[uUlL]+\b"), r"\1"),
@@ -109,6 +107,10 @@ class HotLine:
         file, _, number = self.source.rpartition(":")
         return int(number) if file in OWN_FILES else 0
 
+    def text_in(self, source: Sequence[str]) -> str:
+        """The line without its margin; "" where it is none of the candidate's source."""
+        return source[self.line - 1].strip() if 0 < self.line <= len(source) else ""
+
 
 @dataclass(frozen=True, slots=True)
 class KernelProfile:
@@ -140,8 +142,14 @@ def shown(kernel: str) -> str:
     return " ".join(kernel.split())[:NAME_CHARACTERS]
 
 
+def untyped(kernel: str) -> str:
+    """The name without the types of a template's numbers, which not every table of ncu has."""
+    return _TYPED.sub("", kernel)
+
+
 def plain_name(kernel: str) -> str:
     """The name without what every tool spells in its own way: parameters, and types of numbers."""
+    kernel = untyped(kernel)
     for pattern, plain in _SPELLINGS:
         kernel = pattern.sub(plain, kernel)
     depth = 0

@@ -18,6 +18,7 @@ from campaigns.profiles.kernel_profile import (
     ProfileError,
     Unit,
     shown,
+    untyped,
 )
 from campaigns.profiles.metrics import DEFAULT_COUNTERS, METRICS, SCALES
 
@@ -38,8 +39,6 @@ STATES = {
     "tex": "tex_throttle",
 }
 NO_STALLS = ("selected", "not_selected")
-# In a name of this table the numbers of a template have types, in that of launches they have none.
-TYPED = re.compile(r"\([a-z ]+\)(?=-?\d)")
 MOST_LINES = 20
 # What a candidate may have written is bounded: a number of a line or of samples, and a name.
 WHOLE = re.compile(r"[0-9]{1,12}").fullmatch
@@ -83,7 +82,7 @@ def read_raw(text: str, name: str) -> tuple[KernelProfile, ...]:
 
 
 def read_samples(text: str, name: str) -> dict[str, tuple[HotLine, ...]]:
-    """Kernel → its lines, the hottest first (R28), of a table of `NCU_SAMPLES`.
+    """`untyped` kernel → its lines, the hottest first (R28), of a table of `NCU_SAMPLES`.
 
     Raises ProfileError.
     """
@@ -97,7 +96,7 @@ def read_samples(text: str, name: str) -> dict[str, tuple[HotLine, ...]]:
                 raise ProfileError(name, reader.line_num, f"accepted: {', '.join(NCU_SAMPLES)}")
             kernel, file, line, state, samples = cells
             if state not in NO_STALLS:
-                place = waits[shown(TYPED.sub("", kernel))][f"{file[:PLACE_CHARACTERS]}:{line}"]
+                place = waits[shown(untyped(kernel))][f"{file[:PLACE_CHARACTERS]}:{line}"]
                 place[STATES.get(state, state[:PLACE_CHARACTERS])] += int(samples)
     except csv.Error as error:
         raise ProfileError(name, reader.line_num, f"{error}; accepted: samples") from None

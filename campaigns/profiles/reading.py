@@ -17,10 +17,11 @@ from campaigns.profiles import ncu, perf, rocprof
 from campaigns.profiles.amd import Card
 from campaigns.profiles.classify import Classified, classify
 from campaigns.profiles.findings import ProfileFinding, findings
-from campaigns.profiles.kernel_profile import HotLine, KernelProfile, ProfileError
+from campaigns.profiles.kernel_profile import HotLine, KernelProfile, ProfileError, untyped
 from campaigns.profiles.pattern import KernelWork
 
 Found = tuple[KernelProfile, ...]
+Lines = Mapping[str, tuple[HotLine, ...]]
 # By the name of the tool, as a stored profile has it.
 READERS: Mapping[str, Callable[[str, str], Found]] = {
     NCU: ncu.read_raw,
@@ -92,7 +93,7 @@ def read_profile(profile: Profile, work: KernelWork | None = None) -> Profiled:
     sums = {name: _sums(own) for name, own in by_name.items()}
     order = sorted(sums, key=lambda name: -sums[name].time_us)
     lines = _samples(profile)
-    typical = [replace(_typical(by_name[name]), lines=lines.get(name, ())) for name in order]
+    typical = [_typical(by_name[name], lines) for name in order]
     main = typical[0]
     # What the whole call has to move says something of a kernel that is alone in it.
     shown = findings(main, work if len(typical) == 1 else replace(work, least_bytes=None))
@@ -108,7 +109,7 @@ def read_profile(profile: Profile, work: KernelWork | None = None) -> Profiled:
     )
 
 
-def _samples(profile: Profile) -> Mapping[str, tuple[HotLine, ...]]:
+def _samples(profile: Profile) -> Lines:
     """Nothing where none were kept, or the candidate wrote others: counters stand without."""
     try:
         return ncu.read_samples(profile.lines, profile.case) if profile.lines else {}
@@ -123,7 +124,7 @@ def _sums(launches: Sequence[KernelProfile]) -> LaunchSums:
     return LaunchSums(len(launches), time_us, sum(known) if len(known) == len(moved) else None)
 
 
-def _typical(launches: Sequence[KernelProfile]) -> KernelProfile:
+def _typical(launches: Sequence[KernelProfile], lines: Lines) -> KernelProfile:
     """The median of each counter over the launches of one shape that have it."""
     by_shape: dict[tuple[float | None, ...], list[KernelProfile]] = defaultdict(list)
     for one in launches:
@@ -135,7 +136,8 @@ def _typical(launches: Sequence[KernelProfile]) -> KernelProfile:
         name: statistics.median(one.values[name] for one in alike if name in one.values)
         for name in names
     }
-    return KernelProfile(first.kernel, values, first.odd, first.vendor)
+    own = lines.get(untyped(first.kernel), ())
+    return KernelProfile(first.kernel, values, first.odd, first.vendor, own)
 
 
 @dataclass(frozen=True, slots=True)

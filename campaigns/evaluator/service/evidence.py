@@ -9,14 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from campaigns.evaluator.contract import (
-    Job,
-    MachineCode,
-    Outcome,
-    Phase,
-    Report,
-    Sanitized,
-)
+from campaigns.evaluator.contract import Job, MachineCode, Outcome, Phase, Report, Sanitized
 from campaigns.evaluator.contract.errors import one_line, printable
 from campaigns.evaluator.contract.files import load_machine_code, load_profile, load_sanitized
 from campaigns.evaluator.contract.job import CANDIDATE, INCUMBENT

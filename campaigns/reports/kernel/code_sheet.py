@@ -93,10 +93,13 @@ def code_sheet(
     )
     ran = ran or Ran()
     kernel = plain_name(ran.counted.kernel) if ran.counted else ""
-    if sum(plain_name(one.name) == kernel for one in code.functions) != 1:
-        # Of several that differ in parameters alone none is known to be the one.
-        ran = replace(ran, counted=None)
-    functions = (_function(one, lines, limits, ran) for one in code.functions)
+    named = [one for one in code.functions if plain_name(one.name) == kernel]
+    # Of several that differ in parameters alone none is known to be the one.
+    counted = named[0] if len(named) == 1 else None
+    functions = (
+        _function(one, lines, limits, ran if one is counted else Ran(ran.launch))
+        for one in code.functions
+    )
     return CodeSheet(
         code,
         tuple(sorted(functions, key=lambda one: not one.is_counted)),
@@ -106,9 +109,8 @@ def code_sheet(
 
 
 def _function(function: Function, source: list[str], limits: SmLimits, ran: Ran) -> FunctionSheet:
+    """ran: with what was counted, where it was this function."""
     used, launch, counted = function.resources, ran.launch, ran.counted
-    if counted and plain_name(counted.kernel) != plain_name(function.name):
-        counted = None
     if used and used.threads is None and counted and "block" in counted.values:
         used = replace(used, threads=int(counted.values["block"]))
     elif used and used.threads is None and launch and launch.registers == used.registers:

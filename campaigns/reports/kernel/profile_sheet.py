@@ -142,8 +142,7 @@ def profile_sheet(
 def _hot_rows(main: KernelProfile, source: list[str]) -> Iterable[HotRow]:
     for one in main.lines[:MOST_LINES]:
         if one.share >= LEAST_SHARE:
-            text = source[one.line - 1].strip() if 0 < one.line <= len(source) else ""
-            yield HotRow(one, text, waits_for(one.stall, main.vendor))
+            yield HotRow(one, one.text_in(source), waits_for(one.stall, main.vendor))
 
 
 def _rows(

@@ -138,7 +138,7 @@ def _hot_lines(main: KernelProfile, source: Sequence[str]) -> dict[str, str]:
     own = [one for one in main.lines if 0 < one.line <= len(source)]
     return {
         str(one.line): f"{100 * one.share:.0f} % of its waits are at line {one.line}, "
-        f"`{source[one.line - 1].strip()[:LINE_CHARACTERS]}`, {waits_for(one.stall, main.vendor)}"
+        f"`{one.text_in(source)[:LINE_CHARACTERS]}`, {waits_for(one.stall, main.vendor)}"
         for one in own[:MOST_LINES]
     }
 
