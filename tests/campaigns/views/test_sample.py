@@ -90,6 +90,13 @@ def test_r27_each_kept_kernel_was_counted_and_the_next_idea_cites_what_that_show
     assert len([name for name in seen if name.startswith("line:")]) == 5
 
 
+def test_a_round_says_what_it_rests_on_with_the_kernels_own_name(page, sample):
+    text = page.get(f"/c/{sample.pk}/r/2/").content.decode()
+    told = re.search(r'data-rests-on><a href="([^"]+)">([^<]+)', text)
+    assert told[1] == reverse("round_tab", args=[sample.pk, 1, "profile"])
+    assert told[2].startswith("softmax_rows(")
+
+
 def test_r28_its_profile_says_at_which_lines_of_the_source_warps_wait(page, sample):
     text = page.get(f"/c/{sample.pk}/r/4/profile/").content.decode()
     first, second, *_ = re.findall(r'data-line="([^"]+)"', text)
