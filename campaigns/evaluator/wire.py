@@ -39,7 +39,7 @@ class Ask(IntEnum):
     KERNEL = 11  # what the last profile saw of the kernel of that name, "" for everything
     SANITIZE = 12  # build and run it under sanitizers on slot 0; nothing is loaded
     SEAL = 13  # close the lock: the last thing that code of ours alone does and answers
-    ORDER = 14  # on a CPU: the slots of the next burst's calls, in turn
+    ORDER = 14  # the slots of the next burst's calls, in turn
     STAY = 15  # before LOAD: how long (ms) the device works in bursts of no calls from now on
     READ_CODE = 16  # build it and read its machine code; nothing is loaded
     KEEP = 17  # keep the case as it is laid out and prepared, under a number

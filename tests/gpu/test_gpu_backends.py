@@ -144,10 +144,11 @@ from campaigns.evaluator.builds import device_plan as device
 
 def _half_then_rest(self, calls):
     "Replay everything, but say done in between."
-    self._chain.launch(calls)
+    self._chain.launch()
 
 def _first_half(self, calls):
-    self._chain.launch(min(self._chain.bursts))
+    self._chain.arrange(self._chain.order[: -(-calls // 2)])
+    self._chain.launch()
     torch.cuda.synchronize()
 
 device.DevicePlan.run = HOW

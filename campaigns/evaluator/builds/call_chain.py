@@ -3,7 +3,9 @@
 In one capture of all calls, a call may fork from an event of an earlier one and join behind a later
 one: a burst then takes less time than its calls. So each call is captured by itself, on the stream
 that it is made on, where the driver refuses work on other streams that is not joined. The captures
-become child graphs, each behind the one before. Registers nothing itself.
+become child graphs, each behind the one before. Every burst has a chain of its own, in an order
+that the judge draws for it: a call that fetches the inputs of the next one, by their distance or by
+the order of an earlier burst, fetches the wrong ones. Registers nothing itself.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ class NotChained(RuntimeError):
 
 
 class CallChain:
-    """Calls captured one by one, and bursts of the first so many of them.
+    """Calls captured one by one, and one burst of them in an order of its own.
 
     stream: its handle. chained: calls of a graph. Every method raises DriverError.
     """
@@ -47,9 +49,9 @@ class CallChain:
         self._driver = driver
         self._length = chained
         self._graphs: list[c_void_p] = []
-        # Ready to be launched, by their first call and how many they are.
-        self._parts: dict[tuple[int, int], c_void_p] = {}
-        self.bursts: dict[int, list[c_void_p]] = {}
+        # The burst that is ready: its graphs, one behind the other.
+        self._parts: list[c_void_p] = []
+        self.order: tuple[int, ...] = ()
         # How many nodes of each captured call do work.
         self.nodes: list[int] = []
 
@@ -101,14 +103,18 @@ class CallChain:
                 found += kind.value != EMPTY
         return found
 
-    def make(self, calls: int) -> None:
-        """Get a burst of the first `calls` captured calls ready to be launched."""
-        self.bursts[calls] = []
-        for first in range(0, calls, self._length):
-            key = (first, min(self._length, calls - first))
-            if key not in self._parts:
-                self._parts[key] = self._chained(self._graphs[first : first + key[1]])
-            self.bursts[calls].append(self._parts[key])
+    def arrange(self, order: Sequence[int]) -> None:
+        """Get a burst of these captured calls, in this order, ready to be launched.
+
+        It takes the place of the burst before. The device holds it when the stream is waited for,
+        so a launch pays for nothing but the work.
+        """
+        self._forget()
+        for first in range(0, len(order), self._length):
+            graphs = [self._graphs[call] for call in order[first : first + self._length]]
+            self._parts.append(self._chained(graphs))
+            self._driver("cuGraphUpload", self._parts[-1], self._stream)
+        self.order = tuple(order)
 
     def _chained(self, graphs: Sequence[c_void_p]) -> c_void_p:
         whole, ready, before = c_void_p(), c_void_p(), c_void_p()
@@ -124,14 +130,18 @@ class CallChain:
             self._driver("cuGraphDestroy", whole)
         return ready
 
-    def launch(self, calls: int) -> None:
-        """Start a burst that was made, on the stream."""
-        for ready in self.bursts[calls]:
+    def launch(self) -> None:
+        """Start the burst that is ready, on the stream."""
+        for ready in self._parts:
             self._driver("cuGraphLaunch", ready, self._stream)
+
+    def _forget(self) -> None:
+        self.order = ()
+        while self._parts:
+            self._driver("cuGraphExecDestroy", self._parts.pop())
 
     def __del__(self) -> None:
         with contextlib.suppress(DriverError, OSError):
-            for ready in self._parts.values():
-                self._driver("cuGraphExecDestroy", ready)
+            self._forget()
             for graph in self._graphs:
                 self._driver("cuGraphDestroy", graph)

@@ -1,10 +1,11 @@
 """Bursts on a GPU: a chain of captured calls, or a plain loop where they cannot be captured.
 
-No call begins before the one before it has ended: a chain holds them so, and in a loop the whole
-device is waited for after each. Everything the candidate starts must be finished when `run`
-returns; a device-wide synchronise ends every burst, whatever streams the candidate used. A
-candidate that replaces these methods in its own process escapes all that; it is then one of those
-that the judge's clock, fence and probes are for. Registers nothing itself.
+The judge draws the order of the slots anew for every burst. No call begins before the one before it
+has ended: a chain holds them so, and in a loop the whole device is waited for after each.
+Everything the candidate starts must be finished when `run` returns; a device-wide synchronise ends
+every burst, whatever streams the candidate used. A candidate that replaces these methods in its own
+process escapes all that; it is then one of those that the judge's clock, fence and probes are for.
+Registers nothing itself.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ SENTINEL = 0x5C
 HELD_CYCLES = 2_000_000
 # So much of a tensor is written right before a checked call, or read right behind it.
 ORDERED_BYTES = 64 << 20
-PROFILED_CALLS = 64
+PROFILED_CALLS = 256
 # Bursts between events; one alone strays by half a percent.
 EVENT_BURSTS = 5
 # How the tracer names what sets memory to one value: the driver's own way, and torch's.
@@ -65,6 +66,9 @@ class DevicePlan:
         # Memory that captured calls have allocated; they never run at the same time.
         self._pool: torch.cuda.MemPool | None = None
         self._loops = False
+        # The slots of the next burst, in turn.
+        self._order: Sequence[int] = ()
+        self._event_us = 0.0
         self._seen: list[tuple[str, float]] = []
         self._seen_calls = 1
 
@@ -100,25 +104,24 @@ class DevicePlan:
         return [one.reshape(-1).view(torch.uint8)[:ORDERED_BYTES] for one in tensors]
 
     def prepare(self, calls: int, loop: bool) -> tuple[Timer, int]:
-        """Have the burst as a chain that every later one replays, or loop for ever.
-
-        Raises Unordered.
-        """
+        """Have the calls captured, or loop for ever; then try a burst. Raises Unordered."""
+        self._order = range(calls)
         if not (loop or self._loops):
             self._loops = not self._is_chained(calls)
         self._loops = self._loops or loop
         if self._loops:
             self._chain = self._pool = None
+        self._arrange()
         self.run(calls)
         if self._chain is None:
             return Timer.LOOP, 0
         return Timer.GRAPH, sum(self._chain.nodes[:calls])
 
     def _is_chained(self, calls: int) -> bool:
-        """Whether the burst is ready as a chain; each call is captured once, in its turn."""
+        """Whether these calls can be a chain; each is captured once."""
         import torch
 
-        if self._chain is not None and calls in self._chain.bursts:
+        if self._chain is not None and calls <= len(self._chain.nodes):
             return True
         self.call(0)  # compile and set up outside the capture
         try:
@@ -127,11 +130,11 @@ class DevicePlan:
                 self._chain = CallChain(self._stream.cuda_stream)
             with torch.cuda.stream(self._stream), torch.cuda.use_mem_pool(self._pool):
                 self._chain.capture(self._calls[:calls])
-            self._chain.make(calls)
             # Captures hold no such work where the candidate launched it on a stream of its own.
             bits = self._bits(0, self._layout.outputs[:1])[0]
             bits.fill_(SENTINEL)
-            self._issue(calls)
+            self._arrange()
+            self._issue()
             torch.cuda.synchronize()
             if bool((bits != SENTINEL).any()):
                 return True
@@ -144,43 +147,44 @@ class DevicePlan:
         return False
 
     def order(self, slots: Sequence[int]) -> None:
-        raise RuntimeError("a captured burst keeps its order")
+        self._order = slots
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Have the next burst on the device before the judge's clock runs."""
+        import torch
+
+        if self._chain is not None and self._chain.order != tuple(self._order):
+            self._chain.arrange(self._order)
+            torch.cuda.synchronize()
 
     def run(self, calls: int) -> None:
         import torch
 
         with torch.cuda.stream(self._stream):
-            self._issue(calls)
+            self._issue()
         torch.cuda.synchronize()
 
-    def _issue(self, calls: int) -> None:
+    def _issue(self) -> None:
         import torch
 
         if self._chain is not None:
-            self._chain.launch(calls)
+            self._chain.launch()
             return
-        for call in self._calls[:calls]:
-            call()
+        for slot in self._order:
+            self._calls[slot]()
             # Not the stream alone: a call may use others, which it need not tell.
             torch.cuda.synchronize()
 
     def profile(self, calls: int) -> tuple[float, float]:
         """Device time of everything the driver's tracer saw, and events between bursts.
 
-        An event is that of the end of a burst, which is queued while the one before it runs: so
-        nothing that this process does stands between two. Raises what a call raises.
+        Events are taken once: after a tracer was attached every launch takes longer. Raises what a
+        call raises.
         """
         import torch
 
-        # Events first: once the tracer has been attached every launch takes longer.
-        ends = [torch.cuda.Event(enable_timing=True) for _ in range(1 + EVENT_BURSTS)]
-        torch.cuda.synchronize()
-        with torch.cuda.stream(self._stream):
-            for end in ends:
-                self._issue(calls)
-                end.record(self._stream)
-        torch.cuda.synchronize()
-        bursts_ms = [float(start.elapsed_time(end)) for start, end in pairwise(ends)]
+        self._event_us = self._event_us or self._between_events_us(calls)
         self._seen_calls = min(calls, PROFILED_CALLS)
         with self._tracing() as trace:
             for call in self._calls[: self._seen_calls]:
@@ -193,7 +197,25 @@ class DevicePlan:
         # The mean of all: calls of some kernels take one of two times, here as in bursts.
         total_us = sum(us for _, us in self._seen)
         traced_us = total_us / self._seen_calls if total_us > 0 else -1.0
-        return traced_us, median(bursts_ms) * 1e3 / calls
+        return traced_us, self._event_us
+
+    def _between_events_us(self, calls: int) -> float:
+        """An event is that of the end of a burst, which is queued while the one before it runs.
+
+        So nothing that this process does stands between two.
+        """
+        import torch
+
+        self.order(range(calls))
+        ends = [torch.cuda.Event(enable_timing=True) for _ in range(1 + EVENT_BURSTS)]
+        torch.cuda.synchronize()
+        with torch.cuda.stream(self._stream):
+            for end in ends:
+                self._issue()
+                end.record(self._stream)
+        torch.cuda.synchronize()
+        bursts_ms = [float(start.elapsed_time(end)) for start, end in pairwise(ends)]
+        return median(bursts_ms) * 1e3 / calls
 
     def kernel(self, name: str) -> tuple[int, float, float]:
         if name:

@@ -30,10 +30,10 @@ class CallPlan(Protocol):
         """
 
     def order(self, slots: Sequence[int]) -> None:
-        """On which slots the next burst makes its calls, in turn; not where a graph holds them."""
+        """On which slots the next burst makes its calls, in turn."""
 
     def run(self, calls: int) -> None:
-        """One burst over the first `calls` slots, finished when this returns."""
+        """The burst that was ordered, of so many calls, finished when this returns."""
 
     def profile(self, calls: int) -> tuple[float, float]:
         """(device µs, event µs) per call, each negative where it cannot be had."""

@@ -27,14 +27,15 @@ STREAM = 2
 class NotingDriver:
     """Holds graphs as lists of nodes: (kind, child graph or None, the node that it comes behind).
 
-    launched: of each launch the captured calls, by when they were captured. alive: what is not
-    given back.
+    launched: of each launch the captured calls, by when they were captured. uploaded: executables
+    that the device holds. alive: what is not given back.
     """
 
     def __init__(self):
         self.graphs, self.nodes, self.alive = {}, {}, set()
         self.capturing, self.joined, self.last = None, True, 0
         self.launched, self.executables, self.captured = [], {}, []
+        self.uploaded = set()
 
     def __call__(self, name, /, *arguments):
         getattr(self, name)(*arguments)
@@ -97,8 +98,13 @@ class NotingDriver:
     def cuGraphChildGraphNodeGetGraph(self, node, graph):
         graph._obj.value = self.nodes[node.value][1]
 
+    def cuGraphUpload(self, ready, stream):
+        assert stream.value == STREAM
+        self.uploaded.add(ready.value)
+
     def cuGraphLaunch(self, ready, stream):
         assert stream.value == STREAM
+        assert ready.value in self.uploaded
         self.launched.append([self.captured.index(one) for one in self.executables[ready.value]])
 
     def cuGraphDestroy(self, graph):
@@ -112,47 +118,40 @@ def driver():
     return NotingDriver()
 
 
-def burst(driver, calls, length, chained=call_chain.CHAINED):
+def burst(driver, calls, order, chained=call_chain.CHAINED):
     chain = CallChain(STREAM, driver, chained)
-    chain.capture(calls[:length])
-    chain.make(length)
-    chain.launch(length)
+    chain.capture(calls)
+    chain.arrange(order)
+    chain.launch()
     return chain
 
 
-def test_it_captures_each_call_by_itself_and_launches_them_in_their_order(driver):
-    chain = burst(driver, [lambda: driver.launch(KERNEL)] * 5, 3)
-    assert driver.launched == [[0, 1, 2]]
+def test_it_captures_each_call_by_itself_and_launches_them_in_the_order_asked_for(driver):
+    chain = burst(driver, [lambda: driver.launch(KERNEL)] * 3, [2, 0, 1])
+    assert driver.launched == [[2, 0, 1]]
     assert chain.nodes == [1, 1, 1]
 
 
-def test_it_captures_no_call_twice(driver):
+def test_it_captures_no_call_twice_and_keeps_one_burst(driver):
     made = []
     calls = [lambda: (made.append(1), driver.launch(KERNEL))] * 6
-    chain = burst(driver, calls, 2)
+    chain = burst(driver, calls[:2], [1, 0])
     chain.capture(calls[:5])
-    chain.make(5)
-    chain.make(2)
-    chain.launch(5)
+    kept = len(driver.alive)
+    chain.arrange([4, 0, 2, 1, 3])
+    chain.launch()
     assert len(made) == 5
-    assert driver.launched == [[0, 1], [0, 1, 2, 3, 4]]
+    assert driver.launched == [[1, 0], [4, 0, 2, 1, 3]]
+    assert len(driver.alive) == kept
 
 
 def test_a_longer_burst_is_several_graphs_in_a_row(driver):
-    burst(driver, [lambda: driver.launch(KERNEL)] * 5, 5, chained=2)
-    assert driver.launched == [[0, 1], [2, 3], [4]]
-
-
-def test_bursts_share_the_graphs_that_they_begin_with(driver):
-    chain = burst(driver, [lambda: driver.launch(KERNEL)] * 5, 5, chained=2)
-    made = len(driver.executables)
-    chain.make(3)
-    assert len(driver.executables) == made + 1
-    assert chain.bursts[3][0] is chain.bursts[5][0]
+    burst(driver, [lambda: driver.launch(KERNEL)] * 5, [4, 3, 2, 1, 0], chained=2)
+    assert driver.launched == [[4, 3], [2, 1], [0]]
 
 
 def test_it_gives_everything_back(driver):
-    chain = burst(driver, [lambda: driver.launch(KERNEL)] * 3, 3)
+    chain = burst(driver, [lambda: driver.launch(KERNEL)] * 3, range(3))
     assert driver.alive
     del chain
     assert not driver.alive

@@ -102,7 +102,7 @@ class FakeChain:
     fault = None
 
     def __init__(self, stream):
-        self.bursts, self.nodes, self.calls = {}, [], []
+        self.order, self.nodes, self.calls = (), [], []
 
     def capture(self, calls):
         if self.fault:
@@ -110,12 +110,12 @@ class FakeChain:
         self.calls = calls
         self.nodes = [1] * len(calls)
 
-    def make(self, calls):
-        self.bursts[calls] = self.calls[:calls]
+    def arrange(self, order):
+        self.order = tuple(order)
 
-    def launch(self, calls):
-        for call in self.bursts[calls]:
-            call()
+    def launch(self):
+        for slot in self.order:
+            self.calls[slot]()
 
 
 @pytest.fixture
@@ -144,12 +144,13 @@ def waits_between(noted):
     return [later[1] - earlier[1] for earlier, later in pairwise(noted)]
 
 
-def test_it_replays_one_chain_and_tells_its_nodes(planned):
+def test_it_chains_the_calls_in_the_order_asked_for_and_tells_their_nodes(planned):
     plan, noted = planned
     assert plan.prepare(3, False) == (Timer.GRAPH, 3)
+    plan.order([2, 0, 1])
     noted.clear()
     plan.run(3)
-    assert [slot for slot, _ in noted] == [0, 1, 2]
+    assert [slot for slot, _ in noted] == [2, 0, 1]
     assert waits_between(noted) == [0, 0]
 
 
@@ -159,9 +160,10 @@ def test_in_a_loop_the_whole_device_is_waited_for_after_each_call(planned, monke
     if not asked:
         monkeypatch.setattr(FakeChain, "fault", RuntimeError("not here"))
     assert plan.prepare(3, asked) == (Timer.LOOP, 0)
+    plan.order([2, 0, 1])
     noted.clear()
     plan.run(3)
-    assert [slot for slot, _ in noted] == [0, 1, 2]
+    assert [slot for slot, _ in noted] == [2, 0, 1]
     assert waits_between(noted) == [1, 1]
 
 
@@ -174,7 +176,7 @@ def test_once_in_a_loop_it_stays_there(planned):
 
 def test_captures_that_write_no_output_are_no_burst(planned, monkeypatch, capsys):
     plan, _ = planned
-    monkeypatch.setattr(FakeChain, "launch", lambda self, calls: None)
+    monkeypatch.setattr(FakeChain, "launch", lambda self: None)
     assert plan.prepare(2, False) == (Timer.LOOP, 0)
     assert "write no output" in capsys.readouterr().err
 

@@ -121,16 +121,14 @@ def _calm(
 ) -> float:
     """Seconds by `clock` of a proven burst during which no stopped process has run.
 
-    Poses the question, stops the runner, makes slots and fence ready, and lets all settle. On a CPU
-    the runner is sent the order of its next calls before their slots are filled.
+    Sends the runner the order of its next calls, poses the question, stops the runner, makes slots
+    and fence ready, and lets all settle.
     """
     context, channel = lane.context, lane.channel
     for _ in range(ATTEMPTS):
         since = time.monotonic()
-        order = tuple(range(calls))
-        if channel.gate is None:
-            order = tuple(context.supply.shuffled(order))
-            channel.ask(Ask.ORDER, list(order), context.limit_s)
+        order = tuple(context.supply.shuffled(range(calls)))
+        channel.ask(Ask.ORDER, order, context.limit_s)
         channel.pose(calls, context.limit_s)
         prepared = set_up(lane, calls, options, order)
         if probed is not None:

@@ -104,12 +104,20 @@ def test_it_runs_the_clock_whenever_a_runner_may_see_fresh_inputs(monkeypatch):
     monkeypatch.setattr(burst, "prove", order.prove)
     monkeypatch.setattr(burst, "OutputFence", Mock())
     monkeypatch.setattr(burst.time, "perf_counter", order.clock)
-    context = SimpleNamespace(limit_s=1.0, wait=Mock(), quiescence=None)
+    supply = SimpleNamespace(shuffled=list)
+    context = SimpleNamespace(limit_s=1.0, wait=Mock(), quiescence=None, supply=supply)
     prepared = SimpleNamespace(context=context, channel=order.channel, calls=2, truth=Mock())
     order.refresh.return_value = prepared
     burst.run_burst(SimpleNamespace(context=context, channel=order.channel, slots=Mock()), 2)
     named = [call[0] for call in order.mock_calls if call[0] != "channel.restless"]
     assert named == [
-        *("channel.pose", "refresh", "channel.rest_helpers", "channel.start_burst", "channel.rest"),
+        *(
+            "channel.ask",
+            "channel.pose",
+            "refresh",
+            "channel.rest_helpers",
+            "channel.start_burst",
+            "channel.rest",
+        ),
         *("clock", "channel.go", "channel.done", "clock", "channel.freeze", "prove"),
     ]
