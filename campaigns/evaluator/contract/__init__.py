@@ -35,6 +35,7 @@ from campaigns.evaluator.contract.report import (
 )
 from campaigns.evaluator.contract.timing import (
     CopiedOutput,
+    DevicePair,
     KernelLaunch,
     OwnKernel,
     Repeats,
@@ -54,5 +55,5 @@ __all__ += [
     "Phase",
     "Profile",
 ]
-__all__ += ["CopiedOutput", "KernelLaunch", "OwnKernel", "Repeats", "Timer", "Timing", "Traced"]
-__all__ += ["Report", "Resources", "Sanitized", "Source"]
+__all__ += ["CopiedOutput", "DevicePair", "KernelLaunch", "OwnKernel", "Repeats", "Timer"]
+__all__ += ["Report", "Resources", "Sanitized", "Source", "Timing", "Traced"]

@@ -89,12 +89,30 @@ class Repeats:
 
 
 @dataclass(frozen=True, slots=True)
+class DevicePair:
+    """One burst on the judge's clock and one traced burst of as many calls, right after each other.
+
+    Times in µs a call. clock_mhz, traced_clock_mhz: of the multiprocessors behind each burst;
+    power_w, throttled: of the card behind the traced one. None where the card does not tell.
+    """
+
+    burst_us: float
+    device_us: float
+    clock_mhz: float | None = None
+    traced_clock_mhz: float | None = None
+    power_w: float | None = None
+    throttled: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Timing:
     """Per-call times of one arm on one case, in microseconds, in the order they were taken.
 
     Every sample is the slope between a long and a short burst on the judge's clock.
     nodes: of the graph of a long burst, as the runner says; 0 where it is none.
     device_us: device time per call as the driver's tracer counts it; None where there is none.
+    device_pairs: bursts in turn with traced ones, in the same state of the card; empty where no
+    gain has to be explained, None in reports that are older.
     device_samples_us: the same once per sample, kept where LOOP is the timer and this decides.
     event_us: time per call between device events behind bursts that follow each other.
     launch: how the work was split; None where there is no launch to see.
@@ -110,6 +128,7 @@ class Timing:
     short_calls: int
     timer: Timer
     device_us: float | None = None
+    device_pairs: tuple[DevicePair, ...] | None = None
     device_samples_us: tuple[float, ...] = ()
     event_us: float | None = None
     launch: KernelLaunch | None = None

@@ -344,6 +344,7 @@ class MeasuringSession:
                 self._spec.weights,
                 repeated=case is self._repeated,
                 faster=faster,
+                look=partial(self._watch.look, case.name, self._job.protocol.blocks),
             )
         return found
 

@@ -163,6 +163,7 @@ def _joined(one: Timing | None, other: Timing | None) -> Timing | None:
         one,
         samples_us=one.samples_us + other.samples_us,
         device_samples_us=one.device_samples_us + other.device_samples_us,
+        device_pairs=(*(one.device_pairs or ()), *(other.device_pairs or ())) or one.device_pairs,
         repeats=other.repeats or one.repeats,
     )
 

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timer, Timing
+from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timer, Timing, device_check
 from campaigns.rules.noise.directions import Halves
 from campaigns.rules.noise.gain import LEAST_FLOOR, LEAST_PAIRS
 from campaigns.rules.target.roofline import Floor
@@ -17,9 +17,6 @@ from campaigns.rules.verdict.decision import Gate, GateOutcome, Reason, stopped
 from campaigns.rules.verdict.finding_kinds import Examined
 from campaigns.rules.wording import digits, duration, share
 from knowledge.specs.cited import EvidenceClass
-
-# Device counters leave out the gaps between kernels and differ a little from the clock besides.
-DEVICE_SLACK = 0.05
 
 _FAILED = (Outcome.WRONG_RESULT, Outcome.CHEATED, Outcome.CRASHED, Outcome.TIMED_OUT)
 
@@ -53,7 +50,7 @@ class Standard:
     protected: frozenset[str] | None = None
     guard: GuardPolicy = GuardPolicy.DEFAULT
     sessions: int = 1
-    launch_overhead_us: float = 5.0
+    launch_overhead_us: float = device_check.LAUNCH_US
     noise_source: str = ""
     examined: Examined | None = None
     require_sanitizers: bool = False
@@ -193,20 +190,25 @@ def _strange_times(name: str, timing: Timing) -> GateOutcome | None:
 
 
 def device_time(report: Report, standard: Standard) -> GateOutcome:
-    """Do the judge's clock and the driver's tracer agree?"""
-    limit = f"within {duration(standard.launch_overhead_us)} + {share(DEVICE_SLACK)} of burst time"
+    """Do the judge's clock and the driver's tracer agree, or disagree alike for both arms?"""
+    least = duration(standard.launch_overhead_us)
+    limit = f"within {least} + {share(device_check.SLACK)} of burst time"
     compared = []
     for case in report.cases:
         arms = (case.candidate, case.incumbent if standard.has_incumbent else None)
         timings = [timing for timing in arms if timing]
-        counted = [timing for timing in timings if timing.device_us is not None]
         if loops(timings) and not all(has_device_samples(timing) for timing in timings):
             return _no_device_time(
                 case.case, "timed as a plain loop, which device time has to decide", limit
             )
+        if not loops(timings) and any(timing.device_pairs == () for timing in timings):
+            continue
+        counted = [timing for timing in timings if device_check.pairs_of(timing)]
         if 0 < len(counted) < len(timings):
             return _no_device_time(case.case, "traced in one arm only", limit)
-        compared += [_apart(case.case, timing, standard) for timing in counted]
+        for timing in counted:
+            other = next((one for one in counted if one is not timing), None)
+            compared.append(_apart(case.case, timing, other, standard))
     if not compared:
         return GateOutcome(Gate("device time", None, "not recorded on this device", limit))
     excess, found = max(compared)
@@ -290,15 +292,16 @@ def _timed(case: CaseReport, standard: Standard) -> bool:
     return True
 
 
-def _apart(name: str, timing: Timing, standard: Standard) -> tuple[float, str]:
+def _apart(
+    name: str, timing: Timing, other: Timing | None, standard: Standard
+) -> tuple[float, str]:
     """Return how far beyond the allowance (µs; positive fails) burst and device time are apart."""
-    burst_us, device_us = statistics.median(timing.samples_us), timing.device_us or 0.0
-    apart_us = device_us - burst_us
-    if timing.timer is not Timer.LOOP:
-        # A plain loop also pays for every launch, so only its device time may be the smaller one.
-        apart_us = abs(apart_us)
-    excess_us = apart_us - standard.launch_overhead_us - DEVICE_SLACK * burst_us
+    excess_us = device_check.excess_us(timing, other, standard.launch_overhead_us)
+    bursts, traced = zip(*device_check.pairs_of(timing), strict=True)
+    burst_us, device_us = statistics.median(bursts), statistics.median(traced)
     found = f"{name}: burst {duration(burst_us)} and device {duration(device_us)}"
+    if device_check.ratios(timing)[1] < 1 - device_check.SLACK:
+        found = f"{name}: samples of {duration(statistics.median(timing.samples_us))}, {found}"
     return excess_us, found
 
 

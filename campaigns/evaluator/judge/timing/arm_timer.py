@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from campaigns.evaluator.contract import Job, Outcome, Phase, Timer
+from campaigns.evaluator.contract import DevicePair, Job, Moment, Outcome, Phase, Timer
 from campaigns.evaluator.judge.correctness.case_context import CaseContext
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.timing.burst import run_burst
@@ -242,6 +243,24 @@ class ArmTimer:
             return None, None
         reply = self.ask(Ask.PROFILE, self.lengths.long)
         return positive(reply.x), positive(reply.y)
+
+    def beside_trace(self, look: Callable[[], Moment]) -> DevicePair:
+        """A timed burst, and a traced one of as many calls behind the same work of the judge."""
+        short_s, long_s = self.pair(cold=True)
+        timed = look()
+        set_up(self.arm.lane, self.lengths.long)
+        self.arm.context.wait()
+        device_us, _ = self.profile()
+        traced = look()
+        burst_us, _ = self.lengths.time_us(short_s, long_s, self.arm.overhead.allowed_s)
+        return DevicePair(
+            burst_us=burst_us,
+            device_us=device_us or 0.0,
+            clock_mhz=timed.clock_mhz,
+            traced_clock_mhz=traced.clock_mhz,
+            power_w=traced.power_w,
+            throttled=traced.throttled,
+        )
 
     def ask(self, ask: Ask, body: object) -> Reply:
         """Ask the runner what takes as long as preparing a burst may."""
