@@ -11,9 +11,10 @@ from campaigns.evaluator.contract.job import SCHEMA, ContractError, Look
 from campaigns.evaluator.contract.timing import Timing
 
 # Keys of a report's environment that tell of its own session: which one it was, how long the judge
-# had no CPU, what the sandbox refused. They say nothing of where it was measured.
-WAITED = "waited for a CPU"
-OF_THE_SESSION = frozenset(("session", "crew", "refused", "refused to ref.py", WAITED))
+# had no CPU, what the sandbox refused, how the judge planned its memory. They say nothing of where
+# it was measured.
+WAITED, MEMORY = "waited for a CPU", "memory of the judge"
+OF_THE_SESSION = frozenset(("session", "crew", "refused", "refused to ref.py", WAITED, MEMORY))
 
 
 class Outcome(StrEnum):

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from campaigns.evaluator.contract import Case, Param
-from campaigns.evaluator.contract.errors import HostError, ProblemError
+from campaigns.evaluator.contract import Case, Outcome, Param, Phase
+from campaigns.evaluator.contract.errors import CandidateError, ProblemError
 from campaigns.evaluator.contract.layout import Layout, Shift
+from campaigns.evaluator.contract.report import MEMORY
 from campaigns.evaluator.judge.correctness.arena import Arena, Slots
 from campaigns.evaluator.judge.correctness.case_check import BATCH
 from campaigns.evaluator.judge.correctness.case_context import Answers, CaseContext
@@ -21,6 +22,7 @@ from campaigns.evaluator.judge.correctness.tolerance import of_usual_size, toler
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.integrity.cold_caches import cooling
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
+from campaigns.evaluator.judge.memory_plan import CaseNeed, TooLarge, plan_memory
 from campaigns.evaluator.judge.progress import JudgeTask
 from campaigns.evaluator.judge.timing.schedule import calls_to_prove
 from campaigns.evaluator.reference.reference import Reference
@@ -29,10 +31,6 @@ from campaigns.evaluator.wire import Ask
 if TYPE_CHECKING:
     from campaigns.evaluator.contract.problem import ProblemSpec
 
-MIB = 1 << 20
-# The largest share of the free memory for one of two arms' slots; more have as much together. The
-# judge may hold the inputs of all slots once more; on a CPU other programs need memory, too.
-ARENA_SHARE = {"cuda": 1 / 4, "cpu": 1 / 6}
 # The share of the last-level cache that a warm burst's slots may take: other data needs the rest.
 WARM_SHARE = 0.25
 
@@ -50,7 +48,8 @@ class ArenaLayout:
         reference: Reference,
         quiescence: DeviceQuiescence | None,
     ) -> None:
-        job = self._job = task.job
+        job, self._progress = task.job, task.progress
+        self._job = job
         self._spec, self._reference, self._quiescence = spec, reference, quiescence
         self._device = torch.device(job.device)
         self.layouts = {c.name: reference.layout(c, job.device) for c in job.cases}
@@ -76,29 +75,32 @@ class ArenaLayout:
         self._cool = cooling(self._device, self._cache_bytes)
 
     def share(self, channels: Mapping[str, RunnerChannel]) -> None:
-        """Give each runner its arena; the runner locks itself down after this.
+        """Plan the memory, and give each runner its arena; it locks itself down after this.
 
-        Raises HostError where there is too little memory.
+        Raises CandidateError where a case does not fit: that says nothing of any candidate.
         """
         protocol, (free, _) = self._job.protocol, self._memory(self._device)
-        share = ARENA_SHARE[self._device.type] * 2 / max(2, len(channels))
-        usable = min(protocol.arena_mib * MIB, int(free * share))
-        largest = max(layout.stride for layout in self.layouts.values())
-        if usable < 2 * largest:
-            raise HostError(
-                f"a case needs 2 × {largest / MIB:.1f} MiB for its slots, "
-                f"{usable / MIB:.1f} MiB can be had; choose smaller cases"
+        try:
+            plan = self._plan = plan_memory(
+                [CaseNeed.of(layout) for layout in self.layouts.values()],
+                free,
+                protocol,
+                arms=len(channels),
+                on_gpu=self._device.type == "cuda",
+                shift=self._spec.refresh == "shift",
             )
-        size = min(largest * max(protocol.max_slots, 2), usable)
+        except TooLarge as error:
+            raise CandidateError(Outcome.NOT_JUDGED, Phase.START, f"{error}") from None
+        self._progress.environment[MEMORY] = plan.words
+        self._reference.can_be_raised = plan.can_be_raised
         for name, channel in channels.items():
-            arena = self._arenas[name] = Arena(size, self._device)
+            arena = self._arenas[name] = Arena(plan.arena, self._device)
             gate = [channel.gate.fd] if channel.gate else []
             channel.ask(Ask.ATTACH, arena.handle, protocol.limits.load_s, [*arena.fds, *gate])
 
     def most(self, layout: Layout) -> int:
         """How many slots of this layout there are."""
-        size = next(iter(self._arenas.values())).size
-        return max(0, min(self._job.protocol.max_slots, size // layout.stride))
+        return self._plan.slots(layout.stride, self._job.protocol.max_slots)
 
     def most_warm(self, layout: Layout) -> int:
         """How many slots stay in the last-level cache together."""
@@ -167,6 +169,7 @@ class ArenaLayout:
             cool=self._cool,
             limit_s=self.call_s,
             quiescence=self._quiescence,
+            plan=self._plan,
         )
         params = tuple(sorted(case.params.items()))
         if params not in self._tolerances:

@@ -8,9 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 from campaigns.evaluator.contract import CaseReport, Job, Outcome, Report, Timing
-from campaigns.evaluator.contract.errors import BadReference, CandidateError, HostBusy, ProblemError
+from campaigns.evaluator.contract.errors import (
+    BadReference,
+    CandidateError,
+    HostBusy,
+    ProblemError,
+    is_out_of_memory,
+)
 from campaigns.evaluator.contract.job import CANDIDATE, INCUMBENT
-from campaigns.evaluator.contract.report import WAITED
+from campaigns.evaluator.contract.report import MEMORY, WAITED
 from campaigns.evaluator.judge.integrity.time_budget import waited_for_cpu_s
 from campaigns.evaluator.judge.progress import JudgeProgress
 
@@ -59,6 +65,12 @@ def failure_of(job: Job, progress: JudgeProgress, arm: str, error: Exception) ->
         late = error.outcome is Outcome.TIMED_OUT
         return replace(report, host_busy=late and progress.is_crowded())
     reason = f"{error}".splitlines()[0]
+    if is_out_of_memory(error):
+        planned = progress.environment.get(MEMORY, "nothing was planned yet")
+        words = (
+            f"kopt's own processes ran out of memory, which is its own fault: {reason} ({planned})"
+        )
+        return report_of(job, progress, arm, Outcome.NOT_JUDGED, words, {})
     if isinstance(error, CandidateError):
         reason = f"it was not tried to the end beside another candidate: {reason}"
     report = report_of(job, progress, arm, Outcome.BROKEN_HOST, reason, {})

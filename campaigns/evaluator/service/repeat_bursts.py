@@ -75,7 +75,8 @@ class RepeatBursts:
         took: dict[SlotContents, list[float]] = {step: [] for step in SlotContents}
         version = VERSION if self._weights else WITHOUT_WEIGHTS
         for step in (*[SlotContents.FRESH] * EACH, *version, *version, *[SlotContents.SAME] * EACH):
-            elsewhere = draw.randint(self._calls, self._reach - self._calls)
+            elsewhere = draw.randint(self._calls, max(self._calls, self._reach - self._calls))
+            elsewhere = min(elsewhere, self._reach - self._calls)
             took[step].append(self._burst(step, elsewhere if step is SlotContents.FRESH else 0))
         for step, times_us in took.items():
             if times_us:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.contract.errors import BadReference
+from campaigns.evaluator.contract.errors import BadReference, is_out_of_memory
 from campaigns.evaluator.contract.layout import Layout, TensorArg
 from campaigns.evaluator.judge.correctness.arena import Gather, Slots, copy_of
 from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, InputSupply, scalars
@@ -26,13 +26,12 @@ from campaigns.evaluator.judge.correctness.output_comparison import (
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.integrity.cold_caches import Cool
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
+from campaigns.evaluator.judge.memory_plan import MemoryPlan
 from campaigns.evaluator.reference.memory import as_integers
 from campaigns.evaluator.reference.reference import Reference, ReferenceCall, is_tensor
 
 # A proof of one call that takes less is measured by that of some.
 QUICK_S, SOME_CALLS = 0.02, 64
-# How much memory one question to the reference may take: on a CPU, and as a share of a GPU's.
-PROVEN_BYTES, PROVEN_SHARE = 64 << 20, 1 / 20
 
 # How long a burst that seems unfinished is left alone before it is judged late or empty.
 SETTLE_S = 0.2
@@ -46,9 +45,9 @@ Forgive = Callable[[str, torch.Tensor, torch.Tensor], torch.Tensor]
 class CaseContext:
     """One case of one arm: how its inputs are made and its answers judged.
 
-    tolerances: by output name. cool: empties the caches before a cold burst. quiescence:
-    None where a stopped runner cannot leave work on the device. gathers: those in use, by where
-    their slots begin and how many there are.
+    tolerances: by output name. cool: empties the caches before a cold burst. quiescence: None
+    where a stopped runner cannot leave work on the device. plan: of the memory. gathers: those in
+    use, by where their slots begin and how many there are.
     """
 
     case: Case
@@ -61,6 +60,7 @@ class CaseContext:
     cool: Cool
     limit_s: float
     quiescence: DeviceQuiescence | None
+    plan: MemoryPlan
     gathers: dict[tuple[int, int], Gather] = field(default_factory=dict)
 
     def wait(self) -> None:
@@ -88,11 +88,7 @@ class CaseContext:
 
         Two processes take turns for each question, so the fewer the better.
         """
-        room = PROVEN_BYTES
-        if self.device.type == "cuda":
-            memory = torch.cuda.get_device_properties(self.device).total_memory
-            room = int(PROVEN_SHARE * memory)
-        return max(1, room // self.layout.stride)
+        return max(1, self.plan.piece // self.layout.stride)
 
     def expect(self, truth: BurstInputs, k: int, precision: torch.dtype | None) -> Answers:
         """What slot `k` should hold, computed from the judge's own inputs.
@@ -114,13 +110,15 @@ class CaseContext:
         try:
             return answer(precision)
         except BadReference:
-            # Raises where the inputs are wrong in any precision.
-            answers = answer(None)
+            why = "the reference does not run in float64 (it fixes dtypes or reads bits)"
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            why = "the reference in float64 does not fit into memory"
+        # Raises where the inputs are wrong in any precision.
+        answers = answer(None)
         self.reference.can_be_raised = False
-        self.reference.note(
-            "the reference does not run in float64 (it fixes dtypes or reads bits), so answers are "
-            "compared in its own precision"
-        )
+        self.reference.note(f"{why}, so answers are compared in its own precision")
         return answers
 
     def changes(

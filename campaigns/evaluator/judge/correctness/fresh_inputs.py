@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import torch
@@ -39,6 +39,8 @@ PATTERN = 98_317
 # mask) and stays unchanged. 16 bits have too few values for new ones.
 LAST_BITS = {torch.int32: (16, 8), torch.int64: (45, 16)}
 
+# Inputs of so many elements are copied slot by slot; of fewer, many slots at once.
+ALONE = 1 << 16
 # How many draws of setup give the range of an input of one element.
 SOME = 3
 
@@ -75,14 +77,25 @@ class SeparateInputs(BurstInputs):
             for name, value in example.items():
                 if isinstance(value, torch.Tensor) and (names is None or name in names):
                     kept.setdefault(name, []).append(value.reshape(-1))
-        super().__init__({name: _copier(torch.stack(rows)) for name, rows in kept.items()})
+        # Large ones stay where they are: in one piece they would be there twice for a while.
+        super().__init__(
+            {
+                name: _copier(torch.stack(rows) if rows[0].numel() < ALONE else rows)
+                for name, rows in kept.items()
+            }
+        )
 
 
-def _copier(rows: torch.Tensor) -> Writer:
+def _copier(rows: torch.Tensor | Sequence[torch.Tensor]) -> Writer:
     """rows: [slots, elements] of one input."""
 
     def write(first: int, into: torch.Tensor) -> None:
-        into.copy_(rows[first : first + len(into)])
+        few = rows[first : first + len(into)]
+        if isinstance(few, torch.Tensor):
+            into.copy_(few)
+            return
+        for place, row in zip(into, few, strict=True):
+            place.copy_(row)
 
     return write
 

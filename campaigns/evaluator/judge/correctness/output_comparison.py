@@ -18,6 +18,9 @@ INFINITE, NO_NUMBER = 1_000, 10_000
 # By float8: the magnitude bits of infinity (of none: past all) and those from which on it is NaN.
 SPECIAL = {"float8_e4m3fn": (0x80, 0x7F), "float8_e5m2": (0x7C, 0x7D)}
 
+# So many elements are compared at once: in float64 with what it takes in between, about a gigabyte.
+PIECE = 1 << 24
+
 # Other right answers of each output, stacked.
 Others = Mapping[str, torch.Tensor]
 NONE: Others = {}
@@ -77,15 +80,21 @@ def quick(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> 
         off = distance(found, expected, tolerance.bits)
         most = most_off(off.shape[1]) if tolerance.few else off.shape[1]
         return (off <= tolerance.steps).all(1) & ((off > 0).sum(1) <= most)
-    if not expected.is_floating_point():
-        return (as_bytes(found) == as_bytes(expected)).all(1)
-    bound = expected.abs().mul_(tolerance.rtol).add_(tolerance.atol)
-    # An infinite bound would let the wrong infinity pass.
-    bound.clamp_(max=torch.finfo(expected.dtype).max)
-    error = found - expected
-    right = (error.abs() <= bound).all(1)
-    if math.isfinite(tolerance.norm):
-        right &= within_norm(_norms(error), _norms(expected), tolerance)
+    right = torch.ones(len(found), dtype=torch.bool, device=found.device)
+    errors = sizes = torch.zeros(1, device=found.device)
+    for have, want in zip(found.split(PIECE, 1), expected.split(PIECE, 1), strict=True):
+        if not want.is_floating_point():
+            right &= (as_bytes(have) == as_bytes(want)).all(1)
+            continue
+        bound = want.abs().mul_(tolerance.rtol).add_(tolerance.atol)
+        # An infinite bound would let the wrong infinity pass.
+        bound.clamp_(max=torch.finfo(want.dtype).max)
+        error = have - want
+        right &= (error.abs() <= bound).all(1)
+        if math.isfinite(tolerance.norm):
+            errors, sizes = torch.hypot(errors, _norms(error)), torch.hypot(sizes, _norms(want))
+    if expected.is_floating_point():
+        right &= within_norm(errors, sizes, tolerance)
     return right
 
 
@@ -102,47 +111,88 @@ def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -
         raise ValueError(f"nothing to compare: {tuple(found.shape)} and {tuple(expected.shape)}")
     if tolerance.steps is not None:
         return _by_steps(found, expected, tolerance)
-    hint = would_pass(found, expected) if tolerance.exact else ""
-    found, expected = as_bytes(found), as_bytes(expected)
-    want = expected if expected.is_floating_point() else expected.to(torch.float64)
-    have = found.to(want.dtype)
-    if not tolerance.exact and (within := _all_within(have, want, tolerance)):
-        return within
-    usual = torch.isfinite(want)
-    error = (have - want).abs()
-    bound = want.abs() * tolerance.rtol + tolerance.atol
-    same = found == expected if tolerance.exact else have == want
-    exact = same | (torch.isnan(want) & torch.isnan(have))
-    share = torch.where(exact, 0.0, torch.inf if tolerance.exact else error / bound)
-    # What is finite on one side only is infinitely wrong, and so is a NaN where none is wanted.
-    share = torch.where(usual & torch.isfinite(have) | exact, share, torch.inf)
-    finite_error = torch.where(usual & torch.isfinite(have), error, 0.0)
-    relative = finite_error / want.abs().clamp_min(torch.finfo(want.dtype).tiny)
-    relative = torch.where(usual & (want != 0), relative, 0.0)
-    norm_error = _norm_error(finite_error, torch.where(usual, want, 0.0), tolerance.usual)
-    lost = bool((~(usual & torch.isfinite(have) | exact)).any())
-    by_element, by_norm = float(share.max()), norm_error / tolerance.norm
+    have, want = as_bytes(found).reshape(-1), as_bytes(expected).reshape(-1)
+    errors = [
+        _errors(*piece, tolerance)
+        for piece in zip(have.split(PIECE), want.split(PIECE), strict=True)
+    ]
+    size = max(math.hypot(*(one.wanted_norm for one in errors)), tolerance.usual)
+    norm_error = math.hypot(*(one.error_norm for one in errors)) / size if size > 0 else 0.0
+    by_element, by_norm = max(one.share for one in errors), norm_error / tolerance.norm
     message = ""
     if by_element > 1:
-        wrong = share.reshape(-1) > 1
-        at, count = int(wrong.to(torch.uint8).argmax()), int(wrong.sum())
+        number = next(n for n, one in enumerate(errors) if one.wrong)
+        at = number * PIECE + errors[number].at
+        hint = would_pass(found, expected) if tolerance.exact else ""
         message = (
-            f"{count} of {wrong.numel()} elements wrong, the first at {at}: "
-            f"{float(have.reshape(-1)[at]):.9g} where {float(want.reshape(-1)[at]):.9g} is expected"
-            f"{hint}"
+            f"{sum(one.wrong for one in errors)} of {have.numel()} elements wrong, the first at "
+            f"{at}: {float(have[at]):.9g} where {float(want[at]):.9g} is expected{hint}"
         )
     elif by_norm > 1:
         message = (
             f"every element is within its tolerance, but the norm of the error is {norm_error:.2g} "
             f"of the answer's and {tolerance.norm:.2g} is accepted (a lower precision?)"
         )
+    lost = any(one.lost for one in errors)
     return OutputComparison(
         ok=not message,
-        max_abs_error=math.inf if lost else float(finite_error.max()),
-        max_rel_error=math.inf if lost else float(relative.max()),
+        max_abs_error=math.inf if lost else max(one.largest for one in errors),
+        max_rel_error=math.inf if lost else max(one.relative for one in errors),
         margin=max(by_element, by_norm),
         message=message,
         norm_error=math.inf if lost else norm_error,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Errors:
+    """Of one piece of an output: the worst as a share of what is accepted, and how many are wrong.
+
+    at: the place of the first wrong element. lost: whether one is finite on one side only.
+    """
+
+    share: float
+    largest: float
+    relative: float
+    error_norm: float
+    wanted_norm: float
+    wrong: int = 0
+    at: int = 0
+    lost: bool = False
+
+
+def _errors(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> _Errors:
+    """Compare one piece, [elements]."""
+    want = expected if expected.is_floating_point() else expected.to(torch.float64)
+    have = found.to(want.dtype)
+    error, size = (have - want).abs(), want.abs()
+    share = error / (size * tolerance.rtol + tolerance.atol)
+    tiny = torch.finfo(want.dtype).tiny
+    # A value that is not finite makes its share a NaN or infinite, so it can only fail here.
+    if not tolerance.exact and float(share.max()) <= 1:
+        relative = torch.where(want != 0, error / size.clamp_min(tiny), 0.0)
+        return _Errors(
+            float(share.max()), float(error.max()), float(relative.max()), _norm(error), _norm(want)
+        )
+    usual = torch.isfinite(want)
+    both = usual & torch.isfinite(have)
+    same = found == expected if tolerance.exact else have == want
+    exact = same | (torch.isnan(want) & torch.isnan(have))
+    share = torch.where(exact, 0.0, torch.inf if tolerance.exact else share)
+    # What is finite on one side only is infinitely wrong, and so is a NaN where none is wanted.
+    share = torch.where(both | exact, share, torch.inf)
+    error = torch.where(both, error, 0.0)
+    relative = torch.where(usual & (want != 0), error / size.clamp_min(tiny), 0.0)
+    wrong = share > 1
+    return _Errors(
+        share=float(share.max()),
+        largest=float(error.max()),
+        relative=float(relative.max()),
+        error_norm=_norm(error),
+        wanted_norm=_norm(torch.where(usual, want, 0.0)),
+        wrong=int(wrong.sum()),
+        at=int(wrong.to(torch.uint8).argmax()),
+        lost=not bool((both | exact).all()),
     )
 
 
@@ -166,29 +216,6 @@ def _by_steps(
     return OutputComparison(not message, float(worst), 0.0, max(by_element, by_count), message)
 
 
-def _all_within(
-    have: torch.Tensor, want: torch.Tensor, tolerance: Tolerance
-) -> OutputComparison | None:
-    """The comparison where all is finite and within tolerance, in half of the passes; else None.
-
-    A value that is not finite makes its share a NaN or infinite, so it can only fail here.
-    """
-    error, size = (have - want).abs_(), want.abs()
-    by_element = float((error / (size * tolerance.rtol).add_(tolerance.atol)).max())
-    norm_error = _norm_error(error, want, tolerance.usual)
-    by_norm = norm_error / tolerance.norm
-    if not (by_element <= 1 and by_norm <= 1):
-        return None
-    relative = error / size.clamp_min(torch.finfo(want.dtype).tiny)
-    return OutputComparison(
-        ok=True,
-        max_abs_error=float(error.max()),
-        max_rel_error=float(torch.where(want != 0, relative, 0.0).max()),
-        margin=max(by_element, by_norm),
-        norm_error=norm_error,
-    )
-
-
 def as_bytes(tensor: torch.Tensor) -> torch.Tensor:
     """Booleans as the bytes they are: only 0 and 1 are right, and torch takes any byte for true."""
     return tensor.view(torch.uint8) if tensor.dtype is torch.bool else tensor
@@ -200,10 +227,8 @@ def _norms(tensor: torch.Tensor) -> torch.Tensor:
     return torch.linalg.vector_norm(tensor, dim=1, dtype=wide)
 
 
-def _norm_error(error: torch.Tensor, want: torch.Tensor, usual: float) -> float:
-    """|error| / |want|; 0 where the wanted answer is zero."""
-    size = max(float(_norms(want.reshape(1, -1))), usual)
-    return float(_norms(error.reshape(1, -1))) / size if size > 0 else 0.0
+def _norm(tensor: torch.Tensor) -> float:
+    return float(_norms(tensor.reshape(1, -1)))
 
 
 def distance(found: torch.Tensor, wanted: torch.Tensor, bits: str) -> torch.Tensor:

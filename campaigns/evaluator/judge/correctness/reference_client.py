@@ -28,8 +28,9 @@ from campaigns.evaluator.reference.messages import (
 )
 from campaigns.evaluator.reference.reference import Draw, Made, Reference, ReferenceCall, is_tensor
 
-# Memory grows in such steps, so that it seldom does: every time the device has to be waited for.
-LEAST_BYTES, GROWTH = 1 << 20, 1.25
+# Memory grows by a quarter, or by so much, so that it seldom does: every time the device has to be
+# waited for.
+LEAST_BYTES, MOST_SPARE = 1 << 20, 256 << 20
 
 
 class ServedCode:
@@ -130,7 +131,9 @@ class ServedCode:
         self._wait()
         # Given back first: there may not be room for both.
         self._memory = torch.empty(0, dtype=torch.uint8, device=self._device)
-        self._memory, fd = new_memory(max(int(size * GROWTH), LEAST_BYTES), self._device)
+        self._memory, fd = new_memory(
+            size + max(LEAST_BYTES, min(size // 4, MOST_SPARE)), self._device
+        )
         try:
             self._ask(Request(ReferenceAsk.MEMORY, size=self._memory.numel()), "memory", fd)
         finally:

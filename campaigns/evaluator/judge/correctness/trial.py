@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from campaigns.evaluator.contract.problem import CheckSpec
 
 Inputs = Mapping[str, Any]
-# Of all cases together. What does not fit is made anew for each arm.
-KEPT_BYTES = {"cpu": 1 << 29, "cuda": 4 << 30}
 # What a set takes, in bytes of a slot: its inputs, the answer in float64, and the same of the
 # largest input alone.
 SIZE = 5
@@ -69,6 +67,10 @@ def sets_as_trials(
     undeclared set that the reference refuses; raises BadReference for a declared one.
     """
     outputs = tuple(arg.name for arg in context.layout.outputs)
+    if not context.plan.makes_sets(context.layout):
+        words = f"case {context.case.name}: too large for input sets, which smaller sizes are given"
+        context.reference.note(words)
+        return
     found = list(product(check.sets, sets.scopes(inputs, outputs)))
     for name, alone in context.supply.shuffled(found) if shuffled else found:
         made = sets.adversarial(name, inputs, outputs, alone)
@@ -279,7 +281,7 @@ class SharedSets:
         if context.case.name in self._made:
             return True
         needed = SIZE * context.layout.stride * len(self.check.sets)
-        if self._bytes + needed > KEPT_BYTES[context.device.type]:
+        if self._bytes + needed > context.plan.kept:
             return False
         self._bytes += needed
         self._made[context.case.name] = []

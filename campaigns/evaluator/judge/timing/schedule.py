@@ -42,11 +42,14 @@ class BurstLengths:
 
 
 def choose_lengths(call_s: float, burst_ms: float, most: int) -> BurstLengths:
-    """Lengths whose difference takes about `burst_ms`, within `most` slots (at least 2)."""
+    """Lengths whose difference takes about `burst_ms`, within `most` slots.
+
+    With one slot the short burst makes no call.
+    """
     wanted = ceil(burst_ms / 1e3 / max(call_s, 1e-9))
     long = min(most, wanted + max(1, wanted // (SHORT_SHARE - 1)))
-    long = max(2, long)
-    return BurstLengths(max(1, min(long // SHORT_SHARE, long - 1)), long)
+    long = max(min(2, most), long)
+    return BurstLengths(min(max(1, long // SHORT_SHARE), long - 1), long)
 
 
 def agree(calls_s: Mapping[str, float]) -> Mapping[str, float]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-import torch
 
 from campaigns.evaluator.contract.errors import BadReference
 from campaigns.evaluator.contract.problem import CheckSpec
 from campaigns.evaluator.judge.correctness import trial as shared_sets
-from campaigns.evaluator.judge.correctness.trial import KEPT_BYTES, SharedSets
+from campaigns.evaluator.judge.correctness.trial import SharedSets
 
+KEPT_BYTES = 1 << 20
 CHECK = CheckSpec(sets=("a", "b", "c"))
 
 
@@ -19,7 +19,7 @@ def context(stride: int = 64, name: str = "one") -> SimpleNamespace:
     return SimpleNamespace(
         case=SimpleNamespace(name=name),
         layout=SimpleNamespace(stride=stride),
-        device=torch.device("cpu"),
+        plan=SimpleNamespace(kept=KEPT_BYTES),
         supply=SimpleNamespace(example=dict),
     )
 
@@ -78,7 +78,7 @@ def test_what_it_refused_once_is_not_left_out(made):
 
 
 def test_what_does_not_fit_is_made_for_each_arm(made):
-    shared, large = SharedSets(CHECK), context(stride=KEPT_BYTES["cpu"])
+    shared, large = SharedSets(CHECK), context(stride=KEPT_BYTES)
     shared.prepare(large, lambda: False)
     assert made == []
     assert list(shared.of(large)) == list(shared.of(large)) == ["a", "b", "c"]

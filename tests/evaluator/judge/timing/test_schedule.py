@@ -26,6 +26,12 @@ def test_it_stays_within_the_slots_there_are():
     assert choose_lengths(1e-6, burst_ms=5.0, most=16) == BurstLengths(2, 16)
 
 
+def test_with_one_slot_the_short_burst_makes_no_call():
+    assert choose_lengths(4e-3, burst_ms=10.0, most=1) == BurstLengths(0, 1)
+    assert choose_lengths(4e-3, burst_ms=10.0, most=2) == BurstLengths(1, 2)
+    assert BurstLengths(0, 1).time_us(1e-4, 4.1e-3, 2e-4) == (pytest.approx(4000), True)
+
+
 def test_it_cancels_what_both_bursts_share():
     overhead_s, call_s = 7e-4, 3e-5
     found = BurstLengths(10, 110).slope_us(overhead_s + 10 * call_s, overhead_s + 110 * call_s)
