@@ -18,8 +18,9 @@ MIB, GIB = 1 << 20, 1 << 30
 # Enough slots for bursts of two lengths; with fewer, more memory or less precision is tried first.
 ENOUGH_SLOTS = 4
 # What a question to the reference takes, in sizes of its arguments: the arguments, the answers
-# twice, and half as much again for what it computes in between.
-QUESTION = 2.5
+# twice, and half as much again for what it computes in between. Many small calls are asked about
+# together and replayed, which keeps what lies in between.
+QUESTION, REPLAYED = 2.5, 5
 # The largest question, as a share of what is planned with; and the least of it on a CPU, whose
 # caches it should fit.
 PIECE_PART, CPU_PIECE_BYTES = 1 / 32, 64 * MIB
@@ -29,8 +30,8 @@ KEPT_PART, MOST_KEPT = 1 / 16, 4 * GIB
 CONTEXTS_BYTES = 4 * GIB
 # What shifted inputs of a burst are made from, in sizes of one call's inputs.
 WINDOWS = 6
-# How many sizes of a call unusual inputs take while they are made: numbers of 64 bits, too.
-SETS = 8
+# What unusual inputs take while they are made and judged, in sizes of a call in float64.
+SETS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,11 @@ class MemoryPlan:
 
     def makes_sets(self, layout: Layout) -> bool:
         """Whether unusual inputs of a case can be made at its size."""
-        return SETS * layout.stride <= self.share * self.free - self.arms * self.arena
+        return SETS * CaseNeed.of(layout).raised <= self.share * self.free - self.arms * self.arena
+
+    def checked_at_once(self, layout: Layout, most: int) -> int:
+        """How many calls are held with their inputs and exact answers, from 1 to `most`."""
+        return max(1, min(most, self.kept // (2 * CaseNeed.of(layout).raised)))
 
     @property
     def words(self) -> str:
@@ -109,9 +114,10 @@ def plan_memory(
         fewest, arena = most_slots, 0
         for need in needs:
             held = WINDOWS * need.given if shift else need.given
-            question = max(need.raised if raised else 0, need.stride, min(piece, usable))
+            one = QUESTION * max(need.raised if raised else 0, need.stride)
+            question = max(one, REPLAYED * min(piece, usable))
             each = arms * need.stride + (0 if shift else need.given)
-            slots = int((usable - kept - held - QUESTION * question) // each)
+            slots = int((usable - kept - held - question) // each)
             slots = max(0, min(slots, most_slots, most_bytes // need.stride))
             fewest, arena = min(fewest, slots), max(arena, slots * need.stride)
         plan = MemoryPlan(arena, piece, kept, free, share, raised, arms)

@@ -160,7 +160,9 @@ class CaseCheck:
         # At addresses where no two tensors are aligned alike, and at those of a declared call, so
         # that care in one place is not enough.
         places = (*(shift for shift in shifts if not shift.odd), None)
-        for batch, place in ((batch, place) for batch in _batches(trials) for place in places):
+        most = self._context.plan.checked_at_once(self._context.layout, BATCH)
+        batches = _batches(trials, most)
+        for batch, place in ((batch, place) for batch in batches for place in places):
             laid = lay(case, place)
             if laid is None:
                 continue
@@ -171,7 +173,8 @@ class CaseCheck:
 
     def _call_all(self, slots: Slots, trials: Iterable[Trial]) -> bool:
         """Make these calls, as many at once as there are slots, up to a batch."""
-        return all(self._calls(slots, 0, some) for some in _batches(trials, slots.count))
+        most = self._context.plan.checked_at_once(slots.layout, slots.count)
+        return all(self._calls(slots, 0, some) for some in _batches(trials, most))
 
     def hidden(self, check: CheckSpec, lay: Laying) -> Iterator[None]:
         """Call on sizes other than the declared ones, which no message names.
@@ -290,7 +293,7 @@ class CaseCheck:
         return not message
 
 
-def _batches(trials: Iterable[Trial], most: int = BATCH) -> Iterator[list[Trial]]:
+def _batches(trials: Iterable[Trial], most: int) -> Iterator[list[Trial]]:
     left = iter(trials)
     while some := list(islice(left, min(most, BATCH))):
         yield some

@@ -212,36 +212,39 @@ def _floating(inputs: Inputs, outputs: tuple[str, ...]) -> list[str]:
 
 def rounded(
     inputs: Inputs, outputs: tuple[str, ...], *, alike: bool = True
-) -> list[dict[str, Any]]:
-    """The inputs in float64: off by rounding with random signs, and all the same way.
+) -> Iterator[dict[str, Any]]:
+    """The inputs in float64: off by rounding with random signs, then all the same way.
 
     alike: whether the values of a row may be, so that its steps may all round the same way.
     """
-    made: list[dict[str, Any]] = [dict(inputs), dict(inputs)]
-    for key in _floating(inputs, outputs):
-        value = inputs[key]
-        row, wide = value.shape[-1] if value.dim() else 1, value.double()
-        signs = torch.randint(0, 2, value.shape, device=value.device) * 2 - 1
+
+    def off(value: torch.Tensor, *, signed: bool) -> torch.Tensor:
+        row = value.shape[-1] if value.dim() else 1
+        if not signed:
+            return value.double().mul_(1 + _rounds(value.dtype, min(row, LONGEST_SUM)))
         steps = min(row if alike else math.isqrt(row), LONGEST_ROW)
-        made[0][key] = wide * (1 + _rounds(value.dtype, steps) * signs)
-        made[1][key] = wide * (1 + _rounds(value.dtype, min(row, LONGEST_SUM)))
-    return made
+        signs = torch.randint(0, 2, value.shape, device=value.device, dtype=torch.int8) * 2 - 1
+        return value.double().mul_(signs.double().mul_(_rounds(value.dtype, steps)).add_(1))
+
+    for signed in (True, False):
+        names = _floating(inputs, outputs)
+        yield {**inputs, **{name: off(inputs[name], signed=signed) for name in names}}
 
 
-def nudged(inputs: Inputs, outputs: tuple[str, ...]) -> list[dict[str, Any]]:
+def nudged(inputs: Inputs, outputs: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """The inputs in float64, each off by a part of its rounding; then by the opposite part.
 
     What lies on an edge is on either side of it in one of the two, whatever it is divided by.
     """
-    made: list[dict[str, Any]] = [dict(inputs), dict(inputs)]
+    parts = {}
     for key in _floating(inputs, outputs):
-        wide = inputs[key].double()
-        row = inputs[key].shape[-1] if wide.dim() else 1
-        part = torch.rand_like(wide).mul_(2).sub_(1) * _rounds(
-            inputs[key].dtype, min(row, LONGEST_ROW)
-        )
-        made[0][key], made[1][key] = wide * (1 + part), wide * (1 - part)
-    return made
+        value = inputs[key]
+        row = value.shape[-1] if value.dim() else 1
+        drawn = torch.rand(value.shape, dtype=torch.float64, device=value.device)
+        parts[key] = drawn.mul_(2).sub_(1).mul_(_rounds(value.dtype, min(row, LONGEST_ROW)))
+    for sign in (1, -1):
+        off = {key: inputs[key].double() * (1 + sign * part) for key, part in parts.items()}
+        yield {**inputs, **off}
 
 
 def _rounds(dtype: torch.dtype, steps: int) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -134,8 +134,10 @@ def _allowed_on(
     """
     try:
         own = context.answer(trial.inputs, None)
-        near = sets.rounded(trial.inputs, tuple(exact), alike=trial.alike)
-        changed = [context.answer(one, torch.float64) for one in near]
+        changes = dict.fromkeys(exact, 0.0)
+        for near in sets.rounded(trial.inputs, tuple(exact), alike=trial.alike):
+            changed = context.answer(near, torch.float64)
+            changes = {n: max(c, _largest_error(changed[n], exact[n])) for n, c in changes.items()}
     except BadReference:
         if trial.drawn is None:
             raise
@@ -145,8 +147,7 @@ def _allowed_on(
     return {
         name: looser(
             tolerance,
-            sets.OWN_ERRORS * _largest_error(own[name], exact[name])
-            + sets.CHANGES * max(_largest_error(near[name], exact[name]) for near in changed),
+            sets.OWN_ERRORS * _largest_error(own[name], exact[name]) + sets.CHANGES * changes[name],
         )
         for name, tolerance in context.tolerances.items()
     }
@@ -173,7 +174,7 @@ def others(context: CaseContext, inputs: Inputs) -> Others:
     if not (names and floating):
         return NONE
     outputs = tuple(arg.name for arg in context.layout.outputs)
-    near = sets.rounded(inputs, outputs) + sets.nudged(inputs, outputs)
+    near = chain(sets.rounded(inputs, outputs), sets.nudged(inputs, outputs))
     try:
         found = [context.answer(inputs, precision) for precision in (None, torch.float64)]
         found += [context.answer(made, torch.float64) for made in near]
