@@ -52,6 +52,8 @@ class ArenaLayout:
         self._job = job
         self._spec, self._reference, self._quiescence = spec, reference, quiescence
         self._device = torch.device(job.device)
+        # Before the examples are there from which the layouts come.
+        self._free, self._cache_bytes = task.aids.memory(self._device)
         self.layouts = {c.name: reference.layout(c, job.device) for c in job.cases}
         inputs = {arg.name for layout in self.layouts.values() for arg in layout.inputs}
         for name in spec.weights:
@@ -70,8 +72,6 @@ class ArenaLayout:
         self._tolerances: dict[tuple[tuple[str, Param], ...], Mapping[str, Tolerance]] = {}
         # Seconds that inputs and reference of one call take, by case.
         self._proofs_s: dict[str, float] = {}
-        self._memory = task.aids.memory
-        _, self._cache_bytes = self._memory(self._device)
         self._cool = cooling(self._device, self._cache_bytes)
 
     def share(self, channels: Mapping[str, RunnerChannel]) -> None:
@@ -79,11 +79,12 @@ class ArenaLayout:
 
         Raises CandidateError where a case does not fit: that says nothing of any candidate.
         """
-        protocol, (free, _) = self._job.protocol, self._memory(self._device)
+        protocol = self._job.protocol
+        self._reference.release()
         try:
             plan = self._plan = plan_memory(
                 [CaseNeed.of(layout) for layout in self.layouts.values()],
-                free,
+                self._free,
                 protocol,
                 arms=len(channels),
                 on_gpu=self._device.type == "cuda",

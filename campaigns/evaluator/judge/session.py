@@ -257,6 +257,7 @@ class MeasuringSession:
         Raises what `RunnerChannel.blame` makes of a wrong call, and so do the next steps.
         """
         self._task.quiet()
+        self._reference.release()
         timers = {}
         for number, case in enumerate(self._job.cases):
             self._progress.enter(Phase.PREPARE, case.name)

@@ -128,6 +128,9 @@ class ProblemCode:
             for one in tensors
         }
 
+    def release(self) -> None:
+        """Nothing is held beyond a call."""
+
     def run_rows(self, given: Mapping[str, Any], rows: int) -> None:
         """Run `reference` on each row, in place."""
         for k in range(rows):

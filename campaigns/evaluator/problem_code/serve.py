@@ -110,11 +110,7 @@ class ReferenceServer:
                 self._replayed = ReplayedRows(self._code.run_rows)
             return ReferenceAnswer(line=self._code.line, has_valid=self._code.has_valid)
         if asked.verb == ReferenceAsk.MEMORY:
-            if self._replayed:
-                self._replayed.forget()
-            self._memory = opened_memory(fds[0], asked.size, self._device)
-            os.close(fds[0])
-            return ReferenceAnswer()
+            return self._remember(fds[0], asked.size)
         if asked.verb == ReferenceAsk.EXAMPLES:
             draw = Draw(asked.case, asked.params, asked.seeds, str(self._device), asked.marked)
             self._made = self._loaded().examples(draw)
@@ -122,6 +118,18 @@ class ReferenceServer:
         if asked.verb == ReferenceAsk.PLACE:
             return self._place()
         return self._call(asked)
+
+    def _remember(self, fd: int, size: int) -> ReferenceAnswer:
+        """Work in other memory from now on, and give back all that lies in between."""
+        import torch
+
+        self._memory = torch.empty(0, dtype=torch.uint8)
+        if self._replayed:
+            self._replayed.forget()
+            torch.cuda.empty_cache()
+        self._memory = opened_memory(fd, size, self._device)
+        os.close(fd)
+        return ReferenceAnswer()
 
     def _place(self) -> ReferenceAnswer:
         """Write the last examples into the memory, where that is large enough."""

@@ -70,6 +70,9 @@ class Functions(Protocol):
     def allows(self, inputs: Mapping[str, Any]) -> bool:
         """Whether made inputs may be given to a kernel: `valid(**inputs)`, where there is one."""
 
+    def release(self) -> None:
+        """Give back what memory is held and not in use, here and where the functions run."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReferenceCall:
@@ -227,6 +230,10 @@ class Reference:
     def room(self, layout: Layout, rows: int) -> dict[str, torch.Tensor]:
         """[rows, elements] of every tensor; see `Functions`."""
         return self._code.room(layout.tensors, rows)
+
+    def release(self) -> None:
+        """Give back what memory is held and not in use."""
+        self._code.release()
 
     def allows(self, inputs: Mapping[str, Any]) -> bool:
         """Whether made inputs may be given to a kernel."""

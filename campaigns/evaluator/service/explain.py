@@ -142,4 +142,4 @@ def shorten(lengths: BurstLengths, most: int) -> BurstLengths | None:
     if most < 2:
         return None
     long = min(lengths.long, most)
-    return BurstLengths(max(1, lengths.short * long // lengths.long), long)
+    return BurstLengths(min(lengths.short, max(1, long // SHORT_SHARE)), long)

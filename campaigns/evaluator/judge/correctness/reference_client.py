@@ -97,6 +97,11 @@ class ServedCode:
         self._reserve(size)
         return {n: view(self._memory, one, rows).view(rows, -1) for n, one in places.items()}
 
+    def release(self) -> None:
+        """See `Functions`."""
+        if self._device.type == "cuda":
+            self._replace_memory(LEAST_BYTES)
+
     def allows(self, inputs: Mapping[str, Any]) -> bool:
         """See `Functions`."""
         if not self._has_valid:
@@ -126,14 +131,16 @@ class ServedCode:
 
     def _reserve(self, size: int) -> None:
         """Have at least `size` bytes of shared memory."""
-        if size <= self._memory.numel():
-            return
+        if size > self._memory.numel():
+            self._replace_memory(size + max(LEAST_BYTES, min(size // 4, MOST_SPARE)))
+
+    def _replace_memory(self, size: int) -> None:
         self._wait()
         # Given back first: there may not be room for both.
         self._memory = torch.empty(0, dtype=torch.uint8, device=self._device)
-        self._memory, fd = new_memory(
-            size + max(LEAST_BYTES, min(size // 4, MOST_SPARE)), self._device
-        )
+        if self._device.type == "cuda":
+            torch.cuda.empty_cache()
+        self._memory, fd = new_memory(size, self._device)
         try:
             self._ask(Request(ReferenceAsk.MEMORY, size=self._memory.numel()), "memory", fd)
         finally:
