@@ -7,7 +7,8 @@ inputs nothing tells where the next one will, so none can fetch or compute ahead
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from campaigns.evaluator.builds.device_plan import DevicePlan
 from campaigns.evaluator.builds.memory import Memory
@@ -15,6 +16,9 @@ from campaigns.evaluator.builds.python_entry import Entry, bound_calls
 from campaigns.evaluator.contract import KernelLaunch, Timer
 from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.tracer_answers import MOST_COPIED
+
+if TYPE_CHECKING:
+    import torch
 
 Burst = Callable[[], None]
 
@@ -79,9 +83,15 @@ def python_plan(
     copied = partial(copied_bits, run, calls[0], layout)
     if not on_gpu:
         return HostPlan(calls, copied=copied)
+    return DevicePlan(calls, _stream(), layout, memory, copied)
+
+
+@cache
+def _stream() -> torch.cuda.Stream:
+    """One for all plans: torch keeps what was freed on a stream for work of that stream."""
     import torch
 
-    return DevicePlan(calls, torch.cuda.Stream(), layout, memory, copied)
+    return torch.cuda.Stream()
 
 
 def copied_bits(run: Callable[..., None], call: partial[None], layout: Layout) -> int:

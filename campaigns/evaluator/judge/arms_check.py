@@ -96,6 +96,9 @@ class ArmsCheck:
             self._have_each(go_on)
             self._compile(case, set(hidden))
         self._have_each(lambda one: self._conclude(case, one, right=one.name in right))
+        # They hold inputs and answers.
+        for name in self._channels:
+            del self._checks[name, case.name]
 
     def _conclude(self, case: Case, channel: RunnerChannel, *, right: bool) -> None:
         """Note what was found. right: whether it is, on the case as declared."""

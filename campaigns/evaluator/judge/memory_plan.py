@@ -18,9 +18,10 @@ MIB, GIB = 1 << 20, 1 << 30
 # Enough slots for bursts of two lengths; with fewer, more memory or less precision is tried first.
 ENOUGH_SLOTS = 4
 # What a question to the reference takes, in sizes of its arguments: the arguments, the answers
-# twice, and half as much again for what it computes in between. Many small calls are asked about
-# together and replayed, which keeps what lies in between.
-QUESTION, REPLAYED = 2.5, 5
+# twice, and half as much again for what it computes in between. In float64 an answer to compare
+# with is kept, too; many small calls are asked about together and replayed, which keeps what lies in
+# between.
+QUESTION, RAISED, REPLAYED = 2.5, 3, 5
 # The largest question, as a share of what is planned with; and the least of it on a CPU, whose
 # caches it should fit.
 PIECE_PART, CPU_PIECE_BYTES = 1 / 32, 64 * MIB
@@ -114,7 +115,7 @@ def plan_memory(
         fewest, arena = most_slots, 0
         for need in needs:
             held = WINDOWS * need.given if shift else need.given
-            one = QUESTION * max(need.raised if raised else 0, need.stride)
+            one = RAISED * need.raised if raised else QUESTION * need.stride
             question = max(one, REPLAYED * min(piece, usable))
             each = arms * need.stride + (0 if shift else need.given)
             slots = int((usable - kept - held - question) // each)

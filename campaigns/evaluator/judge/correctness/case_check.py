@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -114,10 +114,13 @@ class CaseCheck:
         Then on the last inputs once more, which measures how far repeats differ, and on some that
         are almost the same as those of the call before.
         """
-        slots, inputs, k = self.slots, self._context.supply.example(), 0
+        slots, k = self.slots, 0
+        inputs: Mapping[str, Any] = {}
         draws = Draws(slots.layout, self._context.tolerances)
         for trial in range(trials):
             k = trial % 2 % slots.count
+            # The ones before are given back first.
+            inputs = {}
             inputs = self._context.supply.example()
             if not self._call(slots, k, Trial(inputs)):
                 return False

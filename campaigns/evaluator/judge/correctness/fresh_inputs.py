@@ -147,7 +147,12 @@ class InputSupply:
             few = range(min(step, count - first))
             seeds = tuple(self.draw.getrandbits(EXAMPLE_BITS) for _ in few)
             for one in self._reference.examples(self._case, seeds, self._device):
-                yield one.inputs
+                yield self._without_blanks(one.inputs)
+
+    def _without_blanks(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """The same, in which outputs that a call only writes take no memory."""
+        blank = {arg.name for arg in self._layout.outputs if not arg.update}
+        return {n: v.new_empty(1).expand(v.shape) if n in blank else v for n, v in inputs.items()}
 
     def shuffled(self, items: Iterable[_Item]) -> list[_Item]:
         made = list(items)
