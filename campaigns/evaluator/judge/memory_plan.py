@@ -19,16 +19,17 @@ MIB, GIB = 1 << 20, 1 << 30
 ENOUGH_SLOTS = 4
 # What a question to the reference takes, in sizes of its arguments: the arguments, the answers
 # twice, and half as much again for what it computes in between. In float64 an answer to compare
-# with is kept, too; many small calls are asked about together and replayed, which keeps what lies in
-# between.
+# with is kept, too; many small calls are asked about together and replayed, which keeps what lies
+# in between.
 QUESTION, RAISED, REPLAYED = 2.5, 3, 5
 # The largest question, as a share of what is planned with; and the least of it on a CPU, whose
 # caches it should fit.
 PIECE_PART, CPU_PIECE_BYTES = 1 / 32, 64 * MIB
 # The largest part for unusual inputs that are kept from arm to arm.
 KEPT_PART, MOST_KEPT = 1 / 16, 4 * GIB
-# A context of the driver in each of four processes, and what libraries load into it.
-CONTEXTS_BYTES = 4 * GIB
+# A context of the driver in each of eight processes, four of which are in reserve, and what
+# libraries load into it.
+CONTEXTS_BYTES = 6 * GIB
 # What shifted inputs of a burst are made from, in sizes of one call's inputs.
 WINDOWS = 6
 # What unusual inputs take while they are made and judged, in sizes of a call in float64.
