@@ -127,14 +127,10 @@ class CaseCheck:
             draws.see(inputs, self._want)
         self.notes += draws.notes()
         self._answer_varies = draws.answer_varies
-        outputs = slots.layout.outputs
-        before = {arg.name: slots.one(arg, k).clone() for arg in outputs}
-        if not self._call(slots, k, Trial(inputs, " (the inputs of the call before once more)")):
+        if not self._repeated(slots, k, inputs):
             return False
-        after = {arg.name: slots.one(arg, k).clone() for arg in outputs}
-        self._repeat = _difference(before, after, self._context.tolerances)
         words = " (the inputs of the call before with a few elements changed)"
-        for made in sets.near_duplicates(inputs, tuple(before)):
+        for made in sets.near_duplicates(inputs, tuple(arg.name for arg in slots.layout.outputs)):
             # Whether a kernel may be given them: the problem and its reference take them.
             if not self._context.reference.allows(made):
                 continue
@@ -144,6 +140,16 @@ class CaseCheck:
                 continue
             if not self._call(slots, k, Trial(made, words, drawn=inputs)):
                 return False
+        return True
+
+    def _repeated(self, slots: Slots, k: int, inputs: Mapping[str, Any]) -> bool:
+        """Call on the inputs of the call before once more, and keep how far the answers differ."""
+        outputs = slots.layout.outputs
+        before = {arg.name: slots.one(arg, k).clone() for arg in outputs}
+        if not self._call(slots, k, Trial(inputs, " (the inputs of the call before once more)")):
+            return False
+        after = {arg.name: slots.one(arg, k) for arg in outputs}
+        self._repeat = _difference(before, after, self._context.tolerances)
         return True
 
     def unlike(self, check: CheckSpec, lay: Laying, trials: Iterable[Trial]) -> bool:
