@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import platform
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from campaigns.devices.discover import devices
 from campaigns.devices.problem_code import HostLacks, described_problem, problem_notes, unbuilt
 from campaigns.devices.processes import tempdir
-from campaigns.evaluator.contract import Case
+from campaigns.evaluator.contract import Case, Protocol
+from campaigns.evaluator.contract.layout import Layout, Plain, lay_out
+from campaigns.evaluator.contract.memory_plan import CaseNeed, TooLarge, plan_memory
 from campaigns.evaluator.contract.origins import origins
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
-from campaigns.problems.import_.draft import DraftError, ProblemDraft, as_read
+from campaigns.models import Worker
+from campaigns.problems.import_.draft import DraftError, Number, ProblemDraft, Role, as_read
 from campaigns.problems.import_.propose import AS_CPP, LEFT_OUT
 from campaigns.problems.import_.write import written
 from campaigns.steps.problems import written_files
@@ -60,12 +65,42 @@ def propose_problem(draft: ProblemDraft) -> ProposedProblem:
             spec = load_problem(written_files(files, place))
             read = _described(spec, _smallest(spec))
         draft = as_read(draft, read["arguments"])
+        _require_room(draft)
         files = written(draft)
         _require_built(draft, files, read)
         found = check_problem(files, read)
     except ProblemError as error:
         raise ProposalFails(error, files) from None
     return ProposedProblem(found.files, found.spec, found.read, found.notes, draft)
+
+
+def _require_room(draft: ProblemDraft) -> None:
+    """Raise DraftError where a call fits on no device of this host, and no other host is known."""
+    needs = [CaseNeed.of(_known_layout(draft, sizes)) for sizes in draft.cases.values()]
+    why = ""
+    for device in devices():
+        on_gpu = device.kind == "gpu"
+        try:
+            plan_memory(needs, device.memory_bytes, Protocol(), arms=2, on_gpu=on_gpu, shift=False)
+        except TooLarge as error:
+            why = f"does not fit on {device.name}: {error}"
+        else:
+            return
+    if why and not Worker.objects.exclude(host=platform.node()).exists():
+        raise DraftError("call", why)
+
+
+def _known_layout(draft: ProblemDraft, sizes: Mapping[str, Number]) -> Layout:
+    """The tensors whose shapes are sizes and numbers; others only make a call larger."""
+    found = []
+    for arg in draft.args:
+        shape = [
+            sizes.get(side, side) if isinstance(side, str) else side for side in arg.shape or ()
+        ]
+        if shape and arg.role is not Role.NUMBER and all(isinstance(side, int) for side in shape):
+            whole = tuple(int(side) for side in shape)
+            found.append(Plain(arg.name, arg.dtype or draft.dtype, whole, output=arg.is_written))
+    return lay_out(list(found))
 
 
 def _require_built(draft: ProblemDraft, files: Mapping[str, str], read: Mapping[str, Any]) -> None:

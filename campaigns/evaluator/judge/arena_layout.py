@@ -11,6 +11,7 @@ import torch
 from campaigns.evaluator.contract import Case, Outcome, Param, Phase
 from campaigns.evaluator.contract.errors import CandidateError, ProblemError
 from campaigns.evaluator.contract.layout import Layout, Shift
+from campaigns.evaluator.contract.memory_plan import CaseNeed, TooLarge, plan_memory
 from campaigns.evaluator.contract.report import MEMORY
 from campaigns.evaluator.judge.correctness.arena import Arena, Slots
 from campaigns.evaluator.judge.correctness.case_check import BATCH
@@ -22,7 +23,6 @@ from campaigns.evaluator.judge.correctness.tolerance import of_usual_size, toler
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.integrity.cold_caches import cooling
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
-from campaigns.evaluator.judge.memory_plan import CaseNeed, TooLarge, plan_memory
 from campaigns.evaluator.judge.progress import JudgeTask
 from campaigns.evaluator.judge.timing.schedule import calls_to_prove
 from campaigns.evaluator.reference.reference import Reference

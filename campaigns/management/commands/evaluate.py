@@ -11,6 +11,7 @@ from campaigns.devices.explain import read_code, sanitize
 from campaigns.evaluator.contract import Job, Outcome, Report, backends
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.programs import NONE_COMPILED
+from campaigns.evaluator.contract.report import MEMORY
 from campaigns.management.base_command import Argument, ExitCode, argument
 from campaigns.management.facts import spread_words
 from campaigns.management.one_file import FILE, OneFileCommand
@@ -157,6 +158,8 @@ def _text(report: Report, decision: Decision, examined: Examined) -> str:
         if times:
             line += f", {spread_words(times)}"
         lines.append(line)
+    if MEMORY in report.environment:
+        lines.append(f"  memory planned: {report.environment[MEMORY]}")
     lines += [f"  note: {note}" for note in notes_of(report)]
     lines += [f"  sanitizer: {found_words((one,))}" for one in report.sanitized]
     lines += [

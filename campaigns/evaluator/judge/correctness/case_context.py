@@ -12,6 +12,7 @@ import torch
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.errors import BadReference, is_out_of_memory
 from campaigns.evaluator.contract.layout import Layout, TensorArg
+from campaigns.evaluator.contract.memory_plan import MemoryPlan
 from campaigns.evaluator.judge.correctness.arena import Gather, Slots, copy_of
 from campaigns.evaluator.judge.correctness.fresh_inputs import BurstInputs, InputSupply, scalars
 from campaigns.evaluator.judge.correctness.output_comparison import (
@@ -26,7 +27,6 @@ from campaigns.evaluator.judge.correctness.output_comparison import (
 from campaigns.evaluator.judge.integrity.channel import RunnerChannel
 from campaigns.evaluator.judge.integrity.cold_caches import Cool
 from campaigns.evaluator.judge.integrity.device_quiescence import DeviceQuiescence
-from campaigns.evaluator.judge.memory_plan import MemoryPlan
 from campaigns.evaluator.reference.memory import as_integers
 from campaigns.evaluator.reference.reference import Reference, ReferenceCall, is_tensor
 

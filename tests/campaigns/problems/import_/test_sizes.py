@@ -1,6 +1,7 @@
 """Sizes of example calls that depend on each other."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -148,3 +149,12 @@ def test_memory_to_work_in_is_made_by_each_call_in_the_sizes_of_its_arguments():
 def test_equal_sides_of_a_tensor_are_said_to_be_one_size(call, said):
     about = [one for one in propose(given(call)).assumed if "rows from columns" in one]
     assert [said in one for one in about] == [True] * bool(said)
+
+
+@pytest.mark.django_db
+def test_a_call_that_fits_on_no_device_is_refused_with_the_arithmetic(monkeypatch):
+    small = SimpleNamespace(kind="cpu", name="a small host", memory_bytes=1 << 26)
+    monkeypatch.setattr("campaigns.steps.propose_problem.devices", lambda: [small])
+    call = "D = 1 << 20; halves(torch.randn(64, 2 * D), torch.empty(64, D))"
+    with pytest.raises(DraftError, match=r"call: does not fit on a small host: .* can be had"):
+        propose_problem(propose(given(call)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from campaigns.evaluator.contract import Protocol
-from campaigns.evaluator.judge.memory_plan import (
+from campaigns.evaluator.contract.memory_plan import (
     ENOUGH_SLOTS,
     GIB,
     MIB,
