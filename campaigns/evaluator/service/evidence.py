@@ -20,7 +20,6 @@ from campaigns.evaluator.sandbox.layers import Layer, describe
 from campaigns.evaluator.sandbox.processes import describe_status
 from campaigns.evaluator.sandbox.warden import Record
 from campaigns.evaluator.service.crew import Crew
-from campaigns.evaluator.service.notices import short_call_caveats
 
 # How many refused calls the reason of a crash names; the report has them all.
 HINTED = 3
@@ -73,12 +72,9 @@ def with_evidence(report: Report, job: Job, crew: Crew, ended: tuple[str, int | 
             log += printable(crew.record(other).log)
         if SEE_LOG in reason:
             reason = reason.replace(SEE_LOG, _last_words(crew.record(other), log))
-    timings = {case.case: case.candidate for case in report.cases if case.candidate}
-    caveats = short_call_caveats(timings) if job.device == "cpu" else ()
     return replace(
         report,
         reason=reason,
-        notes=(*report.notes, *caveats),
         build_log=build_log,
         runner_log=log,
         environment=_placed(report, crew, arm),

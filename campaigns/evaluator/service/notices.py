@@ -1,11 +1,10 @@
-"""What people are told of an evaluation: how long it will take, and a caveat beside its times."""
+"""What people are told of an evaluation: how long it will take."""
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from campaigns.evaluator.contract import Protocol, Timing
+from campaigns.evaluator.contract import Protocol
 
 # Calls of a check, each with an answer in float64, which takes about twice as long; counted on the
 # shipped problems.
@@ -21,9 +20,6 @@ MORE = 3
 LONG_S = 60.0
 FASTER = "smaller cases, or fewer of them by --case"
 SHIFT = 'refresh = "shift" in problem.toml where elements may be mixed'
-# Calls of a burst follow each other in the candidate's process, which can find the next call's
-# inputs. Fetching them early gains little in a longer call.
-SHORT_CALL_US = 400.0
 
 
 def forecast(
@@ -60,19 +56,4 @@ def forecast_words(seconds: float, proof_s: float, refresh: str) -> str:
     return (
         f"about {seconds / 60:.0f} min in all, as inputs and reference take {proof_s:.2g} s for "
         f"each call; faster with {ways}"
-    )
-
-
-def short_call_caveats(candidates: Mapping[str, Timing]) -> tuple[str, ...]:
-    """One sentence where the candidate's calls are short on a CPU, or none; by case."""
-    short = [
-        case
-        for case, timing in candidates.items()
-        if statistics.median(timing.samples_us) < SHORT_CALL_US
-    ]
-    if not short:
-        return ()
-    return (
-        f"Calls under {SHORT_CALL_US / 1e3:g} ms ({', '.join(short)}): a kernel may fetch the next "
-        "call's inputs early; kopt does not measure that on a CPU.",
     )
