@@ -5,7 +5,6 @@
 # on: gpu
 # calls: 64
 # burst_ms: 5
-import torch
 import triton
 import triton.language as tl
 

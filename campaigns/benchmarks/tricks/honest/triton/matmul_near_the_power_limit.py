@@ -1,11 +1,10 @@
-# trick: tiles that suit the card, near its power limit: bursts and traced bursts run at other clocks
+# trick: tiles that suit a card near its power limit, whose clock moves from burst to burst
 # problem: matmul_bf16 N=4096
 # outcome: passed
 # against: v0.py
 # on: gpu
 # calls: 64
 # burst_ms: 10
-import torch
 import triton
 import triton.language as tl
 
@@ -36,7 +35,7 @@ def mm_kernel(
     rn = pn * BN + tl.arange(0, BN)
     rk = tl.arange(0, BK)
     acc = tl.zeros((BM, BN), dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BK)):
+    for k in range(tl.cdiv(K, BK)):
         kk = k * BK + rk
         a = tl.load(
             a_ptr + rm[:, None] * sam + kk[None, :] * sak,

@@ -1,4 +1,3 @@
-import torch
 import triton
 import triton.language as tl
 
@@ -29,7 +28,7 @@ def mm_kernel(
     rn = pn * BN + tl.arange(0, BN)
     rk = tl.arange(0, BK)
     acc = tl.zeros((BM, BN), dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BK)):
+    for k in range(tl.cdiv(K, BK)):
         kk = k * BK + rk
         a = tl.load(
             a_ptr + rm[:, None] * sam + kk[None, :] * sak,
