@@ -21,6 +21,7 @@ from campaigns.evaluator.judge.integrity.process_hold import (
     StopRefused,
     with_children,
 )
+from campaigns.evaluator.judge.integrity.thread_places import ThreadPlaces, cpu_ns
 from campaigns.evaluator.judge.integrity.time_budget import REFERENCE, TimeBudget
 from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
@@ -116,6 +117,9 @@ class RunnerChannel:
         self._runner = 0
         # That process and those it has started, as of the start of a burst.
         self._family: set[int] = set()
+        self._places = ThreadPlaces()
+        # Their CPU time then.
+        self._began_ns = 0
         self._hold = hold
 
     @contextlib.contextmanager
@@ -242,6 +246,14 @@ class RunnerChannel:
         if self.gate is None:
             self._put(Ask.BURST, calls, [])
         self._family = with_children(self._runner)
+        if self.gate is None:
+            self._places.bind(self._family)
+        self._began_ns = cpu_ns(self._family)
+
+    @property
+    def used_s(self) -> float:
+        """CPU time of the runner since the start of its last burst."""
+        return max(0, cpu_ns(self._family) - self._began_ns) / 1e9
 
     @staticmethod
     def rest(seconds: float) -> None:
@@ -259,6 +271,7 @@ class RunnerChannel:
         if self.gate is not None:
             self.gate.go()
         self._hold.thaw(self._runner, self._family)
+        self._places.release(self._family)
 
     def done(self, limit_s: float) -> None:
         """Wait until the runner says that its burst is done."""

@@ -169,7 +169,7 @@ def _tops_below(pid: int) -> dict[int, int]:
         with contextlib.suppress(OSError):
             for thread in os.listdir(f"/proc/{parent}/task"):
                 with contextlib.suppress(OSError):
-                    told = _whole(f"/proc/{parent}/task/{thread}/children")
+                    told = whole(f"/proc/{parent}/task/{thread}/children")
                     children.update(map(int, told.split()))
         left += children - found.keys()
         found |= {child: found.get(parent, child) for child in children - found.keys()}
@@ -184,7 +184,7 @@ def with_children(runner: int) -> set[int]:
 def parent_of(pid: int) -> int:
     """The process id of a parent; 0 above the first process, and of one that has ended."""
     try:
-        return int(_stat(f"/proc/{pid}/stat")[1])
+        return int(stat_of(f"/proc/{pid}/stat")[1])
     except OSError:
         return 0
 
@@ -230,7 +230,7 @@ def _slept(before: Standing, after: Standing) -> bool:
 def _used_s(pid: int) -> float:
     """Processor time of all threads so far; 0 for a process that has ended."""
     try:
-        ticks = sum(map(int, _stat(f"/proc/{pid}/stat")[TIMES]))
+        ticks = sum(map(int, stat_of(f"/proc/{pid}/stat")[TIMES]))
     except OSError:
         return 0.0
     return ticks / os.sysconf("SC_CLK_TCK")
@@ -249,10 +249,10 @@ def _at_rest(pid: int) -> bool:
         return True
     for thread in threads:
         with contextlib.suppress(OSError):
-            state = _stat(f"/proc/{pid}/task/{thread}/stat")[0]
+            state = stat_of(f"/proc/{pid}/task/{thread}/stat")[0]
             if state not in AT_REST:
                 return False
-            if state in STOPPED and _whole(f"/proc/{pid}/task/{thread}/syscall").startswith(
+            if state in STOPPED and whole(f"/proc/{pid}/task/{thread}/syscall").startswith(
                 b"running"
             ):
                 return False
@@ -268,18 +268,18 @@ def _standing(pid: int) -> Standing:
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(OSError):
-                lines = _whole(f"/proc/{pid}/task/{thread}/status").splitlines()
+                lines = whole(f"/proc/{pid}/task/{thread}/status").splitlines()
                 found[thread] = tuple(line for line in lines if line.startswith(TELLING))
     return found
 
 
-def _stat(path: str) -> list[str]:
+def stat_of(path: str) -> list[str]:
     """The fields after the name, which is in brackets and may hold any byte."""
-    stat = _whole(path)
+    stat = whole(path)
     return stat[stat.rindex(b")") + 2 :].decode("ascii").split()
 
 
-def _whole(path: str) -> bytes:
+def whole(path: str) -> bytes:
     """A file of /proc. Not by `Path`, since every thread of every runner is read at every stop."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
