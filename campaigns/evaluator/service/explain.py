@@ -72,6 +72,7 @@ def _timing(timer: ArmTimer, *, compared: bool) -> Timing:
         event_us=event_us,
         warm_us=warm_us,
         eager_us=eager_us,
+        cpu_us=positive(statistics.median(timer.cpu_us or (0.0,))),
         **told,
     )
 

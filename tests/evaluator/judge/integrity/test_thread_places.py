@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -130,4 +129,5 @@ def test_cpu_time_is_that_of_all_threads_also_of_those_that_ended(worker):
     before = cpu_ns({worker.pid})
     worker.does("wn")
     assert cpu_ns({worker.pid}) - before >= 4 * LEAST_NS
-    assert not cpu_ns({2**22 + 1}) and not Path(f"/proc/{2**22 + 1}").exists()
+    # No process has a number that high.
+    assert not cpu_ns({2**22 + 1})
