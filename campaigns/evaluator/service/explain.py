@@ -13,7 +13,7 @@ from campaigns.evaluator import tracer_answers
 from campaigns.evaluator.contract import Timer, Timing, backends
 from campaigns.evaluator.contract.job import INCUMBENT
 from campaigns.evaluator.judge.timing.arm_timer import ArmTimer, positive
-from campaigns.evaluator.judge.timing.schedule import SHORT_SHARE, BurstLengths
+from campaigns.evaluator.judge.timing.schedule import BurstLengths
 from campaigns.evaluator.service.repeat_bursts import with_repeats
 
 # Samples of a time that explains and does not decide; the median counts.
@@ -100,4 +100,4 @@ def shorten(lengths: BurstLengths, most: int) -> BurstLengths | None:
     if most < 2:
         return None
     long = min(lengths.long, most)
-    return BurstLengths(min(lengths.short, max(1, long // SHORT_SHARE)), long)
+    return BurstLengths(max(1, lengths.short * long // lengths.long), long)

@@ -14,7 +14,7 @@ SHORT_SHARE = 8
 # lasts that long, so that the difference is free of it, but for calls so short that these are too
 # many. And a host disturbs a call now and then, so the difference has a few at the least, unless it
 # were so many times as long.
-WAKING_S, MOST_WAKING, FEW_CALLS, LONGER = 20e-3, 64, 12, 5
+WAKING_S, MOST_WAKING, FEW_CALLS, LONGER = 20e-3, 64, 16, 5
 # How long the proof of one burst may take, and the least calls of a burst all the same.
 PROOF_S, LEAST_PROVEN = 0.5, 16
 # Arms whose calls take about as long as each other's, within this ratio, get bursts of one length.
@@ -49,7 +49,7 @@ class BurstLengths:
 def choose_lengths(
     call_s: float, burst_ms: float, most: int, *, on_cpu: bool = False
 ) -> BurstLengths:
-    """Lengths whose difference takes at least about `burst_ms`, within `most` slots (at least 2)."""
+    """Lengths whose difference takes about `burst_ms` or more, within `most` slots (at least 2)."""
     call_s, burst_s = max(call_s, 1e-9), burst_ms / 1e3
     wanted = ceil(burst_s / call_s)
     short = max(1, wanted // (SHORT_SHARE - 1))
