@@ -19,9 +19,10 @@ from campaigns.evaluator.contract.job import CANDIDATE, INCUMBENT, RIVAL
 from campaigns.evaluator.judge.integrity.process_hold import (
     ProcessHold,
     StopRefused,
+    cpu_s,
     with_children,
 )
-from campaigns.evaluator.judge.integrity.thread_places import ThreadPlaces, cpu_ns
+from campaigns.evaluator.judge.integrity.thread_places import ThreadPlaces
 from campaigns.evaluator.judge.integrity.time_budget import REFERENCE, TimeBudget
 from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 
@@ -119,7 +120,7 @@ class RunnerChannel:
         self._family: set[int] = set()
         self._places = ThreadPlaces()
         # Their CPU time then.
-        self._began_ns = 0
+        self._began_s = 0.0
         self._hold = hold
 
     @contextlib.contextmanager
@@ -247,13 +248,14 @@ class RunnerChannel:
             self._put(Ask.BURST, calls, [])
         self._family = with_children(self._runner)
         if self.gate is None:
-            self._places.bind(self._family)
-        self._began_ns = cpu_ns(self._family)
+            with contextlib.suppress(OSError):
+                self._places.bind(self._family)
+        self._began_s = sum(map(cpu_s, self._family))
 
     @property
     def used_s(self) -> float:
         """CPU time of the runner since the start of its last burst."""
-        return max(0, cpu_ns(self._family) - self._began_ns) / 1e9
+        return sum(map(cpu_s, self._family)) - self._began_s
 
     @staticmethod
     def rest(seconds: float) -> None:
@@ -271,7 +273,8 @@ class RunnerChannel:
         if self.gate is not None:
             self.gate.go()
         self._hold.thaw(self._runner, self._family)
-        self._places.release(self._family)
+        with contextlib.suppress(OSError):
+            self._places.release(self._family)
 
     def done(self, limit_s: float) -> None:
         """Wait until the runner says that its burst is done."""

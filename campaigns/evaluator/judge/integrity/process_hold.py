@@ -30,9 +30,6 @@ OWN_DOING_S, SLEEPS = 1.0, 20
 AGAIN_S = 0.01
 # Lines of a thread's status. What stands before them, its name, can hold no line break.
 TELLING = (b"State:", b"voluntary_ctxt_switches:", b"nonvoluntary_ctxt_switches:")
-# User and system time, in ticks, behind the name in /proc/<pid>/stat.
-TIMES = slice(11, 13)
-
 # Larger than any of these files, except for a long list of children.
 PART = 8192
 
@@ -100,7 +97,7 @@ class ProcessHold:
                 return
             for pid in fresh:
                 _signal(pid, signal.SIGSTOP)
-            used_s = {pid: _used_s(pid) for pid in fresh}
+            used_s = {pid: cpu_s(pid) for pid in fresh}
             for pid in fresh:
                 _await_rest(pid, deadline, used_s[pid])
             stopped |= fresh
@@ -145,7 +142,7 @@ class ProcessHold:
             self._awake.discard(runner)
             for pid in with_children(runner):
                 _signal(pid, signal.SIGSTOP)
-                _await_rest(pid, deadline, _used_s(pid))
+                _await_rest(pid, deadline, cpu_s(pid))
                 self._stood[pid] = _standing(pid)
 
     def kill(self, runner: int) -> None:
@@ -203,7 +200,7 @@ def _await_rest(pid: int, deadline: float, used_s: float) -> None:
     stood, again = _standing(pid), time.monotonic() + AGAIN_S
     while not _at_rest(pid):
         now = time.monotonic()
-        if now > min(again, deadline) and _used_s(pid) - used_s > OWN_DOING_S:
+        if now > min(again, deadline) and cpu_s(pid) - used_s > OWN_DOING_S:
             raise StopRefused(f"it ran on for {OWN_DOING_S:g} s after it was stopped", pid)
         if now > deadline:
             if _slept(stood, _standing(pid)):
@@ -227,13 +224,12 @@ def _slept(before: Standing, after: Standing) -> bool:
     return any(times(lines) - times(stood) > SLEEPS for lines, stood in known)
 
 
-def _used_s(pid: int) -> float:
-    """Processor time of all threads so far; 0 for a process that has ended."""
-    try:
-        ticks = sum(map(int, stat_of(f"/proc/{pid}/stat")[TIMES]))
-    except OSError:
-        return 0.0
-    return ticks / os.sysconf("SC_CLK_TCK")
+def cpu_s(pid: int) -> float:
+    """Processor time of all threads so far, also of those that ended; 0 for an ended process."""
+    with contextlib.suppress(OSError):
+        # The clock of another process, as clock_getcpuclockid gives it.
+        return time.clock_gettime(~pid << 3 | 2)
+    return 0.0
 
 
 def _at_rest(pid: int) -> bool:

@@ -1,4 +1,4 @@
-"""Cores for the threads of a runner, and the CPU time that it takes; the judge reads both itself.
+"""Cores for the threads of a runner.
 
 Threads that slept while their runner was stopped may wake together on one core, and the system
 spreads them milliseconds later; between calls in use they hardly sleep. So the judge binds threads
@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections import Counter
 from collections.abc import Collection, Mapping
 from functools import cache
 
-from campaigns.evaluator.judge.integrity.process_hold import stat_of, whole
+from campaigns.evaluator.judge.integrity.process_hold import cpu_s, stat_of, whole
 
 # How much CPU time of a runner is looked at. A thread works in bursts if it took at least this
 # share of what the busiest one took.
-LEAST_NS, SHARE = 5_000_000, 1 / 8
+LEAST_S, SHARE = 5e-3, 1 / 8
 # Nothing is bound where threads that have ended took more than the rest of this share of all.
 LASTING = 0.9
 # The CPU that a thread ran on last, behind its name in /proc/<pid>/task/<thread>/stat.
@@ -36,33 +35,36 @@ class ThreadPlaces:
     def __init__(self, cpus: Collection[int] = ()) -> None:
         self._cpus = frozenset(cpus or os.sched_getaffinity(0))
         # CPU time of each thread and of all, when it was looked at.
-        self._used_ns: Mapping[int, int] = {}
-        self._all_ns = 0
+        self._used_s: Mapping[int, float] = {}
+        self._all_s = 0.0
         # The CPU of each thread that is bound.
         self._places: Mapping[int, int] = {}
 
     def bind(self, family: Collection[int]) -> None:
-        """Before a burst, by what the bursts before took. family: processes, which are stopped."""
-        used_ns = {thread: ns for pid in family for thread, ns in _threads(pid).items()}
-        places, ours = self._places, [self._cpus, *({cpu} for cpu in self._places.values())]
-        all_ns = cpu_ns(family)
-        if (passed_ns := all_ns - self._all_ns) >= LEAST_NS:
-            grown = {thread: ns - self._used_ns.get(thread, 0) for thread, ns in used_ns.items()}
-            self._used_ns, self._all_ns = used_ns, all_ns
-            lasts = sum(grown.values()) >= LASTING * passed_ns
-            busy = [one for one, ns in grown.items() if ns >= SHARE * max(grown.values())]
-            free = lasts and all(_cpus_of(thread) in ours for thread in busy)
-            places = self._placed(busy) if free else {}
-        for thread in used_ns:
-            wanted = {places[thread]} if thread in places else self._cpus
-            if (has := _cpus_of(thread)) in ours and has != wanted:
-                _let_run(thread, wanted)
-        self._places = places
+        """Before a burst, by what the bursts before took. family: processes, which are stopped.
+
+        Raises OSError where one has just ended.
+        """
+        ours = [self._cpus, *({cpu} for cpu in self._places.values())]
+        listed = (int(thread) for pid in family for thread in os.listdir(f"/proc/{pid}/task"))
+        may = {one: cpus for one in listed if (cpus := os.sched_getaffinity(one)) in ours}
+        all_s = sum(map(cpu_s, family))
+        if (passed_s := all_s - self._all_s) >= LEAST_S:
+            used_s = {one: int(whole(f"/proc/{one}/schedstat").split()[0]) / 1e9 for one in may}
+            grown = {one: seconds - self._used_s.get(one, 0.0) for one, seconds in used_s.items()}
+            self._used_s, self._all_s = used_s, all_s
+            lasts = sum(grown.values()) >= LASTING * passed_s
+            busy = [one for one, s in grown.items() if s >= SHARE * max(grown.values())]
+            self._places = self._placed(busy) if lasts else {}
+        for one, cpus in may.items():
+            wanted = {self._places[one]} if one in self._places else self._cpus
+            if cpus != wanted:
+                os.sched_setaffinity(one, wanted)
 
     def release(self, family: Collection[int]) -> None:
-        """Once they continue: let the first thread of each process run anywhere."""
+        """Once they continue: let the first thread of each process run anywhere. Raises OSError."""
         for pid in self._places.keys() & set(family):
-            _let_run(pid, self._cpus)
+            os.sched_setaffinity(pid, self._cpus)
 
     def _placed(self, threads: Collection[int]) -> dict[int, int]:
         """A CPU for each of several threads; none where there are fewer cores than threads."""
@@ -79,30 +81,8 @@ class ThreadPlaces:
         return found
 
 
-def cpu_ns(family: Collection[int]) -> int:
-    """CPU time of these processes so far, with their threads that have ended."""
-    used_ns = 0
-    for pid in family:
-        with contextlib.suppress(OSError):
-            # The clock of another process: CPUCLOCK_SCHED of clock_getcpuclockid.
-            used_ns += time.clock_gettime_ns(~pid << 3 | 2)
-    return used_ns
-
-
-def _threads(pid: int) -> dict[int, int]:
-    """CPU time of each thread of a process."""
-    found = {}
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with contextlib.suppress(OSError):
-                found[int(thread)] = int(whole(f"/proc/{pid}/task/{thread}/schedstat").split()[0])
-    return found
-
-
 def _last_cpu(thread: int) -> int:
-    with contextlib.suppress(OSError):
-        return int(stat_of(f"/proc/{thread}/stat")[LAST_CPU])
-    return -1
+    return int(stat_of(f"/proc/{thread}/stat")[LAST_CPU])
 
 
 @cache
@@ -112,14 +92,3 @@ def _core_of(cpu: int) -> str:
     with contextlib.suppress(OSError):
         return whole(path).decode()
     return f"{cpu}"
-
-
-def _cpus_of(thread: int) -> Collection[int]:
-    with contextlib.suppress(OSError):
-        return os.sched_getaffinity(thread)
-    return ()
-
-
-def _let_run(thread: int, cpus: Collection[int]) -> None:
-    with contextlib.suppress(OSError):
-        os.sched_setaffinity(thread, cpus)

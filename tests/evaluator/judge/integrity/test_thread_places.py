@@ -10,7 +10,8 @@ import sys
 import pytest
 
 from campaigns.evaluator.judge.integrity import thread_places
-from campaigns.evaluator.judge.integrity.thread_places import LEAST_NS, ThreadPlaces, cpu_ns
+from campaigns.evaluator.judge.integrity.process_hold import cpu_s
+from campaigns.evaluator.judge.integrity.thread_places import LEAST_S, ThreadPlaces
 
 CPUS = os.sched_getaffinity(0)
 # For each letter it is sent, some CPU time: "w" of the first thread and a lasting one, "n" of the
@@ -19,8 +20,8 @@ WORKER = """
 import hashlib, queue, sys, threading, time
 
 def work():
-    since = time.thread_time_ns()
-    while time.thread_time_ns() < since + int(sys.argv[1]):
+    until = time.thread_time() + float(sys.argv[1])
+    while time.thread_time() < until:
         hashlib.sha256(bytes(1 << 18))
 
 asked, done = queue.Queue(), queue.Queue()
@@ -53,7 +54,7 @@ class Worker:
     """A process whose threads have worked as the letters say, and which is stopped."""
 
     def __init__(self):
-        command = [sys.executable, "-c", WORKER, f"{LEAST_NS}"]
+        command = [sys.executable, "-c", WORKER, f"{LEAST_S}"]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
@@ -99,6 +100,14 @@ def test_threads_that_work_together_get_cores_of_their_own(worker):
     assert (len(first), len(other), len(first | other)) == (1, 1, 2)
 
 
+def test_cpu_time_is_that_of_all_threads_also_of_those_that_ended(worker):
+    before_s = cpu_s(worker.pid)
+    worker.does("wn")
+    assert cpu_s(worker.pid) - before_s >= 4 * LEAST_S
+    # No process has a number that high.
+    assert not cpu_s(2**22 + 1)
+
+
 @needs_two
 @pytest.mark.parametrize("letters", ["mm", "nn"], ids=["alone", "with threads that end"])
 def test_others_may_run_as_before(worker, letters):
@@ -123,11 +132,3 @@ def test_threads_get_cores_before_the_second_half_of_one(monkeypatch):
     monkeypatch.setattr(thread_places, "_last_cpu", {1: 0, 2: 1, 3: 1}.__getitem__)
     assert ThreadPlaces(range(4))._placed([1, 2]) == {1: 0, 2: 2}
     assert ThreadPlaces(range(4))._placed([1, 2, 3]) == {1: 0, 2: 2, 3: 1}
-
-
-def test_cpu_time_is_that_of_all_threads_also_of_those_that_ended(worker):
-    before = cpu_ns({worker.pid})
-    worker.does("wn")
-    assert cpu_ns({worker.pid}) - before >= 4 * LEAST_NS
-    # No process has a number that high.
-    assert not cpu_ns({2**22 + 1})
