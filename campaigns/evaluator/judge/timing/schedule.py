@@ -14,7 +14,7 @@ SHORT_SHARE = 8
 # lasts that long, so that the difference is free of it, but for calls so short that these are too
 # many. And a host disturbs a call now and then, so the difference has a few at the least, unless it
 # were so many times as long.
-WAKING_S, MOST_WAKING, FEW_CALLS, LONGER = 20e-3, 64, 16, 5
+WAKING_S, MOST_WAKING, FEW_CALLS, LONGER = 10e-3, 64, 10, 4
 # How long the proof of one burst may take, and the least calls of a burst all the same.
 PROOF_S, LEAST_PROVEN = 0.5, 16
 # Arms whose calls take about as long as each other's, within this ratio, get bursts of one length.
