@@ -19,10 +19,10 @@ from campaigns.evaluator.contract.job import CANDIDATE, INCUMBENT, RIVAL
 from campaigns.evaluator.judge.integrity.process_hold import (
     ProcessHold,
     StopRefused,
+    ThreadPlaces,
     cpu_s,
     with_children,
 )
-from campaigns.evaluator.judge.integrity.thread_places import ThreadPlaces
 from campaigns.evaluator.judge.integrity.time_budget import REFERENCE, TimeBudget
 from campaigns.evaluator.wire import Ask, Reply, ReplyStatus
 

@@ -102,7 +102,7 @@ def test_one_that_is_called_stopped_is_at_rest_when_it_has_left_its_core(
             raise PermissionError(13, "Permission denied", path)
         return syscall
 
-    monkeypatch.setattr(process_hold, "whole", read)
+    monkeypatch.setattr(process_hold, "_whole", read)
     assert process_hold._at_rest(os.getpid()) is at_rest
 
 
@@ -114,12 +114,12 @@ def test_the_host_tells_of_one_that_has_left_its_core():
             pytest.skip("this host does not tell")
         # While Python starts it may wait for the disk.
         deadline = time.monotonic() + 60
-        while (told := process_hold.whole(path)) != b"running\n" and time.monotonic() < deadline:
+        while (told := process_hold._whole(path)) != b"running\n" and time.monotonic() < deadline:
             time.sleep(0.01)
         assert told == b"running\n"
         os.kill(process.pid, signal.SIGSTOP)
         process_hold._await_rest(process.pid, time.monotonic() + 60, 0.0)
-        assert not process_hold.whole(path).startswith(b"running")
+        assert not process_hold._whole(path).startswith(b"running")
     finally:
         process.kill()
         process.wait()

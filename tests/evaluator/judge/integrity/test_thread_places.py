@@ -9,9 +9,8 @@ import sys
 
 import pytest
 
-from campaigns.evaluator.judge.integrity import thread_places
-from campaigns.evaluator.judge.integrity.process_hold import cpu_s
-from campaigns.evaluator.judge.integrity.thread_places import LEAST_S, ThreadPlaces
+from campaigns.evaluator.judge.integrity import process_hold
+from campaigns.evaluator.judge.integrity.process_hold import LEAST_S, ThreadPlaces, cpu_s
 
 CPUS = os.sched_getaffinity(0)
 # For each letter it is sent, some CPU time: "w" of the first thread and a lasting one, "n" of the
@@ -128,7 +127,7 @@ def test_more_threads_than_cpus_are_not_bound(worker):
 
 
 def test_threads_get_cores_before_the_second_half_of_one(monkeypatch):
-    monkeypatch.setattr(thread_places, "_core_of", lambda cpu: "ab"[cpu // 2])
-    monkeypatch.setattr(thread_places, "_last_cpu", {1: 0, 2: 1, 3: 1}.__getitem__)
+    monkeypatch.setattr(process_hold, "_core_of", lambda cpu: "ab"[cpu // 2])
+    monkeypatch.setattr(process_hold, "_last_cpu", {1: 0, 2: 1, 3: 1}.__getitem__)
     assert ThreadPlaces(range(4))._placed([1, 2]) == {1: 0, 2: 2}
     assert ThreadPlaces(range(4))._placed([1, 2, 3]) == {1: 0, 2: 2, 3: 1}
