@@ -61,7 +61,7 @@ class Arm:
 
     @property
     def on_cpu(self) -> bool:
-        return self.context.device.type == "cpu"
+        return bool(self.context.device.type == "cpu")
 
 
 class ArmTimer:
