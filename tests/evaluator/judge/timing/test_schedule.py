@@ -35,7 +35,9 @@ def test_what_threads_take_to_wake_is_no_part_of_a_calls_time(call_ms, waking_ms
         (calls * call_ms + min(waking_ms, calls * call_ms)) / 1e3
         for calls in (lengths.short, lengths.long)
     )
-    assert lengths.slope_us(short_s, long_s) == pytest.approx(call_ms * 1e3, rel=0.16)
+    # Of calls that short more than can be spared would have to wait for the threads.
+    rel = 0.16 if call_ms < 0.1 else 0.01
+    assert lengths.slope_us(short_s, long_s) == pytest.approx(call_ms * 1e3, rel=rel)
     # The least time has what it takes in it, but only in a share that the many calls make small.
     if call_ms >= 4:
         found, fits = lengths.time_us(short_s, long_s, allowed_s=5e-4)
