@@ -25,7 +25,7 @@ CaseRowSerializer = shape_of(
     "CaseRow",
     MeasuredCase,
     "case correct checked_calls max_abs_error max_rel_error margin message time_us incumbent_us "
-    "timer device_us copied incumbent_copied",
+    "timer device_us copied incumbent_copied cpu_us cores",
 )
 
 

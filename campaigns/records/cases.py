@@ -92,7 +92,10 @@ class PairedCase(msgspec.Struct, frozen=True):
 
 
 class MeasuredCase(PairedCase, frozen=True, kw_only=True):
-    """One case of a report: how right, how fast. Times of a call, in µs; None if not taken."""
+    """One case of a report: how right, how fast. Times of a call, in µs; None if not taken.
+
+    cpu_us, cores: CPU time of a call and how many cores it has kept busy, on a CPU.
+    """
 
     correct: bool
     checked_calls: int
@@ -104,6 +107,8 @@ class MeasuredCase(PairedCase, frozen=True, kw_only=True):
     device_us: float | None
     copied: tuple[CopiedOutput, ...]
     incumbent_copied: tuple[CopiedOutput, ...]
+    cpu_us: float | None = None
+    cores: float | None = None
 
 
 def spread(samples_us: Sequence[float]) -> TimeSpread:
@@ -184,6 +189,8 @@ def measured_case(case: CaseReport, gain: Gain | None = None) -> MeasuredCase:
         device_us=arm.device_us if arm else None,
         copied=arm.copied if arm else (),
         incumbent_copied=other.copied if other else (),
+        cpu_us=arm.cpu_us if arm else None,
+        cores=arm.cores if arm else None,
     )
 
 

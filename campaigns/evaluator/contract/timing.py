@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -121,6 +122,7 @@ class Timing:
     or it was not asked for. eager_us: a call launched by itself, where samples are of a GRAPH.
     repeats: what it takes on inputs that it has seen; None where no other arm was beside it.
     copied: what a call copies for the judge's sake, which one that takes a returned tensor spares.
+    cpu_us: CPU time per call of the arm's process and its threads on a CPU, as the judge reads it.
     """
 
     samples_us: tuple[float, ...]
@@ -138,3 +140,9 @@ class Timing:
     repeats: Repeats | None = None
     copied: tuple[CopiedOutput, ...] = ()
     nodes: int = 0
+    cpu_us: float | None = None
+
+    @property
+    def cores(self) -> float | None:
+        """How many cores a call has kept busy."""
+        return self.cpu_us / statistics.median(self.samples_us) if self.cpu_us else None

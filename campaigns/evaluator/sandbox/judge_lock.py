@@ -3,9 +3,9 @@
 It has no network, and sees system folders, its job's problem, its scratch folder and the folders of
 what is built, but no home, no database and no other problem. Unlike a runner it keeps its user, by
 which runners open its memory on a GPU, and the processes of the host: it has to stop those of
-runners, and to see whether they have stopped. For that root keeps two capabilities. An ordinary
-user's judge has the filter of system calls alone, since in a user namespace of its own it would see
-less of the runners than it needs.
+runners, to see whether they have stopped, and to place their threads. For that root keeps three
+capabilities. An ordinary user's judge has the filter of system calls alone, since in a user
+namespace of its own it would see less of the runners than it needs.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from campaigns.evaluator.sandbox.layers import Layer, SandboxPlan
 from campaigns.evaluator.sandbox.linux import calls, filters, seccomp
 
 OWN = (Layer.NETWORK, Layer.MOUNTS)
-# To stop processes of other users, and to read how their threads stand.
-KEPT = (calls.CAP_KILL, calls.CAP_SYS_PTRACE)
+# To stop processes of other users, to read how their threads stand, and to bind these to cores.
+KEPT = (calls.CAP_KILL, calls.CAP_SYS_PTRACE, calls.CAP_SYS_NICE)
 
 
 def enter(plan: SandboxPlan) -> None:

@@ -15,7 +15,7 @@ from campaigns.evaluator.contract import DevicePair, Moment, Timer, Timing, back
 from campaigns.evaluator.contract.device_check import excess_us
 from campaigns.evaluator.contract.job import INCUMBENT
 from campaigns.evaluator.judge.timing.arm_timer import ArmTimer, positive
-from campaigns.evaluator.judge.timing.schedule import SHORT_SHARE, BurstLengths
+from campaigns.evaluator.judge.timing.schedule import BurstLengths
 from campaigns.evaluator.service.repeat_bursts import with_repeats
 
 # Samples of a time that explains and does not decide; the median counts.
@@ -80,6 +80,7 @@ def _timing(timer: ArmTimer, *, compared: bool) -> Timing:
         device_samples_us=tuple(timer.device_us),
         event_us=event_us,
         warm_us=warm_us,
+        cpu_us=positive(statistics.median(timer.cpu_us or (0.0,))),
         **told,
     )
 
@@ -142,4 +143,4 @@ def shorten(lengths: BurstLengths, most: int) -> BurstLengths | None:
     if most < 2:
         return None
     long = min(lengths.long, most)
-    return BurstLengths(min(lengths.short, max(1, long // SHORT_SHARE)), long)
+    return BurstLengths(max(1, lengths.short * long // lengths.long), long)

@@ -23,6 +23,7 @@ from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.verdict.report_words import code_words, function_words, notes_of
 from campaigns.rules.verdict.sanitizers import found_words, passed
+from campaigns.rules.wording import duration
 from campaigns.steps.problems import Floors, floors_here
 from campaigns.syntax.findings.find import findings_of
 
@@ -157,6 +158,8 @@ def _text(report: Report, decision: Decision, examined: Examined) -> str:
             line += f" in {row['checked_calls']} calls, error at most {margin:.2g} × tolerance"
         if times:
             line += f", {spread_words(times)}"
+        if row["cpu_us"]:
+            line += f", {duration(row['cpu_us'])} of CPU time on {row['cores']:.1f} cores"
         lines.append(line)
     if MEMORY in report.environment:
         lines.append(f"  memory planned: {report.environment[MEMORY]}")

@@ -140,6 +140,19 @@ def test_it_shows_the_last_words_of_what_crashed(words, told, capsys):
     assert "  it printed: row 1\n  it printed: row 2\n" in capsys.readouterr().out
 
 
+def test_it_says_how_many_cores_a_call_kept_busy(words, told, capsys):
+    def threaded(report):
+        timing = replace(report.cases[0].candidate, cpu_us=133.0)
+        return replace(report, cases=(replace(report.cases[0], candidate=timing),))
+
+    told(threaded)
+    asked = words("time 70", "--case", "two")
+    found = answer(capsys, *asked)["cases"][0]
+    assert (found["cpu_us"], found["cores"]) == (133.0, pytest.approx(1.9))
+    call_command(*asked)
+    assert ", 133 µs of CPU time on 1.9 cores\n" in capsys.readouterr().out
+
+
 def test_it_says_what_a_timed_call_copies(words, told, capsys):
     def copying(report):
         copied = replace(report.cases[0].candidate, copied=(CopiedOutput("y", 16_800_000),))

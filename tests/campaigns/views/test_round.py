@@ -216,12 +216,19 @@ def test_r19_the_campaign_says_so_of_its_incumbent(page, sample):
     assert set(re.findall(r'data-runs="(\d+)"', body)) == {str(number)}
 
 
-def test_it_says_how_many_nodes_the_graph_of_a_burst_has():
-    timing = Timing((40.0,) * 10, 8, 1, Timer.GRAPH, nodes=24)
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"nodes": 24}, "bursts of 8 calls, 24 nodes in their graph"),
+        ({"cpu_us": 76.0}, "a call takes 76.0 µs of CPU time on 1.9 cores"),
+    ],
+)
+def test_it_says_of_what_a_burst_consisted_and_what_a_call_used(told, said):
+    timing = Timing((40.0,) * 10, 8, 1, Timer.GRAPH, **told)
     case = {"name": "c", "facts": CaseReport("c", True, 5, candidate=timing), "result": {}}
     case |= {"target": {}, "share": None}
     body = render_to_string("campaigns/partials/cases.html", {"cases": [case], "against": "v0"})
-    assert "bursts of 8 calls, 24 nodes in their graph" in body
+    assert said in body
 
 
 def test_an_unknown_tab_is_404_and_names_the_others(page, sample):

@@ -19,6 +19,8 @@ from campaigns.evaluator.contract.job import CANDIDATE, INCUMBENT, RIVAL
 from campaigns.evaluator.judge.integrity.process_hold import (
     ProcessHold,
     StopRefused,
+    ThreadPlaces,
+    cpu_s,
     with_children,
 )
 from campaigns.evaluator.judge.integrity.time_budget import REFERENCE, TimeBudget
@@ -116,6 +118,9 @@ class RunnerChannel:
         self._runner = 0
         # That process and those it has started, as of the start of a burst.
         self._family: set[int] = set()
+        self._places = ThreadPlaces()
+        # Their CPU time then.
+        self._began_s = 0.0
         self._hold = hold
 
     @contextlib.contextmanager
@@ -242,6 +247,15 @@ class RunnerChannel:
         if self.gate is None:
             self._put(Ask.BURST, calls, [])
         self._family = with_children(self._runner)
+        if self.gate is None:
+            with contextlib.suppress(OSError):
+                self._places.bind(self._family)
+        self._began_s = sum(map(cpu_s, self._family))
+
+    @property
+    def used_s(self) -> float:
+        """CPU time of the runner since the start of its last burst."""
+        return sum(map(cpu_s, self._family)) - self._began_s
 
     @staticmethod
     def rest(seconds: float) -> None:
@@ -259,6 +273,8 @@ class RunnerChannel:
         if self.gate is not None:
             self.gate.go()
         self._hold.thaw(self._runner, self._family)
+        with contextlib.suppress(OSError):
+            self._places.release(self._family)
 
     def done(self, limit_s: float) -> None:
         """Wait until the runner says that its burst is done."""

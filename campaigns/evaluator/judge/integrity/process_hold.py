@@ -5,6 +5,12 @@ answers ready before the clock starts; awake while outputs are compared, they co
 them; and a waiting arm could slow the other one down. A stopped process may wake: a signal
 continues it, for example from a timer of its own. So the judge also checks whether a stopped
 process has run since.
+
+Threads that slept while they were stopped may wake together on one core, and the system spreads
+them milliseconds later; between calls in use they hardly sleep. So the judge binds threads that
+work in bursts to cores of their own, each to the one where it ran last if it has that to itself.
+The first thread of a process is bound only until it has woken: what it learns of its cores, and
+what the threads that it starts inherit, is as in use.
 """
 
 from __future__ import annotations
@@ -13,6 +19,9 @@ import contextlib
 import os
 import signal
 import time
+from collections import Counter
+from collections.abc import Collection, Mapping
+from functools import cache
 
 from campaigns.evaluator.contract.errors import HostError
 from campaigns.evaluator.contract.job import CANDIDATE
@@ -30,8 +39,13 @@ OWN_DOING_S, SLEEPS = 1.0, 20
 AGAIN_S = 0.01
 # Lines of a thread's status. What stands before them, its name, can hold no line break.
 TELLING = (b"State:", b"voluntary_ctxt_switches:", b"nonvoluntary_ctxt_switches:")
-# User and system time, in ticks, behind the name in /proc/<pid>/stat.
-TIMES = slice(11, 13)
+# How much CPU time of a runner is looked at. A thread works in bursts if it took at least this
+# share of what the busiest one took.
+LEAST_S, SHARE = 5e-3, 1 / 8
+# Nothing is bound where threads that have ended took more than the rest of this share of all.
+LASTING = 0.9
+# The CPU that a thread ran on last, behind its name in /proc/<pid>/task/<thread>/stat.
+LAST_CPU = 36
 
 # Larger than any of these files, except for a long list of children.
 PART = 8192
@@ -100,7 +114,7 @@ class ProcessHold:
                 return
             for pid in fresh:
                 _signal(pid, signal.SIGSTOP)
-            used_s = {pid: _used_s(pid) for pid in fresh}
+            used_s = {pid: cpu_s(pid) for pid in fresh}
             for pid in fresh:
                 _await_rest(pid, deadline, used_s[pid])
             stopped |= fresh
@@ -145,13 +159,68 @@ class ProcessHold:
             self._awake.discard(runner)
             for pid in with_children(runner):
                 _signal(pid, signal.SIGSTOP)
-                _await_rest(pid, deadline, _used_s(pid))
+                _await_rest(pid, deadline, cpu_s(pid))
                 self._stood[pid] = _standing(pid)
 
     def kill(self, runner: int) -> None:
         """End one runner and what it started."""
         for pid in with_children(runner):
             _signal(pid, signal.SIGKILL)
+
+
+class ThreadPlaces:
+    """Where the threads of one runner may run. Those that a candidate binds stay as they are.
+
+    cpus: what they may use; by default what this process may use.
+    """
+
+    def __init__(self, cpus: Collection[int] = ()) -> None:
+        self._cpus = frozenset(cpus or os.sched_getaffinity(0))
+        # CPU time of each thread and of all, when it was looked at.
+        self._used_s: Mapping[int, float] = {}
+        self._all_s = 0.0
+        # The CPU of each thread that is bound.
+        self._places: Mapping[int, int] = {}
+
+    def bind(self, family: Collection[int]) -> None:
+        """Before a burst, by what the bursts before took. family: processes, which are stopped.
+
+        Raises OSError where one has just ended.
+        """
+        ours = [self._cpus, *({cpu} for cpu in self._places.values())]
+        listed = (int(thread) for pid in family for thread in os.listdir(f"/proc/{pid}/task"))
+        may = {one: cpus for one in listed if (cpus := os.sched_getaffinity(one)) in ours}
+        all_s = sum(map(cpu_s, family))
+        if (passed_s := all_s - self._all_s) >= LEAST_S:
+            used_s = {one: int(_whole(f"/proc/{one}/schedstat").split()[0]) / 1e9 for one in may}
+            grown = {one: seconds - self._used_s.get(one, 0.0) for one, seconds in used_s.items()}
+            self._used_s, self._all_s = used_s, all_s
+            lasts = sum(grown.values()) >= LASTING * passed_s
+            busy = [one for one, s in grown.items() if s >= SHARE * max(grown.values())]
+            self._places = self._placed(busy) if lasts else {}
+        for one, cpus in may.items():
+            wanted = {self._places[one]} if one in self._places else self._cpus
+            if cpus != wanted:
+                os.sched_setaffinity(one, wanted)
+
+    def release(self, family: Collection[int]) -> None:
+        """Once they continue: let the first thread of each process run anywhere. Raises OSError."""
+        for pid in self._places.keys() & set(family):
+            os.sched_setaffinity(pid, self._cpus)
+
+    def _placed(self, threads: Collection[int]) -> dict[int, int]:
+        """A CPU for each of several threads; none where there are fewer cores than threads."""
+        if not 1 < len(threads) <= len(self._cpus):
+            return {}
+        found: dict[int, int] = {}
+        taken = Counter[str]()
+        for thread in threads:
+            last = _last_cpu(thread)
+            left = self._cpus - set(found.values())
+            cpu = min(left, key=lambda cpu: (taken[_core_of(cpu)], cpu != last, cpu))
+            taken[_core_of(cpu)] += 1
+            found[thread] = cpu
+        return found
 
 
 def below(pid: int) -> set[int]:
@@ -203,7 +272,7 @@ def _await_rest(pid: int, deadline: float, used_s: float) -> None:
     stood, again = _standing(pid), time.monotonic() + AGAIN_S
     while not _at_rest(pid):
         now = time.monotonic()
-        if now > min(again, deadline) and _used_s(pid) - used_s > OWN_DOING_S:
+        if now > min(again, deadline) and cpu_s(pid) - used_s > OWN_DOING_S:
             raise StopRefused(f"it ran on for {OWN_DOING_S:g} s after it was stopped", pid)
         if now > deadline:
             if _slept(stood, _standing(pid)):
@@ -227,13 +296,12 @@ def _slept(before: Standing, after: Standing) -> bool:
     return any(times(lines) - times(stood) > SLEEPS for lines, stood in known)
 
 
-def _used_s(pid: int) -> float:
-    """Processor time of all threads so far; 0 for a process that has ended."""
-    try:
-        ticks = sum(map(int, _stat(f"/proc/{pid}/stat")[TIMES]))
-    except OSError:
-        return 0.0
-    return ticks / os.sysconf("SC_CLK_TCK")
+def cpu_s(pid: int) -> float:
+    """Processor time of all threads so far, also of those that ended; 0 for an ended process."""
+    with contextlib.suppress(OSError):
+        # The clock of another process, as clock_getcpuclockid gives it.
+        return time.clock_gettime(~pid << 3 | 2)
+    return 0.0
 
 
 def _at_rest(pid: int) -> bool:
@@ -289,3 +357,16 @@ def _whole(path: str) -> bytes:
         return b"".join(parts)
     finally:
         os.close(file)
+
+
+def _last_cpu(thread: int) -> int:
+    return int(_stat(f"/proc/{thread}/stat")[LAST_CPU])
+
+
+@cache
+def _core_of(cpu: int) -> str:
+    """The CPUs of one core, as the kernel lists them."""
+    path = f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
+    with contextlib.suppress(OSError):
+        return _whole(path).decode()
+    return f"{cpu}"

@@ -60,6 +60,10 @@ class Arm:
     def channel(self) -> RunnerChannel:
         return self.lane.channel
 
+    @property
+    def on_cpu(self) -> bool:
+        return bool(self.context.device.type == "cpu")
+
 
 class ArmTimer:
     """Times one arm on one case."""
@@ -74,6 +78,8 @@ class ArmTimer:
         self.timer = Timer.CALLS
         # Of the bursts from now on.
         self.lengths = BurstLengths(1, 2)
+        # CPU time of the last bursts by their calls.
+        self._used_s: dict[int, float] = {}
         # Seconds of a call, roughly.
         self.call_s = 0.0
         self.call_s = calibrate(self._prepared_burst, arm.most)
@@ -83,11 +89,14 @@ class ArmTimer:
         # The samples taken so far, on the judge's clock.
         self.samples_us: list[float] = []
         self.device_us: list[float] = []
+        # On a CPU: CPU time per call in each of them.
+        self.cpu_us: list[float] = []
 
     def settle(self, call_s: float) -> None:
         """Prepare bursts of calls that take about this long."""
         arm = self.arm
-        self._settle(choose_lengths(call_s, arm.job.protocol.burst_ms, arm.most))
+        burst_ms = arm.job.protocol.burst_ms
+        self._settle(choose_lengths(call_s, burst_ms, arm.most, on_cpu=arm.on_cpu))
         if arm.why_most and self.lengths.long == arm.most:
             where = f"case {arm.channel.case}: the {arm.channel.role}'s bursts"
             words = f"{where} have at most {arm.most} calls: {arm.why_most}"
@@ -115,6 +124,9 @@ class ArmTimer:
                 return
             self._probe.maybe()
             self.samples_us.append(self._sample_us())
+            if self.arm.on_cpu:
+                used_s = (self._used_s[calls] for calls in (self.lengths.short, self.lengths.long))
+                self.cpu_us.append(self.lengths.slope_us(*used_s))
             if traced:
                 device_us, _ = self.profile()
                 self.device_us.append(device_us or 0.0)
@@ -157,7 +169,8 @@ class ArmTimer:
         while left:
             short_s, long_s = self.pair(cold=True)
             burst_ms = arm.job.protocol.burst_ms
-            longer = lengthen(self.lengths, long_s - allowed_s, burst_ms, arm.most)
+            calls_s = long_s - allowed_s
+            longer = lengthen(self.lengths, calls_s, burst_ms, arm.most, on_cpu=arm.on_cpu)
             if longer is not None:
                 self._settle(longer)
                 continue
@@ -235,6 +248,7 @@ class ArmTimer:
             rest_s = min(fewer * self.call_s, 2e-3 * arm.job.protocol.burst_ms)
         options = BurstOptions(cold, self._breadth, rest_s=rest_s)
         seconds = run_burst(arm.lane, calls, options)
+        self._used_s[calls] = arm.channel.used_s
         return seconds - arm.overhead.growth.at(seconds)
 
     def profile(self) -> tuple[float | None, float | None]:

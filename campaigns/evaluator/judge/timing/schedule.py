@@ -10,6 +10,11 @@ from campaigns.evaluator.contract.job import INCUMBENT
 
 # A short burst has one in so many calls of the long one; their difference gives the time.
 SHORT_SHARE = 8
+# Where calls are made by threads of a CPU, these may be slow until all have woken: the short burst
+# lasts that long, so that the difference is free of it, but for calls so short that these are too
+# many. And a host disturbs a call now and then, so the difference has a few at the least, unless it
+# were so many times as long.
+WAKING_S, MOST_WAKING, FEW_CALLS, LONGER = 10e-3, 64, 10, 4
 # How long the proof of one burst may take, and the least calls of a burst all the same.
 PROOF_S, LEAST_PROVEN = 0.5, 16
 # Arms whose calls take about as long as each other's, within this ratio, get bursts of one length.
@@ -41,15 +46,25 @@ class BurstLengths:
         return max(slope_us, least_us), slope_us > 0 and least_us <= UNEXPLAINED * slope_us
 
 
-def choose_lengths(call_s: float, burst_ms: float, most: int) -> BurstLengths:
-    """Lengths whose difference takes about `burst_ms`, within `most` slots.
+def choose_lengths(
+    call_s: float, burst_ms: float, most: int, *, on_cpu: bool = False
+) -> BurstLengths:
+    """Lengths whose difference takes about `burst_ms` or more, within `most` slots.
 
     With one slot the short burst makes no call.
     """
-    wanted = ceil(burst_ms / 1e3 / max(call_s, 1e-9))
-    long = min(most, wanted + max(1, wanted // (SHORT_SHARE - 1)))
-    long = max(min(2, most), long)
-    return BurstLengths(min(max(1, long // SHORT_SHARE), long - 1), long)
+    call_s, burst_s = max(call_s, 1e-9), burst_ms / 1e3
+    wanted = ceil(burst_s / call_s)
+    short = max(1, wanted // (SHORT_SHARE - 1))
+    if on_cpu:
+        wanted = max(wanted, min(FEW_CALLS, int(LONGER * burst_s / call_s)))
+        short = max(short, min(MOST_WAKING, ceil(WAKING_S / call_s)))
+    return _fitting(short, min(most, max(2, wanted + short)), on_cpu)
+
+
+def _fitting(short: int, long: int, on_cpu: bool) -> BurstLengths:
+    most_short = max(1, long // (2 if on_cpu else SHORT_SHARE))
+    return BurstLengths(min(short, most_short, long - 1), long)
 
 
 def agree(calls_s: Mapping[str, float]) -> Mapping[str, float]:
@@ -63,7 +78,7 @@ def agree(calls_s: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def lengthen(
-    lengths: BurstLengths, long_s: float, burst_ms: float, most: int
+    lengths: BurstLengths, long_s: float, burst_ms: float, most: int, *, on_cpu: bool = False
 ) -> BurstLengths | None:
     """Longer bursts where the long one takes at most half of `burst_ms`; else None.
 
@@ -72,10 +87,10 @@ def lengthen(
     """
     if long_s > burst_ms / 2e3 or lengths.long >= most:
         return None
-    wanted = choose_lengths(long_s / lengths.long, burst_ms, most).long
+    wanted = choose_lengths(long_s / lengths.long, burst_ms, most, on_cpu=on_cpu)
     # In steps, since one burst may have been short by mistake.
-    long = min(max(wanted, 2 * lengths.long), 8 * lengths.long, most)
-    return BurstLengths(max(1, long // SHORT_SHARE), long)
+    long = min(max(wanted.long, 2 * lengths.long), 8 * lengths.long, most)
+    return _fitting(wanted.short, long, on_cpu)
 
 
 def calls_to_prove(most: int, proof_s: float) -> int:

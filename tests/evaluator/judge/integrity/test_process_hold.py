@@ -137,7 +137,7 @@ def test_it_tells_a_busy_host_from_one_that_will_not_stop(monkeypatch, used_s, s
     counts = iter([1, 1 + slept])
     told = "voluntary_ctxt_switches:\t{}"
     monkeypatch.setattr(process_hold, "_at_rest", lambda pid: False)
-    monkeypatch.setattr(process_hold, "_used_s", lambda pid: used_s)
+    monkeypatch.setattr(process_hold, "cpu_s", lambda pid: used_s)
     monkeypatch.setattr(
         process_hold, "_standing", lambda pid: {"1": (told.format(next(counts)).encode(),)}
     )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
 
-from campaigns.evaluator.judge.timing.arm_timer import CUTS, ArmTimer
+from campaigns.evaluator.judge.timing import arm_timer
+from campaigns.evaluator.judge.timing.arm_timer import CUTS, Arm, ArmTimer
+from campaigns.evaluator.judge.timing.overhead import Growth
 from campaigns.evaluator.judge.timing.schedule import BurstLengths
 
 
@@ -48,8 +51,36 @@ def test_they_are_made_behind_the_samples(monkeypatch):
     timer.samples_us = [1.0]
     timer._retaken = 0
     timer.arm = SimpleNamespace(job=SimpleNamespace(protocol=SimpleNamespace(burst_ms=1)), most=9)
-    timer.arm.why_most = ""
+    timer.arm.why_most, timer.arm.on_cpu = "", False
     timer._probe = SimpleNamespace(end=lambda typical_s: done.append("probed") or 0.0)
     timer.settle(1e-5)
     timer.close()
     assert done == ["settled", "cut", "probed"]
+
+
+@pytest.mark.parametrize(("device", "cpu_us"), [("cpu", [5000.0]), ("cuda", [])])
+def test_the_cpu_time_of_a_call_is_a_slope_as_its_time_is(monkeypatch, device, cpu_us):
+    used_s = iter([0.5 + 5 * 0.005, 0.5 + 1 * 0.005])
+    monkeypatch.setattr(ArmTimer, "_sample_us", lambda self: sum(self.pair(cold=True)))
+    monkeypatch.setattr(arm_timer, "run_burst", lambda lane, calls, options: calls * 1e-3)
+    timer = ArmTimer.__new__(ArmTimer)
+    timer.lengths, timer.call_s, timer._breadth = BurstLengths(1, 5), 1e-3, 5
+    timer.samples_us, timer.cpu_us, timer._used_s = [], [], {}
+    timer._probe = SimpleNamespace(maybe=lambda: None)
+    context = SimpleNamespace(
+        device=SimpleNamespace(type=device),
+        supply=SimpleNamespace(draw=SimpleNamespace(shuffle=list.reverse)),
+    )
+
+    class Channel:
+        turn, has_left = nullcontext, False
+        used_s = property(lambda self: next(used_s))
+
+    timer.arm = Arm(
+        job=SimpleNamespace(protocol=SimpleNamespace(burst_ms=1.0)),
+        lane=SimpleNamespace(context=context, channel=Channel()),
+        overhead=SimpleNamespace(growth=Growth()),
+        most=5, why_most="", warm=0, check=None, notes=[],
+    )  # fmt: skip
+    timer.take(traced=False)
+    assert timer.cpu_us == pytest.approx(cpu_us)

@@ -32,6 +32,34 @@ def test_with_one_slot_the_short_burst_makes_no_call():
     assert BurstLengths(0, 1).time_us(1e-4, 4.1e-3, 2e-4) == (pytest.approx(4000), True)
 
 
+@pytest.mark.parametrize("call_ms", [0.01, 0.25, 1.0, 4.4, 8.0, 60.0, 2_000.0])
+@pytest.mark.parametrize("waking_ms", [0.0, 5.0], ids=["awake", "threads wake on one core"])
+def test_what_threads_take_to_wake_is_no_part_of_a_calls_time(call_ms, waking_ms):
+    lengths = choose_lengths(call_ms / 1e3, burst_ms=20.0, most=4096, on_cpu=True)
+    # Each call takes twice as long until they run.
+    short_s, long_s = (
+        (calls * call_ms + min(waking_ms, calls * call_ms)) / 1e3
+        for calls in (lengths.short, lengths.long)
+    )
+    # Of calls that short more than can be spared would have to wait for the threads.
+    rel = 0.16 if call_ms < 0.1 else 0.01
+    assert lengths.slope_us(short_s, long_s) == pytest.approx(call_ms * 1e3, rel=rel)
+    # The least time has what it takes in it, but only in a share that the many calls make small.
+    if call_ms >= 4:
+        found, fits = lengths.time_us(short_s, long_s, allowed_s=5e-4)
+        assert (found, fits) == (pytest.approx(call_ms * 1e3, rel=0.1), True)
+
+
+def test_bursts_on_a_cpu_have_enough_calls_and_are_not_much_longer_for_that():
+    def difference(call_s):
+        lengths = choose_lengths(call_s, burst_ms=20.0, most=4096, on_cpu=True)
+        return lengths.long - lengths.short
+
+    assert [difference(call_s) for call_s in (4e-3, 8e-3, 0.04, 0.3)] == [10, 10, 2, 1]
+    assert choose_lengths(4e-3, burst_ms=20.0, most=6, on_cpu=True) == BurstLengths(3, 6)
+    assert lengthen(BurstLengths(1, 2), 8e-3, 20.0, 4096, on_cpu=True) == BurstLengths(3, 13)
+
+
 def test_it_cancels_what_both_bursts_share():
     overhead_s, call_s = 7e-4, 3e-5
     found = BurstLengths(10, 110).slope_us(overhead_s + 10 * call_s, overhead_s + 110 * call_s)
