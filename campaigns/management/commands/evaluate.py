@@ -17,7 +17,7 @@ from campaigns.management.one_file import FILE, OneFileCommand
 from campaigns.records.cases import case_rows
 from campaigns.records.findings import stored_findings
 from campaigns.rules.verdict.decision import Decision, Reason
-from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance
+from campaigns.rules.verdict.finding_kinds import LENIENT, Examined
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.verdict.report_words import code_words, function_words, notes_of
@@ -68,12 +68,7 @@ class Command(OneFileCommand):
                 report = replace(report, sanitized=sanitize(job, service))
             if options["machine_code"]:
                 report = replace(report, machine_code=read_code(job, service))
-        # No campaign, so no policy that could refuse: what is found is flagged, and that is all.
-        examined = Examined(
-            job.candidate.name,
-            findings_of(job.candidate),
-            dict.fromkeys(FindingKind, Stance.FLAGGED),
-        )
+        examined = Examined(job.candidate.name, findings_of(job.candidate), LENIENT)
         floors, lesser = self._floors(report, job, spec, device)
         standard = Standard(
             job.incumbent is not None,

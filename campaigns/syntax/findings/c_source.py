@@ -7,12 +7,15 @@ examined as far as it was understood; macros may hide anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from tree_sitter import Node
 
 from campaigns.rules.verdict.finding_kinds import Finding, FindingKind
 from campaigns.syntax.c_family import declared_name, parse_anyway, text_of, walk
+from campaigns.syntax.findings.c_tables import uses_in_c
 from campaigns.syntax.findings.names import C_CONTAINERS, C_NAMES
+from campaigns.syntax.findings.tables import KEEPS, tables
 
 DEVICE = ("__device__", "__shared__", "__constant__")
 QUOTE = 200
@@ -36,6 +39,9 @@ def find_in_c(text: str, *, cuda: bool) -> tuple[Finding, ...]:
         for kind, what in look(node) if look is not None else ():
             line = node.start_point[0] + 1
             found.add(Finding(kind, line, what, lines[line - 1].strip()[:QUOTE]))
+    kept = {each.what.split()[0]: each for each in found if each.kind is FindingKind.CACHE}
+    for name in tables(uses_in_c(root), kept):
+        found.add(replace(kept[name], kind=FindingKind.ANSWER_TABLE, what=f"{name} {KEEPS}"))
     return tuple(sorted(found, key=lambda each: (each.line, each.kind, each.what)))
 
 
