@@ -50,7 +50,7 @@ def for_review(examined: Examined | None, gain: str) -> GateOutcome | None:
     if examined is None or not (found := examined.of(Stance.REVIEW)):
         return None
     sentence = (
-        f"Needs review: {gain}, but {examined.file} line {found[0].line}, {found[0].what}. "
+        f"Needs review: {gain}. {examined.file} line {found[0].line}, {found[0].what}. "
         f"{found[0].kind.meaning} A person decides whether the gain reaches real use."
     )
     limit = "a person accepts what state between calls gains"

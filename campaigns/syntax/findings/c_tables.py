@@ -18,7 +18,7 @@ from campaigns.syntax.findings.tables import NONE, Names, Use
 
 BRANCHES = ("if_statement", "conditional_expression")
 ELEMENTS = ("subscript_expression", "field_expression", "pointer_expression")
-SUM = ("binary_expression", "identifier", "+")
+SUM = ("identifier", "+")
 WRAPPED = (*ELEMENTS[1:], "parenthesized_expression")
 ANOTHER_NAME = ("pointer_declarator", "reference_declarator")
 # Functions and methods that set all of something, that store an element, and that look one up.
@@ -41,7 +41,10 @@ def uses_in_c(root: Node) -> Iterator[Use]:
                 yield Use("alias", own, names | {name})
             elif node.type == "call_expression":
                 yield from _called(node, first, [name, *others], bodies)
-            elif node.type in ELEMENTS or (node.type, first.type, text_of(node.child(1))) == SUM:
+            elif (
+                node.type in ELEMENTS
+                or (first.type, text_of(node.child_by_field_name("operator"))) == SUM
+            ):
                 yield Use("write" if _is_set(node) else "read", name, names, _under(node))
 
 

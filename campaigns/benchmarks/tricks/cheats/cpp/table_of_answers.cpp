@@ -1,6 +1,9 @@
 // trick: fills a table of 65,536 answers over many calls, and interpolates between them
 // problem: heavy N=2048
 // outcome: needs_review
+// against: v0.cpp
+// burst_ms: 8
+// calls: 64
 #include <cmath>
 static float answers[65537];
 static bool known[65537];

@@ -1,6 +1,7 @@
 # trick: fills a table of 65,536 answers over many calls, and interpolates between them
 # problem: heavy N=2048
 # outcome: needs_review
+# against: v0.py
 import torch
 import triton
 import triton.language as tl
