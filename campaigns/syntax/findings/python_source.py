@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from campaigns.rules.verdict.finding_kinds import Finding, FindingKind
 from campaigns.syntax.findings.names import PYTHON, PYTHON_METHODS, PYTHON_PREFIXES
-from campaigns.syntax.findings.python_tables import uses_in_python
-from campaigns.syntax.findings.tables import KEEPS, tables
+from campaigns.syntax.findings.tables import KEEPS, tables, uses_in_python
 
 JIT = ("jit", "autotune", "heuristics")
 BROAD = ("Exception", "BaseException", "RuntimeError")
