@@ -6,9 +6,10 @@
     // says: elements changed
 
 trick: one line for people. problem: a folder of `problems/` beside the candidates or a shipped one,
-with its parameters. outcome: what the evaluation must end with, several with "|" between them. Two
-words are no Outcome: `no_gain` lets it pass as long as it does not seem faster than `against`, a
-file of the problem, or is refused for inputs that it has seen; `passed` is for the honest ones.
+with its parameters. outcome: what the evaluation must end with, several with "|" between them.
+Three words are no Outcome: `no_gain` lets it pass as long as it does not seem faster than
+`against`, a file of the problem, or is refused for inputs that it has seen; `needs_review` lets it
+pass if what its source keeps asks for a person; `passed` is for the honest ones.
 says: a part of the reason, several with "|" between them where the draw of the inputs decides
 which. flags: compiler flags. timed: "no" stops after the check. calls: the most slots of a burst.
 burst_ms: as in the protocol. aims: "kopt" where it is dishonest to this evaluator alone and does

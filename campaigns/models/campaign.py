@@ -83,7 +83,7 @@ class Campaign(Stateful):
     `campaigns.steps.lifecycle.set_target`.
     proposer: the name of the built-in search. proposers: kind → the most rounds it may have, as
     `campaigns.rules.stop.proposers.Budgets`; None in old rows.
-    findings_policy: kind of finding → allowed, flagged or refused; None in old rows.
+    findings_policy: kind of finding → allowed, flagged, review or refused; None in old rows.
     own_kernels: names of kernels that count as the candidate's own although its source does not
     define them; None in old rows.
     intake: the guard and the other stated options, as `Intake.stored`; may be None.

@@ -33,7 +33,7 @@ MAY_DECIDE = "campaigns.review_round"
 MAY_RERUN = "campaigns.change_campaign"
 NO_ROLE = "Deciding needs the role engineer, curator or lead."
 OWN = "You proposed it, so another person decides."
-STRICTNESS = (Stance.ALLOWED, Stance.FLAGGED, Stance.REFUSED)
+STRICTNESS = tuple(Stance)
 
 
 def review_policy() -> ReviewPolicy:

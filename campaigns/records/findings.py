@@ -9,13 +9,13 @@ import msgspec
 from msgspec.structs import replace
 
 from campaigns.models import Campaign, Candidate
-from campaigns.rules.verdict.finding_kinds import Examined, Finding, FindingKind, Stance
+from campaigns.rules.verdict.finding_kinds import LENIENT, Examined, Finding, FindingKind, Stance
 
 
 def policy_of(campaign: Campaign) -> dict[FindingKind, Stance]:
     """What the campaign makes of each kind; one of before there was a policy refuses nothing."""
     stored: Mapping[str, str] = campaign.findings_policy or {}
-    return {kind: Stance(stored.get(kind, Stance.FLAGGED)) for kind in FindingKind}
+    return {kind: Stance(stored.get(kind, usual)) for kind, usual in LENIENT.items()}
 
 
 def stored_policy(policy: Mapping[FindingKind, Stance]) -> dict[str, str]:
@@ -69,12 +69,13 @@ def found_lines(candidate: Candidate, campaign: Campaign) -> list[FoundLine] | N
 def kinds_by_stance(campaign: Campaign) -> dict[str, list[FindingKind]]:
     """The campaign's policy as people read it: what is refused, what is flagged, the rest."""
     policy = policy_of(campaign)
-    order = (Stance.REFUSED, Stance.FLAGGED, Stance.ALLOWED)
+    order = reversed(Stance)
     return {s.value: [kind for kind in FindingKind if policy[kind] is s] for s in order}
 
 
 def finding_counts(candidate: Candidate, campaign: Campaign) -> str:
     """Such as "1 refused, 2 flagged"; empty where all findings are allowed."""
     found = examined(candidate, campaign)
-    counts = {s: len(found.of(s)) if found else 0 for s in (Stance.REFUSED, Stance.FLAGGED)}
-    return ", ".join(f"{count} {stance}" for stance, count in counts.items() if count)
+    shown = {Stance.REFUSED: "refused", Stance.REVIEW: "for review", Stance.FLAGGED: "flagged"}
+    counts = {words: len(found.of(s)) if found else 0 for s, words in shown.items()}
+    return ", ".join(f"{count} {words}" for words, count in counts.items() if count)

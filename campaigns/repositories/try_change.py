@@ -36,7 +36,7 @@ from campaigns.rules.harness.decide import (
 from campaigns.rules.harness.description import Proof
 from campaigns.rules.noise.device_gate import DeviceState
 from campaigns.rules.verdict.decision import Reason, VerdictWord
-from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance
+from campaigns.rules.verdict.finding_kinds import LENIENT, Examined
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.wording import share
@@ -236,8 +236,7 @@ def prove_change(asked: Proof, trial: ChangeTrial, context: WorkerContext) -> Pr
             protocol=protocol_for(device.kind),
         )
         report = context.service.evaluate(job, lambda phase: trial.beat(PROVING))
-        kinds = dict.fromkeys(FindingKind, Stance.FLAGGED)
-        examined = Examined(candidate.name, findings_of(candidate), kinds)
+        examined = Examined(candidate.name, findings_of(candidate), LENIENT)
         floors, lesser = floors_here(device.name, spec, job.cases)
     except (UnknownProblem, ProblemError) as error:
         return Proven(asked.problem, Reason.BROKEN_HOST, str(error))

@@ -145,6 +145,7 @@ def cited(spec: Spec, /) -> Cited:
         citation=str(citation.line),
         href=f"{path}?rev={citation.revision.short}#L{citation.first_line}",
         display=spec.shown,
+        load=spec.qualifiers.get("load", ""),
     )
 
 
@@ -230,7 +231,9 @@ def _computes(platform: Platform, dtype: str, accumulate: str) -> list[Cited]:
         one_rate = dtype not in SHORT_FLOATS or accumulate == ACCUMULATES[0]
         measured = _answer(platform, rate, dtype=dtype, accumulate=accumulate)
         if measured is None and (one_rate or (documented and not asked)):
-            measured = _answer(platform, rate, dtype=dtype)
+            # What the judge times are bursts; older measurements did not tell loads apart.
+            measured = _answer(platform, rate, dtype=dtype, load="burst")
+            measured = measured or _answer(platform, rate, dtype=dtype)
         units.append((measured, documented))
         known = any(documented for _, documented in units)
         if not known and _stored_unknown(platform, peak, **asked).exists():

@@ -30,7 +30,8 @@ class Cited:
     `value` is in the canonical `unit` ("B/s", "op/s", "B", "Hz", "W", "count", …); `display` is
     the value as its line writes it ("4.8 TB/s"); `citation` is the full citation line and `href`
     the address in this application that opens the pinned revision at that line. `evidence` is one
-    of the values of `Evidence`, a plain string so that the record survives JSON.
+    of the values of `Evidence`, a plain string so that the record survives JSON. `load` is "burst"
+    or "sustained" where the two were told apart.
     """
 
     metric: str
@@ -40,3 +41,9 @@ class Cited:
     citation: str
     href: str
     display: str
+    load: str = ""
+
+    @property
+    def told(self) -> str:
+        """The value, and under which load it was measured where both were: "783 TFLOPS (burst)"."""
+        return f"{self.display} ({self.load})" if self.load else self.display

@@ -52,7 +52,7 @@ lds_per_cu | 8 KiB | 2 MiB | local data share of one compute unit
     lds_size local_data_share
 lds_allocation_unit | 64 B | 8 KiB | in what steps a workgroup gets local data share
 matmul_throughput | 10 MFLOPS | 100 PFLOPS | measured: matrix product of one dtype
-    ? dtype sparsity accumulate clock per
+    ? dtype sparsity accumulate clock per load
 matrix_cores | 64 core | 10000 core | matrix cores of the whole device
     matrix_core_count ? per
 max_agpr_per_lane | 32 register | 2048 register | accumulation registers one lane may use

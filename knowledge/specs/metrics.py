@@ -107,6 +107,7 @@ QUALIFIERS = {
     "array_bytes": _read_words(
         "size of one array in bytes", "a whole number of bytes such as 4194304", r"[1-9]\d{0,18}"
     ),
+    "load": _words("whether the device rests between repeats", "burst", "sustained"),
 }
 
 

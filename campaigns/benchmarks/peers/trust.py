@@ -40,8 +40,10 @@ from campaigns.evaluator.contract import Outcome
 from campaigns.evaluator.contract.looks import LOOKS
 from campaigns.rules.noise.gain import noise_floor
 from campaigns.rules.verdict.decision import VerdictWord
+from campaigns.rules.verdict.finding_kinds import LENIENT, Examined
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
+from campaigns.syntax.findings.find import findings_of
 
 KOPT = "kopt"
 OPINIONS = {
@@ -158,7 +160,9 @@ def ask_kopt(trick: Trick, device: Device, service: EvaluatorService, scratch: P
         return PeerAnswer(opinion, f"{report.outcome}: {report.reason}"[:200])
     gain = None
     if trick.against:
-        decision = decide_session(report, Standard(has_incumbent=True, noise=noise_floor(0.0)))
+        examined = Examined(trick.path.name, findings_of(trick.source), LENIENT)
+        standard = Standard(has_incumbent=True, noise=noise_floor(0.0), examined=examined)
+        decision = decide_session(report, standard)
         gain = decision.verdict is VerdictWord.ACCEPTED
     timings = (report.cases[0].candidate, report.cases[0].incumbent)
     time_us, reference_us = (median_high(one.samples_us) if one else None for one in timings)

@@ -35,16 +35,16 @@ Chosen = tuple[tuple[MeasuredCeiling, ...], tuple[str, ...]]
 def choose(samples: Sequence[Sample], cache_bytes: int) -> Chosen:
     """The ceilings, and notes on what weakens them.
 
-    First the best rate of every metric and dtype: of bandwidths over cold arrays, or, where the
-    cache size is not known or memory is short, over the largest arrays, with a note. Then the best
-    warm bandwidths, then every size of array by itself.
+    First the best rate of every metric, dtype and load: of bandwidths over cold arrays, or, where
+    the cache size is not known or memory is short, over the largest arrays, with a note. Then the
+    best warm bandwidths, then every size of array by itself.
     """
     moved = [sample for sample in samples if sample.metric in ARRAYS]
     plateau, notes = _plateau(moved, cache_bytes)
     metrics = [metric for metric in ARRAYS if any(s.metric == metric for s in moved)]
     found = [highest((s for s in moved if _used(s) >= plateau), name) for name in metrics]
-    kinds = dict.fromkeys((s.metric, s.dtype) for s in samples if s.metric not in ARRAYS)
-    found += [highest(samples, metric, dtype) for metric, dtype in kinds]
+    kinds = dict.fromkeys((s.metric, s.dtype, s.load) for s in samples if s.metric not in ARRAYS)
+    found += [highest(samples, *kind) for kind in kinds]
     plain = [ceiling for ceiling in found if ceiling is not None]
     warm = [s for s in moved if cache_state(s, cache_bytes) == WARM]
     found = [highest(warm, metric, cache=WARM) for metric in metrics]
@@ -96,7 +96,7 @@ def _plateau(moved: Sequence[Sample], cache_bytes: int) -> tuple[int, list[str]]
 def _spread_notes(ceilings: Iterable[MeasuredCeiling]) -> list[str]:
     spreads = {c: 1 - c.median_rate / c.rate for c in ceilings}
     wide = [
-        f"{' '.join(filter(None, (c.metric, c.dtype)))} {spread:.0%}"
+        f"{' '.join(filter(None, (c.metric, c.dtype, c.load)))} {spread:.0%}"
         for c, spread in spreads.items()
         if spread > SPREAD_LIMIT
     ]

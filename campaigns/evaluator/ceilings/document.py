@@ -27,6 +27,12 @@ size of the cache is not known, a line has no cache qualifier. array_bytes is th
 a copy has two. On a GPU every call of the sweep is a kernel of its own, and small arrays pay for
 starting it; the warm rate is that of a kernel that passes over its array many times.
 
+On a GPU a matrix product has two values, because a card near its power limit lowers its clock after
+some tens of milliseconds. load=burst: each repeat is as long as a burst of the judge, and follows a
+pause. load=sustained: the repeats follow each other after more than a second of the same work.
+Targets and floors use the burst, since the judge times bursts and no honest kernel may beat a
+floor. Clocks, power and what held the clock down stand beside each.
+
 Each ceiling was measured alone; nothing else was started on the device by us. host_busy_share is
 what other processes, and other machines on the same hardware, took of the CPU time meanwhile; above
 {busy:.0%} a note says so.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import platform
+import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from campaigns.evaluator.ceilings.choice import ARRAYS, COLD_CACHES, Chosen, choose, swept
-from campaigns.evaluator.ceilings.result import CeilingsError, Result, Sample
+from campaigns.evaluator.ceilings.result import BURST, SUSTAINED, CeilingsError, Result, Sample
 from campaigns.evaluator.host import first_line
 
 MIB = 2**20
@@ -21,6 +23,16 @@ MEMORY_SHARE = 4
 MATMUL_SIZE = 8192
 REPEATS = 20
 WINDOW_MS = 10.0
+# A card that multiplies matrices is throttled to its power limit within a tenth of a second. The
+# judge times bursts of WINDOW_MS with the card nearly idle between them, so that is one kind of
+# product; the other follows SETTLE_MS of work without a pause.
+REST_S = 0.05
+SETTLE_MS = 1500.0
+SUSTAINED_MS = 50.0
+LOADS = {
+    BURST: f"bursts of {WINDOW_MS:g} ms after {REST_S * 1000:g} ms of rest",
+    SUSTAINED: f"after {SETTLE_MS / 1000:g} s without a pause",
+}
 FMA_BLOCK = 1024
 FMA_UNROLL = 32
 FMA_STEPS = 512
@@ -34,7 +46,7 @@ FMA_PROGRAMS_PER_SM = 16
 
 
 def measure_gpu(index: int, where: Mapping[str, str]) -> Result:
-    """Measure `cuda:<index>`; takes about 25 s. `where` is what the result says of the run itself.
+    """Measure `cuda:<index>`; takes about 50 s. `where` is what the result says of the run itself.
 
     Raises CeilingsError when torch sees no such device.
     """
@@ -101,12 +113,12 @@ def _result(
 
 
 class Clocks:
-    """Multiprocessor clocks and power, sampled while the device works."""
+    """Multiprocessor clocks, power, and what holds clocks down, sampled while the device works."""
 
     def __init__(self, torch: Any, index: int) -> None:
         self._torch = torch
         self._index = index
-        self._seen: dict[str, list[tuple[int, float]]] = {}
+        self._seen: dict[str, list[tuple[int, float, tuple[str, ...]]]] = {}
         self.missing = ""
 
     def sample(self, label: str) -> None:
@@ -114,19 +126,32 @@ class Clocks:
         try:
             mhz = int(self._torch.cuda.clock_rate(self._index))
             watts = self._torch.cuda.power_draw(self._index) / 1000
+            # Late: it needs the driver's management library.
+            from campaigns.evaluator.service.host_watch import throttled
+
+            held = throttled(self._torch.device("cuda", self._index))
         except (RuntimeError, ImportError) as error:
             self.missing = f"not reported: {error!s:.80}"
             return
-        self._seen.setdefault(label, []).append((mhz, watts))
+        self._seen.setdefault(label, []).append((mhz, watts, held))
 
     def summary(self) -> dict[str, str]:
-        """Per label the range of clocks and the highest power."""
-        rows = {}
-        for label, seen in self._seen.items():
-            mhz = [clock for clock, _ in seen]
-            watts = max(power for _, power in seen)
-            rows[f"clock, {label}"] = f"{min(mhz)} to {max(mhz)} MHz, at most {watts:.0f} W"
+        """What was seen of each label."""
+        rows = {f"clock, {label}": self.words(label) for label in self._seen}
         return rows or {"clocks": self.missing or "not sampled"}
+
+    def words(self, label: str) -> str:
+        """The range of clocks, the highest power, and each reason for a low clock with its count.
+
+        Such as "1410 to 1980 MHz, at most 675 W, power cap in 12 of 20"; "" for what was not seen.
+        """
+        if label not in self._seen:
+            return ""
+        clocks, powers, held = zip(*self._seen[label], strict=True)
+        reasons = Counter(reason for reasons in held for reason in reasons)
+        parts = [f"{min(clocks)} to {max(clocks)} MHz", f"at most {max(powers):.0f} W"]
+        parts += [f"{reason} in {n} of {len(held)}" for reason, n in reasons.items()]
+        return ", ".join(parts)
 
 
 def _torch(index: int) -> Any:
@@ -230,15 +255,17 @@ def _matmuls(torch: Any, properties: Any, clocks: Clocks) -> tuple[list[Sample],
             continue
         torch.set_float32_matmul_precision("high" if dtype == "tfloat32" else "highest")
         size = MATMUL_SIZE // parts
-        label = f"matmul {dtype}"
-        sampled = partial(clocks.sample, label)
         try:
-            rates = _rates(torch, prepare(torch, size), 2.0 * size**3, sampled)
+            product = prepare(torch, size)
+            for load, how in LOADS.items():
+                label = f"matmul {dtype} {load}"
+                sampled = partial(clocks.sample, label)
+                rates = _rates(torch, product, 2.0 * size**3, sampled, load)
+                method = ", ".join(filter(None, (f"torch {size}³", how, clocks.words(label))))
+                samples.append(Sample("matmul_throughput", dtype, method, 0, 0, rates, load))
         except RuntimeError as error:
             said = str(error).partition("\n")[0]
-            refused.append(f"{label}: not measured: {said:.120}")
-            continue
-        samples.append(Sample("matmul_throughput", dtype, f"torch {size}³", 0, 0, rates))
+            refused.append(f"matmul {dtype}: not measured: {said:.120}")
     torch.set_float32_matmul_precision(before)
     return samples, refused
 
@@ -283,12 +310,26 @@ PRODUCTS: Mapping[str, tuple[tuple[int, int], Callable[[Any, int], Callable[[], 
 
 
 def _rates(
-    torch: Any, call: Callable[[], Any], amount: float, while_busy: Callable[[], None]
+    torch: Any,
+    call: Callable[[], Any],
+    amount: float,
+    while_busy: Callable[[], None],
+    load: str = "",
 ) -> tuple[float, ...]:
-    """`amount` per second over windows of about WINDOW_MS, REPEATS of them."""
+    """`amount` per second over windows of about WINDOW_MS, REPEATS of them.
+
+    load: BURST rests before each, SUSTAINED works for SETTLE_MS first and takes longer windows.
+    """
+    window_ms = SUSTAINED_MS if load == SUSTAINED else WINDOW_MS
     _elapsed_ms(torch, call, 2, None)
-    calls = max(1, int(WINDOW_MS / _elapsed_ms(torch, call, 2, None) * 2))
-    times_ms = [_elapsed_ms(torch, call, calls, while_busy) for _ in range(REPEATS)]
+    calls = max(1, int(window_ms / _elapsed_ms(torch, call, 2, None) * 2))
+    left_ms = SETTLE_MS if load == SUSTAINED else 0.0
+    while left_ms > 0:
+        left_ms -= _elapsed_ms(torch, call, calls, None)
+    times_ms = []
+    for _ in range(REPEATS):
+        time.sleep(REST_S if load == BURST else 0.0)
+        times_ms.append(_elapsed_ms(torch, call, calls, while_busy))
     return tuple(amount * calls / (time_ms / 1000) for time_ms in times_ms)
 
 

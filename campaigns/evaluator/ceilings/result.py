@@ -15,6 +15,7 @@ UNITS = {
     "fma_throughput": "op/s",
     "matmul_throughput": "op/s",
 }
+BURST, SUSTAINED = "burst", "sustained"
 
 
 class CeilingsError(Exception):
@@ -27,7 +28,8 @@ class Sample:
 
     rates: per second, in the metric's unit: bytes read plus bytes written for a copy, two
     operations per multiply-add. array_bytes: size of one array, 0 where there is none.
-    threads: 0 on a GPU. dtype: empty for copies.
+    threads: 0 on a GPU. dtype: empty for copies. load: "burst", "sustained", or empty where the
+    two were not told apart.
     """
 
     metric: str
@@ -36,6 +38,7 @@ class Sample:
     threads: int
     array_bytes: int
     rates: tuple[float, ...]
+    load: str = ""
 
     def __post_init__(self) -> None:
         if self.metric not in UNITS:
@@ -68,6 +71,7 @@ class MeasuredCeiling:
     basis: str
     cache: str = ""
     array_bytes: int = 0
+    load: str = ""
 
     @property
     def unit(self) -> str:
@@ -77,7 +81,12 @@ class MeasuredCeiling:
     def qualifiers(self) -> dict[str, str]:
         """What the value answers besides its metric, as a spec line writes it."""
         size = str(self.array_bytes) if self.array_bytes else ""
-        every = {"array_bytes": size, "cache": self.cache, "dtype": self.dtype}
+        every = {
+            "array_bytes": size,
+            "cache": self.cache,
+            "dtype": self.dtype,
+            "load": self.load,
+        }
         return {key: value for key, value in every.items() if value}
 
 
@@ -102,10 +111,11 @@ class Result:
 
 
 def highest(
-    samples: Iterable[Sample], metric: str, dtype: str = "", *, cache: str = ""
+    samples: Iterable[Sample], metric: str, dtype: str = "", load: str = "", *, cache: str = ""
 ) -> MeasuredCeiling | None:
-    """The ceiling of one metric and dtype over its samples; None where there are none."""
-    found = [s for s in samples if s.metric == metric and s.dtype == dtype]
+    """The ceiling of one metric, dtype and load over its samples; None where there are none."""
+    asked = (metric, dtype, load)
+    found = [s for s in samples if (s.metric, s.dtype, s.load) == asked]
     if not found:
         return None
     return ceiling_of(max(found, key=lambda sample: sample.best), cache=cache)
@@ -123,7 +133,7 @@ def ceiling_of(sample: Sample, *, cache: str = "", array_bytes: int = 0) -> Meas
         parts.append(f"arrays of {sample.array_bytes / 2**20:g} MiB")
     basis = f"{', '.join(parts)}, best of {len(sample.rates)}"
     facts = (sample.metric, sample.dtype, sample.best, sample.median, basis)
-    return MeasuredCeiling(*facts, cache, array_bytes)
+    return MeasuredCeiling(*facts, cache, array_bytes, sample.load)
 
 
 def dump(result: Result) -> str:

@@ -148,6 +148,15 @@ def _readings(card: Any, ours: Set[int]) -> Iterator[tuple[str, Any]]:
     yield "others", lambda: _neighbours(card, ours)
 
 
+def throttled(device: torch.device) -> tuple[str, ...]:
+    """Why the card's clock is held down now; empty where nothing holds it or nobody says so."""
+    card = _card(device)
+    if card is not None:
+        with contextlib.suppress(pynvml.NVMLError):
+            return throttle_words(pynvml.nvmlDeviceGetCurrentClocksThrottleReasons(card))
+    return ()
+
+
 def throttle_words(bits: int) -> tuple[str, ...]:
     """The driver's bit field in words; what is harmless is left out."""
     return tuple(words for bit, words in REASONS.items() if bits & bit)

@@ -18,7 +18,7 @@ from campaigns.management.one_file import FILE, OneFileCommand
 from campaigns.records.cases import case_rows
 from campaigns.records.findings import stored_findings
 from campaigns.rules.verdict.decision import Decision, Reason
-from campaigns.rules.verdict.finding_kinds import Examined, FindingKind, Stance
+from campaigns.rules.verdict.finding_kinds import LENIENT, Examined
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.verdict.report_words import code_words, function_words, notes_of
@@ -70,12 +70,7 @@ class Command(OneFileCommand):
                 report = replace(report, sanitized=sanitize(job, service))
             if options["machine_code"]:
                 report = replace(report, machine_code=read_code(job, service))
-        # No campaign, so no policy that could refuse: what is found is flagged, and that is all.
-        examined = Examined(
-            job.candidate.name,
-            findings_of(job.candidate),
-            dict.fromkeys(FindingKind, Stance.FLAGGED),
-        )
+        examined = Examined(job.candidate.name, findings_of(job.candidate), LENIENT)
         floors, lesser = self._floors(report, job, spec, device)
         standard = Standard(
             job.incumbent is not None,
@@ -161,8 +156,8 @@ def _text(report: Report, decision: Decision, examined: Examined) -> str:
         if row["cpu_us"]:
             line += f", {duration(row['cpu_us'])} of CPU time on {row['cores']:.1f} cores"
         lines.append(line)
-    if MEMORY in report.environment:
-        lines.append(f"  memory planned: {report.environment[MEMORY]}")
+    planned = (words for name, words in report.environment.items() if name == MEMORY)
+    lines += [f"  memory planned: {words}" for words in planned]
     lines += [f"  note: {note}" for note in notes_of(report)]
     lines += [f"  sanitizer: {found_words((one,))}" for one in report.sanitized]
     lines += [

@@ -91,7 +91,7 @@ class Placement:
         if self.bound is Bound.MEMORY:
             need, ceiling = amount(self.work.bytes, "B"), self.bandwidth.display
         else:
-            need, ceiling = amount(self.work.flops, "op"), self.compute.display
+            need, ceiling = amount(self.work.flops, "op"), self.compute.told
         done = f"{need} ÷ {ceiling} = {duration(self.floor_us)}"
         return f"{done}; ÷ {share(self.fraction)} = {duration(self.target_us)}"
 
@@ -189,7 +189,7 @@ def limit_floor(need: float, ceilings: Sequence[Cited], unit: str, slack: float)
     other = 0.0 if peak.evidence == documented else MEASURED_SLACK
     allowed = slack if peak.evidence == EvidenceClass.MEASURED else other
     floor_us = need / (_rate(peak, unit) * (1 + allowed)) * _MICROSECONDS
-    limit = peak.display
+    limit = peak.told
     if allowed:
         limit = f"({limit} + {share(allowed)} slack ({peak.evidence}))"
     arithmetic = f"{amount(need, unit.removesuffix('/s'))} ÷ {limit} = {digits(floor_us)} µs"
@@ -246,6 +246,6 @@ def ridges(
             text, ridge = UNKNOWN, None
             if bandwidth is not None and compute is not None:
                 ridge = compute.value / bandwidth.value
-                text = f"{compute.display} ÷ {bandwidth.display} = {digits(ridge)} op/B"
+                text = f"{compute.told} ÷ {bandwidth.display} = {digits(ridge)} op/B"
             found.append(Ridge(dtype, level, text, ridge, bandwidth, compute))
     return tuple(found)

@@ -69,6 +69,7 @@ class Reason(StrEnum):
     DEVICE_TIME_DISAGREES = "device_time_disagrees", VerdictWord.NEEDS_REVIEW
     NO_DEVICE_TIME = "no_device_time", VerdictWord.NEEDS_REVIEW
     NOT_ITS_OWN_KERNEL = "not_its_own_kernel", VerdictWord.NEEDS_REVIEW
+    KEEPS_ANSWERS = "keeps_answers", VerdictWord.NEEDS_REVIEW
     NOT_TIMED = "not_timed", VerdictWord.NEEDS_REVIEW
     NO_TRANSFER = "no_transfer", VerdictWord.REJECTED
     FITTED = "fitted_to_the_benchmark", VerdictWord.REJECTED

@@ -13,10 +13,14 @@ from typing import Self
 
 
 class Stance(StrEnum):
-    """How a campaign treats a kind of finding."""
+    """How a campaign treats a kind of finding, the mildest first.
+
+    REVIEW: a gain is accepted by a person only.
+    """
 
     ALLOWED = "allowed"
     FLAGGED = "flagged"
+    REVIEW = "review"
     REFUSED = "refused"
 
 
@@ -35,6 +39,10 @@ class FindingKind(StrEnum):
         "The code reads an address or an identity, which can lead it to an earlier answer.",
     )
     CACHE = "cache", "State outlives the call; the next call may return it."
+    ANSWER_TABLE = (
+        "answer_table",
+        "One call stores answers, and later calls find them by what their inputs hold.",
+    )
     STREAM = "stream", "The code uses its own stream, where work can go on after the call returns."
     THREAD = (
         "thread",
@@ -66,7 +74,12 @@ class FindingKind(StrEnum):
         return self.value.replace("_", " ")
 
 
-DEFAULT_POLICY: Mapping[FindingKind, Stance] = dict.fromkeys(FindingKind, Stance.FLAGGED) | {
+# Where there is no campaign whose policy could refuse anything.
+LENIENT: Mapping[FindingKind, Stance] = dict.fromkeys(FindingKind, Stance.FLAGGED) | {
+    FindingKind.ANSWER_TABLE: Stance.REVIEW
+}
+DEFAULT_POLICY: Mapping[FindingKind, Stance] = {
+    **LENIENT,
     FindingKind.PROCESS: Stance.REFUSED,
     FindingKind.PATCHING: Stance.REFUSED,
     FindingKind.LAZY_OUTPUT: Stance.REFUSED,

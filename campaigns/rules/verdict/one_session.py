@@ -25,7 +25,7 @@ from campaigns.rules.verdict.decision import Decision, Gate, GateOutcome, Reason
 from campaigns.rules.verdict.dispatch import divergence, grouped, judge_split
 from campaigns.rules.verdict.gates import Standard, decisive_samples
 from campaigns.rules.verdict.repeats import repeats
-from campaigns.rules.verdict.source_gates import own_kernels, static_findings
+from campaigns.rules.verdict.source_gates import for_review, own_kernels, static_findings
 from campaigns.rules.wording import share
 
 _Sessions = Sequence[Mapping[str, Sequence[Pair]]]
@@ -186,6 +186,9 @@ def judge_comparison(
             first = split
     if not first.reason and standard.level is Level.QUICK:
         first = gates.needs_full_level(standard)
+    asked = for_review(standard.examined, against_words(compared.credited.gain))
+    if asked and first.reason in (None, Reason.NEEDS_SECOND_SESSION):
+        found, first = (*found, asked.gate), asked
     apart = divergence(compared.classes, noise)
     more = f" {apart.words}" if apart else ""
     if first.reason:

@@ -37,10 +37,24 @@ def static_findings(examined: Examined | None) -> GateOutcome:
             f"{first.kind.meaning} This campaign refuses findings of kind {first.kind.words}."
         )
         return stopped(NAME, _listed(refused), limit, Reason.FINDING_REFUSED, sentence)
-    flagged, allowed = examined.of(Stance.FLAGGED), examined.of(Stance.ALLOWED)
-    parts = [f"flagged: {_listed(flagged)}"] if flagged else []
+    asked, allowed = examined.of(Stance.REVIEW), examined.of(Stance.ALLOWED)
+    flagged = examined.of(Stance.FLAGGED)
+    parts = [f"for review: {_listed(asked)}"] if asked else []
+    parts += [f"flagged: {_listed(flagged)}"] if flagged else []
     parts += [f"{len(allowed)} allowed"] if allowed else []
     return GateOutcome(Gate(NAME, True, "; ".join(parts) or "nothing found", limit))
+
+
+def for_review(examined: Examined | None, gain: str) -> GateOutcome | None:
+    """A gain that only a person may accept, with what was found; None where no one is needed."""
+    if examined is None or not (found := examined.of(Stance.REVIEW)):
+        return None
+    sentence = (
+        f"Needs review: {gain}. {examined.file} line {found[0].line}, {found[0].what}. "
+        f"{found[0].kind.meaning} A person decides whether the gain reaches real use."
+    )
+    limit = "a person accepts what state between calls gains"
+    return stopped("kept answers", _listed(found), limit, Reason.KEEPS_ANSWERS, sentence)
 
 
 def _listed(findings: tuple[Finding, ...]) -> str:

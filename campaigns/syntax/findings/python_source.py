@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from campaigns.rules.verdict.finding_kinds import Finding, FindingKind
 from campaigns.syntax.findings.names import PYTHON, PYTHON_METHODS, PYTHON_PREFIXES
+from campaigns.syntax.findings.tables import KEEPS, tables, uses_in_python
 
 JIT = ("jit", "autotune", "heuristics")
 BROAD = ("Exception", "BaseException", "RuntimeError")
@@ -51,7 +52,7 @@ class _Reader:
         self._lines = text.split("\n")
         self._tree = tree
         self._names = _meanings(tree)
-        self._globals = set(_module_names(tree))
+        self._globals = set(_module_names(tree.body))
         # A name that the candidate gives a function or class of its own is not the builtin.
         self._own = {node.name for node in ast.walk(tree) if isinstance(node, DEFINED)}
         self._foreign = {name.split(".")[0] for name in self._names.values()} | {*BUILTINS}
@@ -65,6 +66,9 @@ class _Reader:
             for kind, what in self._look(node, on_host)
         }
         found |= {(getattr(node, "lineno", 1), FindingKind.CACHE, w) for node, w in self._kept()}
+        kept = {name: line.lineno for line in self._tree.body for name in _module_names([line])}
+        answers = tables(uses_in_python(self._tree), kept)
+        found |= {(kept[n], FindingKind.ANSWER_TABLE, f"{n} {KEEPS}") for n in answers}
         quotes = [line.strip()[:QUOTE] for line in self._lines]
         return tuple(
             Finding(kind, line, what, quotes[line - 1]) for line, kind, what in sorted(found)
@@ -282,8 +286,8 @@ def _dotted(node: ast.AST | None) -> list[str]:
     return [node.id, *reversed(parts)] if isinstance(node, ast.Name) else []
 
 
-def _module_names(tree: ast.Module) -> Iterator[str]:
-    for node in tree.body:
+def _module_names(body: Iterable[ast.stmt]) -> Iterator[str]:
+    for node in body:
         targets = node.targets if isinstance(node, ast.Assign) else []
         if isinstance(node, ast.AnnAssign):
             targets = [node.target]

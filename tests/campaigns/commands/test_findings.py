@@ -88,7 +88,7 @@ def test_it_takes_no_own_kernels_where_none_are_traced(tiny: list[str]) -> None:
     ("given", "told"),
     [
         ("caches=refused", "findings: 'caches'; accepted: identity_key, cache, "),
-        ("cache=banned", "findings.cache: 'banned'; accepted: allowed, flagged, refused"),
+        ("cache=banned", "findings.cache: 'banned'; accepted: allowed, flagged, review, refused"),
         ("cache", "findings: 'cache'; accepted: KIND=STANCE, such as cache=refused"),
     ],
 )

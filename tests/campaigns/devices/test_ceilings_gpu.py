@@ -7,20 +7,41 @@ import pytest
 import torch
 
 from campaigns.evaluator.ceilings import gpu
-from campaigns.evaluator.ceilings.result import CeilingsError
+from campaigns.evaluator.ceilings.choice import choose
+from campaigns.evaluator.ceilings.document import to_markdown
+from campaigns.evaluator.ceilings.result import CeilingsError, Sample
 
 MIB = 1 << 20
 WHERE = {"device": "cuda:0", "host": "h", "measured_at": "t", "command": "c"}
 CALL_MS = 2.0
+HOT_AFTER_MS = 70.0
 DTYPES = ("float16", "float32", "float64", "bfloat16", "float8_e4m3fn", "int8")
 
 
 class Card:
-    """Counts the calls between two events; each takes CALL_MS."""
+    """Counts the calls between two events; each takes CALL_MS, and longer where the card is hot."""
 
     def __init__(self):
-        self.calls = 0
+        self.calls, self.at_ms, self.hot_ms = 0, 0.0, 0.0
         self.precisions = []
+        self.slower = 1.0
+
+    @property
+    def is_hot(self):
+        return self.hot_ms > HOT_AFTER_MS
+
+    @property
+    def held(self):
+        return ("power cap",) if self.is_hot and self.slower > 1 else ()
+
+    def call(self):
+        self.calls += 1
+        took_ms = CALL_MS * (self.slower if self.is_hot else 1.0)
+        self.at_ms, self.hot_ms = self.at_ms + took_ms, self.hot_ms + took_ms
+
+    def rest(self, seconds):
+        if seconds:
+            self.hot_ms = 0.0
 
 
 class Event:
@@ -28,18 +49,18 @@ class Event:
         self._card = card
 
     def record(self):
-        self.at = self._card.calls
+        self.at = self._card.at_ms
 
     def synchronize(self):
         return None
 
     def elapsed_time(self, end):
-        return (end.at - self.at) * CALL_MS
+        return end.at - self.at
 
 
 def _counted(card, function):
     def call(*arguments, **options):
-        card.calls += 1
+        card.call()
         return function(*arguments, **options)
 
     return call
@@ -75,8 +96,12 @@ def fake(monkeypatch):
         clock_rate=lambda index: 1980,
         power_draw=lambda index: 650_000,
     )
+    monkeypatch.setattr(gpu.time, "sleep", card.rest)
+    held = "campaigns.evaluator.service.host_watch.throttled"
+    monkeypatch.setattr(held, lambda device: card.held)
     own = SimpleNamespace(
         cuda=cuda,
+        device=torch.device,
         rand=lambda *sizes, device: Array(card),
         randn=_made_here(torch.zeros),
         empty=_made_here(torch.empty),
@@ -176,7 +201,34 @@ def test_it_allows_tf32_for_its_own_rate_only(fake):
 
 def test_it_records_clock_and_power_under_load(fake):
     clocks = gpu.measure_gpu(0, WHERE).clocks
-    assert clocks["clock, matmul float16"] == "1980 to 1980 MHz, at most 650 W"
+    assert clocks["clock, matmul float16 burst"] == "1980 to 1980 MHz, at most 650 W"
+
+
+def test_it_measures_products_in_bursts_and_under_a_lasting_load(fake):
+    """A card that soon reaches its power limit has two values, each of them steady."""
+    fake.slower = 1.25
+    run = gpu.measure_gpu(0, WHERE)
+    found = {s.load: s for s in run.samples if s.dtype == "bfloat16"}
+    assert set(found) == {"burst", "sustained"}
+    ceilings = {c.load: c for c in run.ceilings if c.dtype == "bfloat16"}
+    assert ceilings["burst"].rate == pytest.approx(1.25 * ceilings["sustained"].rate)
+    assert "power cap" not in found["burst"].method
+    assert "power cap in 20 of 20" in found["sustained"].method
+    assert not [note for note in run.notes if "matmul" in note]
+    lines = to_markdown(run, "- platform: h200-sxm").splitlines()
+    stored = [line for line in lines if line.startswith("- matmul") and "bfloat16" in line]
+    assert [line.split(" | ")[2] for line in stored] == ["load=burst", "load=sustained"]
+    assert "650 W, power cap in 20 of 20, best of 20" in stored[1]
+
+
+def test_it_judges_the_spread_of_each_kind_by_itself():
+    def sample(load, *rates):
+        return Sample("matmul_throughput", "bfloat16", "torch", 0, 0, rates, load)
+
+    calm = [sample("burst", 10e14, 9.9e14, 9.9e14), sample("sustained", 8e14, 7.9e14, 7.9e14)]
+    assert choose(calm, 0)[1] == ()
+    (note,) = choose([*calm[:1], sample("sustained", 8e14, 6e14, 6e14)], 0)[1]
+    assert "matmul_throughput bfloat16 sustained 25%;" in note
 
 
 def test_it_says_when_clocks_cannot_be_read(fake, monkeypatch):

@@ -12,8 +12,10 @@ from campaigns.devices.discover import this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import CaseReport, Outcome, Report
 from campaigns.rules.verdict.decision import Reason
+from campaigns.rules.verdict.finding_kinds import LENIENT, Examined, Stance
 from campaigns.rules.verdict.gates import Standard, decisive_samples
 from campaigns.rules.verdict.repeats import repeats
+from campaigns.syntax.findings.find import findings_of
 from tests.evaluator.tricks.candidate_file import every
 
 # One that passes may seem this much faster than the honest kernel beside it, by noise; on a busy
@@ -69,6 +71,10 @@ def not_believed(
     """Fails where it is accepted, or seems faster in every session, or ends otherwise than said."""
     for _ in range(SESSIONS):
         report = evaluate(service, trick, scratch, device)
+        if report.outcome is Outcome.PASSED and "needs_review" in trick.outcomes:
+            found = Examined(trick.path.name, findings_of(trick.source), LENIENT)
+            assert found.of(Stance.REVIEW)
+            return
         if report.outcome is not Outcome.PASSED or "no_gain" not in trick.outcomes:
             held_to(trick, report)
             return

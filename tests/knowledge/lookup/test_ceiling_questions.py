@@ -80,6 +80,16 @@ def test_it_takes_a_measured_rate_for_both_where_the_peak_is_one(platform):
     assert shown(found) == ["800 TFLOPS", "989.4 TFLOPS"]
 
 
+def test_it_takes_the_burst_of_a_product_and_never_what_it_sustains(platform):
+    card, line = platform("h100-sxm5-80gb"), "matmul_throughput: {} TFLOPS | dtype=bfloat16"
+    measure("h100-sxm5-80gb", f"{line.format(690)} | load=sustained")
+    assert shown(compute_ceilings(card, "bfloat16")) == ["989.4 TFLOPS"]
+    measure("h100-sxm5-80gb", line.format(700))
+    assert compute_ceilings(card, "bfloat16")[0].told == "700 TFLOPS"  # of before there were loads
+    measure("h100-sxm5-80gb", f"{line.format(780)} | load=burst")
+    assert compute_ceilings(card, "bfloat16")[0].told == "780 TFLOPS (burst)"
+
+
 @pytest.mark.parametrize("slug", ["gb200", "v100-sxm2"])
 def test_law_1_float64_is_blocked_where_the_rate_of_the_matrix_units_is_unknown(platform, slug):
     assert find(platform(slug), "peak_fp64") is not None

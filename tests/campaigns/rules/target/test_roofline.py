@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from campaigns.rules.target.roofline import (
@@ -55,6 +57,17 @@ def test_it_never_puts_the_roof_above_the_peak(flops):
 def test_it_divides_the_floor_by_the_fraction_for_the_target():
     assert placed(fraction=0.8).target_us == pytest.approx(placed().floor_us / 0.8)
     assert placed().formula == "1.21 MB ÷ 3.35 TB/s = 0.362 µs; ÷ 90 % = 0.402 µs"
+
+
+def test_it_says_that_a_target_and_a_floor_rest_on_bursts():
+    burst = replace(ceiling(800e12, "op/s", EvidenceClass.MEASURED), load="burst")
+    work = Work(flops=1e15, bytes=1e6)
+    under = place(work, BANDWIDTH, burst)
+    assert under is not None
+    assert "÷ 800 Top/s (burst) =" in under.formula
+    floor = physical_floor(work, [], [burst])
+    assert floor is not None
+    assert "(800 Top/s (burst) + 3 % slack (measured))" in floor.arithmetic
 
 
 def test_it_is_compute_bound_at_the_ridge():

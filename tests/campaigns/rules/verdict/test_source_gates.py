@@ -61,6 +61,27 @@ def test_it_accepts_what_is_flagged_and_tells_so():
     assert found.gates[0].found.startswith("flagged: line 3, kept stays in the process")
 
 
+TABLE = Finding(FindingKind.ANSWER_TABLE, 4, "t keeps answers from call to call", "float t[9];")
+
+
+def test_it_asks_a_person_where_a_gain_comes_with_a_table_of_answers():
+    found = decide_session(report(case(FAST, SLOW)), standard(KEPT, TABLE))
+    assert (found.verdict, found.reason) == (VerdictWord.NEEDS_REVIEW, Reason.KEEPS_ANSWERS)
+    assert "v1.cpp line 4, t keeps answers from call to call" in found.sentence
+    assert found.sentence.startswith("Needs review: 2.00× faster")
+    assert found.gates[0].found.startswith("for review: line 4, t keeps answers")
+    assert found.gates[-1].passed is False
+    small = decide_session(report(case(timing([9.85] * 10), SLOW)), standard(TABLE))
+    assert small.reason is Reason.KEEPS_ANSWERS  # also where a second session would be next
+
+
+def test_it_asks_nobody_about_a_table_that_gains_nothing_or_that_the_campaign_takes():
+    slow = decide_session(report(case(SLOW, SLOW)), standard(TABLE))
+    assert slow.reason is Reason.WITHIN_NOISE
+    taken = decide_session(report(case(FAST, SLOW)), standard(TABLE, answer_table="flagged"))
+    assert taken.verdict is VerdictWord.ACCEPTED
+
+
 def test_it_lists_what_is_allowed_quietly():
     found = static_findings(examined(KEPT, FORK, cache="allowed", process="allowed"))
     assert (found.gate.passed, found.gate.found) == (True, "2 allowed")
