@@ -35,6 +35,8 @@ from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from knowledge.experience.lessons.ask import lessons_for
+from knowledge.models.project import eyes_of_campaign
+from knowledge.models.sight import seeing
 
 # Lines of the source that a hypothesis may cite.
 MOST_LINES, LINE_CHARACTERS = 5, 100
@@ -61,7 +63,8 @@ def profile(campaign: Campaign) -> Next:
             words += read_facts(made.facts).sentences()[0]
             record(campaign, "profiled", words, evidence=made.pk)
             if not campaign.is_sample:
-                tell_learned(campaign)
+                with seeing(eyes_of_campaign(campaign.pk)):
+                    tell_learned(campaign)
     return AGAIN
 
 
