@@ -127,11 +127,13 @@ def test_only_its_owner_and_leads_decide_and_only_for_projects_of_theirs(campaig
 
 def test_a_problem_of_a_project_has_its_campaigns_there(campaign, project):
     put_into(project, WorkKind.PROBLEM, campaign.problem_id, None)
-    assert set_project(campaign, "", None) is False
     other = new_project("Boreas", [], None)
-    with pytest.raises(CurationError, match="accepted: Zephyr"):
-        set_project(campaign, other.name, None)
-    made = create_campaign(Wish(PROBLEM, PLATFORM, "cuda"))
+    for wrong in ("", other.name):
+        with pytest.raises(CurationError, match="accepted: Zephyr"):
+            set_project(campaign, wrong, None)
+        with pytest.raises(CampaignRefused, match=r"project: .*accepted: Zephyr"):
+            create_campaign(Wish(PROBLEM, PLATFORM, "cuda", project=wrong))
+    made = create_campaign(Wish(PROBLEM, PLATFORM, "cuda", project=NAME))
     assert ProjectWork.objects.get(kind="campaign", key=made.pk).project == project
     with seeing(eyes_of_project(other)):
         assert not Problem.objects.exists()
