@@ -44,10 +44,11 @@ from knowledge.models.sight import seeing
 
 def materialise(problem: Problem, parent: Path) -> Path:
     """Write the problem's files into `parent/<slug>` and return that folder. Raises OSError."""
-    return _write(problem.files, parent / problem.slug)
+    return write_files(problem.files, parent / problem.slug)
 
 
-def _write(files: Mapping[str, str], folder: Path) -> Path:
+def write_files(files: Mapping[str, str], folder: Path) -> Path:
+    """Write a problem's files into this folder, and return it. Raises OSError."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -123,7 +124,7 @@ def written_files(files: Mapping[str, str], place: Path) -> Path:
         inside = PurePosixPath(name)
         if inside.is_absolute() or ".." in inside.parts:
             raise ProblemError(f"{name}: leaves the problem folder")
-    return _write(files, folder)
+    return write_files(files, folder)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from campaigns.problems.import_.collection import SOLUTION, names_beside, read_c
 from campaigns.problems.import_.draft import DraftError, Given, ProblemDraft, Role
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.shipped import shipped_folders
-from campaigns.steps.problems import keep_problem, known_problems, problem_here
+from campaigns.steps.problems import keep_problem, known_problems, problem_here, write_files
 from campaigns.steps.propose_problem import propose_problem
 
 T = TypeVar("T")
@@ -184,9 +184,7 @@ class Command(BaseCommand):
                 taken = f"--folder {folder}: is not empty; accepted: a new folder"
                 self.fail(ExitCode.USAGE, taken)
             try:
-                for name, text in files.items():
-                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                    (folder / name).write_text(text, encoding="utf-8")
+                write_files(files, folder)
             except OSError as error:
                 self.fail(ExitCode.USAGE, f"{error.filename}: {error.strerror}")
             lines += ["", f"written to {folder}"]

@@ -63,8 +63,7 @@ def profile(campaign: Campaign) -> Next:
             words += read_facts(made.facts).sentences()[0]
             record(campaign, "profiled", words, evidence=made.pk)
             if not campaign.is_sample:
-                with seeing(eyes_of_campaign(campaign.pk)):
-                    tell_learned(campaign)
+                tell_learned(campaign)
     return AGAIN
 
 
@@ -155,11 +154,13 @@ def tell_learned(campaign: Campaign) -> None:
     """The lessons, once and before the first attempt; then what is recommended and what is left
     out, for each new incumbent. Nothing where nothing is known. Inside the caller's transaction.
     """
-    if not campaign.events.filter(kind=LESSONS_READ).exists():
-        _tell_lessons(campaign)
-    same = [one for one in spent_for(campaign) if one.is_same]
+    with seeing(eyes_of_campaign(campaign.pk)):
+        if not campaign.events.filter(kind=LESSONS_READ).exists():
+            _tell_lessons(campaign)
+        same = [one for one in spent_for(campaign) if one.is_same]
+        advice = advice_for(campaign)
     told: dict[str, Sequence[Any]] = {
-        "recommended by experience": advice_for(campaign),
+        "recommended by experience": advice,
         "not tried again on this source, since it would be the same experiment": same,
     }
     parts = []

@@ -99,6 +99,12 @@ def test_a_digest_names_one_version_that_is_seen_and_no_other(mia, otto):
         title(str(public), otto)
 
 
+def test_a_repository_which_all_see_finds_no_problem_of_a_project(mia):
+    with pytest.raises(UnknownProblem) as told:
+        public_problem("tiny")
+    assert "tiny" not in str(told.value).partition(";")[2]
+
+
 def test_what_can_be_chosen_is_found_by_what_it_is_called(mia, otto):
     for person, there in ((mia, ["public", "ours"]), (otto, ["public"])):
         with seeing(eyes_of(person)):
