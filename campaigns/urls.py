@@ -68,7 +68,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<int:problem_id>/", problem, name="problem"),
     path("p/new", new_problem, name="new_problem"),
     path("p/import", import_problem, name="import_problem"),
-    path("p/<slug:name>/", problem_by_name, name="problem_by_name"),
+    path("p/<str:name>/", problem_by_name, name="problem_by_name"),
     path("repositories/", include("campaigns.repositories.pages")),
     path("c/", campaigns, name="campaigns"),
     path("c/trails.zip", trails, name="trails"),

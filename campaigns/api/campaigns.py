@@ -22,6 +22,7 @@ from campaigns.api.reading import CAMPAIGNS
 from campaigns.api.serializers import CampaignSerializer, WholeCampaignSerializer
 from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.models import Campaign, IllegalTransition, RestartAnswer
+from campaigns.problems.shipped import UnknownProblem
 from campaigns.rules.stop.intake import Intake
 from campaigns.rules.stop.policy import RestartPolicy, StopPolicy
 from campaigns.rules.stop.proposers import USUAL, parse_budgets
@@ -41,7 +42,7 @@ from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, cre
 from campaigns.steps.lifecycle.restart import answer_restart
 from campaigns.steps.lifecycle.set_project import set_project
 from campaigns.steps.notify import NOTHING, Next, notify
-from campaigns.steps.problems import known_problems
+from campaigns.steps.problems import find_problem
 from knowledge.api.lists import ListView
 from knowledge.api.view import RowView
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
@@ -74,7 +75,7 @@ HOURS = {"accepted": "a number of hours"}
 class NewCampaignSerializer(fields.Serializer):
     """What a campaign is made of; what is left out is as usual."""
 
-    problem = fields.CharField(help_text="a problem's name")
+    problem = fields.CharField(help_text="a problem's name, or name@digest")
     platform = fields.CharField(help_text="a platform's slug")
     backend = fields.CharField()
     rounds = fields.IntegerField(required=False, help_text="at most, the baseline among them")
@@ -227,12 +228,10 @@ class RestartAnswers(Steering):
 def _wish(body: dict[str, Any], user: User | None) -> Wish:
     """Read the body. Raises CurationError naming the field."""
     values = checked(body, NewCampaignSerializer)
-    problems = {problem.name: problem for problem in known_problems()}
-    if values["problem"] not in problems:
-        raise CurationError("problem", f"{values['problem']!r}; accepted: {', '.join(problems)}")
+    project = values.get("project", "")
     try:
         return Wish(
-            problem=problems[values["problem"]].folder,
+            problem=find_problem(values["problem"], user, project).spec.folder,
             platform=values["platform"],
             backend=values["backend"],
             policy=StopPolicy(
@@ -248,13 +247,13 @@ def _wish(body: dict[str, Any], user: User | None) -> Wish:
             baselines=not values.get("no_baselines", False),
             proposers=parse_budgets(values["proposers"]) if "proposers" in values else USUAL,
             title=values.get("title", ""),
-            project=values.get("project", ""),
+            project=project,
             intake=Intake(**{name: values[name] for name in INTAKE if name in values}),
             created_by=user,
         )
     except GoalError as error:
         raise CurationError("target", str(error)) from None
-    except ValueError as error:
+    except (ValueError, UnknownProblem) as error:
         raise _named(error) from None
 
 

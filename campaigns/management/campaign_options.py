@@ -23,7 +23,7 @@ from knowledge.models import Platform
 USUAL_PROPOSERS = told_budgets(read_budgets(BUDGETS))
 KEY = argument("campaign", type=int, help="the campaign's number")
 WISH = (
-    argument("--problem", help="a shipped problem or a problem folder"),
+    argument("--problem", help="a problem's name, name@digest, or a problem folder"),
     argument("--backend", help="cpp, cuda or triton"),
     argument("--platform", help="else the platform of this host's device"),
     argument("--rounds", type=int, help="most rounds, the baseline counted; default: 20"),
@@ -170,7 +170,10 @@ def offered_in(manifest: Path) -> ManifestDefaults:
         raise
     except (OSError, UnicodeDecodeError) as error:
         raise TrailRefused(f"{manifest}: {error}; accepted: a manifest in UTF-8") from None
-    problems = {p.name: (p.op, tuple(c.name for c in p.cases)) for p in known_problems()}
+    problems = {
+        one.name: (one.spec.op, tuple(case.name for case in one.spec.cases))
+        for one in known_problems()
+    }
     platforms = {p.slug: (p.name, *p.aliases) for p in Platform.objects.all()}
     return read_manifest(manifest.name, text, ManifestChoices(problems, platforms))
 

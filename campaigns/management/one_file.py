@@ -19,13 +19,12 @@ from campaigns.devices.launch import Beat, EvaluatorService
 from campaigns.evaluator.contract import Case, Job, Phase, Source, backends
 from campaigns.evaluator.contract.backends import BACKEND_OF
 from campaigns.evaluator.contract.problem import ProblemSpec
-from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.evaluator.contract.programs import OFFLINE_TARGET
 from campaigns.management.base_command import BaseCommand, ExitCode, Exits, argument
 from campaigns.problems.import_.draft import DraftError
 from campaigns.problems.import_.entries import adapted
 from campaigns.steps.lifecycle.create_campaign import protocol_for
-from campaigns.steps.problems import find_problem
+from campaigns.steps.problems import problem_here
 
 
 def whole_above_zero(text: str) -> int:
@@ -43,7 +42,7 @@ DEVICE = argument(
 )
 SOURCE = (
     argument("candidate", type=Path),
-    argument("--problem", required=True, help="a shipped problem or a problem folder"),
+    argument("--problem", required=True, help="a problem's name, name@digest, or a problem folder"),
     argument("--backend", help="cpp, cuda, torch or triton; default: by the file's ending"),
     argument(
         "--case",
@@ -81,7 +80,7 @@ class OneFileCommand(BaseCommand):
 
     def asked(self, options: dict[str, Any]) -> tuple[ProblemSpec, Device, Job]:
         """The problem, the device and the job, or the end of the command."""
-        spec = load_problem(find_problem(options["problem"]))
+        spec = problem_here(options["problem"])
         device = this_device(options["device"])
         return spec, device, self._job(options, spec, device)
 

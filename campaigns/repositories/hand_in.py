@@ -12,7 +12,6 @@ from django.db import transaction
 
 from campaigns.evaluator.contract.backends import BACKEND_OF
 from campaigns.evaluator.contract.problem import ProblemError
-from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.lineage.git import LineageError
 from campaigns.models import EvaluationState, RepositoryState, Submitter
 from campaigns.problems.shipped import UnknownProblem
@@ -23,7 +22,7 @@ from campaigns.repositories.rounds import MAY_RUN
 from campaigns.rules.harness.description import Harness, HarnessError, read_harness
 from campaigns.rules.stop.ladder import MENDABLE, MOST_REPAIRS
 from campaigns.rules.verdict.decision import Reason
-from campaigns.steps.problems import find_problem
+from campaigns.steps.problems import public_problem
 from knowledge.curation.errors import Forbidden
 from knowledge.models import Platform
 
@@ -98,7 +97,7 @@ def _require_files(paths: Collection[str], harness: Harness) -> None:
     if harness.proof is None:
         return
     try:
-        load_problem(find_problem(harness.proof.problem))
+        public_problem(harness.proof.problem)
     except (UnknownProblem, ProblemError) as error:
         raise RepositoryRefused("proof.problem", str(error)) from None
     file = harness.proof.file

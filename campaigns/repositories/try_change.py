@@ -15,7 +15,6 @@ from campaigns.devices.processes import ClaimLost, tempdir
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.contract.backends import BACKEND_OF
 from campaigns.evaluator.contract.problem import ProblemError
-from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.lineage.git import LineageError
 from campaigns.models import EvaluationState, RepositoryState
 from campaigns.models.transitions import claim, move
@@ -42,7 +41,7 @@ from campaigns.rules.verdict.one_session import decide_session
 from campaigns.rules.wording import share
 from campaigns.steps.lifecycle.create_campaign import protocol_for
 from campaigns.steps.measuring.claims import ClaimHeartbeat, begin, renew_connection
-from campaigns.steps.problems import find_problem, floors_here
+from campaigns.steps.problems import floors_here, public_problem
 from campaigns.steps.worker import WorkerContext
 from campaigns.syntax.findings.find import findings_of
 
@@ -222,7 +221,7 @@ def prove_change(asked: Proof, trial: ChangeTrial, context: WorkerContext) -> Pr
     device, path = context.device, PurePosixPath(asked.file)
     candidate, incumbent = (_source(asked, trial, tree) for tree in (trial.after, trial.before))
     try:
-        spec, backend = load_problem(find_problem(asked.problem)), BACKEND_OF[path.suffix]
+        spec, backend = public_problem(asked.problem), BACKEND_OF[path.suffix]
         job = Job(
             job_id="repository-round",
             problem=spec.folder,

@@ -45,6 +45,7 @@ from campaigns.reports.totals import copies_of, limits_of, trend_of
 from campaigns.rules.stop.intake import fixed
 from campaigns.rules.stop.phases import LIMITS
 from campaigns.rules.stop.policy import RestartPolicy
+from campaigns.steps.lifecycle.remove_sample import may_remove
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
 from campaigns.trails.exporters.pull_request import campaign_lines
 from campaigns.views.lookup import ZIP, campaign_at, download, wants_fragment
@@ -186,6 +187,7 @@ def _context(request: HttpRequest, sheet: CampaignSheet, version: Version) -> di
         "rows": sheet.newest_first[:SHOWN_ROUNDS],
         "events": found.events.select_related("round").order_by("-pk")[:SHOWN_EVENTS],
         "verbs": _verbs(found),
+        "may_remove": found.is_sample and may_remove(found, request.user),
         "open_round": sheet.open_round,
         "takes_candidates": takes_candidates(found),
         "takes_later": takes_later(found),

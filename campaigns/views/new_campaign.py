@@ -16,6 +16,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.models import Campaign
+from campaigns.problems.shipped import UnknownProblem
 from campaigns.rules.stop.intake import Intake, IntakeError, fixed
 from campaigns.rules.stop.policy import MOST_HOURS, ROUND_LIMIT, RestartPolicy, StopPolicy
 from campaigns.rules.stop.proposers import USUAL, ProposerKind, told_budgets
@@ -31,7 +32,7 @@ from campaigns.steps.lifecycle.create_campaign import (
     create_campaign,
 )
 from campaigns.steps.notify import notify
-from campaigns.steps.problems import known_problems
+from campaigns.steps.problems import KnownProblem, find_problem, known_problems
 from campaigns.views.controls import warn_of_no_worker
 from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.offer import PlatformOffer, looked_up, platform_offers
@@ -149,17 +150,17 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     problems = {problem.name: problem for problem in known_problems()}
     is_post = request.method == "POST"
     query = request.POST if is_post else request.GET
-    problem = problems.get(query.get("problem", "")) or next(iter(problems.values()), None)
-    if problem is None:
-        return render(request, "campaigns/new.html", {"problems": ()})
+    found = _found(query, request.user, problems)
+    known = found or next(iter(problems.values()))
+    problem = known.spec
     offers = platform_offers(problem)
-    slug = _values(query, problem, offers)["platform"]
+    slug = _values(query, known, offers)["platform"]
     offers = tuple(looked_up(o, problem) if o.platform.slug == slug else o for o in offers)
-    values = _values(query, problem, offers)
+    values = _values(query, known, offers)
     backend = values["backend"]
     open_ = [offer for offer in offers if not offer.missing]
     form = CampaignForm(
-        values,
+        values if found else values | {"problem": query.get("problem", "")},
         problem=problems,
         platform=[offer.platform.slug for offer in open_],
         backend=dict.fromkeys(name for offer in open_ for name in offer.backends),
@@ -191,12 +192,13 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         "fixed": fixed(backend, chosen.platform.arch) if chosen else {},
         "takes_own_kernels": backend in TIMED_ON["gpu"],
         "takes_sanitizers": backend in SANITIZED,
+        "only": known.project,
         "projects": projects_of(request.user),
         "errors": errors,
         # Something is chosen, or wrong, among what is folded away.
         "advanced": bool(findings)
         or any(values[name] != usual or name in errors for name, usual in FOLDED.items()),
-        "command": _command(values),
+        "command": _command(values | {"project": known.project or values["project"]}),
         "others": others_learned(
             op=problem.op, backend=backend, platform=values["platform"], dtype=problem.dtype
         ),
@@ -205,7 +207,18 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     return render(request, page, context, status=422 if is_post else 200)
 
 
-def _values(query: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...]) -> dict[str, str]:
+def _found(query: Any, user: Any, problems: dict[str, KnownProblem]) -> KnownProblem | None:
+    """What is chosen, which may be an older revision; it is then one of the problems."""
+    if (name := query.get("problem", "")) in problems:
+        return problems[name]
+    try:
+        found = find_problem(name, user, query.get("project", ""))
+    except (UnknownProblem, ProblemError):
+        return None
+    return problems.setdefault(found.name, found)
+
+
+def _values(query: Any, known: KnownProblem, offers: tuple[PlatformOffer, ...]) -> dict[str, str]:
     """What is chosen so far; a choice that another one has ruled out falls back to the first.
 
     Without a choice the platform is the one that has a worker, or the only one: of chips that
@@ -220,7 +233,7 @@ def _values(query: Any, problem: ProblemSpec, offers: tuple[PlatformOffer, ...])
     backends = open_[platform].backends if platform in open_ else ()
     backend = query.get("backend", "")
     return {
-        "problem": problem.name,
+        "problem": known.name,
         "platform": platform,
         "backend": backend if backend in backends else next(iter(backends), ""),
         **{name: query.get(name, usual) for name, usual in (SHOWN | FOLDED).items()},

@@ -5,6 +5,7 @@ A campaign keeps the version that it was created with; by its name a problem is 
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -23,10 +24,17 @@ from campaigns.models import Campaign, Case, Problem
 from campaigns.problems.import_.collection import read_collection
 from campaigns.problems.import_.draft import CallNeeded, DraftError, Given, ProblemDraft
 from campaigns.problems.import_.propose import propose
+from campaigns.problems.shipped import UnknownProblem
 from campaigns.records.explained.profiles import doubts_of_formula
 from campaigns.records.problem_rows import read_problem
 from campaigns.reports.diff import highlighted
-from campaigns.steps.problems import keep_problem, known_problems, refuse_shipped
+from campaigns.steps.problems import (
+    find_problem,
+    keep_problem,
+    other_versions,
+    places_of,
+    refuse_shipped,
+)
 from campaigns.steps.propose_problem import (
     CheckedProblem,
     ProposalFails,
@@ -45,27 +53,27 @@ DESCRIPTION, REFERENCE = "problem.toml", "ref.py"
 def problem(request: HttpRequest, problem_id: int) -> HttpResponse:
     """The version that campaigns were created with."""
     found = get_object_or_404(Problem, pk=problem_id)
-    can_start = any(spec.name == found.slug for spec in known_problems())
-    return _page(request, found, found.cases.all(), can_start=can_start)
+    named = ""
+    # One whose files are no problem any more starts nothing.
+    with contextlib.suppress(UnknownProblem, ProblemError):
+        named = find_problem(f"{found.slug}@{found.digest}", request.user).name
+    return _page(request, found, found.cases.all(), named)
 
 
 @require_safe
 def problem_by_name(request: HttpRequest, name: str) -> HttpResponse:
     """A problem as it is now, shipped or brought; no campaign needs to have it."""
-    spec = next((one for one in known_problems() if one.name == name), None)
-    if spec is None:
-        raise Http404(f"problem: {name!r} is not known")
     try:
-        read, cases = read_problem(spec.folder)
-    except ProblemError as error:
+        known = find_problem(name, request.user)
+        read, cases = read_problem(known.spec.folder)
+    except (UnknownProblem, ProblemError) as error:
         raise Http404(str(error)) from error
     stored = Problem.objects.filter(slug=read.slug, digest=read.digest).first()
-    return _page(request, stored or read, cases, can_start=True)
+    return _page(request, stored or read, cases, known.name)
 
 
-def _page(
-    request: HttpRequest, found: Problem, cases: Iterable[Case], *, can_start: bool
-) -> HttpResponse:
+def _page(request: HttpRequest, found: Problem, cases: Iterable[Case], named: str) -> HttpResponse:
+    """named: by what a campaign finds this version; "" where none can begin with it."""
     cases = list(cases)
     if file := record_file(request, f"problem-{found.slug}", lambda: problem_record(found, cases)):
         return file
@@ -101,8 +109,8 @@ def _page(
         "campaigns": campaigns.for_list()[:CAMPAIGNS_SHOWN],
         "used": campaigns.count(),
         "doubts": doubts_of_formula(found),
-        "can_start": can_start,
-        "versions": Problem.objects.filter(slug=found.slug).exclude(pk=found.pk),
+        "named": named,
+        "versions": other_versions(found),
     }
     return render(request, "campaigns/problem.html", context)
 
@@ -231,15 +239,16 @@ def _offer(
             error = wrong
         except ProblemError as wrong:
             found, error = None, _about(wrong, files)
+    places = places_of(found.spec.name, request.user) if found else []
     more = {
         "error": error,
         "label": LABELS.get(error.field, error.field.capitalize()) if error else "",
         "proposal": found,
         "files": files,
-        "is_revision": found and Problem.objects.filter(slug=found.spec.name).exists(),
+        "places": places,
         "checked": _mark(found.files) if found else "",
         "projects": projects_of(request.user),
-        "project": request.POST.get("project", ""),
+        "project": request.POST.get("project", next(iter(places), "")),
     }
     return render(request, page, {**context, **more}, status=422 if error else 200)
 
@@ -253,7 +262,7 @@ def _about(wrong: ProblemError, files: Mapping[str, str]) -> DraftError:
 def _keep(request: HttpRequest, files: Mapping[str, str]) -> HttpResponse:
     problem = keep_problem(files, request.POST.get("project", ""), request.user)
     messages.success(request, f"{problem.title} is kept; a campaign can begin with it.")
-    return redirect("problem_by_name", problem.slug)
+    return redirect(problem)
 
 
 def _mark(files: Mapping[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
@@ -12,6 +13,7 @@ from campaigns.steps.lifecycle.create_campaign import CampaignRefused
 from campaigns.steps.lifecycle.load_sample import SampleRefused, load_sample
 from campaigns.steps.lifecycle.remove_sample import remove_sample
 from campaigns.views.lookup import campaign_at, may_run
+from knowledge.curation.errors import Forbidden
 
 NOT_LOADED = (CampaignRefused, IllegalTransition, SampleRefused)
 
@@ -33,7 +35,9 @@ def remove(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """Delete it for good; any other campaign says that it is kept."""
     campaign = campaign_at(campaign_id)
     try:
-        remove_sample(campaign)
+        remove_sample(campaign, request.user)
+    except Forbidden as error:
+        raise PermissionDenied(str(error)) from None
     except SampleRefused as error:
         messages.error(request, str(error))
         return redirect(campaign)

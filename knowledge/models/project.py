@@ -72,6 +72,11 @@ def project_of(kind: WorkKind, key: int) -> Project | None:
     return found.project if found else None
 
 
+def eyes_of_campaign(key: int) -> Eyes:
+    """What a campaign may learn of: what is nobody's, and what is of its own project."""
+    return eyes_of_project(project_of(WorkKind.CAMPAIGN, key))
+
+
 def eyes_of_project(project: Project | None) -> Eyes:
     """What is nobody's, and what is of this project; None: what everybody sees."""
     others = Project.objects.exclude(pk=project.pk) if project else Project.objects.all()

@@ -14,7 +14,6 @@ from django.db import transaction
 from campaigns.devices.discover import DeviceError, ensure_platform, this_device
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract.problem import ProblemError
-from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.lineage.git import LineageError
 from campaigns.lineage.records import branch_of
 from campaigns.lineage.repository import repository_of
@@ -59,7 +58,7 @@ from campaigns.steps.lifecycle.run_here import run_here
 from campaigns.steps.lifecycle.set_target import PlaceholderRefused, allow_placeholder
 from campaigns.steps.measuring.series import NotInSeries, queue_campaigns
 from campaigns.steps.notify import Next, notify
-from campaigns.steps.problems import find_problem
+from campaigns.steps.problems import problem_here
 from campaigns.steps.rounds.bisect import BisectDevice, BisectQuestion, BisectRefused, bisect
 from campaigns.steps.rounds.close_round import rebuild
 from campaigns.steps.worker import WorkerContext, choose_device, worker_beat
@@ -325,11 +324,9 @@ class Command(ImportVerbs):
             self.fail(ExitCode.USAGE, options.as_typed(error))
         goal = parse_goal(wish["target"]) if wish["target"] is not None else None
         findings = parse_choices(wish["findings"])
-        folder = find_problem(wish["problem"])
-        load_problem(folder)
         return create_campaign(
             Wish(
-                problem=folder,
+                problem=problem_here(wish["problem"], wish["project"]).folder,
                 platform=self._platform(wish["platform"], here=here),
                 backend=wish["backend"],
                 cases=tuple(wish["case"]),

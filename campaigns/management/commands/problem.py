@@ -15,7 +15,7 @@ from campaigns.problems.import_.collection import SOLUTION, names_beside, read_c
 from campaigns.problems.import_.draft import DraftError, Given, ProblemDraft, Role
 from campaigns.problems.import_.propose import propose
 from campaigns.problems.shipped import shipped_folders
-from campaigns.steps.problems import find_problem, keep_problem, known_problems
+from campaigns.steps.problems import keep_problem, known_problems, problem_here, write_files
 from campaigns.steps.propose_problem import propose_problem
 
 T = TypeVar("T")
@@ -103,9 +103,14 @@ class Command(BaseCommand):
     def list_known(self) -> None:
         for folder in shipped_folders():
             load_problem(folder)
-        specs = known_problems()
-        rows = [f"{s.name:12} {s.title:20} {', '.join(sorted(s.files))}" for s in specs]
-        self.emit([_facts(spec) for spec in specs], "\n".join(rows))
+        found = known_problems()
+        rows = [
+            f"{one.name:12} {one.spec.title:20} {', '.join(sorted(one.spec.files))}"
+            f"{one.project and f', project {one.project}'}"
+            for one in found
+        ]
+        facts = [_facts(one.spec) | {"name": one.name, "project": one.project} for one in found]
+        self.emit(facts, "\n".join(rows))
 
     def show(self, *, problem: str) -> None:
         spec, read = self._described(problem, described_problem)
@@ -120,7 +125,7 @@ class Command(BaseCommand):
     def _described(self, problem: str, ask: Callable[[Path, Case], T]) -> tuple[ProblemSpec, T]:
         """The problem, and what its own code says of its smallest case."""
         try:
-            spec = load_problem(find_problem(problem))
+            spec = problem_here(problem)
             return spec, ask(spec.folder, min(spec.cases, key=lambda case: case.size).case)
         except ProblemError as error:
             self.fail(ExitCode.USAGE, f"problem: {error}")
@@ -179,9 +184,7 @@ class Command(BaseCommand):
                 taken = f"--folder {folder}: is not empty; accepted: a new folder"
                 self.fail(ExitCode.USAGE, taken)
             try:
-                for name, text in files.items():
-                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                    (folder / name).write_text(text, encoding="utf-8")
+                write_files(files, folder)
             except OSError as error:
                 self.fail(ExitCode.USAGE, f"{error.filename}: {error.strerror}")
             lines += ["", f"written to {folder}"]

@@ -32,11 +32,11 @@ from campaigns.rules.verdict.finding_kinds import (
     read_policy,
 )
 from campaigns.rules.verdict.sanitizers import BACKENDS as SANITIZED
-from campaigns.steps.lifecycle.set_project import project_for
+from campaigns.steps.lifecycle.set_project import require_fits
 from campaigns.steps.problems import import_problem
 from campaigns.syntax.findings.find import findings_of
 from knowledge.curation.errors import CurationError
-from knowledge.curation.projects import put_into
+from knowledge.curation.projects import named_project, put_into
 from knowledge.models import Platform, WorkKind
 
 # Which backends are timed on which kind of platform; elsewhere `evaluate` can still check them.
@@ -74,7 +74,7 @@ class Wish:
     them. proposer: the name of the built-in search. proposers: who may propose, each with its most
     rounds or None. require_sanitizers: whether a gain is accepted only after a sanitizer has run.
     baselines: whether torch is measured beside the incumbent. project: whose members alone see it;
-    "" for that of the problem, or everybody.
+    "" for everybody. A problem that is new here belongs there, too.
     """
 
     problem: Path
@@ -117,7 +117,12 @@ def create_campaign(wish: Wish) -> Campaign:
     if goal.kind is GoalKind.CEILING:
         policy = replace(policy, target_fraction=goal.fraction)
     with transaction.atomic():
-        problem = import_problem(wish.problem)
+        try:
+            project = named_project(wish.project, wish.created_by)
+            problem = import_problem(wish.problem, project, wish.created_by)
+            require_fits(problem, project)
+        except CurationError as error:
+            raise CampaignRefused(str(error)) from None
         _check_backend(wish.backend, problem, platform)
         findings_policy = _findings_policy(wish, problem)
         title = f"{problem.title}, {wish.backend} on {platform.name}"
@@ -141,10 +146,6 @@ def create_campaign(wish: Wish) -> Campaign:
             created_by=wish.created_by,
         )
         record(campaign, "created", f"{campaign.title}: created as a draft")
-        try:
-            project = project_for(campaign, wish.project, wish.created_by)
-        except CurationError as error:
-            raise CampaignRefused(str(error)) from None
         put_into(project, WorkKind.CAMPAIGN, campaign.pk, wish.created_by)
     return campaign
 

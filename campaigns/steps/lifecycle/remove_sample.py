@@ -5,6 +5,8 @@ The database refuses the same for every campaign that was measured here.
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import router, transaction
 
 from campaigns.models import (
@@ -20,6 +22,8 @@ from campaigns.models import (
     Verdict,
 )
 from campaigns.steps.lifecycle.load_sample import SampleRefused
+from knowledge.curation.errors import Forbidden
+from knowledge.curation.people import is_lead
 
 # Each with the way to its campaign, and before what that way leads through.
 ROWS = (
@@ -36,10 +40,17 @@ ROWS = (
 )
 
 
-def remove_sample(campaign: Campaign) -> None:
-    """Raises SampleRefused for any other campaign."""
+def may_remove(campaign: Campaign, person: Any) -> bool:
+    """Whether the user may remove the sample: who loaded it, and leads; None is a command."""
+    return person is None or campaign.created_by_id == person.pk or is_lead(person)
+
+
+def remove_sample(campaign: Campaign, by: Any = None) -> None:
+    """Raises SampleRefused for any other campaign, and Forbidden."""
     if not campaign.is_sample:
         raise SampleRefused(f"campaign {campaign.pk}: is a record; accepted: the sample")
+    if not may_remove(campaign, by):
+        raise Forbidden("the sample is removed by who loaded it, or by a lead")
     key = campaign.pk
     with transaction.atomic():
         for model, path in ROWS:

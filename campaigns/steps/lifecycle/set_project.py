@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from campaigns.models import Campaign, RoundState
+from campaigns.models import Campaign, Problem, RoundState
 from campaigns.models.event import record
 from campaigns.reports.found import index_rounds
 from knowledge.curation.errors import CurationError, Forbidden
@@ -17,16 +17,12 @@ from knowledge.models import Project, WorkKind, project_of
 from knowledge.models.sight import NO_PROJECT
 
 
-def project_for(campaign: Campaign, name: str, by: Any) -> Project | None:
-    """The project that is meant; that of its problem where it has one and nothing else is said.
-
-    Raises CurationError where it is none of the user's, or the problem belongs to another one.
-    """
-    wanted = named_project(name, by)
-    own = project_of(WorkKind.PROBLEM, campaign.problem_id)
-    if own and wanted and own != wanted:
-        raise CurationError(FIELD, f"its problem belongs to {own}; accepted: {own}")
-    return own or wanted
+def require_fits(problem: Problem, wanted: Project | None) -> None:
+    """Raise CurationError where others may see a campaign in this project than see its problem."""
+    own = project_of(WorkKind.PROBLEM, problem.pk)
+    if own and own != wanted:
+        told = f"its problem {problem} is seen by the members of {own} alone"
+        raise CurationError(FIELD, f"{told}; accepted: {own}, or a problem that everybody sees")
 
 
 def may_set_project(campaign: Campaign, person: Any) -> bool:
@@ -47,7 +43,8 @@ def set_project(campaign: Campaign, name: str, by: Any) -> bool:
     """
     if not may_set_project(campaign, by):
         raise Forbidden("who sees a campaign is decided by its owner or a lead")
-    project = project_for(campaign, name, by)
+    project = named_project(name, by)
+    require_fits(campaign.problem, project)
     with transaction.atomic():
         if not put_into(project, WorkKind.CAMPAIGN, campaign.pk, by):
             return False

@@ -25,6 +25,8 @@ from campaigns.rules.wording import duration
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from knowledge.experience.catalogue.names import Place
 from knowledge.experience.catalogue.store import stored_catalogue
+from knowledge.models.project import eyes_of_campaign
+from knowledge.models.sight import seeing
 
 NOT_READ = "it was measured before machine code was read, so nothing is known of it"
 
@@ -68,15 +70,11 @@ def climb(campaign: Campaign) -> Climb:
 def _comparison(campaign: Campaign) -> str:
     """The incumbent and the fastest kernel of other campaigns on the same cases."""
     own = _time_us(campaign.incumbent)
-    others = (
-        Campaign.objects.at_work()
-        .filter(
-            problem__slug=campaign.problem.slug, platform=campaign.platform_id, cases=campaign.cases
-        )
-        .exclude(pk=campaign.pk)
-    )
-    rows = others.exclude(incumbent=None).select_related("incumbent__round__verdict")
-    times = [(time, other.pk) for other in rows if (time := _time_us(other.incumbent)) is not None]
+    same = {name: getattr(campaign, name) for name in ("problem", "platform", "cases")}
+    with seeing(eyes_of_campaign(campaign.pk)):
+        others = Campaign.objects.at_work().filter(**same).exclude(pk=campaign.pk)
+        rows = others.exclude(incumbent=None).select_related("incumbent__round__verdict")
+        times = [(time, one.pk) for one in rows if (time := _time_us(one.incumbent)) is not None]
     if own is None or not times:
         return "no other campaign has measured these cases here, so there is nothing to compare"
     best, key = min(times)
@@ -113,7 +111,8 @@ def review(campaign: Campaign) -> Next:
     tried = [idea.strategy for v in streak if (idea := tried_in(v.round))]
     recent = {category_of(name, strategies) for name in tried}
     place = Place(platform.slug, platform.target, platform.vendor)
-    ways = untried(situation_of(campaign), strategies, place)
+    with seeing(eyes_of_campaign(campaign.pk)):
+        ways = untried(situation_of(campaign), strategies, place)
     found = directions(ways, {one.value for one in recent if one})
     with transaction.atomic():
         if not move(campaign, CampaignState.PROFILE):

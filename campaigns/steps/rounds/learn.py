@@ -42,6 +42,8 @@ from knowledge.models import (
     LessonState,
     Strategy,
 )
+from knowledge.models.project import eyes_of_campaign
+from knowledge.models.sight import seeing
 
 log = logging.getLogger(__name__)
 
@@ -198,8 +200,9 @@ def offer_tip(round_: Round, entry: Experience) -> Lesson | None:
     lost = entry.label == AttemptLabel.REGRESSION and entry.borne == Borne.REFUTED
     if not (lost or entry.label == AttemptLabel.SUCCESS) or entry.standing != EntryStanding.COUNTS:
         return None
-    known = Lesson.objects.filter(strategy=entry.track.strategy, avoid=lost)
-    same = [lesson for lesson in known if covers(lesson, entry.track)]
+    with seeing(eyes_of_campaign(round_.campaign_id)):
+        known = Lesson.objects.filter(strategy=entry.track.strategy, avoid=lost)
+        same = [lesson for lesson in known if covers(lesson, entry.track)]
     for lesson in same:
         if lesson.state == LessonState.PROPOSED:
             rest_on(lesson, [entry], None)

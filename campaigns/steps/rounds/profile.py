@@ -35,6 +35,8 @@ from campaigns.rules.target.ceilings import CaseTarget
 from campaigns.rules.verdict.gates import decisive_samples
 from campaigns.steps.notify import AGAIN, NOTHING, Next
 from knowledge.experience.lessons.ask import lessons_for
+from knowledge.models.project import eyes_of_campaign
+from knowledge.models.sight import seeing
 
 # Lines of the source that a hypothesis may cite.
 MOST_LINES, LINE_CHARACTERS = 5, 100
@@ -152,11 +154,13 @@ def tell_learned(campaign: Campaign) -> None:
     """The lessons, once and before the first attempt; then what is recommended and what is left
     out, for each new incumbent. Nothing where nothing is known. Inside the caller's transaction.
     """
-    if not campaign.events.filter(kind=LESSONS_READ).exists():
-        _tell_lessons(campaign)
-    same = [one for one in spent_for(campaign) if one.is_same]
+    with seeing(eyes_of_campaign(campaign.pk)):
+        if not campaign.events.filter(kind=LESSONS_READ).exists():
+            _tell_lessons(campaign)
+        same = [one for one in spent_for(campaign) if one.is_same]
+        advice = advice_for(campaign)
     told: dict[str, Sequence[Any]] = {
-        "recommended by experience": advice_for(campaign),
+        "recommended by experience": advice,
         "not tried again on this source, since it would be the same experiment": same,
     }
     parts = []

@@ -15,8 +15,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import Q
-
 from campaigns.models import Campaign, Candidate, Event, Round, RoundKind, RoundState, Sweep
 from campaigns.models.event import record
 from campaigns.proposers.base import (
@@ -45,8 +43,7 @@ from campaigns.rules.verdict.predicate import DispatchProblem, Inseparable, Pred
 from campaigns.spaces.matmul_model import library_grid
 from campaigns.steps.rounds.profile import LESSONS_READ
 from campaigns.steps.rounds.screen import fastest
-from knowledge.models import WorkKind, project_of
-from knowledge.models.project import eyes_of_project
+from knowledge.models.project import eyes_of_campaign
 from knowledge.models.sight import seeing
 
 
@@ -60,7 +57,7 @@ def propose(campaign: Campaign) -> Draft | None:
     """
     if not open_proposers(campaign).get(ProposerKind.SEARCH):
         return None
-    with seeing(eyes_of_project(project_of(WorkKind.CAMPAIGN, campaign.pk))):
+    with seeing(eyes_of_campaign(campaign.pk)):
         return _proposed(campaign)
 
 
@@ -94,10 +91,8 @@ def _opened(campaign: Campaign, draft: Draft) -> SweepPlan | None:
     if plan is None:
         return None
     space = campaign_space(campaign, draft.candidates[0].source)
-    problem = campaign.problem
-    same_kernel = Q(problem__slug=problem.slug) | (Q(problem__op=problem.op) & ~Q(problem__op=""))
     campaigns = Campaign.objects.filter(
-        same_kernel, backend=campaign.backend, platform=campaign.platform
+        problem__op=campaign.problem.op, backend=campaign.backend, platform=campaign.platform
     )
     done = Sweep.objects.filter(
         round__campaign__in=campaigns, round__state__in=(RoundState.JUDGED, RoundState.CLOSED)

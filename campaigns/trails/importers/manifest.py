@@ -92,7 +92,9 @@ def read_manifest(path: str, text: str, known: ManifestChoices) -> ManifestDefau
 def _only(asked: str, option: str, known: ManifestChoices) -> tuple[str | None, str]:
     """What alone fits exactly, or why nothing is taken."""
     tables: dict[str, dict[str, tuple[str, ...]]] = {
-        "problem": {slug: (slug, op) for slug, (op, _) in known.problems.items()},
+        "problem": {
+            name: (name, name.partition("@")[0], op) for name, (op, _) in known.problems.items()
+        },
         "backend": {backend: (backend,) for backend in LANGUAGES},
         "platform": {
             slug: (slug, *(name.lower() for name in names))

@@ -64,8 +64,8 @@ def strategy_row(row: Strategy) -> Entry:
 def take_catalogue(origin: str) -> list[CatalogueFault]:
     """Bring the rows to what the newest texts say; the faults in documents of this origin.
 
-    Of one id the shipped wiki's row counts, then that of the first other document. Rows that no
-    text has any more are withdrawn, and stay for the experience that refers to them.
+    Of one id the shipped wiki's row counts, then that of the document that was brought first. Rows
+    that no text has any more are withdrawn, and stay for the experience that refers to them.
     """
     origins, texts = _newest_texts()
     found = read_catalogue(texts)
@@ -106,7 +106,8 @@ def read_with_shipped(texts: dict[str, str], origin: str) -> ReadCatalogue:
 
 
 def _newest_texts() -> tuple[dict[str, str], dict[str, str]]:
-    """Path → origin and path → text of what may hold a table, the shipped documents first."""
+    """Path → origin and path → text of what may hold a table: shipped documents first, then
+    in the order in which they were brought."""
     newest = Revision.objects.filter(document=OuterRef("document")).order_by("-number")
     marked = Q()
     for mark in MARKS:
@@ -115,9 +116,10 @@ def _newest_texts() -> tuple[dict[str, str], dict[str, str]]:
         Revision.objects.filter(marked, document__withdrawn_at=None)
         .annotate(newest=Subquery(newest.values("number")[:1]))
         .filter(number=F("newest"))
+        .order_by("document_id")
         .values_list("document__path", "document__origin", "text")
     )
-    listed = sorted(rows, key=lambda row: (row[1] != SHIPPED_ORIGIN, row[0]))
+    listed = sorted(rows, key=lambda row: row[1] != SHIPPED_ORIGIN)
     return {path: own for path, own, _ in listed}, {path: text for path, _, text in listed}
 
 

@@ -45,7 +45,7 @@ def test_it_shows_a_definition_and_keeps_it_at_a_second_word(page, db):
     given = definition()
     sent = {"file_name": list(given), "file_text": list(given.values()), "kept": "1"}
     answer = page.post("/p/import", sent)
-    assert answer.headers["Location"] == "/p/mse_loss/"
+    assert answer.headers["Location"] == Problem.objects.get().get_absolute_url()
     assert Problem.objects.get().slug == "mse_loss"
 
 

@@ -29,7 +29,7 @@ def test_it_shows_what_it_would_keep_and_keeps_nothing(page, db):
 
 def test_what_is_kept_can_be_chosen_for_a_campaign(page, db):
     answer = page.post("/p/new", {**GIVEN, "kept": "1"})
-    assert answer.headers["Location"] == "/p/relu/"
+    assert answer.headers["Location"] == Problem.objects.get().get_absolute_url()
     assert "New campaign" in page.get("/p/relu/").content.decode()
     assert 'value="relu" selected' in page.get("/c/new", {"problem": "relu"}).content.decode()
     again = page.post("/p/new", {**GIVEN, "kept": "1", "title": "Better words"})

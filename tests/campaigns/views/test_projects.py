@@ -91,7 +91,7 @@ def places(cast, sample, running, keys):
             continue
         used = [k for k in hidden if f"{k.rpartition('/')[2]}>" in route]
         named = any("/" not in k or f"/{k.rpartition('/')[0]}/" in f"/{route}" for k in used)
-        found[filled("", route, keys | hidden)] = named and "<slug:name>" not in route
+        found[filled("", route, keys | hidden)] = named and ":name>" not in route
     query = ("palette", "search/", "api/v1/search", "c/", "x/search/", "api/v1/events/")
     return found | {f"/{place}?q=sweep": False for place in query}
 

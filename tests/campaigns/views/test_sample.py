@@ -6,7 +6,7 @@ import re
 
 import pytest
 from django.apps import apps
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
@@ -187,16 +187,26 @@ def test_the_command_finds_and_removes_it(sample, capsys):
         call_command("campaign", "sample", "--remove")
 
 
-def test_a_click_leads_to_it_and_a_click_removes_it(page, viewer, sample):
+def test_a_click_leads_to_it_and_who_loaded_it_or_a_lead_removes_it(page, viewer, sample):
     address = sample.get_absolute_url()
     assert viewer.post("/c/sample").status_code == 403
-    assert viewer.post(f"{address}remove").status_code == 403
-    assert b"do-remove" not in viewer.get(address).content
     assert b"Load the sample campaign" in page.get("/").content
     assert page.post("/c/sample").headers["Location"] == address
-    assert b"do-remove" in page.get(address).content
-    assert page.post(f"{address}remove").headers["Location"] == "/"
-    assert page.get(address).status_code == 404
+    for other in (viewer, page):
+        assert other.post(f"{address}remove").status_code == 403
+        assert b"do-remove" not in other.get(address).content
+    lead, owner = Client(), Client()
+    for client, user, role in (
+        (lead, User.objects.create(username="lea"), "lead"),
+        (owner, sample.created_by, "engineer"),
+    ):
+        user.groups.add(Group.objects.get(name=role))
+        client.force_login(user)
+        assert b"do-remove" in client.get(address).content
+        with transaction.atomic():
+            assert client.post(f"{address}remove").headers["Location"] == "/"
+            assert page.get(address).status_code == 404
+            transaction.set_rollback(True)
 
 
 def test_it_is_marked_wherever_it_is_shown(page, sample):

@@ -9,6 +9,8 @@ from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.steps.lifecycle.set_project import set_project
 from campaigns.steps.mail import write_mail
+from campaigns.steps.rounds.ladder import _comparison
+from campaigns.steps.rounds.profile import LESSONS_READ, tell_learned
 from campaigns.steps.webhooks import ring_for_deliveries
 from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.curation.projects import eyes_of, new_project, put_into, set_members
@@ -16,6 +18,7 @@ from knowledge.experience.attempts.merging import merge
 from knowledge.models import (
     Experience,
     Lesson,
+    LessonState,
     MailAddress,
     NoticeKind,
     Notification,
@@ -88,6 +91,25 @@ def test_others_propose_without_it_and_its_own_project_with_it(campaign, project
             assert bool(advice_for(asking) or spent_for(asking)) is sees
 
 
+def test_no_step_of_another_campaign_tells_of_it(campaign, project):
+    Lesson.objects.filter(project=project.pk).update(state=LessonState.ACTIVE)
+    theirs = {str(row.uuid) for row in Lesson.objects.filter(project=project.pk)}
+    other = build_sample(rounds=3, running=True)
+
+    def told():
+        tell_learned(other)
+        read = other.events.filter(kind=LESSONS_READ).first()
+        return theirs & set(read.data["lessons"] if read else ()), _comparison(other)
+
+    nothing = "no other campaign has measured these cases here, so there is nothing to compare"
+    assert told() == (set(), nothing)
+    other.events.filter(kind=LESSONS_READ)._raw_delete("default")
+    assert set_project(other, NAME, None)
+    lessons, comparison = told()
+    assert lessons
+    assert f"campaign {campaign.pk}" in comparison
+
+
 def test_only_its_owner_and_leads_decide_and_only_for_projects_of_theirs(campaign, project):
     mia, otto = User.objects.get(username="mia"), User.objects.create(username="otto")
     owned = create_campaign(Wish(PROBLEM, PLATFORM, "cuda", created_by=otto))
@@ -105,11 +127,13 @@ def test_only_its_owner_and_leads_decide_and_only_for_projects_of_theirs(campaig
 
 def test_a_problem_of_a_project_has_its_campaigns_there(campaign, project):
     put_into(project, WorkKind.PROBLEM, campaign.problem_id, None)
-    assert set_project(campaign, "", None) is False
     other = new_project("Boreas", [], None)
-    with pytest.raises(CurationError, match="accepted: Zephyr"):
-        set_project(campaign, other.name, None)
-    made = create_campaign(Wish(PROBLEM, PLATFORM, "cuda"))
+    for wrong in ("", other.name):
+        with pytest.raises(CurationError, match="accepted: Zephyr"):
+            set_project(campaign, wrong, None)
+        with pytest.raises(CampaignRefused, match=r"project: .*accepted: Zephyr"):
+            create_campaign(Wish(PROBLEM, PLATFORM, "cuda", project=wrong))
+    made = create_campaign(Wish(PROBLEM, PLATFORM, "cuda", project=NAME))
     assert ProjectWork.objects.get(kind="campaign", key=made.pk).project == project
     with seeing(eyes_of_project(other)):
         assert not Problem.objects.exists()

@@ -93,6 +93,13 @@ def test_r42_another_folder_adds_rows_and_cannot_take_ours(shipped):
     assert Strategy.objects.get(slug="cu.fuse").document == CUDA
 
 
+def test_r42_an_id_stays_with_the_document_that_was_brought_first(shipped):
+    of_folder(TEXT)
+    with pytest.raises(ImportRefused, match=r"id x.pad stands in docs/theirs.md:L7 already"):
+        take_files({"a/first_by_name.md": TEXT}, ImportOptions(origin="others"))
+    assert Strategy.objects.get(slug="x.pad").document == "docs/theirs.md"
+
+
 def test_r42_an_import_that_is_undone_takes_its_rows_with_it(shipped):
     batch, _ = take_at_once(WikiFiles("theirs", {"docs/theirs.md": TEXT}), vouched=False)
     assert not Strategy.objects.get(slug="x.pad").withdrawn
