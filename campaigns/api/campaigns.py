@@ -45,6 +45,7 @@ from campaigns.steps.problems import known_problems
 from knowledge.api.lists import ListView
 from knowledge.api.view import RowView
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.lookup.listing import PLATFORM_HELP
 from knowledge.models.token import Scope
 
 MAY_START, MAY_STEER = "campaigns.add_campaign", "campaigns.change_campaign"
@@ -75,7 +76,7 @@ class NewCampaignSerializer(fields.Serializer):
     """What a campaign is made of; what is left out is as usual."""
 
     problem = fields.CharField(help_text="a problem's name")
-    platform = fields.CharField(help_text="a platform's slug")
+    platform = fields.CharField(help_text=PLATFORM_HELP)
     backend = fields.CharField()
     rounds = fields.IntegerField(required=False, help_text="at most, the baseline among them")
     target = fields.CharField(required=False, help_text="such as 95% or 1.3x")

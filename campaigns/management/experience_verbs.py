@@ -24,7 +24,7 @@ from knowledge.experience.wording import gain_words
 from knowledge.experience.writers.selection import OUTCOMES, Selection
 from knowledge.experience.writers.statistics import Statistics
 from knowledge.experience.writers.texts import csv_text, json_text, markdown_text
-from knowledge.lookup.listing import NotKnown
+from knowledge.lookup.listing import PLATFORM_HELP, NotKnown
 from knowledge.models import Batch, EntryStanding, Experience, Lesson, TrackRecord
 from knowledge.search.index import rebuild
 
@@ -41,7 +41,7 @@ BACKEND = argument("--backend", default="", help="triton, cuda, hip, cpp, …")
 CHIP = argument("--chip", default="", help="sm_90, gfx942, or a platform's name")
 DTYPE = argument("--dtype", default="", help="such as float16")
 BOTTLENECK = argument("--bottleneck", default="", help="memory, compute, latency, …")
-PLATFORM = argument("--platform", default="", help="slug of a platform of the wiki")
+PLATFORM = argument("--platform", default="", help=PLATFORM_HELP)
 
 ADD: tuple[Argument, ...] = (
     *(KERNEL, BACKEND, CHIP, PLATFORM, DTYPE, BOTTLENECK),

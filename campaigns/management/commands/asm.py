@@ -26,8 +26,9 @@ from campaigns.rules.verdict.report_words import (
     target_words,
     width_words,
 )
-from knowledge.lookup.listing import platform_named
+from knowledge.lookup.listing import PLATFORM_HELP, platform_named
 from knowledge.lookup.platform_names import of_architecture
+from knowledge.lookup.value import unknown_words
 from knowledge.specs.cited import UNKNOWN
 
 
@@ -42,7 +43,9 @@ class Command(OneFileCommand):
         return (
             *SOURCE,
             TARGET,
-            argument("--platform", help="whose SM it is: a slug; default: the target's first"),
+            argument(
+                "--platform", help=f"whose SM it is: {PLATFORM_HELP}; default: the target's first"
+            ),
             argument(
                 "--threads", type=whole_above_zero, help="of a block, where the code has them not"
             ),
@@ -104,7 +107,7 @@ class Command(OneFileCommand):
             return None, target
         row = platform_named(slug)
         if target and row not in of_architecture(target):
-            self.fail(ExitCode.USAGE, f"platform: {slug} is a {row.target}, and not a {target}")
+            self.fail(ExitCode.USAGE, f"platform: {row.slug} is a {row.target}, and not a {target}")
         return cited_limits(row), target or row.target
 
     def _require(self, code: MachineCode, source: Source) -> None:
@@ -193,5 +196,5 @@ def _cited(limits: CitedLimits | None, target: str) -> list[str]:
     return [
         f"what an SM of {row.name} ({row.slug}) holds:",
         *(f"  {one.citation}" for one in limits.cited),
-        *(f"  {name}: {UNKNOWN}" for name in limits.unknown),
+        *(f"  {name}: {unknown_words(row, name)}" for name in limits.unknown),
     ]

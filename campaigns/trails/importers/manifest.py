@@ -15,6 +15,7 @@ from campaigns.rules.target.goal import GoalError, parse_goal
 from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.trails.importers.claims import TrailRefused, refused
 from campaigns.trails.importers.documents import LinedDocument, read_yaml
+from knowledge.lookup.platform_names import fitting
 
 # The fields that are read, in this order, with the option that each is for, if any.
 FIELDS = {
@@ -90,7 +91,7 @@ def read_manifest(path: str, text: str, known: ManifestChoices) -> ManifestDefau
 
 
 def _only(asked: str, option: str, known: ManifestChoices) -> tuple[str | None, str]:
-    """What alone fits exactly, or why nothing is taken."""
+    """What alone fits exactly, a platform by any part of its name too; or why nothing is taken."""
     tables: dict[str, dict[str, tuple[str, ...]]] = {
         "problem": {slug: (slug, op) for slug, (op, _) in known.problems.items()},
         "backend": {backend: (backend,) for backend in LANGUAGES},
@@ -101,6 +102,8 @@ def _only(asked: str, option: str, known: ManifestChoices) -> tuple[str | None, 
     }
     choices = tables[option]
     fits = [slug for slug, names in choices.items() if asked in names]
+    if option == "platform":
+        fits = fitting(asked, choices)
     if len(fits) == 1:
         return fits[0], ""
     which = ", ".join(fits or choices) or "none yet"

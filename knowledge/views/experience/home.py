@@ -26,7 +26,7 @@ from knowledge.experience.attempts.summary import (
 )
 from knowledge.experience.writers.selection import Selection
 from knowledge.experience.writers.texts import csv_text, json_text, markdown_text
-from knowledge.lookup.listing import FilterError
+from knowledge.lookup.listing import FilterError, slug_meant
 from knowledge.models import (
     ConflictState,
     Disagreement,
@@ -47,7 +47,8 @@ SPOKEN = (LessonState.ACTIVE, LessonState.ANTI_PATTERN)
 def scope_in(request: HttpRequest) -> ChartScope:
     """What the address asks for: `?op=`, `?backend=`, `?platform=`; PostgreSQL refuses NUL."""
     names = ("op", "backend", "platform")
-    return ChartScope(*(request.GET.get(name, "").replace("\0", "").strip() for name in names))
+    op, backend, platform = (request.GET.get(name, "").replace("\0", "").strip() for name in names)
+    return ChartScope(op, backend, slug_meant(platform))
 
 
 def forest_chart(scope: ChartScope) -> dict[str, Any] | None:
