@@ -110,11 +110,12 @@ _OCCUPANCY = _of(
     "Occupancy",
     Metric(
         "occupancy_pct", f"sm__warps_active.{_ACTIVE}", Unit.PERCENT,
-        "of the warps that an SM can hold were there",
+        "of the warps that an SM can hold were there (achieved)",
     ),
     Metric(
         "occupancy_most_pct", "sm__maximum_warps_per_active_cycle_pct", Unit.PERCENT,
-        "of the warps that an SM can hold fit, by registers, shared memory and blocks", 80, 50,
+        "of the warps that an SM can hold fit (theoretical), by registers, shared memory and blocks",
+        80, 50,
     ),
     *(
         Metric(f"limit_{what}", f"launch__occupancy_limit_{theirs}", Unit.PER_SM,
@@ -132,7 +133,12 @@ _LAUNCH = _of(
     Metric("block", "launch__block_size", Unit.COUNT, "threads a block"),
     Metric("sms", "launch__sm_count", Unit.COUNT, "SMs"),
     Metric("registers", "launch__registers_per_thread", Unit.COUNT, "registers a thread"),
-    Metric("shared_bytes", "launch__shared_mem_per_block", Unit.BYTES, "shared a block"),
+    Metric(
+        "shared_bytes",
+        "launch__shared_mem_per_block",
+        Unit.BYTES,
+        "shared a block, with what the driver reserves",
+    ),
 )
 _BALANCE = _of(
     "WorkloadDistribution",
