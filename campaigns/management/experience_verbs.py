@@ -230,7 +230,7 @@ def recommendation_text(found: Recommendation) -> str:
     lines = [f"scope: {found.scope or 'anything'}"]
     if not found.hits:
         lines.append("nothing that worked in this scope")
-    for title, hits in (("", found.hits), ("did not work:", found.avoid)):
+    for title, hits in (("", found.hits), ("showed no gain:", found.avoid)):
         lines += [title] if title and hits else []
         for hit in hits:
             gain = gain_words(hit.gain_median, hit.gain_low, hit.gain_high)
