@@ -102,7 +102,7 @@ _FOLLOWING = _of(
     Metric("sms", "Cu_Count", Unit.COUNT, "compute units"),
     Metric("waves", "work-groups / those that fit", Unit.PER_SM, "full loads of work-groups"),
     Metric("occupancy_most_pct", "waves that fit / 32", Unit.PERCENT,
-           "of the waves that a compute unit can hold fit (theoretical), by registers, LDS and waves",
+           "of the waves of a compute unit fit (theoretical), by registers, LDS and waves",
            80, 50),
     *(
         Metric(f"limit_{what}", f"those that fit by {words}", Unit.PER_SM,

@@ -114,7 +114,7 @@ _OCCUPANCY = _of(
     ),
     Metric(
         "occupancy_most_pct", "sm__maximum_warps_per_active_cycle_pct", Unit.PERCENT,
-        "of the warps that an SM can hold fit (theoretical), by registers, shared memory and blocks",
+        "of the warps of an SM fit (theoretical), by registers, shared memory and blocks",
         80, 50,
     ),
     *(

@@ -164,8 +164,8 @@ def width_words(function: Function) -> str:
 def occupancy_words(found: Occupancy) -> str:
     """How many blocks and warps an SM holds, what limits them and what would fit one more."""
     words = (
-        f"{found.blocks} blocks, {found.warps} of {found.most_warps} warps fit ({found.share:.0%}), "
-        f"limited by {found.limiter}"
+        f"{found.blocks} blocks, {found.warps} of {found.most_warps} warps fit "
+        f"({found.share:.0%}), limited by {found.limiter}"
     )
     return f"{words}; {found.next_step}" if found.next_step else words
 
