@@ -101,7 +101,10 @@ KEEP_OTHERS = argument(
     "--keep", dest="keep_others", action="store_true", help="keep every other unknown name as it is"
 )
 LEAVE_OUT = argument(
-    "--leave-out", action="store_true", help="leave out rows that cannot be read; they are named"
+    "--leave-out",
+    action="store_true",
+    help="leave out rows that cannot be read; they are named, and a file that cannot be read to its "
+    "end is refused all the same",
 )
 IMPORT = (
     argument("path", type=Path, help="a file, a folder or a .zip"),
