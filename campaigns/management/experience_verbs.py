@@ -103,7 +103,7 @@ KEEP_OTHERS = argument(
 LEAVE_OUT = argument(
     "--leave-out",
     action="store_true",
-    help="leave out rows that cannot be read; they are named, and a file that cannot be read to its "
+    help="leave out rows that cannot be read; they are named. A file that cannot be read to its "
     "end is refused all the same",
 )
 IMPORT = (

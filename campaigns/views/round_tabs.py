@@ -215,6 +215,7 @@ def code(facts: RoundFacts) -> dict[str, Any]:
             found,
             own.text,
             cited_limits(facts.campaign.platform).holds,
+            facts.campaign.backend,
             multiplies=multiplies(facts.campaign),
             ran=Ran(next(filter(None, launches), None), counted.main if counted else None),
             against=explained_of(rival, facts.campaign).code if rival else None,

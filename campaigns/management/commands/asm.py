@@ -75,6 +75,7 @@ class Command(OneFileCommand):
             replace(code, functions=functions),
             job.candidate.text,
             limits.holds if limits else SmLimits(),
+            job.backend,
             multiplies=is_product(spec.op),
             against=other,
         )
@@ -92,7 +93,7 @@ class Command(OneFileCommand):
         with self.served(job, device) as (job, service):
             code = read_code(job, service, form="ptx")
         self._require(code, job.candidate)
-        sheet = code_sheet(code, job.candidate.text, SmLimits())
+        sheet = code_sheet(code, job.candidate.text, SmLimits(), job.backend)
         told = [_head(job, code)]
         for one in sheet.functions:
             told += [one.function.name, *_listing(one)]

@@ -104,7 +104,9 @@ def _why(found: Explained, campaign: Campaign) -> tuple[Texts, Texts]:
         rest = (*sheet.memory, *sheet.occupancy)
         counters = {row.name: row.value for row in rest if row.name not in told}
     if found.code:
-        targets = isa_targets(found.code.functions, multiplies=multiplies(campaign))
+        targets = isa_targets(
+            found.code.functions, campaign.backend, multiplies=multiplies(campaign)
+        )
         told |= {f"machine code, {one.name}": one.sentence for one in targets}
     return told, counters
 

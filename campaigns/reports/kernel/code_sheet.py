@@ -78,18 +78,19 @@ def code_sheet(
     code: MachineCode,
     source: str,
     limits: SmLimits,
+    backend: str,
     *,
     multiplies: bool = False,
     ran: Ran | None = None,
     against: MachineCode | None = None,
 ) -> CodeSheet:
-    """source: the text that it was compiled from."""
+    """source: the text that it was compiled from. backend: its language, as of `isa_targets`."""
     lines = source.splitlines()
-    other = isa_targets(against.functions, multiplies=multiplies) if against else ()
+    other = isa_targets(against.functions, backend, multiplies=multiplies) if against else ()
     before = {one.name: one.value for one in other}
     targets = tuple(
         TargetRow(one, before.get(one.name))
-        for one in isa_targets(code.functions, multiplies=multiplies)
+        for one in isa_targets(code.functions, backend, multiplies=multiplies)
     )
     ran = ran or Ran()
     kernel = plain_name(ran.counted.kernel) if ran.counted else ""

@@ -86,7 +86,9 @@ def _gathered(campaign: Campaign, incumbent: Candidate) -> Evidence:
     if code := read.code:
         facts["code"] = [
             {"name": one.name, "words": one.sentence, "strategies": list(one.strategies)}
-            for one in isa_targets(code.functions, multiplies=multiplies(campaign))
+            for one in isa_targets(
+                code.functions, campaign.backend, multiplies=multiplies(campaign)
+            )
             if not one.is_met
         ]
     if counted := read.profiled:

@@ -48,7 +48,8 @@ class ExportedRound(RoundRow):
         """What its machine code should be like, and is (R31); empty where it was not read."""
         code = self.explained.code
         functions = code.functions if code else ()
-        return isa_targets(functions, multiplies=multiplies(self.round.campaign))
+        campaign = self.round.campaign
+        return isa_targets(functions, campaign.backend, multiplies=multiplies(campaign))
 
     @property
     def commit(self) -> Commit | None:
