@@ -1,4 +1,4 @@
-"""A platform is found by its full name and by a part that it alone has, wherever it is asked for."""
+"""A platform is found by its full name, and by a part that it alone has, at every interface."""
 
 import json
 from urllib.parse import quote
@@ -13,6 +13,7 @@ from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("wiki_of_module")]
 
 SLUG, NAME, PART, SEVERAL = "h200-sxm", "NVIDIA H200 SXM", "h200", "h100"
+USED = ("--dtype", "float16", "--time-us", "9", "--bytes", "1e6")
 TRIED = ("--kernel", "matmul", "--backend", "triton", "--dtype", "float16")
 ADDRESSES = (
     "/w/p/{}/?format=json",
@@ -32,7 +33,7 @@ ADDRESSES = (
 COMMANDS = (
     ("spec", "get", "{}", "memory_bandwidth"),
     ("spec", "list", "--platform", "{}"),
-    ("tool", "utilisation", "--platform", "{}", *"--dtype float16 --time-us 9 --bytes 1e6".split()),
+    ("tool", "utilisation", "--platform", "{}", *USED),
     ("experience", "list", "--platform", "{}"),
     ("experience", "stats", "--platform", "{}"),
     ("experience", "recommend", "--platform", "{}", "--kernel", "matmul", "--backend", "triton"),
