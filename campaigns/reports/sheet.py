@@ -28,7 +28,7 @@ from campaigns.records.findings import kinds_by_stance
 from campaigns.records.stop_history import masked_rounds
 from campaigns.records.submissions import AwaitedRepair, awaited_repair
 from campaigns.records.time_spent import time_spent
-from campaigns.reports.progress import LEAST_ROUNDS, Eta, estimate, spoken
+from campaigns.reports.progress import LEAST_ROUNDS, Eta, estimate
 from campaigns.reports.rows import RoundRow, rounds_of, rows_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.target.ceilings import CampaignTarget
@@ -72,14 +72,6 @@ class WorkerHeartbeat:
     @property
     def doing(self) -> str:
         return "measuring" if self.measuring else "worker alive"
-
-    @property
-    def words(self) -> str:
-        if self.silent_s is None:
-            return "no worker has been seen on this platform"
-        if self.is_lost:
-            return f"no heartbeat for {spoken(self.silent_s)}"
-        return f"{self.doing}, heartbeat {spoken(self.silent_s)} ago"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from knowledge.experience.attempts.summary import (
 )
 from knowledge.experience.writers.selection import Selection
 from knowledge.experience.writers.texts import csv_text, json_text, markdown_text
-from knowledge.lookup.listing import FilterError, slug_meant
+from knowledge.lookup.listing import slug_meant
 from knowledge.models import (
     ConflictState,
     Disagreement,
@@ -36,7 +36,6 @@ from knowledge.models import (
     LessonState,
     TrackRecord,
 )
-from knowledge.views.actions import refused
 from knowledge.views.formats import file_asked
 from knowledge.views.tables import csv_answer
 
@@ -128,10 +127,7 @@ def export(request: HttpRequest, ending: str) -> HttpResponse:
     ending: json; csv, the attempts, a row each; or md, the same as a page to read.
     """
     write, kind = WRITERS[ending]
-    try:
-        selection = Selection(**{name: request.GET.get(name, "") for name in Selection.names()})
-    except FilterError as error:
-        return refused(request, error)
+    selection = Selection(**{name: request.GET.get(name, "") for name in Selection.names()})
     answer = HttpResponse(write(selection), content_type=kind)
     answer["Content-Disposition"] = f'attachment; filename="experience.{ending}"'
     return answer
