@@ -14,6 +14,7 @@ from campaigns.devices.explain import read_code
 from campaigns.evaluator.contract import Function, Job, MachineCode, Resources, Source
 from campaigns.management.base_command import Argument, ExitCode, argument
 from campaigns.management.one_file import SOURCE, TARGET, OneFileCommand, whole_above_zero
+from campaigns.profiles.isa import isa_targets
 from campaigns.profiles.occupancy import Occupancy, SmLimits
 from campaigns.records.explained.profiles import is_product
 from campaigns.records.target.device_limits import CitedLimits, cited_limits
@@ -75,8 +76,7 @@ class Command(OneFileCommand):
             replace(code, functions=functions),
             job.candidate.text,
             limits.holds if limits else SmLimits(),
-            job.backend,
-            multiplies=is_product(spec.op),
+            lambda one: isa_targets(one.functions, job.backend, multiplies=is_product(spec.op)),
             against=other,
         )
         facts = _facts(job, sheet, limits, options["listing"])
@@ -93,7 +93,7 @@ class Command(OneFileCommand):
         with self.served(job, device) as (job, service):
             code = read_code(job, service, form="ptx")
         self._require(code, job.candidate)
-        sheet = code_sheet(code, job.candidate.text, SmLimits(), job.backend)
+        sheet = code_sheet(code, job.candidate.text, SmLimits(), lambda _: ())
         told = [_head(job, code)]
         for one in sheet.functions:
             told += [one.function.name, *_listing(one)]

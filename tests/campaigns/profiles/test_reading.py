@@ -128,7 +128,9 @@ def test_of_overloads_none_is_the_counted_one():
     functions = tuple(Function(name, 1, {"other": 1}) for name in ("k(float*)", "k(int*)"))
 
     def is_counted(*found: Function) -> list[bool]:
-        sheet = code_sheet(MachineCode("", found), "", SmLimits(), "cuda", ran=Ran(counted=kernel))
+        sheet = code_sheet(
+            MachineCode("", found), "", SmLimits(), lambda _: (), ran=Ran(counted=kernel)
+        )
         return [one.is_counted for one in sheet.functions]
 
     assert is_counted(*functions) == [False, False]
