@@ -50,10 +50,11 @@ _SPEED = _of(
     Metric("sm_pct", f"sm__throughput.{_PERCENT}", Unit.PERCENT, "of what the SMs can do", 80, 60),
     Metric(
         "memory_pct", f"gpu__compute_memory_throughput.{_PERCENT}", Unit.PERCENT,
-        "of what the busiest part of the memory can do, caches among them", 80, 60,
+        "of what the memory can do, by ncu's choice of its parts, caches among them", 80, 60,
     ),
     Metric("dram_pct", f"gpu__dram_throughput.{_PERCENT}", Unit.PERCENT, "of the DRAM's peak"),
-    Metric("l2_pct", f"lts__throughput.{_PERCENT}", Unit.PERCENT, "of what L2 can do"),
+    Metric("l2_pct", f"lts__throughput.{_PERCENT}", Unit.PERCENT,
+           "of what L2 can do, by parts that memory_pct leaves out too"),
     Metric("l1_pct", f"l1tex__throughput.{_ACTIVE}", Unit.PERCENT, "of what L1 can do"),
 )  # fmt: skip
 _MEMORY = _of(

@@ -10,7 +10,6 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from knowledge.experience.lessons.ask import holding
 from knowledge.experience.lessons.new import LONGEST
 from knowledge.experience.wording import gain_words
-from knowledge.lookup.listing import slug_meant
 from knowledge.models import (
     IN_USE,
     ConflictState,
@@ -32,10 +31,7 @@ VERSIONS = ("compiler", "driver")
 
 @dataclass(frozen=True, slots=True)
 class LessonFilters:
-    """What a list is narrowed by; "" is any, and of a state: in use.
-
-    Raises FilterError where the platform may be several.
-    """
+    """What a list is narrowed by; "" is any, and of a state: in use."""
 
     op: str = ""
     backend: str = ""
@@ -43,9 +39,6 @@ class LessonFilters:
     arch: str = ""
     state: str = ""
     q: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "platform", slug_meant(self.platform))
 
     @property
     def set(self) -> dict[str, str]:
