@@ -135,4 +135,4 @@ def test_a_table_has_every_function():
 def test_a_launch_is_told_by_what_a_block_takes(percent, more):
     launch = KernelLaunch(1, (512, 1, 1), (128, 1, 1), 255, 4096, percent)
     words = "255 registers a thread, 4,096 B shared memory a block"
-    assert launch_words(launch) == f"{words}{more}"
+    assert launch_words(launch) == f"{words}{more}, by the driver's tracer"
