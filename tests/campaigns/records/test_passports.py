@@ -58,7 +58,7 @@ def test_it_says_what_a_noisy_one_costs(worker):
     (noisy,) = examine_passports()
     assert noisy.state is State.MISSING
     assert "is noisy: of kernels of about 34.3 µs the noise floor is 60 %" in noisy.found
-    assert "never accepted" in noisy.costs
+    assert "no smaller gain is accepted" in noisy.costs
 
 
 def test_it_tells_the_floors_of_a_good_one_once_for_each_device(worker):
