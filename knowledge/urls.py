@@ -25,9 +25,9 @@ FILES = ("json", "csv", "md")
 WIKI: dict[str, str] = {"kind": BatchKind.WIKI}
 urlpatterns = [
     path("", home.home, name="home"),
-    path("p/<slug:slug>/", platform.sheet, name="platform"),
+    path("p/<str:slug>/", platform.sheet, name="platform"),
     *(
-        path(f"p/<slug:slug>.{end}", platform.sheet_file, {"ending": end}, name=f"platform_{end}")
+        path(f"p/<str:slug>.{end}", platform.sheet_file, {"ending": end}, name=f"platform_{end}")
         for end in FILES
     ),
     path("specs/", specs.specs, name="specs"),

@@ -19,6 +19,7 @@ from django.template.loader import render_to_string
 from knowledge.api.problems import ProblemRenderer, refusal_record
 from knowledge.curation.logins import TooManyLogins
 from knowledge.lookup.full_disk import full_disk
+from knowledge.lookup.listing import FilterError, NotKnown
 from knowledge.lookup.migrations import MissingMigrations, require_migrations
 
 log = logging.getLogger(__name__)
@@ -70,6 +71,10 @@ def refusal_of(error: Exception) -> Refusal | None:
         return Refusal(429, "Too many logins", str(error), "password", error.retry_s)
     if isinstance(error, MissingMigrations):
         return Refusal(503, "Not prepared", str(error), "database", SILENT_S)
+    if isinstance(error, FilterError):
+        return Refusal(400, "Not understood", str(error), error.field)
+    if isinstance(error, NotKnown):
+        return Refusal(404, "Not found", str(error), "platform")
     if said := full_disk(error):
         return Refusal(507, "Disk full", said)
     if isinstance(error, OperationalError | InterfaceError):

@@ -46,6 +46,7 @@ from campaigns.steps.problems import find_problem
 from knowledge.api.lists import ListView
 from knowledge.api.view import RowView
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
+from knowledge.lookup.listing import PLATFORM_HELP
 from knowledge.models.token import Scope
 
 MAY_START, MAY_STEER = "campaigns.add_campaign", "campaigns.change_campaign"
@@ -76,7 +77,7 @@ class NewCampaignSerializer(fields.Serializer):
     """What a campaign is made of; what is left out is as usual."""
 
     problem = fields.CharField(help_text="a problem's name, or name@digest")
-    platform = fields.CharField(help_text="a platform's slug")
+    platform = fields.CharField(help_text=PLATFORM_HELP)
     backend = fields.CharField()
     rounds = fields.IntegerField(required=False, help_text="at most, the baseline among them")
     target = fields.CharField(required=False, help_text="such as 95% or 1.3x")

@@ -12,6 +12,7 @@ from campaigns.models import CampaignState, EvaluationKind, EvaluationState, Rou
 from campaigns.models.sweep import PRUNED
 from campaigns.models.transitions import WORKING
 from campaigns.rules.verdict.decision import VerdictWord
+from knowledge.lookup.listing import slug_meant
 
 WORKING_WORD = "working"  # any state in which something is done
 LARGEST_KEY = 2**63 - 1
@@ -38,7 +39,7 @@ class CampaignFilters(filters.FilterSet):
     problem = filters.CharFilter("problem__slug")
     op = filters.CharFilter("problem__op")
     backend = filters.CharFilter("backend")
-    platform = filters.CharFilter("platform__slug")
+    platform = filters.CharFilter(method="on_platform")
     state = _words("state", [*CampaignState, WORKING_WORD], method="in_state")
     archived = filters.BooleanFilter(method="out_of_sight", label="those out of sight instead")
 
@@ -49,6 +50,9 @@ class CampaignFilters(filters.FilterSet):
 
     def out_of_sight(self, rows: QuerySet[Any], name: str, asked: bool) -> QuerySet[Any]:
         return rows.filter(archived__isnull=not asked)
+
+    def on_platform(self, rows: QuerySet[Any], name: str, asked: str) -> QuerySet[Any]:
+        return rows.filter(platform__slug=slug_meant(asked))
 
     def with_text(self, rows: QuerySet[Any], name: str, text: str) -> QuerySet[Any]:
         return rows.filter(Q(title__icontains=text) | Q(problem__title__icontains=text))

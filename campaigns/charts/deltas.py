@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from campaigns.charts.marks import Chart, Mark, NoChart, Point, Row, fewer
-from campaigns.rules.noise.gain import ONE_SESSION, Gain
+from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.charts.frame import Frame, Segment
 from knowledge.charts.scale import Scale, ScaleKind, ticks_linear
@@ -55,7 +55,7 @@ class DeltaRow:
 class DeltaChart(Chart):
     """Geometry of the delta chart; `templates/campaigns/charts/deltas.svg` draws it.
 
-    noise: the least and the most of any round's floor. minimum: a fraction, with its place. cuts:
+    noise: the least and the most of any round's floor, below which nothing is accepted. cuts:
     where the x axis ends before its values do, and so carries a break mark. accepted: how many of
     all compared rounds. pairs: the least and the most of any interval; interval_kinds: what the
     intervals are.
@@ -66,8 +66,6 @@ class DeltaChart(Chart):
     title: ClassVar[str] = "Change per round"
     zero: float
     noise: tuple[float, float]
-    minimum: float
-    minimum_x: float
     lines: tuple[DeltaRow, ...]
     cuts: tuple[float, ...]
     accepted: int
@@ -75,15 +73,15 @@ class DeltaChart(Chart):
     interval_kinds: tuple[str, ...]
 
 
-def build(points: Sequence[DeltaPoint], minimum: float = ONE_SESSION) -> DeltaChart | NoChart:
-    """Lay out the chart in the order given. minimum: a fraction (0.01 is 1 %)."""
+def build(points: Sequence[DeltaPoint]) -> DeltaChart | NoChart:
+    """Lay out the chart in the order given."""
     if not points:
         sentence = "No round has been compared with an incumbent yet."
         return NoChart(DeltaChart.kind, DeltaChart.title, sentence)
     drawn = fewer(points, MOST_MARKS)
     bottom = TOP + ROW * len(drawn)
     noise = min(p.noise for p in points), max(p.noise for p in points)
-    least = 2 * max(minimum, noise[1])
+    least = 2 * noise[1]
     whole = _ends([point.gain for point in drawn], least)
     # Far changes are left out where there are near ones to see.
     near = [p.gain for p in drawn if max(abs(p.gain.low), abs(p.gain.high)) <= CUT_FROM]
@@ -98,8 +96,6 @@ def build(points: Sequence[DeltaPoint], minimum: float = ONE_SESSION) -> DeltaCh
         x_ticks=ticks_linear(x, 8),
         zero=x.position(0),
         noise=noise,
-        minimum=minimum,
-        minimum_x=x.position(minimum * 100),
         lines=tuple(_line(point, TOP + ROW * (at + 0.5), x) for at, point in enumerate(drawn)),
         cuts=tuple(
             end for end, is_cut in ((LEFT, whole[0] < low), (RIGHT, whole[1] > high)) if is_cut

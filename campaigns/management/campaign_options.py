@@ -18,6 +18,7 @@ from campaigns.rules.verdict.finding_kinds import FindingKind, Stance
 from campaigns.steps.problems import known_problems
 from campaigns.trails.importers.claims import TrailRefused
 from campaigns.trails.importers.manifest import ManifestChoices, ManifestDefaults, read_manifest
+from knowledge.lookup.listing import PLATFORM_HELP
 from knowledge.models import Platform
 
 USUAL_PROPOSERS = told_budgets(read_budgets(BUDGETS))
@@ -25,7 +26,7 @@ KEY = argument("campaign", type=int, help="the campaign's number")
 WISH = (
     argument("--problem", help="a problem's name, name@digest, or a problem folder"),
     argument("--backend", help="cpp, cuda or triton"),
-    argument("--platform", help="else the platform of this host's device"),
+    argument("--platform", help=f"{PLATFORM_HELP}; default: that of this host's device"),
     argument("--rounds", type=int, help="most rounds, the baseline counted; default: 20"),
     argument("--hours", type=float, help="stop after so many hours, pauses left out"),
     argument("--device-hours", type=float, help="stop after so many hours of measuring"),

@@ -24,7 +24,7 @@ from knowledge.experience.wording import gain_words
 from knowledge.experience.writers.selection import OUTCOMES, Selection
 from knowledge.experience.writers.statistics import Statistics
 from knowledge.experience.writers.texts import csv_text, json_text, markdown_text
-from knowledge.lookup.listing import NotKnown
+from knowledge.lookup.listing import PLATFORM_HELP, NotKnown
 from knowledge.models import Batch, EntryStanding, Experience, Lesson, TrackRecord
 from knowledge.search.index import rebuild
 
@@ -41,7 +41,7 @@ BACKEND = argument("--backend", default="", help="triton, cuda, hip, cpp, …")
 CHIP = argument("--chip", default="", help="sm_90, gfx942, or a platform's name")
 DTYPE = argument("--dtype", default="", help="such as float16")
 BOTTLENECK = argument("--bottleneck", default="", help="memory, compute, latency, …")
-PLATFORM = argument("--platform", default="", help="slug of a platform of the wiki")
+PLATFORM = argument("--platform", default="", help=PLATFORM_HELP)
 
 ADD: tuple[Argument, ...] = (
     *(KERNEL, BACKEND, CHIP, PLATFORM, DTYPE, BOTTLENECK),
@@ -101,7 +101,10 @@ KEEP_OTHERS = argument(
     "--keep", dest="keep_others", action="store_true", help="keep every other unknown name as it is"
 )
 LEAVE_OUT = argument(
-    "--leave-out", action="store_true", help="leave out rows that cannot be read; they are named"
+    "--leave-out",
+    action="store_true",
+    help="leave out rows that cannot be read; they are named. A file that cannot be read to its "
+    "end is refused all the same",
 )
 IMPORT = (
     argument("path", type=Path, help="a file, a folder or a .zip"),
@@ -230,7 +233,7 @@ def recommendation_text(found: Recommendation) -> str:
     lines = [f"scope: {found.scope or 'anything'}"]
     if not found.hits:
         lines.append("nothing that worked in this scope")
-    for title, hits in (("", found.hits), ("did not work:", found.avoid)):
+    for title, hits in (("", found.hits), ("showed no gain:", found.avoid)):
         lines += [title] if title and hits else []
         for hit in hits:
             gain = gain_words(hit.gain_median, hit.gain_low, hit.gain_high)

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import errno
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -50,7 +50,12 @@ SOURCE = (
         default=[],
         help="the name of a case; may be repeated; default: all",
     ),
-    argument("--flag", action="append", default=[], help="a compiler flag: --flag=-O3"),
+    argument(
+        "--flag",
+        action="append",
+        default=[],
+        help="a compiler flag beside those of problem.toml: --flag=-O3",
+    ),
 )
 TARGET = argument(
     "--target",
@@ -128,7 +133,9 @@ class OneFileCommand(BaseCommand):
                 without = "" if one == "cpp" else f", and no compiler of {one} is here"
                 needs = f"{one} needs a {' or '.join(found.kinds)}, this is {device.name}"
                 self.fail(ExitCode.USAGE, f"backend: {needs}{without}")
-        flags = tuple(options.get("against_flag", ()))
+        flags, apart = options["flag"], options.get("against_flag")
+        # Both arms are compiled alike, unless a difference is asked for.
+        theirs = flags if apart is None and other == backend else apart or ()
         return Job(
             job_id=f"evaluate-{candidate.name}",
             problem=spec.folder,
@@ -136,8 +143,8 @@ class OneFileCommand(BaseCommand):
             device=device.device,
             target=self._target(options["target"], backend, device),
             cases=self._cases(options["case"], spec, backend, device),
-            candidate=self._source(candidate, spec, backend, tuple(options["flag"])),
-            incumbent=self._source(against, spec, other, flags) if against else None,
+            candidate=self._source(candidate, spec, backend, flags),
+            incumbent=self._source(against, spec, other, theirs) if against else None,
             incumbent_backend=other,
             scratch=Path(settings.DATA_DIR),
             protocol=protocol_for(device.kind),
@@ -187,10 +194,11 @@ class OneFileCommand(BaseCommand):
         names = wanted or [case.name for case in usual]
         return tuple(case for name, case in meant.items() if name in names)
 
-    def _source(
-        self, path: Path, spec: ProblemSpec, backend: str, flags: tuple[str, ...] = ()
-    ) -> Source:
-        """The file; in the form in which the problem's kernel was brought, with what that got."""
+    def _source(self, path: Path, spec: ProblemSpec, backend: str, more: Sequence[str]) -> Source:
+        """The file; in the form in which the problem's kernel was brought, with what that got.
+
+        more: compiler flags beside those of problem.toml; "" is none.
+        """
         if not path.is_file():
             self.fail(ExitCode.NOT_FOUND, f"{path}: no such file")
         if path.stat().st_size > LARGEST_SOURCE:
@@ -199,6 +207,7 @@ class OneFileCommand(BaseCommand):
             text = path.read_text(encoding="utf-8")
             if first := spec.files.get(backend):
                 text = adapted(path.name, text, (spec.folder / first).read_text("utf-8"), path)
+            flags = (*spec.flags.get(backend, ()), *filter(None, more))
             return Source(name=path.name, text=text, flags=flags)
         except UnicodeDecodeError as error:
             self.fail(ExitCode.USAGE, f"{path}: not UTF-8 text: {error.reason}")

@@ -78,7 +78,7 @@ _COUNTED = _of(
     Metric("shared_conflicts", "SQ_LDS_BANK_CONFLICT", Unit.COUNT, "cycles of LDS by conflicts"),
     Metric("shared_passes", "SQ_LDS_IDX_ACTIVE", Unit.COUNT, "cycles of LDS, conflicts among them"),
     Metric("occupancy_pct", "OccupancyPercent", Unit.PERCENT,
-           "of the waves that a compute unit can hold were there", 50, 25),
+           "of the waves that a compute unit can hold were there (achieved)", 50, 25),
     Metric("threads_pct", "VALUUtilization", Unit.PERCENT,
            "of a wave's work-items take part in an instruction", 100, 75),
     Metric("l2_hit_pct", "L2CacheHit", Unit.PERCENT, "found in L2"),
@@ -102,7 +102,8 @@ _FOLLOWING = _of(
     Metric("sms", "Cu_Count", Unit.COUNT, "compute units"),
     Metric("waves", "work-groups / those that fit", Unit.PER_SM, "full loads of work-groups"),
     Metric("occupancy_most_pct", "waves that fit / 32", Unit.PERCENT,
-           "of the waves that a compute unit can hold fit, by registers, LDS and waves", 80, 50),
+           "of the waves of a compute unit fit (theoretical), by registers, LDS and waves",
+           80, 50),
     *(
         Metric(f"limit_{what}", f"those that fit by {words}", Unit.PER_SM,
                f"work-groups fit by {words}")

@@ -80,6 +80,10 @@ def _by_share(values: Mapping[str, float]) -> Classified:
     sm, memory = values["sm_pct"], values["memory_pct"]
     why = f"SMs at {sm:.0f} %, memory at {memory:.0f} %, DRAM at {values['dram_pct']:.0f} %"
     of_memory, of_sms = _memory(values), _compute(values)
+    if of_memory is Bottleneck.MEMORY_DRAM and memory - values["dram_pct"] >= 1:
+        why += f" (memory is its busiest part, here a cache; DRAM counts from {DRAM:.0%} of it on)"
+    if (cache := values.get("l2_pct", 0.0)) - memory >= 1:
+        why += f"; L2 at {cache:.0f} %, by parts that the share of memory leaves out"
     if memory >= HIGH_PCT and memory >= CLEARLY * sm:
         return _as(of_memory, why)
     if sm >= HIGH_PCT and sm >= CLEARLY * memory:

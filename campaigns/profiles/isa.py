@@ -8,13 +8,15 @@ that of loads for one without any, is left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from campaigns.evaluator.contract import Function
 
 # What a thread can load at once: 16 bytes on NVIDIA's and AMD's GPUs alike.
 WIDEST_BYTES = 16
 WIDE_SHARE = 0.8
+# How the names of strategies begin that change a source of this backend.
+OWN = {"cpp": "cpp.", "cuda": "cu.", "triton": "tr."}
 VECTORS = ("vector_512", "vector_256", "vector_128", "vector_scalable")
 
 
@@ -51,14 +53,22 @@ class IsaTarget:
 
 
 def isa_targets(
-    functions: Iterable[Function], *, multiplies: bool = False
+    functions: Iterable[Function], backend: str, *, multiplies: bool = False
 ) -> tuple[IsaTarget, ...]:
-    """Those that say something of a candidate's code. multiplies: whether it is a product."""
+    """Those that say something of a candidate's code. multiplies: whether it is a product.
+
+    backend: of the source; strategies of other languages are left out.
+    """
     found = [one for one in functions if one.kinds]
     if not found:
         return ()
     on_gpu = any(one.resources or one.widths for one in found)
-    return tuple(_of_gpu(found, multiplies) if on_gpu else _of_cpu(found))
+    targets = _of_gpu(found, multiplies) if on_gpu else _of_cpu(found)
+    own = OWN.get(backend, " ")
+    return tuple(
+        replace(one, strategies=tuple(name for name in one.strategies if name.startswith(own)))
+        for one in targets
+    )
 
 
 def _of_gpu(functions: list[Function], multiplies: bool) -> Iterable[IsaTarget]:
@@ -67,17 +77,18 @@ def _of_gpu(functions: list[Function], multiplies: bool) -> Iterable[IsaTarget]:
     spilled = sum(one.spilled or 0 for one in used)
     yield IsaTarget(
         "spills", "instructions for registers that did not fit", max(local, spilled), 0, True,
-        ("cu.spill", "cu.block", "cu.regtile"),
+        ("cu.spill", "cu.block", "cu.regtile", "tr.tile", "tr.warps"),
     )  # fmt: skip
     if used and any(one.stack_bytes is not None for one in used):
         most = max(one.stack_bytes or 0 for one in used)
         yield IsaTarget(
-            "stack", "bytes of stack a thread", most, 0, True, ("cu.spill", "cu.unroll")
+            "stack", "bytes of stack a thread", most, 0, True, ("cu.spill", "cu.unroll", "tr.tile")
         )
+    wide = ("cu.vec128", "tr.hints")
     for name, kinds, words, helps in (
-        ("wide_loads", ("global_load", "async_copy"), "loads of global memory", ("cu.vec128",)),
-        ("wide_stores", ("global_store",), "stores to global memory", ("cu.vec128",)),
-        ("wide_shared_loads", ("shared_load",), "loads of shared memory", ("cu.vec128",)),
+        ("wide_loads", ("global_load", "async_copy"), "loads of global memory", wide),
+        ("wide_stores", ("global_store",), "stores to global memory", wide),
+        ("wide_shared_loads", ("shared_load",), "loads of shared memory", wide),
     ):
         share = _wide_share(functions, kinds)
         if share is not None:
@@ -87,7 +98,7 @@ def _of_gpu(functions: list[Function], multiplies: bool) -> Iterable[IsaTarget]:
         matrix = _count(functions, "matrix")
         yield IsaTarget(
             "matrix", "products of small matrices by the matrix units", matrix, 1, False,
-            ("cu.tensor",),
+            ("cu.tensor", "tr.dot"),
         )  # fmt: skip
 
 

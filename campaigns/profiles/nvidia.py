@@ -50,10 +50,11 @@ _SPEED = _of(
     Metric("sm_pct", f"sm__throughput.{_PERCENT}", Unit.PERCENT, "of what the SMs can do", 80, 60),
     Metric(
         "memory_pct", f"gpu__compute_memory_throughput.{_PERCENT}", Unit.PERCENT,
-        "of what the busiest part of the memory can do, caches among them", 80, 60,
+        "of what the memory can do, by ncu's choice of its parts, caches among them", 80, 60,
     ),
     Metric("dram_pct", f"gpu__dram_throughput.{_PERCENT}", Unit.PERCENT, "of the DRAM's peak"),
-    Metric("l2_pct", f"lts__throughput.{_PERCENT}", Unit.PERCENT, "of what L2 can do"),
+    Metric("l2_pct", f"lts__throughput.{_PERCENT}", Unit.PERCENT,
+           "of what L2 can do, by parts that memory_pct leaves out too"),
     Metric("l1_pct", f"l1tex__throughput.{_ACTIVE}", Unit.PERCENT, "of what L1 can do"),
 )  # fmt: skip
 _MEMORY = _of(
@@ -110,11 +111,12 @@ _OCCUPANCY = _of(
     "Occupancy",
     Metric(
         "occupancy_pct", f"sm__warps_active.{_ACTIVE}", Unit.PERCENT,
-        "of the warps that an SM can hold were there",
+        "of the warps that an SM can hold were there (achieved)",
     ),
     Metric(
         "occupancy_most_pct", "sm__maximum_warps_per_active_cycle_pct", Unit.PERCENT,
-        "of the warps that an SM can hold fit, by registers, shared memory and blocks", 80, 50,
+        "of the warps of an SM fit (theoretical), by registers, shared memory and blocks",
+        80, 50,
     ),
     *(
         Metric(f"limit_{what}", f"launch__occupancy_limit_{theirs}", Unit.PER_SM,
@@ -132,7 +134,12 @@ _LAUNCH = _of(
     Metric("block", "launch__block_size", Unit.COUNT, "threads a block"),
     Metric("sms", "launch__sm_count", Unit.COUNT, "SMs"),
     Metric("registers", "launch__registers_per_thread", Unit.COUNT, "registers a thread"),
-    Metric("shared_bytes", "launch__shared_mem_per_block", Unit.BYTES, "shared a block"),
+    Metric(
+        "shared_bytes",
+        "launch__shared_mem_per_block",
+        Unit.BYTES,
+        "shared a block, with what the driver reserves",
+    ),
 )
 _BALANCE = _of(
     "WorkloadDistribution",

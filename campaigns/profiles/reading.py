@@ -171,11 +171,18 @@ class MovedBytes:
     def words(self) -> str:
         """The two numbers, and what is wrong with the formula where they contradict it."""
         numbers = f"{self.measured / 1e6:,.3g} MB counted, {self.formula / 1e6:,.3g} MB by formula"
-        return f"{numbers}: it counts bytes that are never moved" if self.contradicts else numbers
+        return f"{numbers}: {self.why}" if self.why else numbers
 
     @property
-    def is_more(self) -> bool:
-        return self.ratio > 1 + CONTRADICTED
+    def why(self) -> str:
+        """Why the two numbers differ; "" of about equal ones."""
+        if self.contradicts:
+            return "the formula counts bytes that are never moved"
+        if self.ratio > 1 + CONTRADICTED:
+            return f"{self.ratio:.3g} times what it needs"
+        if self.ratio < 1 - CONTRADICTED:
+            return "counters see what reached DRAM, and a cache may hold the rest"
+        return ""
 
 
 def moved_bytes(found: Profiled, formula: float, cache_bytes: float | None) -> MovedBytes | None:

@@ -182,13 +182,5 @@ def read_facts(evidence: Mapping[str, Any]) -> Facts:
 
 
 def bottleneck_of(facts: Facts) -> Bottleneck:
-    """What limits the incumbent: by its counters, else by the roofline, which knows no more than
-    memory and compute.
-    """
-    if facts.profile and facts.profile.limit is not Bottleneck.UNKNOWN:
-        return facts.profile.limit
-    bounds = {case.bound for case in facts.cases if case.bound}
-    if len(bounds) > 1:
-        return Bottleneck.MIXED
-    known = {Bottleneck.MEMORY.value, Bottleneck.COMPUTE.value}
-    return Bottleneck(bounds.pop()) if bounds and bounds <= known else Bottleneck.UNKNOWN
+    """What limits the incumbent, by its counters; the roofline bounds a kernel and limits none."""
+    return facts.profile.limit if facts.profile else Bottleneck.UNKNOWN

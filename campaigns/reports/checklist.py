@@ -13,10 +13,9 @@ from campaigns.models import Campaign, Evaluation, EvaluationState, Round, Worke
 from campaigns.models.kinds import TORCH
 from campaigns.records.evaluations import report_of
 from campaigns.records.passports import state_of
-from campaigns.records.target.ceilings import ceilings_of
+from campaigns.records.target.ceilings import ceilings_of, missing_spec_of
 from campaigns.rules.target.roofline import choose_ceiling
 from campaigns.rules.verdict.decision import VerdictWord
-from knowledge.specs.cited import UNKNOWN
 
 # What a campaign writes: sources, reports and scratch files of its builds.
 LEAST_FREE_GB = 1.0
@@ -92,7 +91,9 @@ def _ceilings(campaign: Campaign) -> Iterator[ChecklistItem]:
             yield ChecklistItem(question, False, text, "placeholder", "#gaps")
         else:
             href = campaign.platform.get_absolute_url()
-            yield ChecklistItem(question, False, UNKNOWN, "the platform's page", href)
+            yield ChecklistItem(
+                question, False, missing_spec_of(campaign, name).shown, "the platform's page", href
+            )
 
 
 def _problem(campaign: Campaign) -> ChecklistItem:

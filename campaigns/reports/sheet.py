@@ -28,7 +28,7 @@ from campaigns.records.findings import kinds_by_stance
 from campaigns.records.stop_history import masked_rounds
 from campaigns.records.submissions import AwaitedRepair, awaited_repair
 from campaigns.records.time_spent import time_spent
-from campaigns.reports.progress import LEAST_ROUNDS, Eta, estimate, spoken
+from campaigns.reports.progress import LEAST_ROUNDS, Eta, estimate
 from campaigns.reports.rows import RoundRow, rounds_of, rows_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.target.ceilings import CampaignTarget
@@ -62,20 +62,16 @@ class WorkerHeartbeat:
     at: datetime | None = None
 
     @property
+    def lost_after_s(self) -> float:
+        return 3 * float(settings.KOPT_HEARTBEAT_S)
+
+    @property
     def is_lost(self) -> bool:
-        return self.silent_s is None or self.silent_s > 3 * float(settings.KOPT_HEARTBEAT_S)
+        return self.silent_s is None or self.silent_s > self.lost_after_s
 
     @property
     def doing(self) -> str:
         return "measuring" if self.measuring else "worker alive"
-
-    @property
-    def words(self) -> str:
-        if self.silent_s is None:
-            return "no worker has been seen on this platform"
-        if self.is_lost:
-            return f"no heartbeat for {spoken(self.silent_s)}"
-        return f"{self.doing}, heartbeat {spoken(self.silent_s)} ago"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +203,7 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
         excess=excess(result_of(campaign), gains),
         phase=phase_of(
             campaign,
+            heartbeat,
             wait,
             awaited.round.number if awaited else None,
             rows[-1].round if rows else None,
@@ -221,9 +218,15 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
 
 
 def phase_of(
-    campaign: Campaign, wait: DeviceWait | None, awaited: int | None, last: Round | None
+    campaign: Campaign,
+    heartbeat: WorkerHeartbeat | None,
+    wait: DeviceWait | None,
+    awaited: int | None,
+    last: Round | None,
 ) -> str:
     """What it does now, in words. awaited: the round that waits for a repair. last: the newest."""
+    if heartbeat and heartbeat.measuring and heartbeat.is_lost:
+        return "waiting for a worker, as the one that measured is silent"
     if wait and campaign.state in WORKING:
         return f"waiting for a {'quiet host' if wait.is_for_host else 'device'}"
     if awaited is not None:

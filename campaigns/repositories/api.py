@@ -31,6 +31,7 @@ from knowledge.api.lists import ListView, OneView, Read
 from knowledge.api.shapes import body_of, columns_of, texts
 from knowledge.api.view import RowView
 from knowledge.curation.errors import CurationError
+from knowledge.lookup.listing import PLATFORM_HELP, NotKnown, platform_named
 from knowledge.models import Platform
 from knowledge.models.token import Scope
 
@@ -90,7 +91,7 @@ NewRepositorySerializer = body_of(
     "NewRepository",
     bundle=fields.CharField(help_text="base64 of `git bundle create - HEAD`"),
     harness=fields.CharField(help_text="how it builds, tests and times itself, as TOML"),
-    platform=fields.CharField(help_text="a platform's slug"),
+    platform=fields.CharField(help_text=PLATFORM_HELP),
     revision=fields.CharField(required=False, help_text=f"default: {HEAD}"),
 )
 ChangeSerializer = body_of(
@@ -127,9 +128,10 @@ class Repositories(ListView):
         for name in BROUGHT:
             if not isinstance(body.get(name, ""), str) or (name != "revision" and name not in body):
                 raise CurationError(name, "is needed, as a text")
-        platform = Platform.objects.filter(slug=body["platform"]).first()
-        if platform is None:
-            raise CurationError("platform", "accepted: a platform's slug")
+        try:
+            platform = platform_named(body["platform"])
+        except NotKnown as error:
+            raise CurationError("platform", str(error)) from None
         row = _brought(body, platform, request.user)
         notify_next_round(row)
         return Response(WholeRepositorySerializer(row).data, 201)

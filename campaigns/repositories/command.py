@@ -30,7 +30,7 @@ from campaigns.repositories.try_change import try_change
 from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.steps.worker import WorkerContext, choose_device, worker_beat
 from knowledge.curation.errors import Forbidden
-from knowledge.models import Platform
+from knowledge.lookup.listing import PLATFORM_HELP, platform_named
 
 COMMAND_LINE = "command line"
 PATIENCE_S = 600.0
@@ -61,7 +61,7 @@ class RepositoryCommand(BaseCommand):
             argument("path", type=Path, help="a git repository, or a bundle of one"),
             argument("--harness", type=Path, required=True, metavar="FILE", help="its TOML"),
             argument("--revision", default=HEAD, help=f"a branch, tag or commit; default: {HEAD}"),
-            argument("--platform", help="a platform's slug; default: this host's device"),
+            argument("--platform", help=f"{PLATFORM_HELP}; default: this host's device"),
             argument("--local", action="store_true", help="measure the baseline in this process"),
         )
         return (
@@ -78,12 +78,7 @@ class RepositoryCommand(BaseCommand):
     def new(
         self, *, path: Path, harness: Path, revision: str, platform: str | None, local: bool
     ) -> None:
-        if platform is None:
-            found = ensure_platform(this_device())
-        elif (named := Platform.objects.filter(slug=platform).first()) is not None:
-            found = named
-        else:
-            self.fail(ExitCode.NOT_FOUND, f"platform {platform!r}: no such platform")
+        found = platform_named(platform) if platform else ensure_platform(this_device())
         try:
             text = harness.read_text()
         except FileNotFoundError:

@@ -124,9 +124,12 @@ def standing(word: str) -> dict[str, Any]:
 
 
 @register.inclusion_tag(f"{TAGS}/age.html")
-def age(at: datetime, seconds: float) -> dict[str, Any]:
-    """Write how long ago something was; live.js keeps it true while the page stays open."""
-    return {"at": at, "seconds": seconds}
+def age(at: datetime, seconds: float, lost_after_s: float | None = None) -> dict[str, Any]:
+    """Write how long ago something was; live.js keeps it true while the page stays open.
+
+    lost_after_s: after so many seconds the element before it says that no heartbeat came.
+    """
+    return {"at": at, "seconds": seconds, "lost_after_s": lost_after_s}
 
 
 @register.inclusion_tag(f"{TAGS}/delta.html")

@@ -33,6 +33,7 @@ from campaigns.views.lookup import (
     offer_undo,
     wants_fragment,
 )
+from knowledge.lookup.listing import slug_meant
 from knowledge.views.formats import list_file
 from knowledge.views.list_views import bar_of
 
@@ -75,6 +76,7 @@ def campaigns(request: HttpRequest) -> HttpResponse:
     in_sight = asked["state"] != "archived"
     found = found.filter(STATES.get(asked["state"], Q()), archived__isnull=in_sight)
     fields = {"op": "problem__op", "backend": "backend", "platform": "platform__slug"}
+    asked["platform"] = slug_meant(asked["platform"])
     found = found.filter(**{fields[key]: asked[key] for key in fields if asked[key]})
     if asked["q"]:
         found = found.filter(

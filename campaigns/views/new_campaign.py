@@ -38,6 +38,7 @@ from campaigns.views.lookup import may_run, wants_fragment
 from campaigns.views.offer import PlatformOffer, looked_up, platform_offers
 from knowledge.curation.projects import projects_of
 from knowledge.experience.recommend.others import others_learned
+from knowledge.lookup.platform_names import fitting
 
 INTAKE = Intake().stored
 # Kind → what stands in its field: nothing is no limit of its own, and 0 does not propose.
@@ -226,6 +227,9 @@ def _values(query: Any, known: KnownProblem, offers: tuple[PlatformOffer, ...]) 
     """
     open_ = {offer.platform.slug: offer for offer in offers if not offer.missing}
     platform = query.get("platform", "")
+    names = {slug: (slug, o.platform.name, *o.platform.aliases) for slug, o in open_.items()}
+    if len(fits := fitting(platform, names)) == 1:
+        platform = fits[0]
     if platform not in open_ and query.get("goal") is None:
         first = next(iter(open_.values()), None)
         is_usual = first is not None and (first.has_worker or len(open_) == 1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from django.db.models import QuerySet
@@ -27,7 +27,7 @@ from campaigns.records.explained.profiles import (
     explained_by,
     explained_of,
     looked_at,
-    multiplies,
+    targets_in,
 )
 from campaigns.records.findings import finding_counts, found_lines
 from campaigns.records.rounds import hypothesis_of
@@ -215,7 +215,7 @@ def code(facts: RoundFacts) -> dict[str, Any]:
             found,
             own.text,
             cited_limits(facts.campaign.platform).holds,
-            multiplies=multiplies(facts.campaign),
+            partial(targets_in, campaign=facts.campaign),
             ran=Ran(next(filter(None, launches), None), counted.main if counted else None),
             against=explained_of(rival, facts.campaign).code if rival else None,
         )

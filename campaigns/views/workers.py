@@ -18,6 +18,7 @@ from campaigns.reports.case_table import conditions_words, floors_words
 from campaigns.steps.measuring.take_passport import ask_for_passport
 from campaigns.steps.notify import notify_worker
 from campaigns.views.lookup import may_change
+from knowledge.lookup.listing import slug_meant
 from knowledge.models import Platform
 from knowledge.views.formats import list_file
 
@@ -47,7 +48,8 @@ def workers(request: HttpRequest) -> HttpResponse:
                 "history": [(row, floors_words(lengths_in(row)), found_words(row)) for row in rows],
             }
         )
-    wanted = Platform.objects.filter(slug=request.GET.get("platform", "")).first()
+    slug = slug_meant(request.GET.get("platform", ""))
+    wanted = Platform.objects.filter(slug=slug).first()
     return render(request, "campaigns/workers.html", {"cards": cards, "wanted": wanted})
 
 

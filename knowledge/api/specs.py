@@ -257,11 +257,14 @@ class Platforms(ListView):
 
 
 class OnePlatform(OneView):
-    """GET one platform by its slug."""
+    """GET one platform by its slug, name or an unambiguous part of one."""
 
     queryset = Platform.objects.all()
     serializer_class = PlatformSerializer
     lookup_field = "slug"
+
+    def get_object(self) -> Platform:
+        return platform_named(self.kwargs["slug"])
 
 
 BatchSerializer = columns_of(

@@ -23,7 +23,18 @@ from knowledge.curation.revise import recheck
 from knowledge.curation.store import chunks, entry_of, record
 from knowledge.curation.turn import turn, who_was_first
 from knowledge.lookup.standing import standings
-from knowledge.models import DRIFT, Action, Flag, FlagAnswer, Kind, Spec, SpecChange, SpecState
+from knowledge.models import (
+    DRIFT,
+    Action,
+    Flag,
+    FlagAnswer,
+    Kind,
+    NoticeKind,
+    Notification,
+    Spec,
+    SpecChange,
+    SpecState,
+)
 from knowledge.models.spec import SpecQuerySet
 from knowledge.search.index import index_specs, remove
 from knowledge.specs.citation import CitationState
@@ -53,6 +64,7 @@ def approve(spec: Spec, by: Any, why: str = "") -> Spec:
         _make_room(spec, by)
         enter(spec, SpecState.APPROVED)
         record(spec, Action.APPROVED, by, why, after=spec.shown)
+        Notification.objects.tell_author(spec, NoticeKind.APPROVED, by, why)
         preferred = _same_question(spec).filter(rank=Rank.PREFERRED)
         answers = spec.shown != UNKNOWN_VALUE and spec.rank != Rank.PREFERRED
         if answers and not preferred.exists():
@@ -70,6 +82,7 @@ def give_back(spec: Spec, by: Any, why: str) -> Spec:
         require_second_person(spec, by)
         enter(spec, SpecState.RETURNED)
         record(spec, Action.RETURNED, by, why)
+        Notification.objects.tell_author(spec, NoticeKind.RETURNED, by, why)
     return spec
 
 

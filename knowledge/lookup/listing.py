@@ -19,7 +19,7 @@ from django.db.models import (
 )
 from django.db.models.expressions import Combinable
 
-from knowledge.lookup.platform_names import PlatformNames, of_architecture
+from knowledge.lookup.platform_names import PlatformNames, fitting, of_architecture
 from knowledge.models import Document, Flag, Platform, Revision, Spec, SpecState
 from knowledge.models.spec import SpecQuerySet
 from knowledge.specs.cited import EvidenceClass
@@ -29,10 +29,15 @@ from knowledge.specs.metrics import metric_named
 MOST_WORDS, MOST_CHARACTERS = 20, 500
 CHARACTERS_IN_TEXTS, WORDS_IN_TEXTS = 200, 20
 SNIPPET = 160  # characters
+PLATFORM_HELP = "a platform's slug, name or a part of one, such as h200"
 
 
 class NotKnown(LookupError):
     """A platform that nobody has described; the message names those that are accepted."""
+
+
+class Ambiguous(NotKnown):
+    """A part of the names of several platforms; the message names them."""
 
 
 class FilterError(ValueError):
@@ -63,16 +68,36 @@ class Filters:
         return [field.name for field in fields(cls)]
 
 
-def platform_named(slug: str) -> Platform:
-    """The platform of exactly this slug. NotKnown names the nearest and the accepted ones."""
-    platform = Platform.objects.filter(slug=slug).first()
-    if platform is None:
-        raise NotKnown(unknown_platform(slug))
-    return platform
+def platform_named(name: str) -> Platform:
+    """The platform of this slug, name or alias, or the only one that has it as a part of one.
+
+    Raises NotKnown with the nearest and the accepted ones, and Ambiguous with the candidates.
+    """
+    every = {platform.slug: platform for platform in Platform.objects.all()}
+    found = fitting(name, {p.slug: (p.slug, p.name, *p.aliases) for p in every.values()})
+    if len(found) == 1:
+        return every[found[0]]
+    if not found:
+        raise NotKnown(unknown_platform(name))
+    listed = ", ".join(f"{slug} ({every[slug].name})" for slug in found)
+    raise Ambiguous(f"platform '{name}' may be several; accepted: {listed}")
+
+
+def slug_meant(name: str) -> str:
+    """The slug to filter by; a name that no platform has stays, as records may still have it.
+
+    Raises FilterError where several platforms may be meant.
+    """
+    try:
+        return platform_named(name).slug if name else ""
+    except Ambiguous as error:
+        raise FilterError("platform", str(error)) from None
+    except NotKnown:
+        return name
 
 
 def unknown_platform(name: str) -> str:
-    """What to say of a name that is no platform's slug: what may be meant, and what there is."""
+    """What to say of a name that no platform has: what may be meant, and what there is."""
     known = Platform.objects.values_list("slug", "name", "aliases")
     accepted = ", ".join(slug for slug, *_ in known)
     accepted = accepted or "none yet: run `.venv/bin/python manage.py wiki import`"

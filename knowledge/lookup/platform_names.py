@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import PurePosixPath
@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from knowledge.models import Platform
 
 PARTS = re.compile(r"[a-z]+\d+[a-z]*|\w+")
+WORDS = re.compile(r"[^\W_]+")
 LEAST_LIKENESS = 0.75  # of at most 2: the share of its words, plus how alike the letters are
 MOST_NEAREST = 5
 TARGET = re.compile(r"(?:sm|compute)_?(?P<number>\d+)[a-z]?", re.IGNORECASE)
@@ -57,6 +58,24 @@ class PlatformNames:
 
 def _plain(name: str) -> str:
     return " ".join(name.split()).casefold()
+
+
+def fitting(asked: str, names: Mapping[str, Sequence[str]]) -> list[str]:
+    """The slugs that have this name; else those with all its words; else those with its letters.
+
+    names: slug → the slug itself, the name and the aliases.
+    """
+    plain = _plain(asked)
+    words = WORDS.findall(plain)
+    rules: tuple[Callable[[str], bool], ...] = (
+        lambda name: name in (plain, plain.replace(" ", "-")),
+        lambda name: set(words) <= set(WORDS.findall(name)),
+        lambda name: "".join(words) in "".join(WORDS.findall(name)),
+    )
+    if asked in names or not words:
+        return [asked] if words else []
+    found = ([s for s, own in names.items() if any(map(fits, map(_plain, own)))] for fits in rules)
+    return next(filter(None, found), [])
 
 
 def of_architecture(name: str) -> list[Platform]:

@@ -72,7 +72,7 @@ class StaleAnswer(LookupError):
             "`.venv/bin/python manage.py wiki import --approve` takes the documents as they are now"
         )
         self.spec = spec
-        self.state = state
+        self.shown = f"{UNKNOWN_VALUE} (citation {state.replace('_', ' ')})"
 
 
 def answer_to(platform: Platform, metric: str, /, **qualifiers: str) -> Spec | None:
@@ -90,6 +90,16 @@ def answer_to(platform: Platform, metric: str, /, **qualifiers: str) -> Spec | N
     if not state.holds:
         raise StaleAnswer(spec, state)
     return spec if spec.known else None
+
+
+def unknown_words(platform: Platform, *metrics: str) -> str:
+    """What is printed in place of a value that none of these metrics has: UNKNOWN and why."""
+    try:
+        for metric in metrics:
+            _of_device(platform, metric)
+    except StaleAnswer as stale:
+        return stale.shown
+    return UNKNOWN
 
 
 def find(platform: Platform, metric: str, /, **qualifiers: str) -> Spec | None:

@@ -90,6 +90,12 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
             for key in set(people)
         )
 
+    def tell_author(self, row: Any, kind: NoticeKind, by: Any, why: str) -> None:
+        """Tell whoever proposed a value or a lesson what another person decided about it."""
+        if row.proposed_by_id not in (None, by.pk):
+            text = f"{row} {kind.label} by {by}{why and f': {why}'}"
+            self.tell([row.proposed_by_id], kind, text, row.get_absolute_url())
+
 
 class Notification(models.Model):
     """One thing that a person is told of. url: where to look. read_at: None while it is news.

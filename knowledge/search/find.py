@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Q
 
 from knowledge.experience.terms import Bottleneck
-from knowledge.lookup.listing import FilterError
+from knowledge.lookup.listing import FilterError, slug_meant
 from knowledge.models import Kind, Platform, SearchRow, SearchWord
 from knowledge.search.best import Asked, best_of, worth_of
 from knowledge.search.candidates import (
@@ -140,6 +140,7 @@ def ask(text: str, facets: Mapping[str, str]) -> SearchQuery:
         if name not in FACETS:
             raise FilterError(name, f"unknown facet; accepted: {', '.join(FACETS)}")
         meant = SAID.get(name, {}).get(value.lower(), value)
+        meant = slug_meant(meant) if name == "platform" else meant
         same = [each for each in known[name] if words_of(each) == words_of(meant)]
         if not same:
             listed = sorted(known[name])

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from knowledge.lookup.comparison import FEWEST, MOST, ComparedRow, PlatformComparison, compare
-from knowledge.lookup.listing import unknown_platform
+from knowledge.lookup.listing import NotKnown, platform_named
 from knowledge.lookup.standing import notes_of
 from knowledge.lookup.value import SWEPT
 from knowledge.models import Platform
@@ -33,9 +33,15 @@ class CompareQuery:
         self.slugs = list(dict.fromkeys(slug for slug in given.getlist("p") if slug))
         self.known = {platform.slug: platform for platform in Platform.objects.all()}
         self.only = ALL if given.get("only") == ALL else DIFF
-        unknown = next((slug for slug in self.slugs if slug not in self.known), None)
-        self.error = unknown_platform(unknown) if unknown else ""
-        if not unknown and len(self.slugs) > MOST:
+        self.error = ""
+        try:
+            named = (
+                slug if slug in self.known else platform_named(slug).slug for slug in self.slugs
+            )
+            self.slugs = list(dict.fromkeys(named))
+        except NotKnown as error:
+            self.error = str(error)
+        if not self.error and len(self.slugs) > MOST:
             self.error = f"{len(self.slugs)} platforms were chosen; accepted: {FEWEST} to {MOST}"
             self.error += " different ones"
         self.found: PlatformComparison | None = None

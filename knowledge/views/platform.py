@@ -8,14 +8,15 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from knowledge.curation.people import may_propose
+from knowledge.lookup.listing import platform_named
 from knowledge.lookup.sheet import PlatformSheet, SheetFilter, sheet_of
 from knowledge.lookup.standing import notes_of
-from knowledge.models import Platform, SpecState
+from knowledge.models import SpecState
 from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import UNKNOWN_VALUE
 from knowledge.views import tables
@@ -73,7 +74,9 @@ def sheet_file(request: HttpRequest, slug: str, ending: str) -> HttpResponse:
         return tables.refusal(asked.errors, ending)
     records = list(found.records())
     if ending == "json":
-        return JsonResponse({"platform": slug, "asof": asked.asof or None, "rows": records})
+        return JsonResponse(
+            {"platform": found.platform.slug, "asof": asked.asof or None, "rows": records}
+        )
     if ending == "csv":
         return tables.csv_answer(slug, COLUMNS, map(_flat, records))
     day = f"As approved at the end of {asked.asof} (UTC)." if asked.choice.asof else ""
@@ -85,7 +88,7 @@ def sheet_file(request: HttpRequest, slug: str, ending: str) -> HttpResponse:
 
 
 def _read(request: HttpRequest, slug: str) -> tuple[SheetQuery, PlatformSheet]:
-    platform = get_object_or_404(Platform, slug=slug)
+    platform = platform_named(slug)
     evidence, need, day = (request.GET.get(n, "").strip() for n in ("evidence", "need", "asof"))
     asked = SheetQuery(evidence, need, day)
     if asked.evidence not in ("", *CLASSES):

@@ -69,6 +69,9 @@
       const seconds = Number(time.dataset.age) + (performance.now() - came.get(time)) / SECOND;
       const told = `${words(seconds)} ago`;
       if (time.textContent !== told) time.textContent = told;
+      if (seconds > Number(time.dataset.lost || Infinity)) {
+        time.previousElementSibling.textContent = "no heartbeat, the last one";
+      }
     }
   };
   grow();

@@ -41,7 +41,7 @@ def test_it_tells_what_a_rule_lacks(made):
 def test_an_open_rule_may_lack_both_and_says_so_in_the_table(made):
     rules.TABLE.write_text(PAGE.format("the floor"))
     assert list(missing(made)) == []
-    assert "1 of 2 rules hold whole" in table(made)
+    assert "1 of 2 rules have both" in table(made)
     assert table(made).splitlines()[-2].endswith("| `campaigns/guard.py` |  | the floor |")
 
 

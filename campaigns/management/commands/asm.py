@@ -14,6 +14,7 @@ from campaigns.devices.explain import read_code
 from campaigns.evaluator.contract import Function, Job, MachineCode, Resources, Source
 from campaigns.management.base_command import Argument, ExitCode, argument
 from campaigns.management.one_file import SOURCE, TARGET, OneFileCommand, whole_above_zero
+from campaigns.profiles.isa import isa_targets
 from campaigns.profiles.occupancy import Occupancy, SmLimits
 from campaigns.records.explained.profiles import is_product
 from campaigns.records.target.device_limits import CitedLimits, cited_limits
@@ -26,8 +27,9 @@ from campaigns.rules.verdict.report_words import (
     target_words,
     width_words,
 )
-from knowledge.lookup.listing import platform_named
+from knowledge.lookup.listing import PLATFORM_HELP, platform_named
 from knowledge.lookup.platform_names import of_architecture
+from knowledge.lookup.value import unknown_words
 from knowledge.specs.cited import UNKNOWN
 
 
@@ -42,7 +44,9 @@ class Command(OneFileCommand):
         return (
             *SOURCE,
             TARGET,
-            argument("--platform", help="whose SM it is: a slug; default: the target's first"),
+            argument(
+                "--platform", help=f"whose SM it is: {PLATFORM_HELP}; default: the target's first"
+            ),
             argument(
                 "--threads", type=whole_above_zero, help="of a block, where the code has them not"
             ),
@@ -72,7 +76,7 @@ class Command(OneFileCommand):
             replace(code, functions=functions),
             job.candidate.text,
             limits.holds if limits else SmLimits(),
-            multiplies=is_product(spec.op),
+            lambda one: isa_targets(one.functions, job.backend, multiplies=is_product(spec.op)),
             against=other,
         )
         facts = _facts(job, sheet, limits, options["listing"])
@@ -89,7 +93,7 @@ class Command(OneFileCommand):
         with self.served(job, device) as (job, service):
             code = read_code(job, service, form="ptx")
         self._require(code, job.candidate)
-        sheet = code_sheet(code, job.candidate.text, SmLimits())
+        sheet = code_sheet(code, job.candidate.text, SmLimits(), lambda _: ())
         told = [_head(job, code)]
         for one in sheet.functions:
             told += [one.function.name, *_listing(one)]
@@ -104,7 +108,7 @@ class Command(OneFileCommand):
             return None, target
         row = platform_named(slug)
         if target and row not in of_architecture(target):
-            self.fail(ExitCode.USAGE, f"platform: {slug} is a {row.target}, and not a {target}")
+            self.fail(ExitCode.USAGE, f"platform: {row.slug} is a {row.target}, and not a {target}")
         return cited_limits(row), target or row.target
 
     def _require(self, code: MachineCode, source: Source) -> None:
@@ -193,5 +197,5 @@ def _cited(limits: CitedLimits | None, target: str) -> list[str]:
     return [
         f"what an SM of {row.name} ({row.slug}) holds:",
         *(f"  {one.citation}" for one in limits.cited),
-        *(f"  {name}: {UNKNOWN}" for name in limits.unknown),
+        *(f"  {name}: {unknown_words(row, name)}" for name in limits.unknown),
     ]

@@ -64,7 +64,7 @@ from campaigns.steps.rounds.close_round import rebuild
 from campaigns.steps.worker import WorkerContext, choose_device, worker_beat
 from campaigns.trails.exporters.archive import reproducer_archive, trail_archive, trail_name
 from campaigns.trails.importers.claims import TrailRefused
-from knowledge.models import Platform
+from knowledge.lookup.listing import platform_named
 
 WATCH_EVERY_S, PATIENCE_S = 1.0, 600.0
 INTAKE = tuple(Intake().stored)
@@ -359,10 +359,8 @@ class Command(ImportVerbs):
         elif slug_option:
             return slug_option
         slug = ensure_platform(this_device()).slug
-        if slug_option and slug_option != slug:
-            known = Platform.objects.filter(slug=slug_option).exists()
-            refused = CampaignRefused if known else UnknownPlatform
-            raise refused(f"platform: {slug_option!r}; accepted with --local: {slug}")
+        if slug_option and platform_named(slug_option).slug != slug:
+            raise CampaignRefused(f"platform: {slug_option!r}; accepted with --local: {slug}")
         return slug
 
     def _follow_events(self, campaign: Campaign, use: Callable[[dict[str, Any]], None]) -> None:

@@ -21,7 +21,12 @@ from campaigns.rules.verdict.decision import Decision, Reason
 from campaigns.rules.verdict.finding_kinds import LENIENT, Examined
 from campaigns.rules.verdict.gates import Standard
 from campaigns.rules.verdict.one_session import decide_session
-from campaigns.rules.verdict.report_words import code_words, function_words, notes_of
+from campaigns.rules.verdict.report_words import (
+    code_words,
+    flag_words,
+    function_words,
+    notes_of,
+)
 from campaigns.rules.verdict.sanitizers import found_words, passed
 from campaigns.rules.wording import duration
 from campaigns.steps.problems import Floors, floors_here
@@ -46,7 +51,10 @@ class Command(OneFileCommand):
                 "--against-backend", help="of --against, where it is not the candidate's: torch, …"
             ),
             argument(
-                "--against-flag", action="append", default=[], help="a compiler flag of --against"
+                "--against-flag",
+                action="append",
+                help="a compiler flag of --against beside those of problem.toml; default: those of "
+                "--flag; --against-flag= is none",
             ),
             argument("--no-timing", action="store_true", help="check the results only"),
             argument(
@@ -80,7 +88,12 @@ class Command(OneFileCommand):
             has_kernels=_has_kernels(job, report),
         )
         decision = decide_session(report, standard)
-        self.emit(_facts(report, decision, examined), _text(report, decision, examined))
+        apart = ""
+        if job.incumbent and job.backend == job.incumbent_backend:
+            apart = flag_words(job.candidate.flags, job.incumbent.flags)
+            decision = replace(decision, sentence=f"{apart} {decision.sentence}".strip())
+        text = _text(report, decision, examined)
+        self.emit(_facts(report, decision, examined), f"{apart}\n{text}".strip())
         if report.problem_fault:
             self.fail(ExitCode.USAGE, f"problem: {report.reason}")
         if report.outcome is not Outcome.PASSED:

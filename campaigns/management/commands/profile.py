@@ -28,8 +28,9 @@ from campaigns.profiles.reading import read_files, read_profile
 from campaigns.records.explained.profiles import is_product
 from campaigns.records.target.device_limits import card_of
 from campaigns.rules.wording import share
-from knowledge.lookup.listing import platform_named
-from knowledge.specs.cited import UNKNOWN, Cited
+from knowledge.lookup.listing import PLATFORM_HELP, platform_named
+from knowledge.lookup.value import unknown_words
+from knowledge.specs.cited import Cited
 
 LARGEST_BYTES = 64 << 20
 # Instructions of a trace that are shown; `--json` has more.
@@ -51,7 +52,7 @@ READ = (
     argument("--kernel", help="the one whose name this pattern finds"),
     LEAST,
     argument("--multiplies", action="store_true", help="the kernel multiplies matrices"),
-    argument("--platform", help="slug of an AMD card: what its counters are shares of"),
+    argument("--platform", help=f"an AMD card, what its counters are shares of: {PLATFORM_HELP}"),
     METRIC,
 )
 SAVE = argument("--save", type=Path, metavar="FILE", help="write what the profiler wrote there")
@@ -165,9 +166,11 @@ class Command(OneFileCommand):
         """What AMD's counters are shares of, and the lines that say so; nothing without a slug."""
         if slug is None:
             return None, ()
-        found = card_of(platform_named(slug))
+        row = platform_named(slug)
+        found = card_of(row)
         if found is None:
-            self.progress(f"note: {slug}: compute units or memory_bandwidth of AMD: {UNKNOWN}")
+            shown = unknown_words(row, "cu_count", "memory_bandwidth")
+            self.progress(f"note: {row.slug}: compute units or memory_bandwidth of AMD: {shown}")
         return found or (None, ())
 
     def _say_metric(self, name: str, shown: Iterable[KernelProfile]) -> None:

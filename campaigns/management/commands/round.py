@@ -46,9 +46,10 @@ SUBMIT = (
         "--evidence",
         action="append",
         default=[],
-        metavar="CASE",
-        help="a case whose measured facts the hypothesis rests on; may be repeated; "
-        "default: every case of the incumbent",
+        metavar="FACT",
+        help="a measured fact of the incumbent that the hypothesis rests on: a case, limit, "
+        "finding:NAME, code:NAME, line:NUMBER or metric:NAME; may be repeated; default: all but "
+        "metrics",
     ),
     argument("--risks", default="", help="what may go wrong"),
     argument("--bucket", default=BUCKETS[0], help=f"{', '.join(BUCKETS)}; default: {BUCKETS[0]}"),

@@ -9,7 +9,7 @@ from campaigns.management.base_command import Argument, BaseCommand, ExitCode, E
 from knowledge.curation.errors import Conflict
 from knowledge.curation.propose import Proposal, submit
 from knowledge.curation.review import approve, give_back
-from knowledge.lookup.listing import Filters, platform_named, specs_matching
+from knowledge.lookup.listing import PLATFORM_HELP, Filters, platform_named, specs_matching
 from knowledge.lookup.spec_json import answer_record, spec_records
 from knowledge.lookup.value import UNKNOWN
 from knowledge.models import Spec, SpecState
@@ -18,7 +18,7 @@ from knowledge.specs.cited import EvidenceClass
 from knowledge.specs.facts import QUALIFIERS, UNKNOWN_VALUE, Rank, SourceKind
 from knowledge.specs.metrics import MetricError
 
-PLATFORM = argument("platform", help="slug of a platform, such as h200-sxm")
+PLATFORM = argument("platform", help=PLATFORM_HELP)
 METRIC = argument("metric", help="name of a metric, such as memory_bandwidth")
 QUALIFIED = tuple(argument(f"--{name.replace('_', '-')}", dest=name) for name in QUALIFIERS)
 QUESTION: tuple[Argument, ...] = (PLATFORM, METRIC, *QUALIFIED)

@@ -19,8 +19,14 @@ from campaigns.records.cases import quantiles_of
 from campaigns.records.target.utilisation import TimedCall, utilisation_of
 from campaigns.rules.target.utilisation import AbovePeakError
 from campaigns.rules.wording import amount, share
-from knowledge.lookup.listing import platform_named
-from knowledge.lookup.value import ACCUMULATES, bandwidth_ceilings, platform_for_device
+from knowledge.lookup.listing import PLATFORM_HELP, platform_named
+from knowledge.lookup.value import (
+    ACCUMULATES,
+    MEASURED_BANDWIDTHS,
+    bandwidth_ceilings,
+    platform_for_device,
+    unknown_words,
+)
 from knowledge.specs.cited import UNKNOWN, Cited
 from knowledge.specs.metrics import DTYPES
 
@@ -42,7 +48,7 @@ def above_zero(text: str) -> float:
 
 
 USED = (
-    argument("--platform", required=True, help="slug of a platform, such as h200-sxm"),
+    argument("--platform", required=True, help=PLATFORM_HELP),
     argument("--dtype", required=True, choices=DTYPES, help="data type of the operations"),
     argument("--accumulate", choices=ACCUMULATES, default=ACCUMULATES[0], help="of their sums"),
     argument("--time-us", type=above_zero, required=True, help="time of one call, in µs"),
@@ -109,10 +115,10 @@ class Command(OneFileCommand):
         (copy,) = result.ceilings
         if copy.cache == "warm":
             self.progress("note: both arrays stay in the cache; cold is a line of `tool bandwidth`")
-        cited = _cited_bandwidths(found)
+        cited, unknown = _cited_bandwidths(found)
         lines = [f"{found.name} ({result.device}), bytes {BYTES_CONVENTION}", _copy_line(copy)]
         lines += [f"{share(copy.rate / one.value)} of {one.citation}" for one in cited]
-        lines += [] if cited else [f"cited bandwidth: {UNKNOWN}"]
+        lines += [] if cited else [f"cited bandwidth: {unknown}"]
         beside = [asdict(one) | {"share": copy.rate / one.value} for one in cited]
         data = {"copy": _copy_facts(copy), "cited": beside, "notes": list(result.notes)}
         self.emit({**_where(found, result), "asked_bytes": bytes, **data}, "\n".join(lines))
@@ -175,10 +181,17 @@ def _copy_line(copy: MeasuredCeiling) -> str:
     return f"  {size:>8}  {rate:>10}  {copy.cache or '–':4}  {copy.basis}"
 
 
-def _cited_bandwidths(device: Device) -> list[Cited]:
-    """Those of the device's platform; none without it, or without a database."""
+def _cited_bandwidths(device: Device) -> tuple[list[Cited], str]:
+    """Those of the device's platform, and what is printed where there are none.
+
+    None without the platform, or without a database.
+    """
     try:
         platform = platform_for_device(device.name)
-        return bandwidth_ceilings(platform) if platform else []
+        if platform is None:
+            return [], UNKNOWN
+        found = bandwidth_ceilings(platform)
+        names = () if found else (*MEASURED_BANDWIDTHS, "memory_bandwidth")
+        return found, unknown_words(platform, *names)
     except DatabaseError:
-        return []
+        return [], UNKNOWN

@@ -125,7 +125,7 @@ def advised(idea: Idea, situation: Situation) -> Idea | None:
     if any(one.is_same for one in spent):
         return None
     if spent and len(idea.candidates) == 1:
-        why = f"It did not work in {spent[0].words}; tried again because {spent[0].news}."
+        why = f"It showed no gain in {spent[0].words}; tried again because {spent[0].news}."
         return replace(idea, rank=IdeaRank.SPENT, rationale=f"{idea.rationale} {why}")
     advice = advice_on(idea.strategy, situation)
     if advice is None:

@@ -69,7 +69,7 @@ def _steps(situation: Situation, fitting: list[str]) -> Iterator[tuple[SearchSou
     advised = (f"{one.strategy} ({one.words})" for one in situation.learned)
     yield SearchSource.EXPERIENCE, f"what worked for {where}", _counted(advised, "recommended")
     spent = (f"{one.strategy} ({one.words})" for one in situation.spent)
-    yield SearchSource.EXPERIENCE, f"what did not work for {where}", _counted(spent, "known")
+    yield SearchSource.EXPERIENCE, f"what showed no gain for {where}", _counted(spent, "known")
     yield (
         SearchSource.CATALOGUE,
         f"strategies that fit the source of round {situation.incumbent_round} and were not tried",

@@ -13,6 +13,7 @@ from campaigns.evaluator.contract import MachineCode, Profile, Report
 from campaigns.models import Candidate, Evaluation, EvaluationState, Evidence, Problem, Round
 from campaigns.models.campaign import Campaign
 from campaigns.models.kinds import CODE_IS_READ
+from campaigns.profiles.isa import IsaTarget, isa_targets
 from campaigns.profiles.kernel_profile import ProfileError
 from campaigns.profiles.pattern import KernelWork
 from campaigns.profiles.reading import MovedBytes, Profiled, moved_bytes, read_profile
@@ -54,7 +55,7 @@ def profiled_in(
     placed = target_of(campaign).cases.get(stored.case)
     least = placed.bytes if placed and placed.bytes >= 1 else None
     try:
-        return read_profile(stored, KernelWork(multiplies(campaign), least, call_us))
+        return read_profile(stored, KernelWork(is_product(campaign.problem.op), least, call_us))
     except ProfileError:
         return None
 
@@ -64,8 +65,10 @@ def is_product(op: str) -> bool:
     return family_of(op) in PRODUCTS
 
 
-def multiplies(campaign: Campaign) -> bool:
-    return is_product(campaign.problem.op)
+def targets_in(code: MachineCode | None, campaign: Campaign) -> tuple[IsaTarget, ...]:
+    """What a candidate's machine code should be like, and is (R31); empty where none was read."""
+    product = is_product(campaign.problem.op)
+    return isa_targets(code.functions if code else (), campaign.backend, multiplies=product)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,11 +55,12 @@ Question = tuple[str, dict[str, str]]  # metric and qualifiers
 
 @dataclass(frozen=True, slots=True)
 class MissingSpec:
-    """One missing ceiling. question: "bandwidth" or "compute"."""
+    """One missing ceiling. question: "bandwidth" or "compute". shown: in place of its value."""
 
     question: str
     message: str
     how_to_obtain: str
+    shown: str = UNKNOWN
 
 
 def unknown_target(campaign: Campaign) -> str:
@@ -97,7 +98,7 @@ def missing_spec(
             f"{question}: {UNKNOWN_VALUE}: the citation of {stale.spec.metric} of "
             f"{platform.slug} no longer holds; {lacking}."
         )
-        return MissingSpec(question, message, str(stale))
+        return MissingSpec(question, message, str(stale), stale.shown)
     # A CPU's bandwidth is measured; no document of ours knows how its memory is built.
     asked: list[Question] = [
         ("copy_bandwidth" if platform.kind == "cpu" else "memory_bandwidth", {})

@@ -18,9 +18,10 @@ from knowledge.lookup.value import (
     host_busy_share,
     how_to_obtain,
     unit_count,
+    unknown_words,
 )
 from knowledge.models import Platform
-from knowledge.specs.cited import UNKNOWN, Cited, EvidenceClass
+from knowledge.specs.cited import Cited, EvidenceClass
 
 LACKING = "there is no share of it"
 UNIT_NAMES = {"sm_count": "SM", "cu_count": "CU"}
@@ -86,7 +87,7 @@ class UtilisationSheet:
         """As text, a line for each fact."""
         found = self.found
         lines = [f"{one.question:9}  {one.words}" for one in found.shares]
-        lines += [f"{one.question:9}  {UNKNOWN}" for one in self.missing]
+        lines += [f"{one.question:9}  {one.shown}" for one in self.missing]
         side = ""
         if found.bound and found.intensity:
             side = f"; the work has {digits(found.intensity)} op/B: {found.bound} is the limit"
@@ -144,5 +145,6 @@ def utilisation_of(
 
 def _no_units(platform: Platform) -> MissingSpec:
     names = " or ".join(UNIT_NAMES)
-    message = f"units: {UNKNOWN}: no approved {names} of {platform.slug}; there are no waves."
-    return MissingSpec("units", message, how_to_obtain(platform, next(iter(UNIT_NAMES))))
+    shown = unknown_words(platform, *UNIT_NAMES)
+    message = f"units: {shown}: no approved {names} of {platform.slug}; there are no waves."
+    return MissingSpec("units", message, how_to_obtain(platform, next(iter(UNIT_NAMES))), shown)

@@ -8,10 +8,9 @@ from dataclasses import replace
 from django.urls import reverse
 
 from campaigns.models import Campaign, Evaluation, Round
-from campaigns.profiles.isa import isa_targets
 from campaigns.records.campaigns import result_of, stored_result, target_of
 from campaigns.records.evaluations import legs_of, report_of
-from campaigns.records.explained.profiles import Explained, explained, multiplies
+from campaigns.records.explained.profiles import Explained, explained, targets_in
 from campaigns.records.judged_rounds import standard_of
 from campaigns.reports.comparison.sections import (
     UNPAIRED,
@@ -104,7 +103,7 @@ def _why(found: Explained, campaign: Campaign) -> tuple[Texts, Texts]:
         rest = (*sheet.memory, *sheet.occupancy)
         counters = {row.name: row.value for row in rest if row.name not in told}
     if found.code:
-        targets = isa_targets(found.code.functions, multiplies=multiplies(campaign))
+        targets = targets_in(found.code, campaign)
         told |= {f"machine code, {one.name}": one.sentence for one in targets}
     return told, counters
 

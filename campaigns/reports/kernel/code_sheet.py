@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
 from campaigns.evaluator.contract import Function, KernelLaunch, MachineCode, Resources
-from campaigns.profiles.isa import CodeChange, IsaTarget, code_changes, isa_targets
+from campaigns.profiles.isa import CodeChange, IsaTarget, code_changes
 from campaigns.profiles.kernel_profile import KernelProfile, plain_name
 from campaigns.profiles.occupancy import Occupancy, SmLimits, occupancy
 
@@ -78,19 +78,16 @@ def code_sheet(
     code: MachineCode,
     source: str,
     limits: SmLimits,
+    targets_of: Callable[[MachineCode], tuple[IsaTarget, ...]],
     *,
-    multiplies: bool = False,
     ran: Ran | None = None,
     against: MachineCode | None = None,
 ) -> CodeSheet:
-    """source: the text that it was compiled from."""
+    """source: the text that it was compiled from. targets_of: a code's, as of `isa_targets`."""
     lines = source.splitlines()
-    other = isa_targets(against.functions, multiplies=multiplies) if against else ()
+    other = targets_of(against) if against else ()
     before = {one.name: one.value for one in other}
-    targets = tuple(
-        TargetRow(one, before.get(one.name))
-        for one in isa_targets(code.functions, multiplies=multiplies)
-    )
+    targets = tuple(TargetRow(one, before.get(one.name)) for one in targets_of(code))
     ran = ran or Ran()
     kernel = plain_name(ran.counted.kernel) if ran.counted else ""
     named = [one for one in code.functions if plain_name(one.name) == kernel]

@@ -18,7 +18,7 @@ from campaigns.rules.target.tiles import Waves, matmul_tile
 from campaigns.rules.verdict.report_words import launch_words
 from campaigns.rules.wording import digits, duration
 from campaigns.syntax.tunables import find_tunables
-from knowledge.lookup.value import cited_or_none, unit_count
+from knowledge.lookup.value import cited_or_none, unit_count, unknown_words
 from knowledge.specs.cited import UNKNOWN, Cited
 
 NOT = "N/A: "
@@ -84,7 +84,8 @@ def splits_of(
             bound = duration(waves.floor_us(case.floor_us))
             time = f"{duration(case.floor_us)} × {digits(waves.quantisation)} = {bound}"
         if waves is None or units is None:
-            told = f"{math.prod(launch.grid):,} blocks; number of units: {UNKNOWN}"
+            unknown = unknown_words(campaign.platform, *UNIT_NAMES)
+            told = f"{math.prod(launch.grid):,} blocks; number of units: {unknown}"
         else:
             told = waves.words(UNIT_NAMES.get(units.metric, "unit"))
             told += "" if waves.waves else f"; how many run at once: {UNKNOWN}"

@@ -139,16 +139,18 @@ def running_cards(campaigns: Sequence[Campaign], kept: Kept, now: datetime) -> l
         took = [(r.closed_at - r.opened_at).total_seconds() for r in own if r.closed_at]
         eta = eta_of(one, took, now)
         best = kept.get(one.pk)
+        heartbeat = heartbeat_at(beat, idle.get(one.platform_id), now)
         cards.append(
             RunningCard(
                 campaign=one,
                 phase=phase_of(
                     one,
+                    heartbeat,
                     None if beat else waits.get(one.pk),
                     _awaited(one, own),
                     own[-1] if own else None,
                 ),
-                heartbeat=heartbeat_at(beat, idle.get(one.platform_id), now),
+                heartbeat=heartbeat,
                 eta_words=eta.words if eta else eta_basis(one, eta, took),
                 best=best[-1] if best else None,
                 target=target_of(one),

@@ -21,6 +21,7 @@ BRANCH = re.compile(
     r"(?!.*(\.\.|//|/\.|\.lock(/|$)|\.(/|$)))[A-Za-z0-9][A-Za-z0-9._/-]{0,98}[A-Za-z0-9_]"
 )
 EXECUTION_MODE = "workspace"
+SKILL = "kopt"  # what our manifests call the skill that ran the campaign
 LANGUAGES = {"cpp": "C++", "cuda": "CUDA C++", "triton": "Triton"}
 
 

@@ -104,6 +104,14 @@ class Goal:
             "fraction": self.fraction,
         }
 
+    @property
+    def typed(self) -> str:
+        """The goal as `parse_goal` reads it."""
+        if self.kind is GoalKind.ABSOLUTE:
+            return f"{self.metric}{METRICS[self.metric].value}{self.value!r}"
+        kind = "ceiling" if self.kind is GoalKind.CEILING else "baseline"
+        return f"{kind}:{self.fraction!r}"
+
     def target(self, baseline_us: float | None) -> Target | None:
         """The one target over all cases; None for a ceiling, which gives each case its own.
 

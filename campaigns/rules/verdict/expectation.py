@@ -82,7 +82,8 @@ def taught(reason: Reason, gain: Gain | None, floor: float) -> AttemptLabel | No
     """The label of a judged attempt; None where the verdict teaches nothing about it.
 
     floor: the noise floor that the verdict used. What was neither wrong nor measured teaches
-    nothing. A verdict that needs review is labelled by what was measured; see `is_decided`.
+    nothing, and what shows no change is a tie. A verdict that needs review is labelled by what was
+    measured; see `is_decided`.
     """
     if reason in SILENT:
         return None
@@ -91,6 +92,8 @@ def taught(reason: Reason, gain: Gain | None, floor: float) -> AttemptLabel | No
     if gain is None:
         return None
     word = reason.verdict
+    if word is VerdictWord.NO_CHANGE:
+        return AttemptLabel.TIE
     open_gain = word is VerdictWord.NEEDS_REVIEW and improved(gain, floor)
     faster = word is VerdictWord.ACCEPTED or open_gain
     return label_of(gain.gain, correct=True, faster=faster, floor=floor)

@@ -5,7 +5,7 @@ Of machine code: what it consists of, what it takes, how many blocks fit, what i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from campaigns.evaluator.contract import (
@@ -48,6 +48,17 @@ def copied_words(report: Report, arm: Arm = "candidate", whose: str = "") -> str
     return (
         f"{where} timed call{whose and f' of {whose}'} copies {', '.join(listed)} into its place; "
         "a caller that takes the returned tensor would not pay for that."
+    )
+
+
+def flag_words(candidate: Sequence[str], incumbent: Sequence[str]) -> str:
+    """That two sources are compiled with different flags, and with which; "" of equal ones."""
+    if tuple(candidate) == tuple(incumbent):
+        return ""
+    own, other = (" ".join(flags) or "none" for flags in (candidate, incumbent))
+    return (
+        f"The two arms are compiled with different flags: the candidate with {own}, the incumbent "
+        f"with {other}."
     )
 
 
@@ -153,8 +164,8 @@ def width_words(function: Function) -> str:
 def occupancy_words(found: Occupancy) -> str:
     """How many blocks and warps an SM holds, what limits them and what would fit one more."""
     words = (
-        f"{found.blocks} blocks, {found.warps} of {found.most_warps} warps ({found.share:.0%}), "
-        f"limited by {found.limiter}"
+        f"{found.blocks} blocks, {found.warps} of {found.most_warps} warps fit "
+        f"({found.share:.0%}), limited by {found.limiter}"
     )
     return f"{words}; {found.next_step}" if found.next_step else words
 
@@ -174,9 +185,10 @@ def change_words(change: CodeChange) -> str:
 
 
 def launch_words(launch: KernelLaunch) -> str:
-    """Registers and shared memory of one block, and the occupancy."""
-    words = f"{launch.registers} registers a thread"
-    words += f", {launch.shared_bytes:,} B shared memory a block"
-    if launch.occupancy_percent is None:
-        return words
-    return f"{words}, {launch.occupancy_percent} % occupancy (estimate)"
+    """Registers and shared memory of one block, and the occupancy, with their source."""
+    words = (
+        f"{launch.registers} registers a thread, {launch.shared_bytes:,} B shared memory a block"
+    )
+    if launch.occupancy_percent is not None:
+        words += f", {launch.occupancy_percent} % occupancy that this grid can reach (estimate)"
+    return f"{words}, by the driver's tracer"

@@ -37,6 +37,7 @@ from campaigns.steps.problems import import_problem
 from campaigns.syntax.findings.find import findings_of
 from knowledge.curation.errors import CurationError
 from knowledge.curation.projects import named_project, put_into
+from knowledge.lookup.listing import NotKnown, platform_named
 from knowledge.models import Platform, WorkKind
 
 # Which backends are timed on which kind of platform; elsewhere `evaluate` can still check them.
@@ -105,10 +106,10 @@ def create_campaign(wish: Wish) -> Campaign:
         )
     if wish.seed is not None and not 0 <= wish.seed <= LARGEST_SEED:
         raise CampaignRefused(f"seed: {wish.seed}; accepted: 0 to {LARGEST_SEED}")
-    platform = Platform.objects.filter(slug=wish.platform).first()
-    if platform is None:
-        known = ", ".join(Platform.objects.values_list("slug", flat=True)) or "none yet"
-        raise UnknownPlatform(f"platform: {wish.platform!r}; accepted: {known}")
+    try:
+        platform = platform_named(wish.platform)
+    except NotKnown as error:
+        raise UnknownPlatform(f"platform: {error}") from None
     if wish.proposer not in proposer_names():
         raise CampaignRefused(
             f"proposer: {wish.proposer!r}; accepted: {', '.join(proposer_names())}"

@@ -6,7 +6,8 @@ so does the earlier one of two that noise does not separate.
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import PurePath
 
 import msgspec
 from django.db import transaction
@@ -32,6 +33,7 @@ from campaigns.rules.verdict.case_limits import Level
 from campaigns.rules.verdict.decide import Judgement, best_of, decide
 from campaigns.rules.verdict.decision import Decision, Reason, VerdictWord
 from campaigns.rules.verdict.one_session import compare
+from campaigns.rules.verdict.report_words import flag_words
 from campaigns.steps.measuring.standings import gain_columns, remeasure, settle
 from campaigns.steps.measuring.waits import ASKED, ask_to_pause
 from campaigns.steps.notify import AGAIN, NOTHING, Next
@@ -70,7 +72,8 @@ def judge(round_: Round) -> Next:
 
 
 def _close(round_: Round, judged: JudgedRound, judgement: Judgement) -> Next:
-    campaign, decision = round_.campaign, judgement.decision
+    campaign, decision = round_.campaign, _with_flags(judged, judgement.decision)
+    judgement = replace(judgement, decision=decision)
     with transaction.atomic():
         deciding = Q(campaign__in=Campaign.objects.filter(state=CampaignState.DECIDE))
         if not move(round_, RoundState.JUDGED, deciding, chosen=judged.candidate):
@@ -86,6 +89,17 @@ def _close(round_: Round, judged: JudgedRound, judgement: Judgement) -> Next:
         more = {"verdict": decision.verdict, "reason": decision.reason}
         record(campaign, "verdict", message, round=round_, **more)
     return AGAIN
+
+
+def _with_flags(judged: JudgedRound, decision: Decision) -> Decision:
+    """The decision, which says of two times that their kernels are compiled differently."""
+    against = judged.evaluations[0].against
+    if against is None or decision.gain is None:
+        return decision
+    own, other = judged.candidate.source, against.source
+    same = PurePath(own.name).suffix == PurePath(other.name).suffix
+    apart = flag_words(own.flags, other.flags) if same else ""
+    return replace(decision, sentence=f"{decision.sentence} {apart}".strip())
 
 
 def _waits_for_host(round_: Round, judged: JudgedRound, decision: Decision) -> bool:

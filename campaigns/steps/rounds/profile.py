@@ -20,7 +20,6 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import move
-from campaigns.profiles.isa import isa_targets
 from campaigns.profiles.kernel_profile import KernelProfile
 from campaigns.profiles.metrics import metric_words, waits_for
 from campaigns.profiles.reading import MovedBytes, Profiled
@@ -28,7 +27,7 @@ from campaigns.proposers.evidence import read_facts
 from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.records.campaigns import target_of
 from campaigns.records.evaluations import deciding_report
-from campaigns.records.explained.profiles import explained_of, moved_in, multiplies
+from campaigns.records.explained.profiles import explained_of, moved_in, targets_in
 from campaigns.records.rounds import evidence_of
 from campaigns.records.values import picked
 from campaigns.rules.target.ceilings import CaseTarget
@@ -88,7 +87,7 @@ def _gathered(campaign: Campaign, incumbent: Candidate) -> Evidence:
     if code := read.code:
         facts["code"] = [
             {"name": one.name, "words": one.sentence, "strategies": list(one.strategies)}
-            for one in isa_targets(code.functions, multiplies=multiplies(campaign))
+            for one in targets_in(code, campaign)
             if not one.is_met
         ]
     if counted := read.profiled:

@@ -9,10 +9,10 @@ from typing import Any
 
 from campaigns.evaluator.contract import Report
 from campaigns.models import Campaign, Candidate, Commit, Evaluation, Event, Repair, Round, Verdict
-from campaigns.profiles.isa import IsaTarget, isa_targets
+from campaigns.profiles.isa import IsaTarget
 from campaigns.profiles.reading import Profiled
 from campaigns.records.evaluations import report_of
-from campaigns.records.explained.profiles import Explained, explained, multiplies
+from campaigns.records.explained.profiles import Explained, explained, targets_in
 from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet, campaign_sheet
 from campaigns.rules.wording import share
@@ -46,9 +46,7 @@ class ExportedRound(RoundRow):
     @property
     def isa_targets(self) -> tuple[IsaTarget, ...]:
         """What its machine code should be like, and is (R31); empty where it was not read."""
-        code = self.explained.code
-        functions = code.functions if code else ()
-        return isa_targets(functions, multiplies=multiplies(self.round.campaign))
+        return targets_in(self.explained.code, self.round.campaign)
 
     @property
     def commit(self) -> Commit | None:

@@ -13,14 +13,14 @@ from typing import Any
 import msgspec
 
 from campaigns.models.transitions import CampaignState
-from campaigns.records.campaigns import intake_of, stop_policy_of
+from campaigns.records.campaigns import goal_of, intake_of, stop_policy_of
 from campaigns.records.cases import dispatch_of
 from campaigns.records.values import verdict_value
 from campaigns.records.verdicts import classes_of
 from campaigns.reports.course import KINDS
 from campaigns.reports.totals import Trend, TrendRow, audit_of, moves_bytes, trend_of
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.stop.intake import Intake
+from campaigns.rules.stop.intake import SKILL, Intake
 from campaigns.rules.wording import duration, factor
 from campaigns.trails.exporters.counted import limit_words, search_table
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
@@ -267,8 +267,8 @@ def _manifest(trail: ExportedCampaign) -> str:
         "target_lang": best.file_name.rpartition(".")[2] if best else "",
         "target_gpu": campaign.platform.name,
         "execution_mode": "workspace",
-        "project_skill": "kopt",
-        "performance_target": trail.sheet.goal_words,
+        "project_skill": SKILL,
+        "performance_target": goal_of(campaign).typed,
         "primary_metric": "GB/s" if moves_bytes(trail.sheet) else "TFLOPS",
         "target_shapes": {name: cases.get(name, {}) for name in map(str, campaign.cases)},
         "kernel_source": f"best/{best.file_name}" if best else "",

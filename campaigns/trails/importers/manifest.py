@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.rules.stop.intake import AUTO, EXECUTION_MODE, LANGUAGES
+from campaigns.rules.stop.intake import AUTO, EXECUTION_MODE, LANGUAGES, SKILL
 from campaigns.rules.stop.policy import ROUND_LIMIT, ROUNDS_ACCEPTED
 from campaigns.rules.target.goal import GoalError, parse_goal
 from campaigns.rules.verdict.case_limits import GuardPolicy
 from campaigns.trails.importers.claims import TrailRefused, refused
 from campaigns.trails.importers.documents import LinedDocument, read_yaml
+from knowledge.lookup.platform_names import fitting
 
 # The fields that are read, in this order, with the option that each is for, if any.
 FIELDS = {
@@ -30,8 +31,14 @@ FIELDS = {
     "max_iterations": "rounds",
     **{name: name for name in ("guard", "reference_project", "constraints", "notes")},
 }
+# What ours says of the exported files and their campaign; nothing of it is a choice for the next.
+DESCRIBES = frozenset(
+    (
+        *("target_lang", "project_skill", "primary_metric", "kernel_source", "test_command"),
+        *("benchmark_command", "quick_command", "representative_shapes", "git_commit", "created"),
+    )
+)
 LARGEST = 1_000_000
-# Ours says in which unit the trend is written, theirs what ranks.
 NEVER = {"primary_metric": "kopt always ranks by the time of paired runs"}
 
 
@@ -70,7 +77,8 @@ def read_manifest(path: str, text: str, known: ManifestChoices) -> ManifestDefau
     sheet = read_yaml(path, text)
     defaults: dict[str, ManifestDefault] = {}
     left: list[str] = []
-    given = [name for name, value in sheet.value.items() if value not in (None, "")]
+    ours = DESCRIBES if sheet.get("project_skill") == SKILL else frozenset()
+    given = [n for n, value in sheet.value.items() if value not in (None, "") and n not in ours]
     order = [*(name for name in FIELDS if name in given), *(n for n in given if n not in FIELDS)]
     for field in order:
         place = f"{path}:L{sheet.line(field)}"
@@ -90,7 +98,7 @@ def read_manifest(path: str, text: str, known: ManifestChoices) -> ManifestDefau
 
 
 def _only(asked: str, option: str, known: ManifestChoices) -> tuple[str | None, str]:
-    """What alone fits exactly, or why nothing is taken."""
+    """What alone fits exactly, a platform by any part of its name too; or why nothing is taken."""
     tables: dict[str, dict[str, tuple[str, ...]]] = {
         "problem": {
             name: (name, name.partition("@")[0], op) for name, (op, _) in known.problems.items()
@@ -103,6 +111,8 @@ def _only(asked: str, option: str, known: ManifestChoices) -> tuple[str | None, 
     }
     choices = tables[option]
     fits = [slug for slug, names in choices.items() if asked in names]
+    if option == "platform":
+        fits = fitting(asked, choices)
     if len(fits) == 1:
         return fits[0], ""
     which = ", ".join(fits or choices) or "none yet"
@@ -137,7 +147,6 @@ def _stated(sheet: LinedDocument, field: str) -> tuple[Any, str]:
             is_ours = sheet.word(field, ("repo", "workspace")) == EXECUTION_MODE
             return None, "" if is_ours else "kopt always works in a folder of its own"
         case "git_commit":
-            # Ours has the hash of the best round there, theirs a yes or no.
             why = "kopt always commits accepted rounds, in a repository of its own"
             return None, why if sheet.get(field) is False else ""
         case "git_branch":

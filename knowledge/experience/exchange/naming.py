@@ -35,6 +35,7 @@ from knowledge.experience.readers.spellings import (
 )
 from knowledge.experience.recommend.score import Question
 from knowledge.experience.terms import Bottleneck
+from knowledge.lookup.listing import slug_meant
 from knowledge.lookup.platform_names import PlatformNames, of_architecture
 from knowledge.models import ExperienceOrigin, LessonSource, Platform, Strategy, TrackRecord
 
@@ -173,11 +174,12 @@ class NameBook:
 def our_question(said: Mapping[str, str]) -> Question:
     """A question in our names, from op, backend, platform, dtype and bottleneck as written.
 
-    platform: also a name or an architecture. CurationError names what is not known, and what is
-    near.
+    platform: also a name, a part of one or an architecture. CurationError names what is not known
+    and what is near, FilterError the platforms that may be meant.
     """
     book = NameBook({})
-    platform, arch = book.place(said["platform"], "")
+    named = said["platform"]
+    platform, arch = book.place(named if of_architecture(named) else slug_meant(named), "")
     names: dict[str, Any] = {
         name: book.name(name, said[name], "") for name in ("op", "backend", "dtype")
     }

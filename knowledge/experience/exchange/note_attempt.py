@@ -14,6 +14,7 @@ from knowledge.experience.attempts.record import record_attempts
 from knowledge.experience.exchange.naming import KEEP, NameBook, resolve
 from knowledge.experience.readers.drafts import NAMED, AttemptDraft, ReadFiles, judge
 from knowledge.experience.readers.optimisation_log import OUR_METRIC, read_log_row
+from knowledge.lookup.listing import slug_meant
 from knowledge.models import Experience, ExperienceOrigin
 from knowledge.specs.json_text import RecordError, parse_json
 
@@ -74,7 +75,7 @@ def _draft(said: Mapping[str, Any]) -> AttemptDraft:
     """The attempt as a row of the log would have it."""
     row: dict[str, Any] = {name: said.get(own) or "" for own, name in TEXTS.items()}
     if said.get("platform"):
-        row["chip"] = said["platform"]
+        row["chip"] = slug_meant(said["platform"])
     for when in ("before", "after"):
         row[f"metrics_{when}"] = _metrics(when, said.get(when))
     try:

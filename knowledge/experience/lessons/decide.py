@@ -35,6 +35,8 @@ from knowledge.models import (
     LessonEvidence,
     LessonSource,
     LessonState,
+    NoticeKind,
+    Notification,
 )
 
 MOST_OF_CAMPAIGN = 5  # R41
@@ -113,6 +115,7 @@ def approve_lesson(lesson: Lesson, by: Any, why: str = "", *, seen: int | None =
             raise Conflict("the lesson rests on no attempt; its author adds one first")
         state = LessonState.ANTI_PATTERN if lesson.avoid else LessonState.ACTIVE
         enter(lesson, state, by, why)
+        Notification.objects.tell_author(lesson, NoticeKind.APPROVED, by, why)
     return lesson
 
 
@@ -120,6 +123,7 @@ def return_lesson(lesson: Lesson, by: Any, why: str, *, seen: int | None = None)
     """Give a proposal back to its author with a reason."""
     with _decided(lesson, by, seen):
         enter(lesson, LessonState.RETURNED, by, require_reason(why))
+        Notification.objects.tell_author(lesson, NoticeKind.RETURNED, by, why)
     return lesson
 
 

@@ -266,7 +266,7 @@ def _judged(strategy: str, near: list[_Near]) -> Ranked:
         (f"{pool.failures} recent failures in the same context", pool.recency),
     ]
     if bad:
-        weights = [(f"{failed} of {pool.tried} did not work", evidence(pool.tried, failed))]
+        weights = [(f"{failed} of {pool.tried} showed no gain", evidence(pool.tried, failed))]
     left = float(pool.fit)
     for name, weight in weights:
         points = round(left * (weight - 1), 1)

@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from knowledge.experience.readers.drafts import TEXTS as TEXTS
 from knowledge.experience.readers.own_formats import SCOPE as SCOPE
 from knowledge.experience.terms import AttemptLabel, Bottleneck
-from knowledge.lookup.listing import FilterError
+from knowledge.lookup.listing import FilterError, slug_meant
 from knowledge.models import EntryStanding, Experience, Gap, Lesson
 
 OUTCOMES = {
@@ -37,6 +37,7 @@ class Selection:
     standing: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "platform", slug_meant(self.platform))
         choices = {
             "bottleneck": [each.value for each in Bottleneck],
             "outcome": list(OUTCOMES),

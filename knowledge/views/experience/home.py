@@ -26,7 +26,7 @@ from knowledge.experience.attempts.summary import (
 )
 from knowledge.experience.writers.selection import Selection
 from knowledge.experience.writers.texts import csv_text, json_text, markdown_text
-from knowledge.lookup.listing import FilterError
+from knowledge.lookup.listing import slug_meant
 from knowledge.models import (
     ConflictState,
     Disagreement,
@@ -36,7 +36,6 @@ from knowledge.models import (
     LessonState,
     TrackRecord,
 )
-from knowledge.views.actions import refused
 from knowledge.views.formats import file_asked
 from knowledge.views.tables import csv_answer
 
@@ -47,7 +46,8 @@ SPOKEN = (LessonState.ACTIVE, LessonState.ANTI_PATTERN)
 def scope_in(request: HttpRequest) -> ChartScope:
     """What the address asks for: `?op=`, `?backend=`, `?platform=`; PostgreSQL refuses NUL."""
     names = ("op", "backend", "platform")
-    return ChartScope(*(request.GET.get(name, "").replace("\0", "").strip() for name in names))
+    op, backend, platform = (request.GET.get(name, "").replace("\0", "").strip() for name in names)
+    return ChartScope(op, backend, slug_meant(platform))
 
 
 def forest_chart(scope: ChartScope) -> dict[str, Any] | None:
@@ -127,10 +127,7 @@ def export(request: HttpRequest, ending: str) -> HttpResponse:
     ending: json; csv, the attempts, a row each; or md, the same as a page to read.
     """
     write, kind = WRITERS[ending]
-    try:
-        selection = Selection(**{name: request.GET.get(name, "") for name in Selection.names()})
-    except FilterError as error:
-        return refused(request, error)
+    selection = Selection(**{name: request.GET.get(name, "") for name in Selection.names()})
     answer = HttpResponse(write(selection), content_type=kind)
     answer["Content-Disposition"] = f'attachment; filename="experience.{ending}"'
     return answer

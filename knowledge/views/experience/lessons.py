@@ -40,7 +40,7 @@ from knowledge.experience.lessons.listing import STATES as LISTED
 from knowledge.experience.lessons.new import LONGEST, known_values, lesson_values
 from knowledge.forms.decide import ApproveForm, DecisionForm, ReasonForm, add_refusal
 from knowledge.forms.lesson import UUID_IN_TEXT, LessonForm
-from knowledge.lookup.listing import FilterError
+from knowledge.lookup.listing import FilterError, slug_meant
 from knowledge.models import IN_USE, ConflictState, Experience, Lesson, LessonState
 from knowledge.views.actions import onward, refusing
 from knowledge.views.formats import file_asked, file_refusal, list_file, record_file
@@ -107,6 +107,7 @@ def lessons(request: HttpRequest) -> HttpResponse:
 def _query_of(request: HttpRequest) -> tuple[LessonFilters, FilterError | None]:
     given = {name: request.GET.get(name, "") for name in (*BY_SCOPE, "state", "q")}
     plain = {name: text.replace("\0", "").strip() for name, text in given.items()}
+    plain["platform"] = slug_meant(plain["platform"])
     state = plain["state"]
     if state not in LISTED:
         accepted = ", ".join(LISTED[1:])

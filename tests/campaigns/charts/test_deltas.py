@@ -29,9 +29,8 @@ def test_it_shows_noise_around_a_bold_zero():
     assert band.x == found.x.position(-1.2)
     assert band.x + band.width == pytest.approx(found.x.position(1.2), abs=0.02)
     assert found.zero == found.x.position(0)
-    assert found.minimum_x == found.x.position(2)
     assert found.noise == (0.012, 0.012)
-    assert "noise floor ±1.2 %</li>" in figure(found)
+    assert "noise floor ±1.2 %; no change within it is accepted</li>" in figure(found)
 
 
 def test_each_round_has_the_noise_floor_of_its_verdict():

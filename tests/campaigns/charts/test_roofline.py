@@ -55,7 +55,7 @@ def test_it_doubts_a_measured_roof_before_what_stands_above_it():
 
 def test_it_says_what_bounds_the_last_accepted_round():
     told = caption(figure(chart()))
-    assert "Round 8 reaches 68.2 % of the roof and is memory bound" in told
+    assert "Round 8 reaches 68.2 % of the roof and lies on the memory side of the ridge" in told
 
 
 def test_it_keeps_every_point_and_the_roof_inside_the_axes():

@@ -85,7 +85,7 @@ class TestWithWiki:
     def test_r29_it_names_limiter_next_step_and_the_lines_that_it_rests_on(self, read, capsys):
         read("--platform", "h200-sxm")
         said = capsys.readouterr().out
-        assert "occupancy: 6 blocks, 48 of 64 warps (75%), limited by registers; " in said
+        assert "occupancy: 6 blocks, 48 of 64 warps fit (75%), limited by registers; " in said
         assert "32 registers a thread fit 8 blocks in place of 6" in said
         assert "what an SM of NVIDIA H200 SXM (h200-sxm) holds:" in said
         assert "  max_warps_per_sm: 64 warp <- <gpu-wiki>/docs/hardware/h200-sxm.md:L" in said

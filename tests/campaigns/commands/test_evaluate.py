@@ -184,6 +184,33 @@ def test_it_compares_with_a_file_of_another_backend(tmp_path, words, told, capsy
         call_command(*compared, "jax")
 
 
+@pytest.mark.parametrize(
+    ("flags", "candidate_has", "incumbent_has"),
+    [
+        ((), ("-fopenmp",), ("-fopenmp",)),
+        (("--flag=-O3",), ("-fopenmp", "-O3"), ("-fopenmp", "-O3")),
+        (("--flag=-O3", "--against-flag=-O1"), ("-fopenmp", "-O3"), ("-fopenmp", "-O1")),
+        (("--flag=-O3", "--against-flag="), ("-fopenmp", "-O3"), ("-fopenmp",)),
+    ],
+)
+def test_both_arms_are_compiled_alike_unless_a_difference_is_asked_for(
+    tmp_path, problem, words, told, capsys, flags, candidate_has, incumbent_has
+):
+    with (Path(problem) / "problem.toml").open("a") as toml:
+        toml.write('\n[flags]\ncpp = ["-fopenmp"]\n')
+    jobs = told(lambda report: report)
+    asked = words("time 50", "--against", candidate(tmp_path, "time 100", "old.cpp"), *flags)
+    found = answer(capsys, *asked)
+    assert (jobs[-1].candidate.flags, jobs[-1].incumbent.flags) == (candidate_has, incumbent_has)
+    call_command(*asked)
+    first = capsys.readouterr().out.splitlines()[0]
+    differ = "The two arms are compiled with different flags: the candidate with "
+    for said in (found["message"], first):
+        assert said.startswith(differ) is (candidate_has != incumbent_has)
+    if candidate_has != incumbent_has:
+        assert f"with {' '.join(candidate_has)}, the incumbent with {incumbent_has[0]}" in first
+
+
 def test_it_accepts_nothing_below_what_reading_the_inputs_takes(
     tmp_path, words, capsys, monkeypatch
 ):

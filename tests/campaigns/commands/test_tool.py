@@ -114,7 +114,7 @@ class TestUtilisation:
 
     def test_it_names_the_platforms_that_there_are(self):
         code, message = refusal(
-            *("utilisation", "--platform", "h200", "--dtype", "bfloat16"),
+            *("utilisation", "--platform", "h900", "--dtype", "bfloat16"),
             *("--time-us", "1", "--flops", "1"),
         )
         assert code == ExitCode.NOT_FOUND

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from campaigns.evaluator.contract import Function, Resources
-from campaigns.profiles.isa import CodeChange, code_changes, isa_targets
+from campaigns.profiles.isa import OWN, CodeChange, code_changes, isa_targets
 
 
 def gpu(name="kernel", *, kinds=None, widths=None, **used):
@@ -12,7 +14,7 @@ def gpu(name="kernel", *, kinds=None, widths=None, **used):
 
 
 def met(functions, **more):
-    return {one.name: one.is_met for one in isa_targets(functions, **more)}
+    return {one.name: one.is_met for one in isa_targets(functions, "cuda", **more)}
 
 
 def test_r31_a_kernel_without_spills_and_with_wide_loads_meets_its_targets():
@@ -24,7 +26,7 @@ def test_r31_a_kernel_without_spills_and_with_wide_loads_meets_its_targets():
 
 def test_r31_copies_into_shared_memory_are_loads():
     found = gpu(widths={"async_copy": {"16": 24}, "shared_load": {"16": 8, "4": 8}})
-    targets = {one.name: one for one in isa_targets([found])}
+    targets = {one.name: one for one in isa_targets([found], "cuda")}
     assert targets["wide_loads"].value == 1.0
     assert targets["wide_shared_loads"].value == 0.5
 
@@ -43,15 +45,25 @@ def test_r31_spilled_registers_that_amd_tells_count():
 def test_r31_a_kernel_of_a_cpu_wants_vectors_and_calls_nothing():
     scalar = Function("solve", 62, {"scalar_float": 3, "call": 1}, {"expf": 1, "largest": 1})
     own = Function("largest", 9, {"scalar_float": 1}, {"fmaxf": 1})
-    targets = {one.name: one for one in isa_targets([scalar, own])}
+    targets = {one.name: one for one in isa_targets([scalar, own], "cpp")}
     assert (targets["vectors"].value, targets["vectors"].is_met) == (0.0, False)
     assert (targets["calls"].value, targets["calls"].is_met) == (2, False)
     vector = Function("solve", 20, {"vector_256": 9, "scalar_float": 1})
     assert met([vector]) == {"vectors": True, "calls": True}
 
 
+@pytest.mark.parametrize("backend", ["cuda", "triton"])
+def test_it_advises_steps_of_the_source_s_own_language_alone(backend):
+    found = gpu(widths={"global_load": {"4": 9}}, kinds={"local": 3}, stack_bytes=64)
+    targets = isa_targets([found], backend, multiplies=True)
+    assert len(targets) == 4
+    for one in targets:
+        assert one.strategies
+        assert {name.partition(".")[0] for name in one.strategies} == {OWN[backend][:-1]}
+
+
 def test_no_code_has_no_targets():
-    assert isa_targets([]) == ()
+    assert isa_targets([], "cuda") == ()
 
 
 def test_it_tells_what_differs_between_two_candidates():

@@ -11,7 +11,7 @@ from campaigns.profiles.kernel_profile import HotLine, plain_name
 from campaigns.profiles.metrics import METRICS
 from campaigns.profiles.occupancy import SmLimits
 from campaigns.profiles.pattern import KernelWork
-from campaigns.profiles.reading import moved_bytes, read_profile
+from campaigns.profiles.reading import MovedBytes, moved_bytes, read_profile
 from campaigns.reports.kernel.code_sheet import Ran, code_sheet
 from tests.campaigns.profiles import counted
 
@@ -128,8 +128,33 @@ def test_of_overloads_none_is_the_counted_one():
     functions = tuple(Function(name, 1, {"other": 1}) for name in ("k(float*)", "k(int*)"))
 
     def is_counted(*found: Function) -> list[bool]:
-        sheet = code_sheet(MachineCode("", found), "", SmLimits(), ran=Ran(counted=kernel))
+        sheet = code_sheet(
+            MachineCode("", found), "", SmLimits(), lambda _: (), ran=Ran(counted=kernel)
+        )
         return [one.is_counted for one in sheet.functions]
 
     assert is_counted(*functions) == [False, False]
     assert is_counted(functions[1], Function("other()", 1, {"other": 1})) == [True, False]
+
+
+def test_it_says_why_counters_of_one_kernel_differ():
+    shares = {"duration_us": 31.0, "waves": 4.0, "sm_pct": 32.0, "dram_pct": 72.0}
+    alike = classify(shares | {"memory_pct": 72.3, "l2_pct": 72.0}).why
+    assert alike == "SMs at 32 %, memory at 72 %, DRAM at 72 %"
+    assert (
+        "L2 at 88 %, by parts that" in classify(shares | {"memory_pct": 72.3, "l2_pct": 88.4}).why
+    )
+    assert "(memory is its busiest part" in classify(shares | {"memory_pct": 88.4}).why
+
+
+@pytest.mark.parametrize(
+    ("counted", "why"),
+    [
+        (134e6, ""),
+        (108e6, "counters see what reached DRAM, and a cache may hold the rest"),
+        (20e6, "the formula counts bytes that are never moved"),
+        (268e6, "2 times what it needs"),
+    ],
+)
+def test_it_says_why_counted_bytes_are_not_those_of_the_formula(counted, why):
+    assert MovedBytes(counted, 134e6, 50e6, is_all=True).why == why

@@ -57,8 +57,8 @@ def test_it_says_what_a_noisy_one_costs(worker):
     test_workers.passport(worker, lengths=[{**test_workers.LENGTH, "sigma": 0.3}])
     (noisy,) = examine_passports()
     assert noisy.state is State.MISSING
-    assert "is noisy: at 34.3 µs only changes of more than 60 % are detectable" in noisy.found
-    assert "never accepted" in noisy.costs
+    assert "is noisy: of kernels of about 34.3 µs the noise floor is 60 %" in noisy.found
+    assert "no smaller gain is accepted" in noisy.costs
 
 
 def test_it_tells_the_floors_of_a_good_one_once_for_each_device(worker):

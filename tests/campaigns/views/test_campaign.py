@@ -68,9 +68,10 @@ def test_it_swaps_the_strip_alone_while_only_the_heart_beats(page, running):
     rows = Evaluation.objects.filter(state=EvaluationState.RUNNING)
     claim(rows, heartbeat_at=timezone.now() - timedelta(minutes=4))
     body = page.get(address(running), {"since": version}, headers=HTMX).content.decode()
-    assert "no heartbeat, the last one <time datetime=" in body
-    assert re.search(r'data-age="240\.\d" title="[^"]+">4 min ago</time>', body)
+    assert "no heartbeat, the last one</span> <time datetime=" in body
+    assert re.search(r'data-age="240\.\d" data-lost="[^"]+" title="[^"]+">4 min ago</time>', body)
     assert 'id="strip" hx-swap-oob' in body
+    assert 'data-state="validate">waiting for a worker, as the one that measured is silent<' in body
     assert 'id="board"' not in body
     assert 'id="live"' not in body
 

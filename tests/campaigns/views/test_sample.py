@@ -61,7 +61,10 @@ def test_the_rules_of_today_come_to_what_was_recorded(sample):
     recorded = json.loads(lzma.decompress(RECORDING.read_bytes()))
     words = [tuple(row["verdict"]) for row in recorded["rounds"]]
     found = Verdict.objects.filter(round__campaign=sample).order_by("round__number")
-    assert list(found.values_list("word", "reason", "sentence")) == words
+    # What was recorded does not say of round 3 that its two arms have different compiler flags.
+    flags = " The two arms are compiled with different flags:"
+    now = found.values_list("word", "reason", "sentence")
+    assert [(word, reason, said.partition(flags)[0]) for word, reason, said in now] == words
     assert sample.result["gain"] == pytest.approx(recorded["result"]["gain"])
     assert (sample.state, sample.stop_sentence) == ("done", recorded["stop"])
     took, told = sample.rounds.get(number=4), recording().rounds[3]

@@ -100,13 +100,13 @@ def test_it_does_not_call_good_what_tells_next_to_nothing(page, worker):
     crowded = passport(worker, lengths=[{**LENGTH, "sigma": 0.3}])
     html = read(page)
     assert 'data-passport="noisy"' in html
-    assert "at 34.3 µs only changes of more than 60 % are detectable" in html
+    assert "of kernels of about 34.3 µs the noise floor is 60 %" in html
     assert "Verdicts do not rest on" not in html
     passport(worker)
     html = read(page)
     assert 'data-passport="good"' in html
     assert f'<th scope="row" class="num">{crowded.pk}</th>' in html
-    assert html.count("only changes of more than 60 % are detectable") == 1
+    assert html.count("the noise floor is 60 %") == 1
 
 
 def test_it_shows_a_worker_without_a_passport_and_one_whose_try_failed(page, worker):

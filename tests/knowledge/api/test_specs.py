@@ -168,7 +168,7 @@ def test_it_lists_page_by_page_with_the_same_few_queries(
     [
         ({"state": "good"}, 400),
         ({"metric": "x"}, 404),
-        ({"platform": "x"}, 404),
+        ({"platform": "y"}, 404),
         ({"a": "b"}, 400),
         ({"q": "a\0b"}, 400),
         ({"page_size": "0"}, 400),

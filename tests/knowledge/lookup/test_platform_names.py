@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowledge.lookup.listing import NotKnown, platform_named
+from knowledge.lookup.listing import Ambiguous, NotKnown, platform_named
 from knowledge.lookup.platform_names import PlatformNames, of_architecture
 from knowledge.models import Platform
 
@@ -39,7 +39,31 @@ def test_it_names_none_where_nothing_is_alike(shipped, name):
 
 def test_an_unknown_platform_gets_its_nearest_names(shipped):
     with pytest.raises(NotKnown, match="; nearest: a100-"):
-        platform_named("a100")
+        platform_named("a100 pcie 90gb")
+
+
+def test_a_platform_is_found_by_each_of_its_names(shipped):
+    for platform in Platform.objects.all():
+        for name in (platform.slug, platform.name, *platform.aliases, platform.name.lower()):
+            assert platform_named(name) == platform
+
+
+@pytest.mark.parametrize(
+    ("part", "slug"),
+    [("h200", "h200-sxm"), ("h20", "h20"), ("SXM H200", "h200-sxm"), ("rtx4090", "rtx-4090")],
+)
+def test_a_platform_is_found_by_a_part_that_it_alone_has(shipped, part, slug):
+    assert platform_named(part).slug == slug
+
+
+@pytest.mark.parametrize("part", ["h100", "RTX", "nvidia a100"])
+def test_a_part_that_several_have_is_refused_with_all_of_them(shipped, part):
+    with pytest.raises(Ambiguous) as caught:
+        platform_named(part)
+    words = part.lower().split()
+    own = [p for p in Platform.objects.all() if all(w in p.name.lower() for w in words)]
+    assert all(f"{p.slug} ({p.name})" in str(caught.value) for p in own)
+    assert len(own) > 1
 
 
 @pytest.mark.parametrize(

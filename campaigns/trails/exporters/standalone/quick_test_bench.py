@@ -89,7 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(told(rows[-1]))
             if other is not None:
                 beside = row_of(name, params, reference, other, rest)
-                print(f"  the other one: {told(beside)}{faster(rows[-1], beside)}")
+                apart = flags_apart(kernel[1], rival[1] if rival else ())
+                print(f"  the other one: {told(beside)}{faster(rows[-1], beside)}{apart}")
     if words.summary_csv:
         with open(words.summary_csv, "w", newline="") as file:
             writer = csv.DictWriter(file, rows[0])
@@ -104,7 +105,12 @@ def parser() -> argparse.ArgumentParser:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     made.add_argument("--kernel", type=Path, help="another source, not of this folder")
-    made.add_argument("--flag", action="append", default=[], help="of --kernel; may be repeated")
+    made.add_argument(
+        "--flag",
+        action="append",
+        default=[],
+        help="of --kernel; default: those of the round in its place",
+    )
     made.add_argument("--round", type=int, help="the source of this round instead of the best")
     made.add_argument("--against", type=int, help="a round to time beside it, case by case")
     made.add_argument("--repeats", type=int, default=3, help="0 checks only")
@@ -116,7 +122,9 @@ def parser() -> argparse.ArgumentParser:
 def chosen(known: Mapping[str, Any], words: argparse.Namespace) -> tuple[Kernel, Kernel | None]:
     """The kernel that is asked for, and the one to hold it against, if any."""
     own = words.round or known.get("round") or known["best"]
-    kernel = (words.kernel, words.flag, ()) if words.kernel else kernel_of(known, own)
+    kernel = kernel_of(known, own)
+    if words.kernel:
+        kernel = words.kernel, words.flag or kernel[1], ()
     other = words.against or (None if words.kernel or words.round else known.get("against"))
     return kernel, kernel_of(known, other) if other else None
 
@@ -140,6 +148,14 @@ def faster(row: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     if not own_ms > 0 or not other_ms > 0:
         return ""
     return f"  its time over the first one's: {other_ms / own_ms:.3f} (a quick look, no verdict)"
+
+
+def flags_apart(own: Sequence[str], other: Sequence[str]) -> str:
+    """That two times are of kernels with different compiler flags; "" of equal ones."""
+    if list(own) == list(other):
+        return ""
+    first, second = (" ".join(flags) or "none" for flags in (own, other))
+    return f", but compiled with other flags: {second}; the first one: {first}"
 
 
 def row_of(

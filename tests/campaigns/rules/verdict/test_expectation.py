@@ -112,6 +112,10 @@ def test_what_was_not_measured_teaches_nothing() -> None:
 def test_it_labels_by_size_and_by_what_the_verdict_accepts() -> None:
     assert taught(Reason.SLOWER, SLOWER, FLOOR) is AttemptLabel.REGRESSION
     assert taught(Reason.WITHIN_NOISE, SAME, FLOOR) is AttemptLabel.TIE
+    unproven = [one for one in Reason if one.verdict is VerdictWord.NO_CHANGE]
+    labels = {taught(one, SLOWER, FLOOR) for one in unproven}
+    assert labels <= {AttemptLabel.TIE, None}
+    assert len(unproven) > 1
     assert taught(Reason.NOT_SANITIZED, SAME, FLOOR) is AttemptLabel.TIE
 
 

@@ -129,8 +129,10 @@ def test_a_table_has_every_function():
     assert "&lt;b&gt;spill&lt;/b&gt;" in table
 
 
-@pytest.mark.parametrize(("percent", "more"), [(None, ""), (50, ", 50 % occupancy (estimate)")])
+@pytest.mark.parametrize(
+    ("percent", "more"), [(None, ""), (50, ", 50 % occupancy that this grid can reach (estimate)")]
+)
 def test_a_launch_is_told_by_what_a_block_takes(percent, more):
     launch = KernelLaunch(1, (512, 1, 1), (128, 1, 1), 255, 4096, percent)
     words = "255 registers a thread, 4,096 B shared memory a block"
-    assert launch_words(launch) == f"{words}{more}"
+    assert launch_words(launch) == f"{words}{more}, by the driver's tracer"

@@ -57,7 +57,7 @@ def test_r37_an_entry_holds_what_was_tried_where_and_what_came_of_it(run: Run, s
     campaign = run()
     entry, track = entry_of(campaign, 2), entry_of(campaign, 2).track
     assert (track.strategy, track.op, track.dtype) == ("st.idea", "copy", "float32")
-    assert (track.backend, track.platform, track.bottleneck) == ("cpp", "test-cpu", "memory")
+    assert (track.backend, track.platform, track.bottleneck) == ("cpp", "test-cpu", "unknown")
     assert (entry.strategy_name, entry.params) == ("idea-0", {"n": 1})
     assert entry.shapes == [{"N": 1}, {"N": 2}]
     assert entry.gain == pytest.approx(1.0, rel=0.02)

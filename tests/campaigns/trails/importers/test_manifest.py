@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from campaigns.rules.target.goal import parse_goal
 from campaigns.trails.exporters.archive import trail_files
 from campaigns.trails.importers.claims import TrailRefused
 from campaigns.trails.importers.manifest import ManifestChoices, read_manifest
@@ -40,10 +41,14 @@ def test_it_takes_what_fits_and_lists_the_rest():
     assert {"target_lang", "primary_metric", "project_skill", "test_command", "created"} <= left
 
 
-def test_our_own_manifest_makes_the_same_campaign_again(db):
+@pytest.mark.parametrize("goal", ["ceiling:0.85", "baseline:1.5", "time_us<=0.1", ">=3.2 TB/s"])
+def test_our_own_manifest_makes_the_same_campaign_again(db, goal):
     sample = build_sample()
+    sample.goal = parse_goal(goal).stored
     found = read_manifest("manifest.yaml", trail_files(sample)["manifest.yaml"], KNOWN)
     made = values(found)
+    assert found.left == ()
+    assert parse_goal(made["target"]) == parse_goal(goal)
     assert (made["problem"], made["backend"], made["platform"]) == ("softmax", "cuda", "h200-sxm")
     assert made["case"] == sample.cases
     assert made["rounds"] == sample.stop_policy["max_rounds"]

@@ -159,7 +159,7 @@ def test_contexts_are_taken_together_from_the_nearest_on():
 def test_what_never_worked_is_to_be_avoided():
     (one,) = judged(context(tried=1, worked=0))
     assert (one.avoid, one.tried, one.worked) == (True, 1, 0)
-    assert any("1 of 1 did not work" in reason.words for reason in one.reasons)
+    assert any("1 of 1 showed no gain" in reason.words for reason in one.reasons)
 
 
 def test_what_surely_fails_in_the_nearest_contexts_is_to_be_avoided_though_it_works_farther_off():
