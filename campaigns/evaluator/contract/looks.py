@@ -22,13 +22,15 @@ from campaigns.evaluator.contract.job import Look, Protocol
 
 # Bisecting an interval so often leaves nothing of it in a float.
 HALVINGS = 60
-# A gain is absent when Student's interval with this two-sided error lies below the noise floor.
-ABSENT = 0.1
+# A change worth having, in noise floors. However precise a comparison is, a gain of the floor
+# itself is above it in half of all cases. One of twice the floor is found wherever the interval
+# reaches no further than the floor to both sides.
+WORTH = 2.0
 Pair = tuple[float, float]
 
 
-# After 6, 8 and 10 pairs: R11 asks for five at the least.
-LOOKS = (Look(3, 0.0114), Look(4, 0.0244), Look(5, 0.0392))
+# After 6 to 20 pairs: R11 asks for five at the least. The last two are for what is undecided.
+LOOKS = (Look(3, 0.0208), Look(4, 0.0127), Look(5, 0.0123), Look(7, 0.0161), Look(10, 0.0196))
 
 
 # Of all looks together, at one candidate or at several.
@@ -96,21 +98,28 @@ def may_end(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> 
     """Whether measuring more would hardly change what is concluded.
 
     pairs: by case (incumbent, candidate) times, equally many of each. level: the look's. floor: the
-    least gain that counts. A gain is clear when its interval lies above the floor. A case that
+    least gain that counts. A gain is clear when its interval lies above the floor. There is none
+    when the interval excludes every gain worth having, and says whether it is a loss. A case that
     seems to lose although all together gain, or to gain although they do not, is measured on: it
     may be protected, or be worth a kernel of its own.
     """
     if (gains := _gains(pairs)) is None:
         return False
     (together, alone), least = gains, math.log1p(floor)
-    if mean_interval(together, level).low > least:
+    found, worth = mean_interval(together, level), WORTH * least
+    if found.low > least:
         return min(alone) > -least
-    return _is_below(gains, least)
+    is_known = -worth < found.low <= 0 and found.high < worth
+    return max(alone) < worth and (is_known or found.high < (least if found.low > 0 else 0))
 
 
-def is_absent(pairs: Mapping[str, Sequence[Pair]], floor: float) -> bool:
+def is_absent(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> bool:
     """Whether there is no gain that counts, in any case or in all together; see `may_end`."""
-    return (gains := _gains(pairs)) is not None and _is_below(gains, math.log1p(floor))
+    if (gains := _gains(pairs)) is None:
+        return False
+    (together, alone), least = gains, math.log1p(floor)
+    found = mean_interval(together, level)
+    return max(alone) < least and found.low <= 0 and found.high < WORTH * least
 
 
 def _gains(pairs: Mapping[str, Sequence[Pair]]) -> tuple[list[float], list[float]] | None:
@@ -120,8 +129,3 @@ def _gains(pairs: Mapping[str, Sequence[Pair]]) -> tuple[list[float], list[float
     logs = [[math.log(old / new) for old, new in taken] for taken in pairs.values()]
     together = [statistics.fmean(column) for column in zip(*logs, strict=True)]
     return together, [statistics.fmean(values) for values in logs]
-
-
-def _is_below(gains: tuple[list[float], list[float]], least: float) -> bool:
-    together, alone = gains
-    return mean_interval(together, ABSENT).high < least and max(alone) < least

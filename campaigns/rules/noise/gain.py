@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from campaigns.evaluator.contract import CaseReport, Timing
-from campaigns.evaluator.contract.looks import mean_interval
+from campaigns.evaluator.contract.looks import WORTH, mean_interval
 from campaigns.rules.wording import gain_words
 
 
@@ -132,6 +132,13 @@ def improved(gain: Gain, floor: float) -> bool:
 def regressed(gain: Gain, floor: float) -> bool:
     """Whether the interval lies below zero and the loss exceeds the noise floor."""
     return gain.high < 0 and gain.gain < -floor
+
+
+def undecided(gain: Gain, floor: float) -> bool:
+    """Whether the interval holds both no change and a change worth having (`WORTH` floors)."""
+    if not gain.low <= 0 <= gain.high:
+        return False
+    return max(math.log1p(gain.high), -math.log1p(gain.low)) >= WORTH * math.log1p(floor)
 
 
 def _estimated(pairs_by_case: Mapping[str, Pairs], rng: random.Random) -> tuple[float, list[float]]:
