@@ -97,9 +97,7 @@ class RepositoryRound(Stateful):
     phase = models.CharField(max_length=100, blank=True)
     claims = models.PositiveIntegerField(default=0)
     worker = models.ForeignKey(Worker, null=True, blank=True, on_delete=models.PROTECT)
-    reason = models.CharField(
-        max_length=40, blank=True, choices=[(reason.value, reason.value) for reason in Reason]
-    )
+    reason = models.CharField(max_length=40, blank=True)
     sentence = models.TextField(blank=True)
     result = models.JSONField(default=dict)
     proven = models.JSONField(default=dict)

@@ -106,11 +106,12 @@ def may_end(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> 
     if (gains := _gains(pairs)) is None:
         return False
     (together, alone), least = gains, math.log1p(floor)
-    found, worth = mean_interval(together, level), WORTH * least
-    if found.low > least:
+    low, high = _bounds(together, level)
+    if low > least:
         return min(alone) > -least
-    is_known = -worth < found.low <= 0 and found.high < worth
-    return max(alone) < worth and (is_known or found.high < (least if found.low > 0 else 0))
+    worth = WORTH * least
+    is_known = -worth < low <= 0 and high < worth
+    return max(alone) < worth and (is_known or high < (least if low > 0 else 0))
 
 
 def is_absent(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> bool:
@@ -120,6 +121,17 @@ def is_absent(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -
     (together, alone), least = gains, math.log1p(floor)
     found = mean_interval(together, level)
     return max(alone) < least and found.low <= 0 and found.high < WORTH * least
+
+
+def _bounds(values: Sequence[float], level: float) -> tuple[float, float]:
+    """The wider bounds of Student's interval of the mean and the sign test's of the median.
+
+    The interval that judges holds a bootstrap of medians as well, which these resemble.
+    """
+    found, n = mean_interval(values, level), len(values)
+    beyond = statistics.NormalDist().inv_cdf(1 - level / 2) * math.sqrt(n) / 2
+    inside, ranked = min(n, math.ceil(n / 2 + beyond)), sorted(values)
+    return min(found.low, ranked[n - inside]), max(found.high, ranked[inside - 1])
 
 
 def _gains(pairs: Mapping[str, Sequence[Pair]]) -> tuple[list[float], list[float]] | None:
