@@ -2,39 +2,34 @@
 
 An interval that is looked at several times at 95 % misses the truth more often than once in 20. So
 the error of 5 % is spent over the looks by the function of Lan and DeMets that is like the bounds
-of O'Brien and Fleming: after a share t of the pairs a(t) = 2 - 2 Φ(1.96 / √t) of it may be spent,
-little at first. Each look has the two-sided error of its own interval; the chance that the interval
-of any look misses the truth is 5 % in all, whatever made measuring end (repeated intervals).
+of Pocock: after a share t of the pairs a(t) = 0.05 ln(1 + (e - 1) t) of it may be spent. Each look
+has the two-sided error of its own interval; the chance that the interval of any look misses the
+truth is 5 % in all, whatever made measuring end (repeated intervals). A small error makes
+Student's interval of few pairs wide, so a function that leaves early looks little takes more pairs.
 
-Lan and DeMets, Biometrika 70 (1983) 659; O'Brien and Fleming, Biometrics 35 (1979) 549; Jennison
-and Turnbull, Group Sequential Methods (2000), 3.8 for the levels with t, 9 for the intervals.
+Lan and DeMets, Biometrika 70 (1983) 659; Pocock, Biometrika 64 (1977) 191; Jennison and Turnbull,
+Group Sequential Methods (2000), 3.8 for the levels with t, 9 for the intervals.
 """
 
 from __future__ import annotations
 
 import math
+import random
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 
+from campaigns.evaluator.contract.intervals import ERROR, Pair, bounds_of, estimated, mean_interval
 from campaigns.evaluator.contract.job import Look, Protocol
 
-# Bisecting an interval so often leaves nothing of it in a float.
-HALVINGS = 60
 # A change worth having, in noise floors. However precise a comparison is, a gain of the floor
 # itself is above it in half of all cases. One of twice the floor is found wherever the interval
 # reaches no further than the floor to both sides.
 WORTH = 2.0
-Pair = tuple[float, float]
-
-
+# The interval that judges is resampled anew, so its bounds may be a little further.
+SURE = 0.75
 # After 6 to 20 pairs: R11 asks for five at the least. The last two are for what is undecided.
 LOOKS = (Look(3, 0.0208), Look(4, 0.0127), Look(5, 0.0123), Look(7, 0.0161), Look(10, 0.0196))
-
-
-# Of all looks together, at one candidate or at several.
-ERROR = 0.05
 
 
 def looks_at(protocol: Protocol, contenders: int) -> tuple[Look, ...]:
@@ -51,47 +46,6 @@ def looks_at(protocol: Protocol, contenders: int) -> tuple[Look, ...]:
     return tuple(replace(look, level=look.level / contenders) for look in planned)
 
 
-@dataclass(frozen=True, slots=True)
-class MeanInterval:
-    """A mean with its interval."""
-
-    mean: float
-    low: float
-    high: float
-
-
-def mean_interval(values: Sequence[float], level: float) -> MeanInterval:
-    """Student's interval of a mean, with two-sided error `level`. ValueError under two values."""
-    mean, spread = statistics.fmean(values), statistics.stdev(values)
-    reach = student_quantile(len(values) - 1, level) * spread / math.sqrt(len(values))
-    return MeanInterval(mean, mean - reach, mean + reach)
-
-
-@cache
-def student_quantile(degrees: int, level: float) -> float:
-    """What |t| of so many degrees of freedom exceeds with probability `level`."""
-    high = 1.0
-    while _within(high, degrees) < 1 - level:
-        high *= 2
-    low = 0.0
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _within(middle, degrees) < 1 - level else (low, middle)
-    return high
-
-
-def _within(t: float, degrees: int) -> float:
-    """The probability that |t| is at most this (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
-    angle = math.atan(t / math.sqrt(degrees))
-    odd = degrees % 2
-    term, total = math.cos(angle) if odd else 1.0, 0.0
-    for n in range(2 + odd, degrees + 1, 2):
-        total += term
-        term *= (n - 1) / n * math.cos(angle) ** 2
-    inside = math.sin(angle) * total
-    return 2 / math.pi * (angle + inside) if odd else inside
-
-
 # Whatever ends a comparison, the interval of a look is as wide as all looks together need; so this
 # rule can cost power, and no certainty.
 def may_end(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> bool:
@@ -106,7 +60,16 @@ def may_end(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> 
     if (gains := _gains(pairs)) is None:
         return False
     (together, alone), least = gains, math.log1p(floor)
-    low, high = _bounds(together, level)
+    found = mean_interval(together, level)
+    # The interval that judges is the wider one, and takes longer to be found.
+    if not _decides(found.low, found.high, alone, least):
+        return False
+    low, high = bounds_of(estimated(pairs, random.Random(0))[1], [pairs], SURE * level)
+    return _decides(math.log(low), math.log(high), alone, least)
+
+
+def _decides(low: float, high: float, alone: Sequence[float], least: float) -> bool:
+    """All in logarithms. alone: the gain of each case. least: that counts."""
     if low > least:
         return min(alone) > -least
     worth = WORTH * least
@@ -121,17 +84,6 @@ def is_absent(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -
     (together, alone), least = gains, math.log1p(floor)
     found = mean_interval(together, level)
     return max(alone) < least and found.low <= 0 and found.high < WORTH * least
-
-
-def _bounds(values: Sequence[float], level: float) -> tuple[float, float]:
-    """The wider bounds of Student's interval of the mean and the sign test's of the median.
-
-    The interval that judges holds a bootstrap of medians as well, which these resemble.
-    """
-    found, n = mean_interval(values, level), len(values)
-    beyond = statistics.NormalDist().inv_cdf(1 - level / 2) * math.sqrt(n) / 2
-    inside, ranked = min(n, math.ceil(n / 2 + beyond)), sorted(values)
-    return min(found.low, ranked[n - inside]), max(found.high, ranked[inside - 1])
 
 
 def _gains(pairs: Mapping[str, Sequence[Pair]]) -> tuple[list[float], list[float]] | None:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from campaigns.evaluator.contract import Outcome, Report
+from campaigns.evaluator.contract.intervals import Pair
 from campaigns.rules.noise.directions import by_step
 from campaigns.rules.noise.gain import (
     ONE_SESSION,
     Gain,
-    Pair,
     both_arms,
     clock_pairs,
     improved,

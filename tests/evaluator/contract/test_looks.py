@@ -11,7 +11,8 @@ import pytest
 
 from campaigns.evaluator.contract import Look, Protocol
 from campaigns.evaluator.contract.files import protocol_from
-from campaigns.evaluator.contract.looks import LOOKS, mean_interval, student_quantile
+from campaigns.evaluator.contract.intervals import mean_interval, student_quantile
+from campaigns.evaluator.contract.looks import LOOKS
 
 NORMAL = NormalDist()
 ERROR, POINTS = 0.05, 801
