@@ -19,7 +19,7 @@ import pandas as pd
 from django.conf import settings
 
 from campaigns.devices.discover import Device
-from campaigns.evaluator.contract.intervals import Pair
+from campaigns.evaluator.contract.looks import Pair
 from campaigns.repositories.harness import CommandEnd, HostBroken, WorkTree
 from campaigns.repositories.own_repository import OwnRepository
 from campaigns.rules.harness.decide import HarnessResult, compare

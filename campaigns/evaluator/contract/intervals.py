@@ -1,4 +1,4 @@
-"""How sure a mean ratio of paired times is: Student's interval, and a bootstrap of medians.
+"""How sure a mean ratio of paired times is, and whether more of them would decide more.
 
 A percentile bootstrap of few pairs is too narrow at the small error of one of several looks: the
 median of six is hardly ever outside of them. So Student's interval of the mean is taken as well,
@@ -11,58 +11,46 @@ import math
 import random
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 
-Pair = tuple[float, float]
+from campaigns.evaluator.contract.looks import ERROR, WORTH, Pair, gains_of, mean_interval
+
 Pairs = Sequence[Pair]
-# The two-sided error of an interval that stands alone, or of all looks together.
-ERROR = 0.05
 RESAMPLES = 2000
-# Bisecting an interval so often leaves nothing of it in a float.
-HALVINGS = 60
+# The interval that judges is resampled anew, so its bounds may be a little further.
+SURE = 0.75
 
 
-@dataclass(frozen=True, slots=True)
-class MeanInterval:
-    """A mean with its interval."""
+# Whatever ends a comparison, the interval of a look is as wide as all looks together need; so this
+# rule can cost power, and no certainty.
+def may_end(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> bool:
+    """Whether measuring more would hardly change what is concluded.
 
-    mean: float
-    low: float
-    high: float
-
-
-def mean_interval(values: Sequence[float], level: float) -> MeanInterval:
-    """Student's interval of a mean, with two-sided error `level`. ValueError under two values."""
-    mean, spread = statistics.fmean(values), statistics.stdev(values)
-    reach = student_quantile(len(values) - 1, level) * spread / math.sqrt(len(values))
-    return MeanInterval(mean, mean - reach, mean + reach)
-
-
-@cache
-def student_quantile(degrees: int, level: float) -> float:
-    """What |t| of so many degrees of freedom exceeds with probability `level`."""
-    high = 1.0
-    while _within(high, degrees) < 1 - level:
-        high *= 2
-    low = 0.0
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _within(middle, degrees) < 1 - level else (low, middle)
-    return high
+    pairs: by case (incumbent, candidate) times, equally many of each. level: the look's. floor: the
+    least gain that counts. A gain is clear when its interval lies above the floor. There is none
+    when the interval excludes every gain worth having, and says whether it is a loss. A case that
+    seems to lose although all together gain, or to gain although they do not, is measured on: it
+    may be protected, or be worth a kernel of its own.
+    """
+    if (gains := gains_of(pairs)) is None:
+        return False
+    (together, alone), least = gains, math.log1p(floor)
+    found = mean_interval(together, level)
+    # The interval that judges is the wider one, and takes longer to be found.
+    if not _decides(found.low, found.high, alone, least):
+        return False
+    low, high = bounds_of(estimated(pairs, random.Random(0))[1], [pairs], SURE * level)
+    return _decides(math.log(low), math.log(high), alone, least)
 
 
-def _within(t: float, degrees: int) -> float:
-    """The probability that |t| is at most this (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
-    angle = math.atan(t / math.sqrt(degrees))
-    odd = degrees % 2
-    term, total = math.cos(angle) if odd else 1.0, 0.0
-    for n in range(2 + odd, degrees + 1, 2):
-        total += term
-        term *= (n - 1) / n * math.cos(angle) ** 2
-    inside = math.sin(angle) * total
-    return 2 / math.pi * (angle + inside) if odd else inside
+def _decides(low: float, high: float, alone: Sequence[float], least: float) -> bool:
+    """All in logarithms. alone: the gain of each case. least: that counts."""
+    if low > least:
+        return min(alone) > -least
+    worth = WORTH * least
+    is_known = -worth < low <= 0 and high < worth
+    return max(alone) < worth and (is_known or high < (least if low > 0 else 0))
 
 
 def estimated(pairs_by_case: Mapping[str, Pairs], rng: random.Random) -> tuple[float, list[float]]:

@@ -14,20 +14,22 @@ Group Sequential Methods (2000), 3.8 for the levels with t, 9 for the intervals.
 from __future__ import annotations
 
 import math
-import random
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 
-from campaigns.evaluator.contract.intervals import ERROR, Pair, bounds_of, estimated, mean_interval
 from campaigns.evaluator.contract.job import Look, Protocol
 
+Pair = tuple[float, float]
+# The two-sided error of an interval that stands alone, or of all looks together.
+ERROR = 0.05
+# Bisecting an interval so often leaves nothing of it in a float.
+HALVINGS = 60
 # A change worth having, in noise floors. However precise a comparison is, a gain of the floor
 # itself is above it in half of all cases. One of twice the floor is found wherever the interval
 # reaches no further than the floor to both sides.
 WORTH = 2.0
-# The interval that judges is resampled anew, so its bounds may be a little further.
-SURE = 0.75
 # After 6 to 20 pairs: R11 asks for five at the least. The last two are for what is undecided.
 LOOKS = (Look(3, 0.0208), Look(4, 0.0127), Look(5, 0.0123), Look(7, 0.0161), Look(10, 0.0196))
 
@@ -46,47 +48,57 @@ def looks_at(protocol: Protocol, contenders: int) -> tuple[Look, ...]:
     return tuple(replace(look, level=look.level / contenders) for look in planned)
 
 
-# Whatever ends a comparison, the interval of a look is as wide as all looks together need; so this
-# rule can cost power, and no certainty.
-def may_end(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> bool:
-    """Whether measuring more would hardly change what is concluded.
+@dataclass(frozen=True, slots=True)
+class MeanInterval:
+    """A mean with its interval."""
 
-    pairs: by case (incumbent, candidate) times, equally many of each. level: the look's. floor: the
-    least gain that counts. A gain is clear when its interval lies above the floor. There is none
-    when the interval excludes every gain worth having, and says whether it is a loss. A case that
-    seems to lose although all together gain, or to gain although they do not, is measured on: it
-    may be protected, or be worth a kernel of its own.
-    """
-    if (gains := _gains(pairs)) is None:
-        return False
-    (together, alone), least = gains, math.log1p(floor)
-    found = mean_interval(together, level)
-    # The interval that judges is the wider one, and takes longer to be found.
-    if not _decides(found.low, found.high, alone, least):
-        return False
-    low, high = bounds_of(estimated(pairs, random.Random(0))[1], [pairs], SURE * level)
-    return _decides(math.log(low), math.log(high), alone, least)
+    mean: float
+    low: float
+    high: float
 
 
-def _decides(low: float, high: float, alone: Sequence[float], least: float) -> bool:
-    """All in logarithms. alone: the gain of each case. least: that counts."""
-    if low > least:
-        return min(alone) > -least
-    worth = WORTH * least
-    is_known = -worth < low <= 0 and high < worth
-    return max(alone) < worth and (is_known or high < (least if low > 0 else 0))
+def mean_interval(values: Sequence[float], level: float) -> MeanInterval:
+    """Student's interval of a mean, with two-sided error `level`. ValueError under two values."""
+    mean, spread = statistics.fmean(values), statistics.stdev(values)
+    reach = student_quantile(len(values) - 1, level) * spread / math.sqrt(len(values))
+    return MeanInterval(mean, mean - reach, mean + reach)
+
+
+@cache
+def student_quantile(degrees: int, level: float) -> float:
+    """What |t| of so many degrees of freedom exceeds with probability `level`."""
+    high = 1.0
+    while _within(high, degrees) < 1 - level:
+        high *= 2
+    low = 0.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _within(middle, degrees) < 1 - level else (low, middle)
+    return high
+
+
+def _within(t: float, degrees: int) -> float:
+    """The probability that |t| is at most this (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
+    angle = math.atan(t / math.sqrt(degrees))
+    odd = degrees % 2
+    term, total = math.cos(angle) if odd else 1.0, 0.0
+    for n in range(2 + odd, degrees + 1, 2):
+        total += term
+        term *= (n - 1) / n * math.cos(angle) ** 2
+    inside = math.sin(angle) * total
+    return 2 / math.pi * (angle + inside) if odd else inside
 
 
 def is_absent(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> bool:
-    """Whether there is no gain that counts, in any case or in all together; see `may_end`."""
-    if (gains := _gains(pairs)) is None:
+    """Whether there is no gain that counts, in any case or in all together."""
+    if (gains := gains_of(pairs)) is None:
         return False
     (together, alone), least = gains, math.log1p(floor)
     found = mean_interval(together, level)
     return max(alone) < least and found.low <= 0 and found.high < WORTH * least
 
 
-def _gains(pairs: Mapping[str, Sequence[Pair]]) -> tuple[list[float], list[float]] | None:
+def gains_of(pairs: Mapping[str, Sequence[Pair]]) -> tuple[list[float], list[float]] | None:
     """Logarithms of gains: by pair the mean over the cases, and by case. None without times."""
     if any(time <= 0 for taken in pairs.values() for pair in taken for time in pair):
         return None

@@ -10,10 +10,9 @@ import torch
 
 from campaigns.evaluator.contract import Case, Outcome, Phase, Timer, Timing
 from campaigns.evaluator.contract.errors import CandidateError, HostError
-from campaigns.evaluator.contract.intervals import ERROR
 from campaigns.evaluator.contract.job import CANDIDATE, INCUMBENT
 from campaigns.evaluator.contract.layout import BUILT_ONLY
-from campaigns.evaluator.contract.looks import is_absent
+from campaigns.evaluator.contract.looks import ERROR, is_absent
 from campaigns.evaluator.judge.arena_layout import ArenaLayout
 from campaigns.evaluator.judge.arm_report import failure_of
 from campaigns.evaluator.judge.arms_check import ArmsCheck

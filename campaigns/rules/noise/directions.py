@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from campaigns.evaluator.contract.intervals import Pair
+from campaigns.evaluator.contract.looks import Pair
 from campaigns.rules.noise.gain import geomean
 
 

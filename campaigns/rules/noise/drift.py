@@ -20,7 +20,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 
 from campaigns.evaluator.contract import CaseReport, Moment, Report, Timer
-from campaigns.evaluator.contract.intervals import ERROR, mean_interval
+from campaigns.evaluator.contract.looks import ERROR, mean_interval
 from campaigns.evaluator.contract.report import CROWDED
 from campaigns.rules.wording import WordedEnum, change, digits, duration, share
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from campaigns.evaluator.contract import CaseReport, Timing
-from campaigns.evaluator.contract.intervals import Pair, Pairs, bounds_of, estimated
-from campaigns.evaluator.contract.looks import WORTH
+from campaigns.evaluator.contract.intervals import Pairs, bounds_of, estimated
+from campaigns.evaluator.contract.looks import WORTH, Pair
 from campaigns.rules.wording import gain_words
 
 

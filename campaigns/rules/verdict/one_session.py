@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from campaigns.evaluator.contract import Outcome, Report
-from campaigns.evaluator.contract.intervals import Pair
+from campaigns.evaluator.contract.looks import Pair
 from campaigns.rules.noise.directions import by_step
 from campaigns.rules.noise.gain import (
     ONE_SESSION,

@@ -11,8 +11,7 @@ import pytest
 
 from campaigns.evaluator.contract import Look, Protocol
 from campaigns.evaluator.contract.files import protocol_from
-from campaigns.evaluator.contract.intervals import mean_interval, student_quantile
-from campaigns.evaluator.contract.looks import LOOKS
+from campaigns.evaluator.contract.looks import LOOKS, mean_interval, student_quantile
 
 NORMAL = NormalDist()
 ERROR, POINTS = 0.05, 801

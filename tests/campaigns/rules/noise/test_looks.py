@@ -11,7 +11,8 @@ import random
 
 import pytest
 
-from campaigns.evaluator.contract.looks import LOOKS, may_end
+from campaigns.evaluator.contract.intervals import may_end
+from campaigns.evaluator.contract.looks import LOOKS
 from campaigns.rules.noise.gain import (
     Gain,
     improved,

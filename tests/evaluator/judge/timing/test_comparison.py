@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from campaigns.evaluator.contract import Case, Look, Outcome, Timer
-from campaigns.evaluator.contract.looks import LOOKS, may_end
+from campaigns.evaluator.contract.intervals import may_end
+from campaigns.evaluator.contract.looks import LOOKS
 from campaigns.evaluator.judge.timing.comparison import compare_arms, pairs_of
 from campaigns.rules.noise.gain import improved, interval, regressed
 from tests.evaluator import small

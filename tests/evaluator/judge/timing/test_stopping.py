@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from campaigns.evaluator.contract.looks import is_absent, may_end
+from campaigns.evaluator.contract.intervals import may_end
+from campaigns.evaluator.contract.looks import is_absent
 
 LEVEL, FLOOR = 0.0208, 0.01
 # Ratios that scatter by some tenths of a percent around 1.
