@@ -151,9 +151,9 @@ KOPT_HEARTBEAT_S = env.number("KOPT_HEARTBEAT_S", 5.0, least=0.2)
 # can use, of several of one kind the most idle, else the CPU.
 KOPT_DEVICE = env.text("KOPT_DEVICE", "")
 
-# Which busy devices a measurement waits for before it begins: GPUs, also CPUs that are more than
-# half busy, or none. On a CPU, what load has spoilt is measured again when the host is quiet,
-# whatever is set here; with OFF times that scatter spoil nothing.
+# Which busy devices a measurement waits for before it begins: GPUs, also CPUs that are more than a
+# quarter busy, or none. On a CPU, what load has spoilt is measured again when the host is quiet;
+# with OFF nothing is void for the load of its host, nor measured again because it is undecided.
 KOPT_GATE = env.choice("KOPT_GATE", ("GPU", "ALL", "OFF"), default="GPU")
 
 # After how many days an idle worker takes a new noise passport; 0: only when asked.

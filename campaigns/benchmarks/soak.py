@@ -29,8 +29,9 @@ from campaigns.devices.discover import Device, this_device
 from campaigns.devices.hold import hold
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Outcome
+from campaigns.evaluator.contract.looks import Pair
 from campaigns.evaluator.contract.sandbox import adopt_orphans
-from campaigns.rules.noise.gain import Gain, Pair, interval
+from campaigns.rules.noise.gain import Gain, interval
 
 EVALUATIONS, HOSTILE_EVERY = 1000, 5
 TIMED_BACKENDS = {"cpu": "cpp", "gpu": "cuda"}

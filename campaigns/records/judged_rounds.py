@@ -11,9 +11,12 @@ from campaigns.records.campaigns import baseline_floor, intake_of, target_of
 from campaigns.records.cases import cases_of, classes_by_case, taken_by
 from campaigns.records.evaluations import deciding_evaluation, second_session
 from campaigns.records.findings import examined
-from campaigns.records.noise import NoiseFloor, floor_for
+from campaigns.records.noise import NoiseFloor, floor_for, never_waits
 from campaigns.records.rounds import declared_of
+from campaigns.rules.noise.drift import Disturbance, undecided_by
+from campaigns.rules.verdict.decision import Reason
 from campaigns.rules.verdict.gates import Standard
+from campaigns.rules.verdict.one_session import decide_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,19 @@ def load_judged_round(round_: Round, candidate: Candidate) -> JudgedRound:
                 raise ValueError(f"{evaluation}: has no report to judge")
             reports.append(report)
     return JudgedRound(candidate, tuple(evaluations), tuple(reports), standard, floor)
+
+
+def undecided_under(evaluation: Evaluation, report: Report) -> tuple[Disturbance, ...]:
+    """Why a comparison that decides nothing is void; empty where the host is not to blame.
+
+    report: its own, which is not stored yet.
+    """
+    round_ = evaluation.candidate.round
+    if never_waits() or not (evaluation.traits.ends_early and round_.traits.is_attempt):
+        return ()
+    standard = standard_of_round(round_, floor_for(round_.campaign, evaluation, report))
+    is_open = decide_session(report, standard).reason is Reason.UNDECIDED
+    return undecided_by(report, standard.noise) if is_open else ()
 
 
 def standard_of_round(round_: Round, floor: NoiseFloor) -> Standard:

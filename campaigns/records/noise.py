@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -35,14 +34,18 @@ class NoiseFloor:
     passport: int | None = None
 
 
-def floor_for(campaign: Campaign, evaluation: Evaluation) -> NoiseFloor:
+def floor_for(
+    campaign: Campaign, evaluation: Evaluation, report: Report | None = None
+) -> NoiseFloor:
     """The floor for this measurement, by what was known of its worker when it began.
+
+    report: of one that is not stored yet.
 
     Of several cases the noisiest decides: noise that a session shares does not average out. A
     passport that is stale, fails, or knows no kernel of such a length is named and not used; but
     one that fails never makes the floor a lower one, since what it fails by is this device's noise.
     """
-    report = evaluation.facts
+    report = report or evaluation.facts
     arms = [case.incumbent or case.candidate for case in report.cases] if report else []
     return _floor(campaign, evaluation, arms)
 
@@ -96,8 +99,7 @@ def drift_under(evaluation: Evaluation, report: Report) -> tuple[Disturbance, ..
     """Why this report is void; empty where it is valid.
 
     What a device shows against itself is allowed it: by its passport where one holds and fits, else
-    by what the campaign's own baseline showed. That a crowded host scatters times voids nothing
-    where no busy device is waited for, or a person wants it measured all the same.
+    by what the campaign's own baseline showed. A busy host voids nothing where none is waited for.
     """
     if report.outcome is not Outcome.PASSED and not report.host_busy:
         return ()
@@ -107,18 +109,20 @@ def drift_under(evaluation: Evaluation, report: Report) -> tuple[Disturbance, ..
     noise = baseline_noise(evaluation.campaign)
     fallback = allowance(noise.sigma * noise.pairs**0.5 if noise else 0.0)
 
-    resumed = _resumed(evaluation.campaign)
-    insists = resumed is not None and _void(evaluation).filter(finished_at__lt=resumed.at).exists()
-    anyway = insists or settings.KOPT_GATE == "OFF"
-
     def allowed(case: CaseReport) -> Allowance:
         found = None
         if state is not None and not state.doubts and case.incumbent is not None:
             found = fit(state.lengths, typical_us(case.incumbent))
-        limits = allowed_by(found, state.conditions) if state and found else fallback
-        return replace(limits, scatter=math.inf) if anyway else limits
+        return allowed_by(found, state.conditions) if state and found else fallback
 
+    if report.outcome is Outcome.PASSED and never_waits():
+        return tuple(one for one in drifts(report, allowed) if one.what is not What.LOAD)
     return drifts(report, allowed)
+
+
+def never_waits() -> bool:
+    """Whether a setting wants everything measured at once, and nothing again for its noise."""
+    return bool(settings.KOPT_GATE == "OFF")
 
 
 def as_host_failure(report: Report, found: tuple[Disturbance, ...]) -> Report:
@@ -186,6 +190,6 @@ def met_load(evaluation: Evaluation, kind: str) -> bool:
 
     kind: of the device. A person that resumes it wants it measured, however busy the host is.
     """
-    of_load = OF_LOAD | ({What.TIMES} if kind == "cpu" else set())
+    of_load = OF_LOAD | {What.UNDECIDED} | ({What.TIMES} if kind == "cpu" else set())
     void = void_since_resumed(evaluation)
     return any(one["what"] in of_load for attempt in void for one in attempt.void_reasons)

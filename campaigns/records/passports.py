@@ -29,7 +29,7 @@ from campaigns.models import (
 from campaigns.models.transitions import WORKING
 from campaigns.records.device_waits import waits_on
 from campaigns.records.values import picked
-from campaigns.rules.noise.device_gate import CPU_BUSY_PERCENT
+from campaigns.rules.noise.device_gate import MINUTE_PERCENT
 from campaigns.rules.noise.passport import (
     USUAL_AGE,
     Conditions,
@@ -278,7 +278,7 @@ def is_quiet(worker: Worker, device: Device) -> bool:
         return False
     activity = look(device)
     if device.kind == "cpu":
-        return activity.busy_percent is None or activity.busy_percent <= CPU_BUSY_PERCENT
+        return activity.busy_percent is None or activity.busy_percent <= MINUTE_PERCENT
     return activity.idle is not False
 
 

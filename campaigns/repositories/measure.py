@@ -19,11 +19,11 @@ import pandas as pd
 from django.conf import settings
 
 from campaigns.devices.discover import Device
+from campaigns.evaluator.contract.looks import Pair
 from campaigns.repositories.harness import CommandEnd, HostBroken, WorkTree
 from campaigns.repositories.own_repository import OwnRepository
 from campaigns.rules.harness.decide import HarnessResult, compare
 from campaigns.rules.harness.description import Better, Harness
-from campaigns.rules.noise.gain import Pair
 from campaigns.rules.verdict.decision import Reason
 
 MOST_ROWS = 10_000

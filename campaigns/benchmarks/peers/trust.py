@@ -153,7 +153,7 @@ def ask_kopt(trick: Trick, device: Device, service: EvaluatorService, scratch: P
     job = job_of(trick, scratch, device.device, device.target)
     if trick.against:
         # As campaigns compare: with looks.
-        job = replace(job, protocol=replace(job.protocol, blocks=LOOKS[-1].blocks, looks=LOOKS))
+        job = replace(job, protocol=replace(job.protocol, blocks=5, looks=LOOKS))
     report = service.evaluate(job)
     opinion = OPINIONS.get(report.outcome, Opinion.REFUSED)
     if opinion is not Opinion.CORRECT:

@@ -66,16 +66,17 @@ class Look:
 class Protocol:
     """The measuring rules of a campaign. Results under different protocols are not comparable.
 
-    version: 1 measures all blocks, 2 may end at a look. Rules that are stored without looks have
-    none, so a campaign of version 1 goes on as it began.
+    version: 1 measures all blocks, 2 may end at a look, 3 goes on while nothing is decided. Rules
+    are stored with their looks, so a campaign of an earlier version goes on as it began.
     blocks: A B B A blocks per case, two paired samples each (R11 asks for at least five pairs).
     burst_ms: the least difference between a long and a short burst, in milliseconds.
     max_slots: the most calls in one burst; each has its own input and output.
     arena_mib: the most memory one runner's slots may take.
     trials: correctness runs on fresh seeds before anything is timed (R15).
     require_sanitizers: whether nothing is accepted that a sanitizer of its backend did not look at.
-    looks: when a comparison is looked at and may end, before the last of its blocks; without any it
-    has all blocks and one interval. A lone arm ends at the first.
+    looks: when a comparison is looked at and may end; those after the last of its blocks are for
+    what is undecided by then. Without any it has all blocks and one interval. A lone arm ends at
+    the first.
     """
 
     version: int = 1

@@ -10,6 +10,10 @@ from enum import StrEnum
 from campaigns.evaluator.contract.job import SCHEMA, ContractError, Look
 from campaigns.evaluator.contract.timing import Timing
 
+# A CPU host is busy where others use this share of its CPUs: then the judge, the runner and the
+# others cannot all have a CPU when they need it, and no time tells anything of any kernel.
+CROWDED = 0.25
+
 # Keys of a report's environment that tell of its own session: which one it was, how long the judge
 # had no CPU, what the sandbox refused, how the judge planned its memory. They say nothing of where
 # it was measured.

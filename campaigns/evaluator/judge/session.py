@@ -12,7 +12,7 @@ from campaigns.evaluator.contract import Case, Outcome, Phase, Timer, Timing
 from campaigns.evaluator.contract.errors import CandidateError, HostError
 from campaigns.evaluator.contract.job import CANDIDATE, INCUMBENT
 from campaigns.evaluator.contract.layout import BUILT_ONLY
-from campaigns.evaluator.contract.looks import is_absent
+from campaigns.evaluator.contract.looks import ERROR, is_absent
 from campaigns.evaluator.judge.arena_layout import ArenaLayout
 from campaigns.evaluator.judge.arm_report import failure_of
 from campaigns.evaluator.judge.arms_check import ArmsCheck
@@ -63,7 +63,7 @@ class MeasuringSession:
         # One random case of each evaluation: it takes a while, and a cache does not depend on the
         # case.
         self._repeated = random.SystemRandom().choice(job.cases) if job.repeats else None
-        total = TimeBudget(
+        total = self._total = TimeBudget(
             limits.total_s,
             lambda: self._reference.spent_s,
             limits.lost_s * len(job.contenders),
@@ -314,13 +314,18 @@ class MeasuringSession:
             self._progress.surroundings.append(self._watch.look(case.name, block))
 
         turn_to = partial(self._turn_to, timers)
-        self._progress.looks = compare_arms(
-            self._job, timers, turn_to, look_around, self._task.aids.may_end
+        looks = self._progress.looks = compare_arms(
+            self._job, timers, turn_to, look_around, self._task.aids.may_end, self._left_s
         )
         if INCUMBENT not in self._channels:
             return tuple(self._channels)
-        floor = self._job.noise_floor
-        return [arm for arm, pairs in pairs_of(timers).items() if not is_absent(pairs, floor)]
+        level, floor = looks[-1].level if looks else ERROR, self._job.noise_floor
+        found = pairs_of(timers).items()
+        return [arm for arm, pairs in found if not is_absent(pairs, level, floor)]
+
+    def _left_s(self) -> float:
+        """Seconds until the evaluation, or one of its arms, has taken too long."""
+        return min(map(self._total.left_s, self._channels))
 
     def close(self, timers: Timers) -> None:
         """After the last sample: check whether the samples can be believed."""

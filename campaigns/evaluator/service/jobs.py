@@ -10,7 +10,7 @@ import contextlib
 import importlib
 
 from campaigns.evaluator.contract import Job, backends
-from campaigns.evaluator.contract.looks import may_end
+from campaigns.evaluator.contract.intervals import may_end
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.evaluator.judge.progress import Aids, Work
 from campaigns.evaluator.service.notices import forecast

@@ -11,16 +11,18 @@ from campaigns.devices.explain import read_code, sanitize
 from campaigns.evaluator.contract import Job, Outcome, Report, backends
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.programs import NONE_COMPILED
-from campaigns.evaluator.contract.report import MEMORY
+from campaigns.evaluator.contract.report import CROWDED, MEMORY
 from campaigns.management.base_command import Argument, ExitCode, argument
 from campaigns.management.facts import spread_words
 from campaigns.management.one_file import FILE, OneFileCommand
 from campaigns.records.cases import case_rows
 from campaigns.records.findings import stored_findings
+from campaigns.records.noise import never_waits
+from campaigns.rules.noise.drift import taken_by_others
 from campaigns.rules.verdict.decision import Decision, Reason
 from campaigns.rules.verdict.finding_kinds import LENIENT, Examined
 from campaigns.rules.verdict.gates import Standard
-from campaigns.rules.verdict.one_session import decide_session
+from campaigns.rules.verdict.one_session import against_words, decide_session
 from campaigns.rules.verdict.report_words import (
     code_words,
     flag_words,
@@ -28,7 +30,7 @@ from campaigns.rules.verdict.report_words import (
     notes_of,
 )
 from campaigns.rules.verdict.sanitizers import found_words, passed
-from campaigns.rules.wording import duration
+from campaigns.rules.wording import duration, share
 from campaigns.steps.problems import Floors, floors_here
 from campaigns.syntax.findings.find import findings_of
 
@@ -38,7 +40,8 @@ LAST_WORDS = 8
 
 class Command(OneFileCommand):
     help = (
-        "Measure one candidate file. Exit 0: it passed; 5: it did not, or this host cannot say; "
+        "Measure one candidate file. Exit 0: it passed; 5: it did not, or this host cannot say, "
+        "as where a comparison is undecided; "
         "1: the command or the problem has a fault. With KOPT_SANDBOX=all a host "
         "without every layer of the sandbox evaluates nothing."
     )
@@ -87,7 +90,7 @@ class Command(OneFileCommand):
             lesser_floors=lesser,
             has_kernels=_has_kernels(job, report),
         )
-        decision = decide_session(report, standard)
+        decision = _on_quiet_host(decide_session(report, standard), report)
         apart = ""
         if job.incumbent and job.backend == job.incumbent_backend:
             apart = flag_words(job.candidate.flags, job.incumbent.flags)
@@ -98,7 +101,7 @@ class Command(OneFileCommand):
             self.fail(ExitCode.USAGE, f"problem: {report.reason}")
         if report.outcome is not Outcome.PASSED:
             self.fail(ExitCode.NOT_ACCEPTED, f"{report.outcome}: {report.reason}")
-        if decision.reason is Reason.NOT_ITS_OWN_KERNEL:
+        if decision.reason in (Reason.NOT_ITS_OWN_KERNEL, Reason.UNDECIDED):
             self.fail(ExitCode.NOT_ACCEPTED, decision.sentence)
         if options["sanitize"] and not passed(report.sanitized):
             # What the sanitizers found, or why none could look.
@@ -114,6 +117,16 @@ class Command(OneFileCommand):
             return floors_here(device.name, spec, job.cases)
         except ProblemError as error:
             self.fail(ExitCode.USAGE, f"problem: {error}")
+
+
+def _on_quiet_host(decision: Decision, report: Report) -> Decision:
+    """The decision; of a comparison beside other load, that it decides nothing."""
+    taken = taken_by_others(report)
+    if decision.gain is None or taken < CROWDED or never_waits():
+        return decision
+    found = f"{against_words(decision.gain)}, while others had {share(taken)} of the CPUs"
+    sentence = f"Undecided: {found}. Measure again where they have less than {share(CROWDED)}."
+    return replace(decision, reason=Reason.UNDECIDED, sentence=sentence)
 
 
 def _has_kernels(job: Job, report: Report) -> bool | None:

@@ -10,10 +10,10 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from campaigns.evaluator.contract.intervals import Pairs
 from campaigns.rules.harness.description import Better, Harness, Score
 from campaigns.rules.noise.gain import (
     Gain,
-    Pairs,
     improved,
     interval,
     noise_floor,

@@ -11,14 +11,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from campaigns.evaluator.contract.report import CROWDED
+
 BUSY_PERCENT = 5.0  # R8: at most this is idle
 SAMPLES = 3
 MIB = 1 << 20
 # Drivers reserve less than this without reporting it; any model server uses more.
 HELD_BYTES = 512 * MIB
-# More CPU load than this is other work: a passport taken under it would be of no use later. A
-# measurement waits for it only if a setting asks for that.
-CPU_BUSY_PERCENT = 50.0
+# A minute's mean holds our own last measurement; more than this is other work as well, and a noise
+# passport taken under it would be of no use later.
+MINUTE_PERCENT = 50.0
 # R8: checked again every 10 minutes; after 60 the campaign is paused.
 LOOK_EVERY_S = 600.0
 # A host that others keep busy is looked at more often: their work on a CPU often takes a minute.
@@ -70,9 +72,9 @@ class IdleLimits:
 
 
 GPU = IdleLimits(BUSY_PERCENT, SAMPLES, memory=True)
-CPU = IdleLimits(CPU_BUSY_PERCENT, SAMPLES, memory=False)
+CPU = IdleLimits(100 * CROWDED, SAMPLES, memory=False)
 # The operating system's mean over a minute is one sample that stands for many.
-CPU_MINUTE = IdleLimits(CPU_BUSY_PERCENT, 1, memory=False)
+CPU_MINUTE = IdleLimits(MINUTE_PERCENT, 1, memory=False)
 
 
 @dataclass(frozen=True, slots=True)

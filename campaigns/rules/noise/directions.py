@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from campaigns.rules.noise.gain import Pair, geomean
+from campaigns.evaluator.contract.looks import Pair
+from campaigns.rules.noise.gain import geomean
 
 
 class Direction(StrEnum):

@@ -1,14 +1,14 @@
 """Whether device and host stayed the same during a measurement. If not, it is void (R7, R11).
 
 A void measurement allows no conclusion on its candidate: it is recorded and repeated. Interleaving
-cancels slow changes and the median short ones, so only four things void a measurement: the
+cancels slow changes and the median short ones, so only five things void a measurement: the
 incumbent's own times moved to another level and stayed there; the device was throttled or shared;
-the host became busier and the incumbent's times rose with it; or others kept a CPU host crowded and
-the incumbent's times scattered. The candidate's times are not used: a candidate must not be able to
-trigger its own repetition.
+the host became busier and the incumbent's times rose with it; others kept a CPU host crowded; or
+the incumbent's own times scattered so much that nothing could be decided. The candidate's times are
+not used: a candidate must not be able to trigger its own repetition.
 
-On a CPU that is crowded from start to end times move all the time. As long as they scatter little,
-that is its usual state: the interval and the noise floor show how little can be concluded there.
+On a crowded CPU it does not help that the times of one kernel are steady. A kernel of one thread
+still has its CPU, and one of several threads waits for the last of them all the time.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from dataclasses import dataclass, fields
 from functools import cache
 
 from campaigns.evaluator.contract import CaseReport, Moment, Report, Timer
+from campaigns.evaluator.contract.looks import ERROR, mean_interval
+from campaigns.evaluator.contract.report import CROWDED
 from campaigns.rules.wording import WordedEnum, change, digits, duration, share
 
 # With fewer samples no split is unlikely enough by chance; a screening has fewer and decides
@@ -40,14 +42,6 @@ LEAST_SHIFT = 0.05
 LEAST_CLOCK_FALL = 0.05
 # Half a CPU, a tenth and a third of the time: what a cron job does is less, a second job is more.
 LEAST_OTHERS, LEAST_STOLEN, LEAST_PRESSURE = 0.5, 0.10, 0.33
-# A host is crowded if others use this share of its CPUs, or if the hypervisor takes this share of
-# the time: then the judge, the runner and the others cannot all have a CPU when they need it.
-CROWDED_BY_OTHERS, CROWDED_BY_THEFT = 0.25, 0.10
-# There, half of the incumbent's samples are at least this far from their median: two cases of ten
-# pairs show no gain below some 15 % then. On two cores four spinning programs made it 14 to 57 %, a
-# neighbour's test run 2 to 12 %. Six samples are those of the first look. What the device itself
-# showed is allowed: its spread is about twice this figure.
-LEAST_SCATTER, SCATTER_SAMPLES = 0.15, 6
 # How far a measurement may exceed the changes that a passport recorded.
 SLACK = 2.0
 SPREADS = 3.0
@@ -65,9 +59,10 @@ class What(WordedEnum):
     NEIGHBOUR = "neighbour", "another process started to compute on the device"
     HOST = "host", "the host became busier and the incumbent's times rose with it"
     LOAD = "load", "others kept the host busy"
+    UNDECIDED = "undecided", "the incumbent's own times scattered so much that nothing is decided"
 
 
-# What a quiet host mends; on a CPU moved times are load as well.
+# What ends with the load of the host; on a CPU moved times are load as well.
 OF_LOAD = frozenset({What.HOST, What.LOAD})
 
 
@@ -88,14 +83,12 @@ class Change:
 class Allowance:
     """The allowed change. shift: of the incumbent's times, a fraction; the rest as in Change.
 
-    throttled: throttle reasons that this device shows even in an A/A run. scatter: how far half of
-    the incumbent's samples may be from their median on a crowded host, a fraction.
+    throttled: throttle reasons that this device shows even in an A/A run.
     """
 
     shift: float = LEAST_SHIFT
     most: Change = Change(LEAST_CLOCK_FALL, LEAST_OTHERS, LEAST_STOLEN, LEAST_PRESSURE)
     throttled: frozenset[str] = frozenset()
-    scatter: float = LEAST_SCATTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +132,7 @@ def allowance(
     most = {
         f.name: max(getattr(least, f.name), SLACK * getattr(seen, f.name)) for f in fields(Change)
     }
-    shift, scatter = max(LEAST_SHIFT, SPREADS * spread), max(LEAST_SCATTER, spread)
-    return Allowance(shift, Change(**most), throttled, scatter)
+    return Allowance(max(LEAST_SHIFT, SPREADS * spread), Change(**most), throttled)
 
 
 def drifts(report: Report, allowed: Callable[[CaseReport], Allowance]) -> tuple[Disturbance, ...]:
@@ -157,16 +149,34 @@ def drifts(report: Report, allowed: Callable[[CaseReport], Allowance]) -> tuple[
         found += _of_device(case, moments, limits)
         if on_gpu(case):
             found += _of_times(case, limits)
-        elif crowded(moments, cpus):
-            found += _of_crowd(case, moments, limits)
+        elif (taken := _taken(moments, cpus)) >= CROWDED:
+            took = f"they had {share(taken)} of its CPUs"
+            found.append(Disturbance(What.LOAD, case.case, took, f"less than {share(CROWDED)}"))
         else:
             found += _of_times(case, limits) or _of_host(case, moments, limits)
     return tuple(found)
 
 
-def on_crowded_host(report: Report) -> bool:
-    """The same over the whole of a measurement."""
-    return crowded(report.surroundings, _cpus_of(report))
+def undecided_by(report: Report, floor: float) -> tuple[Disturbance, ...]:
+    """Why an undecided comparison is void: the incumbent's own noise; empty where it is not that.
+
+    Then a candidate as steady as the incumbent could not have been told from it either. All times
+    have to be above zero. floor: the least gain that counts, a fraction.
+    """
+    arms = [case.incumbent.samples_us for case in report.cases if case.incumbent]
+    means = [statistics.fmean(map(math.log, column)) for column in zip(*arms, strict=False)]
+    found = mean_interval(means, report.level or ERROR)
+    reach = math.expm1(math.sqrt(2) * (found.high - found.mean))
+    if reach <= floor:
+        return ()
+    seen = f"no change under {share(reach)} can be told"
+    return (Disturbance(What.UNDECIDED, "all cases", seen, share(floor)),)
+
+
+def taken_by_others(report: Report) -> float:
+    """The share of a CPU host that others, and the hypervisor, had meanwhile; 0 on a GPU."""
+    gpu = any(map(on_gpu, report.cases))
+    return 0.0 if gpu else _taken(report.surroundings, _cpus_of(report))
 
 
 def _cpus_of(report: Report) -> int | None:
@@ -174,14 +184,10 @@ def _cpus_of(report: Report) -> int | None:
     return int(cores) if cores.isdigit() else None
 
 
-def crowded(moments: Sequence[Moment], cpus: int | None) -> bool:
-    """Whether others kept a CPU host busy in both halves of the blocks.
-
-    cpus: the number of the host's CPUs; None if unknown.
-    """
-    others, stolen = (_halves(moments, "others"), _halves(moments, "stolen"))
-    by_others = cpus is not None and others is not None and min(others) >= CROWDED_BY_OTHERS * cpus
-    return by_others or (stolen is not None and min(stolen) >= CROWDED_BY_THEFT)
+def _taken(moments: Sequence[Moment], cpus: int | None) -> float:
+    others, stolen = _seen(moments, "others"), _seen(moments, "stolen")
+    by_others = statistics.fmean(others) / cpus if others and cpus else 0.0
+    return by_others + (statistics.fmean(stolen) if stolen else 0.0)
 
 
 def change_within(moments: Sequence[Moment]) -> Change:
@@ -271,22 +277,6 @@ def _of_device(
         yield Disturbance(What.NEIGHBOUR, case.case, found, "none that was not there before")
 
 
-def _of_crowd(
-    case: CaseReport, moments: Sequence[Moment], limits: Allowance
-) -> Iterator[Disturbance]:
-    """A crowded host counts only if the times scatter so that they tell little."""
-    times = case.incumbent.samples_us if case.incumbent else ()
-    if len(times) < SCATTER_SAMPLES or min(times) <= 0:
-        return
-    middle = statistics.median(times)
-    scatter = math.expm1(statistics.median(abs(math.log(value / middle)) for value in times))
-    if scatter > limits.scatter:
-        most = max(moment.others or 0.0 for moment in moments)
-        found = f"they used up to {digits(most, 2)} CPUs; half of the incumbent's samples were "
-        found += f"{share(scatter)} or more off their median"
-        yield Disturbance(What.LOAD, case.case, found, share(limits.scatter))
-
-
 def _of_host(case: CaseReport, moments: Sequence[Moment], limits: Allowance) -> list[Disturbance]:
     """A busier host counts only if the times rose with it."""
     times = case.incumbent.samples_us if case.incumbent else ()
@@ -323,10 +313,12 @@ def _clocks(moments: Sequence[Moment]) -> list[float]:
 
 
 def _halves(moments: Sequence[Moment], name: str) -> tuple[float, float] | None:
-    """Means over the first and the last half of the blocks; None without enough data.
-
-    The moment before the first block is left out: the judge was checking results until then.
-    """
-    found = [v for m in moments if m.block > 0 and (v := getattr(m, name)) is not None]
+    """Means over the first and the last half of the blocks; None without enough data."""
+    found = _seen(moments, name)
     half = len(found) // 2
     return (statistics.fmean(found[:half]), statistics.fmean(found[-half:])) if half else None
+
+
+def _seen(moments: Sequence[Moment], name: str) -> list[float]:
+    """The moment before the first block is left out: the judge was checking results until then."""
+    return [v for m in moments if m.block > 0 and (v := getattr(m, name)) is not None]

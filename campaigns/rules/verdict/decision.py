@@ -66,6 +66,7 @@ class Reason(StrEnum):
     ANSWER_NEVER_VARIES = "answer_never_varies", VerdictWord.NEEDS_REVIEW
     BROKEN_HOST = "broken_host", VerdictWord.INVALID
     NOT_JUDGED = "not_judged", VerdictWord.NOT_JUDGED
+    UNDECIDED = "undecided", VerdictWord.NOT_JUDGED
     DEVICE_TIME_DISAGREES = "device_time_disagrees", VerdictWord.NEEDS_REVIEW
     NO_DEVICE_TIME = "no_device_time", VerdictWord.NEEDS_REVIEW
     NOT_ITS_OWN_KERNEL = "not_its_own_kernel", VerdictWord.NEEDS_REVIEW
@@ -77,7 +78,7 @@ class Reason(StrEnum):
 
 
 # Of a candidate that was measured nowhere that could say: no attempt, and nothing is learned.
-UNJUDGED = frozenset({Reason.BROKEN_HOST, Reason.NOT_JUDGED})
+UNJUDGED = frozenset({Reason.BROKEN_HOST, Reason.NOT_JUDGED, Reason.UNDECIDED})
 
 
 @dataclass(frozen=True, slots=True)

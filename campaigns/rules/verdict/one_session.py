@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from campaigns.evaluator.contract import Outcome, Report
+from campaigns.evaluator.contract.looks import Pair
 from campaigns.rules.noise.directions import by_step
 from campaigns.rules.noise.gain import (
     ONE_SESSION,
     Gain,
-    Pair,
     both_arms,
     clock_pairs,
     improved,
     interval,
     pooled,
     regressed,
+    undecided,
 )
 from campaigns.rules.verdict import gates
 from campaigns.rules.verdict.buckets import credit_words, transfer
@@ -252,6 +253,10 @@ def _aggregate(compared: PairedComparison, standard: Standard) -> GateOutcome:
         sentence += f"{against_words(by_clock.gain)}."
     elif regressed(gain, noise):
         reason, sentence = Reason.SLOWER, f"Rejected: {found}."
+    elif undecided(gain, noise):
+        reason = Reason.UNDECIDED
+        sentence = f"Undecided: {found}, which holds both no change and one of twice the noise "
+        sentence += f"floor, {share(noise)}. Measure again on a quiet host."
     elif not improved(gain, noise):
         reason = Reason.WITHIN_NOISE
         sentence = f"No change shown: {found}; the noise floor is {share(noise)}."

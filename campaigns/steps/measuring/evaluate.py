@@ -23,6 +23,7 @@ from campaigns.devices.idle import is_gated
 from campaigns.devices.processes import ClaimLost, is_gone, is_here, tempdir, worker_of
 from campaigns.evaluator.contract import Case, Job, Outcome, Phase, Report
 from campaigns.evaluator.contract.files import protocol_from
+from campaigns.evaluator.contract.report import CROWDED
 from campaigns.models import Campaign, Cause, Evaluation, EvaluationKind, EvaluationState, Worker
 from campaigns.models.evaluation import CARD, GATE, PROTOCOL
 from campaigns.models.kinds import EvaluationRole
@@ -33,7 +34,7 @@ from campaigns.records.device_waits import is_put_off
 from campaigns.records.evaluations import may_reproduce, rivals_of
 from campaigns.records.noise import floor_ahead, met_load
 from campaigns.rules.noise.device_gate import QUIET, DeviceCheck, DeviceState
-from campaigns.rules.noise.drift import on_crowded_host
+from campaigns.rules.noise.drift import taken_by_others
 from campaigns.steps.measuring.baselines import (
     RoundWaits,
     gives_way,
@@ -259,7 +260,7 @@ def _without_host_noise(report: Report) -> Report:
                 continue
             reason = f"{case.case}: a time of {least:,.1f} µs; the host is too busy to measure on"
             untimed = tuple(replace(c, candidate=None, incumbent=None) for c in report.cases)
-            busy = timing is case.incumbent or on_crowded_host(report)
+            busy = timing is case.incumbent or taken_by_others(report) >= CROWDED
             broken = Outcome.BROKEN_HOST
             return replace(report, outcome=broken, reason=reason, cases=untimed, host_busy=busy)
     return report

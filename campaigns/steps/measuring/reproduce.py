@@ -80,7 +80,9 @@ def _judge(evaluation: Evaluation) -> None:
     word = StandingWord.NOT_REPRODUCED
     if found.reason is Reason.PROMOTED:
         word = StandingWord.REPRODUCED
-    elif found.reason is Reason.WITHIN_NOISE and standard.noise >= accepted.gain:
+    elif found.reason is Reason.UNDECIDED or (
+        found.reason is Reason.WITHIN_NOISE and standard.noise >= accepted.gain
+    ):
         # A device whose own noise hides a gain of this size does not speak against it either.
         word = StandingWord.UNTOLD
     place = evaluation.worker.name if evaluation.worker else "another worker"

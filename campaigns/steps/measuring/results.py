@@ -28,6 +28,7 @@ from campaigns.models import Campaign, Candidate, Evaluation, EvaluationKind, Ev
 from campaigns.models.event import record
 from campaigns.models.transitions import claim, move
 from campaigns.records.evaluations import BESIDE, next_attempt, rivals_of
+from campaigns.records.judged_rounds import undecided_under
 from campaigns.records.noise import (
     as_host_failure,
     drift_under,
@@ -79,7 +80,7 @@ def record_report(
     renew_connection()
     beside = list(zip(rivals_of(evaluation), report.rivals, strict=False))
     report = _beside(len(beside), report)
-    drifted = drift_under(evaluation, report)
+    drifted = drift_under(evaluation, report) or undecided_under(evaluation, report)
     if drifted and not may_repeat(evaluation):
         report, drifted = as_host_failure(report, drifted), ()
     # What kopt has written itself does not cheat: then the host was too busy to tell.
@@ -126,7 +127,7 @@ def _record_rival(trial: Evaluation, candidate: Candidate, report: Report) -> No
 
     Its time is that of the trial, and counted there. Inside the caller's transaction.
     """
-    drifted, now = drift_under(trial, report), timezone.now()
+    drifted, now = drift_under(trial, report) or undecided_under(trial, report), timezone.now()
     kind, round_ = trial.kind, candidate.round
     own = Evaluation.objects.create(
         candidate=candidate,

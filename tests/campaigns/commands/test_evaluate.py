@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from campaigns.evaluator.contract import CopiedOutput, Outcome, Phase, Report, backends
+from campaigns.evaluator.contract import CopiedOutput, Moment, Outcome, Phase, Report, backends
 from campaigns.problems.import_.draft import ADDED
 from campaigns.rules.target.roofline import Work, physical_floor
 from tests.campaigns.commands.test_campaign import Service
@@ -172,6 +172,26 @@ def test_it_compares_with_another_file(tmp_path, words, capsys):
     found = answer(capsys, *words("time 50", "--against", old))
     assert found["reason"] == "promoted"
     assert found["gain"] == pytest.approx(1.0, rel=0.01)
+
+
+@pytest.mark.parametrize(("gate", "code"), [("GPU", 5), ("OFF", 0)])
+def test_a_comparison_beside_other_load_is_undecided(
+    tmp_path, words, told, capsys, settings, gate, code
+):
+    def crowded(report):
+        return replace(report, surroundings=(Moment("one", 1, others=1.0),))
+
+    told(crowded)
+    settings.KOPT_GATE = gate
+    asked = words("time 50", "--against", candidate(tmp_path, "time 100", "old.cpp"))
+    if code == 0:
+        assert answer(capsys, *asked)["verdict"] == "accepted"
+        return
+    with pytest.raises(CommandError, match=r"^Undecided: 2\.00× faster") as caught:
+        call_command(*asked)
+    assert caught.value.returncode == code
+    assert "passed; verdict: not judged here (undecided)" in capsys.readouterr().out
+    assert "others had 50 % of the CPUs. Measure again where" in str(caught.value)
 
 
 def test_it_compares_with_a_file_of_another_backend(tmp_path, words, told, capsys):

@@ -105,7 +105,7 @@ def test_it_asks_a_cpu_once_where_nothing_waits_for_it(monkeypatch, clock):
     ("busy", "gate", "why"),
     [
         ([60] * 10, DeviceState.BUSY, "60 % busy"),
-        ([40] * 4, DeviceState.IDLE, "40 % busy"),
+        ([20] * 4, DeviceState.IDLE, "20 % busy"),
         # Each look tells of the time since the one before, not since the first.
         ([40, 90, 10, 10, 10], DeviceState.IDLE, "10 % busy"),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from math import erfc, pi, sqrt
+from math import e, erfc, log, pi, sqrt
 from statistics import NormalDist
 
 import numpy
@@ -18,8 +18,8 @@ ERROR, POINTS = 0.05, 801
 
 
 def spent(share: float) -> float:
-    """The function of Lan and DeMets that is like the bounds of O'Brien and Fleming."""
-    return 2 - 2 * NORMAL.cdf(NORMAL.inv_cdf(1 - ERROR / 2) / sqrt(share))
+    """The function of Lan and DeMets that is like the bounds of Pocock."""
+    return ERROR * log(1 + (e - 1) * share)
 
 
 class Walk:
@@ -82,7 +82,7 @@ def test_rules_that_were_stored_before_there_were_looks_have_none():
 
 
 def test_rules_with_looks_are_read_back():
-    rules = Protocol(version=2, looks=LOOKS)
+    rules = Protocol(version=3, looks=LOOKS)
     assert protocol_from(asdict(rules)) == rules
-    assert rules.looks[0] == Look(3, 0.0114)
+    assert rules.looks[0] == Look(3, 0.0208)
     assert rules.blocks_alone == 3

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from campaigns.evaluator.contract.errors import HostBusy, HostError
+from campaigns.evaluator.contract.report import CROWDED
 
 # A host is too busy where the judge has waited for a CPU in this share of all its time, and others
-# kept this share of the CPUs busy. A candidate alone could make it wait, by threads that spin.
-STARVED_SHARE, OTHERS_SHARE = 0.4, 0.25
+# kept it crowded. A candidate alone could make it wait, by threads that spin.
+STARVED_SHARE = 0.4
 TOO_BUSY = "the host is too busy to measure on"
 
 # The name under which the time of the problem's own code is counted.
@@ -79,7 +80,7 @@ class TimeBudget:
 
     def is_crowded(self) -> bool:
         """Whether others have kept so many CPUs busy that even a time limit says little."""
-        return self._others() >= OTHERS_SHARE
+        return self._others() >= CROWDED
 
     def spent_by(self) -> str:
         """The arm, or `REFERENCE`, that took most of the time."""

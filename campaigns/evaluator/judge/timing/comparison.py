@@ -30,14 +30,16 @@ def compare_arms(
     turn_to: Callable[[Case], None],
     note: Callable[[Case, int], None],
     may_end: Callable[[Pairs, float, float], bool],
+    left_s: Callable[[], float],
 ) -> list[Look]:
     """Measure block after block: one A B B A of every case, then a look at all of them.
 
     timers: all arms, or the only one, by case. turn_to: has the runners work on a case. note:
     called after so many blocks of a case, before and between which nothing is timed. may_end: of
     these pairs, at a look of this level, above this noise floor; of several candidates each has to
-    allow it. Gives the looks that were taken, of which the last may have ended it before all blocks
-    are measured.
+    allow it. left_s: until the evaluation has taken too long. Gives the looks that were taken, of
+    which the last may have ended it. There are more blocks than the protocol's where its looks go
+    on, nothing is decided yet, and time is left for as much again.
     """
     # Where one arm is a plain loop, device time decides, so both arms need it.
     traced = {
@@ -47,7 +49,9 @@ def compare_arms(
     protocol, looks = job.protocol, list[Look]()
     # As many as begin: one that fails later leaves the others' errors as they are.
     planned = looks_at(protocol, max(1, len(pairs_of(timers)))) if compared else ()
-    for block in range(1, 1 + (protocol.blocks if compared else protocol.blocks_alone)):
+    most = max([protocol.blocks, *(look.blocks for look in planned)])
+    began = time.monotonic()
+    for block in range(1, 1 + (most if compared else protocol.blocks_alone)):
         for case in job.cases:
             arms = timers[case.name]
             turn_to(case)
@@ -61,7 +65,10 @@ def compare_arms(
             continue
         looks.append(look)
         # Of a loop two clocks have to show a gain; so it has all blocks.
-        if not any(traced.values()) and all(
+        if block < protocol.blocks and any(traced.values()):
+            continue
+        is_late = block >= protocol.blocks and left_s() < 2 * (time.monotonic() - began)
+        if is_late or all(
             may_end(pairs, look.level, job.noise_floor) for pairs in pairs_of(timers).values()
         ):
             break

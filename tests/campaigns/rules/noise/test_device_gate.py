@@ -92,8 +92,8 @@ def test_r8_it_says_of_a_gpu_whether_it_is_idle_and_why_not(looks, gate, why):
 @pytest.mark.parametrize(
     ("percents", "limits", "gate", "why"),
     [
-        ([50.0] * 3, CPU, DeviceState.IDLE, "at most 50 % busy in 3 samples"),
-        ([0.0, 51.0, 0.0], CPU, DeviceState.BUSY, "51 % busy, at most 50 % is idle"),
+        ([25.0] * 3, CPU, DeviceState.IDLE, "at most 25 % busy in 3 samples"),
+        ([0.0, 26.0, 0.0], CPU, DeviceState.BUSY, "26 % busy, at most 25 % is idle"),
         ([30.0], CPU_MINUTE, DeviceState.IDLE, "at most 30 % busy in one sample"),
         ([80.0], CPU_MINUTE, DeviceState.BUSY, "80 % busy"),
     ],

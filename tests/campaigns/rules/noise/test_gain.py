@@ -4,14 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from campaigns.rules.noise.gain import (
-    _median_chances,
-    geomean,
-    improved,
-    interval,
-    noise_floor,
-    regressed,
-)
+from campaigns.evaluator.contract.intervals import _median_chances
+from campaigns.rules.noise.gain import geomean, improved, interval, noise_floor, regressed
 from knowledge.experience.terms import SUCCESS
 
 TIMES = st.floats(min_value=1e-3, max_value=1e6)

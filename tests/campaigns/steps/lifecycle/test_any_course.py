@@ -74,7 +74,7 @@ def a_worker_of_its_own() -> Any:
     with (
         patch("campaigns.steps.measuring.claims.is_gone", lambda holder: True),
         patch("campaigns.steps.measuring.evaluate.hold", no_hold),
-        patch("campaigns.rules.noise.gain.RESAMPLES", 50),
+        patch("campaigns.evaluator.contract.intervals.RESAMPLES", 50),
     ):
         yield
 

@@ -96,7 +96,7 @@ def everyone_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The holder of every claim is the process that was killed."""
     monkeypatch.setattr("campaigns.steps.measuring.claims.is_gone", lambda holder: True)
     monkeypatch.setattr("campaigns.steps.measuring.evaluate.hold", _no_hold)
-    monkeypatch.setattr("campaigns.rules.noise.gain.RESAMPLES", 100)
+    monkeypatch.setattr("campaigns.evaluator.contract.intervals.RESAMPLES", 100)
 
 
 @contextmanager

@@ -63,7 +63,7 @@ def test_r11_only_what_decides_about_a_round_may_end_at_a_look(
     campaign = run(max_rounds=2)
     looks = {kind: job.protocol.looks for kind, job in asked.items()}
     assert looks == {"baseline": (), "decide": LOOKS, "remeasure": LOOKS, "report": ()}
-    assert {job.protocol.version for job in asked.values()} == {2}
+    assert {job.protocol.version for job in asked.values()} == {3}
     assert asked["decide"].noise_floor == campaign.noise["floor"]
 
 

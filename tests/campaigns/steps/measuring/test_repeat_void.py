@@ -229,23 +229,71 @@ def test_load_that_comes_and_goes_needs_nobody_for_an_hour(script, tmp_path, spi
     assert asked.startswith(f"{MOST_VOIDS + 2} measurements in a row are void; the campaign waits.")
 
 
-def test_what_scatters_stands_where_a_person_or_a_setting_wants_it(
+def test_a_busy_host_gives_no_verdict_to_a_person_who_resumes_but_to_a_setting(
     script, tmp_path, spinning, settings
 ):
     script()
     campaign, bench = cast.make_campaign(tmp_path), spinning["bench"]
-    spinning.update(evaluations=10, looks=10**6)
+    spinning.update(evaluations=3, looks=10**6)
     cast.step_until(campaign, CampaignState.BASELINE)
     cast.measure_all(campaign, bench)
     pause(cast.fresh(campaign))
     resume(cast.fresh(campaign))
-    assert cast.run_again(campaign, bench).state == CampaignState.DONE
-    assert cast.voids().count() == 1
+    cast.step_until(campaign, CampaignState.BASELINE)
+    # It is measured at once, and waits anew as others are still at work.
+    for _ in range(2):
+        cast.measure_all(campaign, bench)
+    assert cast.voids().count() == 2
+    assert campaign.device_waits.filter(ended_at=None).exists()
     settings.KOPT_GATE = "OFF"
     (tmp_path / "another").mkdir()
     second = cast.make_campaign(tmp_path / "another")
     assert cast.run_again(second, bench).state == CampaignState.DONE
-    assert cast.voids().count() == 1
+    assert cast.voids().count() == 2
+
+
+@pytest.fixture
+def blurred(judge):
+    """The jobs in which an arm's times scatter: the name of the arm, for how many evaluations."""
+    real, state = cast.Judge(), {"arm": "incumbent", "evaluations": 0}
+
+    def evaluate(job, beat=None):
+        report = real.evaluate(job, beat)
+        if not decides(job) or state["evaluations"] <= 0:
+            return report
+        state["evaluations"] -= 1
+        return replace(report, cases=tuple(map(scattered, report.cases)))
+
+    def scattered(case):
+        timing = getattr(case, state["arm"])
+        samples = tuple(us * (1.3, 0.75, 1)[n % 3] for n, us in enumerate(timing.samples_us))
+        return replace(case, **{state["arm"]: replace(timing, samples_us=samples)})
+
+    judge.evaluate = evaluate
+    return state
+
+
+def test_what_the_hosts_noise_leaves_undecided_is_measured_again_and_costs_no_round(
+    run, script, blurred
+):
+    script(["time 95"])
+    blurred["evaluations"] = 2
+    campaign = run(max_rounds=2)
+    assert {one["what"] for row in cast.voids() for one in row.void_reasons} == {"undecided"}
+    assert (cast.voids().count(), campaign.rounds.count()) == (2, 2)
+    assert Verdict.objects.get(round__number=2).word == "accepted"
+
+
+def test_what_a_candidates_own_noise_leaves_undecided_is_no_attempt_and_not_repeated(
+    run, script, blurred
+):
+    script(["time 95"], ["time 90"])
+    blurred.update(arm="candidate", evaluations=1)
+    campaign = run(max_rounds=3)
+    assert not cast.voids().exists()
+    found = Verdict.objects.filter(round__campaign=campaign).order_by("round__number")
+    assert [one.reason for one in found] == ["baseline", "undecided", "promoted"]
+    assert found[1].sentence.startswith("Undecided: ")
 
 
 def test_a_host_that_stays_busy_is_waited_for_and_a_person_may_measure_on_it(

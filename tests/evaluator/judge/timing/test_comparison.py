@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from campaigns.evaluator.contract import Case, Look, Outcome, Timer
-from campaigns.evaluator.contract.looks import LOOKS, may_end
+from campaigns.evaluator.contract.intervals import may_end
+from campaigns.evaluator.contract.looks import LOOKS
 from campaigns.evaluator.judge.timing.comparison import compare_arms, pairs_of
 from campaigns.rules.noise.gain import improved, interval, regressed
 from tests.evaluator import small
@@ -36,7 +37,7 @@ class Arm:
 
 
 def compared(
-    candidate_us: float, *, looks=LOOKS, timer=Timer.CALLS, alone=False
+    candidate_us: float, *, looks=LOOKS, timer=Timer.CALLS, alone=False, left_s=math.inf
 ) -> tuple[list[Look], list[str], list[tuple[str, int]]]:
     """The looks of a comparison, with everything that it did and noted."""
     told: list[str] = []
@@ -55,6 +56,7 @@ def compared(
         lambda case: told.append(case.name),
         lambda case, block: noted.append((case.name, block)),
         may_end,
+        lambda: left_s,
     )
     return looks, told, noted
 
@@ -77,12 +79,18 @@ def test_a_clear_answer_ends_it_at_the_first_look(time_us):
 def test_a_gain_near_the_floor_is_measured_to_the_last_look():
     found, told, _ = compared(10.0 / 1.0102)
     assert found == list(LOOKS)
+    assert told.count("c") == 2 * 2 * LOOKS[-1].blocks
+
+
+def test_what_is_undecided_after_all_blocks_goes_on_only_while_there_is_time():
+    found, told, _ = compared(10.0 / 1.0102, left_s=0.0)
+    assert [look.blocks for look in found] == [3, 4, 5]
     assert told.count("c") == 2 * 2 * 5
 
 
 def test_a_loop_has_all_blocks_since_two_clocks_have_to_show_its_gain():
     found, told, _ = compared(5.0, timer=Timer.LOOP)
-    assert found == list(LOOKS)
+    assert [look.blocks for look in found] == [3, 4, 5]
     assert told.count("c") == 2 * 2 * 5
 
 
@@ -90,6 +98,10 @@ def test_a_lone_arm_has_the_blocks_of_the_first_look_and_no_look():
     found, told, _ = compared(5.0, alone=True)
     assert found == []
     assert told.count("c") == 2 * 2 * LOOKS[0].blocks
+
+
+def idle(*_: object) -> None:
+    """Do nothing between two blocks."""
 
 
 class Drawn(Arm):
@@ -112,7 +124,7 @@ def test_of_four_that_are_like_the_incumbent_hardly_ever_one_seems_to_gain_or_to
     job = small.job(Path("/p"), Path("/s"), small.source(), cases=(case,), protocol=protocol)
     for _ in range(tries):
         timers = {case.name: {name: Drawn(rng) for name in names}}
-        looks = compare_arms(job, timers, lambda case: None, lambda case, block: None, may_end)
+        looks = compare_arms(job, timers, idle, idle, may_end, lambda: math.inf)
         gains = [interval(pairs, 7, looks[-1].level) for pairs in pairs_of(timers).values()]
         gained += any(improved(gain, 0.0) for gain in gains)
         wrong += any(improved(gain, 0.0) or regressed(gain, 0.0) for gain in gains)
@@ -128,20 +140,20 @@ def test_each_of_several_has_its_pairs_and_its_share_of_the_error():
     gone.has_left = True
     protocol = replace(small.QUICK, blocks=5, looks=LOOKS)
     job = small.job(Path("/p"), Path("/s"), small.source(), cases=CASES[:1], protocol=protocol)
-    looks = compare_arms(job, timers, lambda case: None, lambda case, block: None, may_end)
+    looks = compare_arms(job, timers, idle, idle, may_end, lambda: math.inf)
     # The rival's gain is clear at once; the candidate's is not, so all are measured on.
-    assert [look.blocks for look in looks] == [3, 4, 5]
+    assert [look.blocks for look in looks] == [look.blocks for look in LOOKS]
     assert [look.level for look in looks] == [pytest.approx(look.level / 2) for look in LOOKS]
     assert {name: len(pairs["one"]) for name, pairs in pairs_of(timers).items()} == {
-        "candidate": 10,
-        "rival 1": 10,
+        "candidate": 2 * LOOKS[-1].blocks,
+        "rival 1": 2 * LOOKS[-1].blocks,
     }
 
 
 def test_an_evaluation_tells_the_look_at_which_it_ended(judge):
     slow = small.source("for (int k = 0; k < 9; ++k)\n" + small.LOOP.replace("2 *", "2 * k / 8 *"))
     cases = (Case("n65536", {"N": 65536}), Case("n32768", {"N": 32768}))
-    protocol = replace(small.QUICK, blocks=5, looks=LOOKS, version=2)
+    protocol = replace(small.QUICK, blocks=5, looks=LOOKS, version=3)
     report = judge(small.source(), incumbent=slow, cases=cases, protocol=protocol)
     assert report.outcome is Outcome.PASSED, report.reason
     assert report.looks == LOOKS[: len(report.looks)]
