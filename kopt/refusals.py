@@ -17,7 +17,7 @@ from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 
 from knowledge.api.problems import ProblemRenderer, refusal_record
-from knowledge.curation.logins import TooManyLogins
+from knowledge.curation.errors import TooManyAtOnce
 from knowledge.lookup.full_disk import full_disk
 from knowledge.lookup.migrations import MissingMigrations, require_migrations
 
@@ -66,8 +66,8 @@ class Refusals:
 
 def refusal_of(error: Exception) -> Refusal | None:
     """What is answered for this error; None for a mistake of our own."""
-    if isinstance(error, TooManyLogins):
-        return Refusal(429, "Too many logins", str(error), "password", error.retry_s)
+    if isinstance(error, TooManyAtOnce):
+        return Refusal(429, "Too many at once", str(error), error.field, error.retry_s)
     if isinstance(error, MissingMigrations):
         return Refusal(503, "Not prepared", str(error), "database", SILENT_S)
     if said := full_disk(error):

@@ -73,7 +73,7 @@ class BringProblem(reading.Problems):
             raise Forbidden("bringing a kernel needs the engineer role")
         try:
             body = self.body()
-            found = propose_problem(_draft(body))
+            found = propose_problem(_draft(body), request.user)
             problem = keep_problem(found.files, body.get("project", ""), request.user)
         except DraftError as error:
             raise CurationError(error.field, error.message) from None

@@ -34,6 +34,7 @@ from campaigns.steps.propose_problem import (
     propose_problem,
 )
 from campaigns.views.lookup import may_run
+from knowledge.curation.errors import TooManyAtOnce
 from knowledge.curation.projects import projects_of
 from knowledge.views.formats import record_file
 
@@ -124,6 +125,7 @@ LABELS = {
     "keep": "Sizes that stay as they are",
     "name": "Name of the problem",
     "problem": "The problem's files",
+    "busy": "Not now",
 }
 
 
@@ -212,6 +214,7 @@ def _offer(
     files = {} if LOOK in request.POST else _posted_files(request, "problem_file", "problem_text")
     error: DraftError | None = None
     found: CheckedProblem | None = None
+    retry_s = 0
     if request.method == "POST":
         try:
             mark = request.POST.get("checked", "")
@@ -219,11 +222,14 @@ def _offer(
                 return _keep(request, files)
             if any(len(text) > LARGEST for text in files.values()):
                 raise ProblemError(f"files: accepted: at most {LARGEST:,} characters each")
-            found = check_problem(files) if files else propose_problem(read_in())
+            by = request.user
+            found = check_problem(files, by) if files else propose_problem(read_in(), by)
             files = dict(found.files)
             refuse_shipped(found.spec.name)
             if KEPT in request.POST:
                 return _keep(request, found.files)
+        except TooManyAtOnce as busy:
+            error, retry_s = DraftError("busy", str(busy)), busy.retry_s
         except ProposalFails as wrong:
             files = dict(wrong.files)
             error = _about(wrong.why, files)
@@ -241,7 +247,11 @@ def _offer(
         "projects": projects_of(request.user),
         "project": request.POST.get("project", ""),
     }
-    return render(request, page, {**context, **more}, status=422 if error else 200)
+    status = 429 if retry_s else 422 if error else 200
+    answer = render(request, page, {**context, **more}, status=status)
+    if retry_s:
+        answer.headers["Retry-After"] = str(retry_s)
+    return answer
 
 
 def _about(wrong: ProblemError, files: Mapping[str, str]) -> DraftError:

@@ -22,6 +22,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from knowledge.curation.errors import TooManyAtOnce
 from knowledge.models import LoginAttempt
 
 WINDOW = timedelta(minutes=5)
@@ -37,12 +38,11 @@ _places = threading.BoundedSemaphore(HASHED_AT_A_TIME + WAITING)
 _turns = threading.BoundedSemaphore(HASHED_AT_A_TIME)
 
 
-class TooManyLogins(Exception):
-    """Refused without a look at the password (HTTP 429). retry_s: when to try again."""
+class TooManyLogins(TooManyAtOnce):
+    """Refused without a look at the password. retry_s: when to try again."""
 
     def __init__(self, why: str, retry_s: int) -> None:
-        super().__init__(f"{why}; try again in {retry_s} s.")
-        self.retry_s = retry_s
+        super().__init__("password", why, retry_s)
 
 
 class HashedInTurn(PBKDF2PasswordHasher):
