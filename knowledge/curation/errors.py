@@ -24,7 +24,7 @@ class Conflict(RuntimeError):
 
 
 class TooManyAtOnce(Exception):
-    """Refused for now, whatever was sent (HTTP 429). field: for what. retry_s: when to try again."""
+    """Refused for now, whatever was sent (HTTP 429). retry_s: when to try again."""
 
     def __init__(self, field: str, why: str, retry_s: int) -> None:
         super().__init__(f"{why}; try again in {retry_s} s.")

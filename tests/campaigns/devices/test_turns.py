@@ -28,7 +28,7 @@ GIVEN = {"file_name": "relu.cpp", "kernel": CPP, "reference": RELU}
 CALL = "Relu()(torch.randn(8, 16))"
 GRACE, ADA, LINUS = (SimpleNamespace(pk=pk) for pk in (1, 2, 3))
 # Another process that has a file open and locked until it is killed.
-HOLDS = "import fcntl, sys; f = open(sys.argv[1], 'a'); fcntl.flock(f, 2); print(flush=True); input()"
+HOLDS = "import fcntl, sys; f = open(sys.argv[1], 'a'); fcntl.flock(f, 2); print(flush=1); input()"
 
 
 @pytest.fixture
