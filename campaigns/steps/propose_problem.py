@@ -10,7 +10,6 @@ from typing import Any
 
 from campaigns.devices.problem_code import HostLacks, described_problem, problem_notes, unbuilt
 from campaigns.devices.processes import tempdir
-from campaigns.devices.turns import turn
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.origins import origins
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
@@ -53,16 +52,8 @@ class ProposedProblem(CheckedProblem):
     draft: ProblemDraft
 
 
-def propose_problem(draft: ProblemDraft, by: Any = None) -> ProposedProblem:
-    """Nothing is kept; the reference is run once on the smallest case.
-
-    by: the user who waits for it. Raises ProposalFails, TooManyAtOnce for a user.
-    """
-    with turn(by):
-        return _proposed(draft)
-
-
-def _proposed(draft: ProblemDraft) -> ProposedProblem:
+def propose_problem(draft: ProblemDraft) -> ProposedProblem:
+    """Nothing is kept; the reference is run once on the smallest case. Raises ProposalFails."""
     files = written(draft)
     try:
         with tempdir("problem") as place:
@@ -71,7 +62,7 @@ def _proposed(draft: ProblemDraft) -> ProposedProblem:
         draft = as_read(draft, read["arguments"])
         files = written(draft)
         _require_built(draft, files, read)
-        found = _checked(files, read)
+        found = check_problem(files, read)
     except ProblemError as error:
         raise ProposalFails(error, files) from None
     return ProposedProblem(found.files, found.spec, found.read, found.notes, draft)
@@ -96,16 +87,13 @@ def _require_built(draft: ProblemDraft, files: Mapping[str, str], read: Mapping[
         raise DraftError("kernel", " ".join([f"does not compile: {said}{quoted}", *left_out]))
 
 
-def check_problem(files: Mapping[str, str], by: Any = None) -> CheckedProblem:
-    """Nothing is kept; the reference is run once on the smallest case.
+def check_problem(
+    files: Mapping[str, str], read: Mapping[str, Any] | None = None
+) -> CheckedProblem:
+    """Nothing is kept; the reference is run once on the smallest case. Raises ProblemError.
 
-    by: the user who waits for it. Raises ProblemError, TooManyAtOnce for a user.
+    read: what is known of that case already.
     """
-    with turn(by):
-        return _checked(files)
-
-
-def _checked(files: Mapping[str, str], read: Mapping[str, Any] | None = None) -> CheckedProblem:
     with tempdir("problem") as place:
         spec = load_problem(written_files(files, place))
         read = read or described_problem(spec.folder, _smallest(spec))

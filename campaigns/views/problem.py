@@ -17,6 +17,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.views.decorators.http import require_http_methods, require_safe
 
 from campaigns.api.measured import problem_record
+from campaigns.devices.turns import turn
 from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.evaluator.contract.problem_reader import with_line
 from campaigns.models import Campaign, Case, Problem
@@ -222,8 +223,8 @@ def _offer(
                 return _keep(request, files)
             if any(len(text) > LARGEST for text in files.values()):
                 raise ProblemError(f"files: accepted: at most {LARGEST:,} characters each")
-            by = request.user
-            found = check_problem(files, by) if files else propose_problem(read_in(), by)
+            with turn(request.user):
+                found = check_problem(files) if files else propose_problem(read_in())
             files = dict(found.files)
             refuse_shipped(found.spec.name)
             if KEPT in request.POST:
