@@ -18,8 +18,7 @@ from django.template.loader import render_to_string
 
 from knowledge.api.problems import ProblemRenderer, refusal_record
 from knowledge.curation.errors import TooManyAtOnce
-from knowledge.lookup.full_disk import full_disk
-from knowledge.lookup.migrations import MissingMigrations, require_migrations
+from knowledge.lookup.database import MissingMigrations, full_disk, require_migrations
 
 log = logging.getLogger(__name__)
 

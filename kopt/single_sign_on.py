@@ -27,7 +27,7 @@ from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 from mozilla_django_oidc.utils import import_from_settings
 
 from knowledge.curation.people import ROLES
-from knowledge.lookup.connections import give_connection_back
+from knowledge.lookup.database import give_connection_back
 
 log = logging.getLogger(__name__)
 

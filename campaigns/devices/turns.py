@@ -20,7 +20,7 @@ from django.conf import settings
 
 from campaigns.evaluator.contract.sandbox import memory_limit
 from knowledge.curation.errors import TooManyAtOnce
-from knowledge.lookup.connections import give_connection_back
+from knowledge.lookup.database import give_connection_back
 
 # One person has half of them.
 MOST_AT_ONCE = 4

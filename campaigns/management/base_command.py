@@ -26,9 +26,8 @@ from campaigns.problems.shipped import UnknownProblem
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.exchange.batches import drop, undo
 from knowledge.exchange.readers.files import ImportRefused
-from knowledge.lookup.full_disk import full_disk
+from knowledge.lookup.database import MissingMigrations, full_disk, require_migrations
 from knowledge.lookup.listing import FilterError, NotKnown
-from knowledge.lookup.migrations import MissingMigrations, require_migrations
 from knowledge.models import Batch, BatchKind
 
 Row = TypeVar("Row", bound=Model)

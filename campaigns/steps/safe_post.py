@@ -18,7 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 from django.conf import settings
 
 from knowledge.curation.errors import CurationError
-from knowledge.lookup.connections import give_connection_back
+from knowledge.lookup.database import give_connection_back
 
 FIELD = "url"
 LONGEST, EXCERPT = 500, 500

@@ -24,7 +24,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from knowledge.curation.errors import TooManyAtOnce
 from knowledge.curation.tokens import tokens_of
-from knowledge.lookup.connections import give_connection_back
+from knowledge.lookup.database import give_connection_back
 from knowledge.models import MailAddress, Notification
 
 PER_PAGE = 20

@@ -27,7 +27,7 @@ from campaigns.rules.stop.policy import StopPolicy
 from campaigns.steps.lifecycle.control import TargetUnknown, confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.notify import notify
-from knowledge.lookup.migrations import require_migrations
+from knowledge.lookup.database import require_migrations
 from knowledge.models import Platform
 
 USER = "kopt"

@@ -70,7 +70,7 @@ def test_every_command_prints_through_the_base() -> None:
 
 def test_neither_does_the_log(settings: Any) -> None:
     how = settings.LOGGING["formatters"]["line"]
-    formatter = import_string(how["()"])(how["format"])
+    formatter = import_string(how["class"])(how["format"])
     record = logging.LogRecord("kopt", logging.WARNING, "", 1, "%s", (ORDERS,), None)
     assert formatter.format(record).endswith(f"kopt: {PLAIN}")
 

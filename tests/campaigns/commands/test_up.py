@@ -17,7 +17,7 @@ from campaigns.management.children import Child, ChildFails, end_all, web, worke
 from campaigns.management.commands import up
 from campaigns.models import Campaign
 from knowledge.curation.errors import Conflict
-from knowledge.lookup.migrations import MissingMigrations
+from knowledge.lookup.database import MissingMigrations
 from knowledge.models import Platform
 from tests.campaigns.steps import cast
 

@@ -18,7 +18,7 @@ from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.problem import ProblemError
 from knowledge.curation.errors import TooManyAtOnce
 from knowledge.curation.tokens import new_token
-from knowledge.lookup import connections
+from knowledge.lookup import database
 from knowledge.models.token import Scope
 from tests.campaigns.problems.import_.sources import CPP, RELU
 from tests.campaigns.views.test_import_problem import TUNING
@@ -88,7 +88,7 @@ def asked(monkeypatch):
         raise TimeoutError
 
     pool = SimpleNamespace(in_atomic_block=False, close=lambda: closed.append(1))
-    monkeypatch.setattr(connections, "connection", pool)
+    monkeypatch.setattr(database, "connection", pool)
     monkeypatch.setattr(problem_code, "_told", told)
     return seen
 
