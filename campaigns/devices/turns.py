@@ -1,4 +1,4 @@
-"""How many requests may have a problem's code run at once: of one person, and of this installation.
+"""How many requests may read a problem or a repository at once: of one person, and together.
 
 A turn is a lock on a file of the data folder. So all processes of a host count together, and the
 kernel takes the turn back from one that was killed.
@@ -27,8 +27,8 @@ MOST_AT_ONCE = 4
 # torch alone takes a third of this.
 LEAST_SHARE_BYTES = 1 << 30
 RETRY_S, LOOK_S = 10, 0.2
-TAKEN = "kopt runs the code of as many problems as it may at once"
-TAKEN_BY_ONE = "You wait for as many problems as one person may at once"
+TAKEN = "kopt reads as many problems and repositories as it may at once"
+TAKEN_BY_ONE = "You wait for as many problems and repositories as one person may at once"
 
 # The memory in bytes that the code of this thread's turn may take; None without a turn.
 _share: ContextVar[int | None] = ContextVar("share", default=None)
@@ -36,7 +36,9 @@ _share: ContextVar[int | None] = ContextVar("share", default=None)
 
 @contextmanager
 def turn(by: Any = None) -> Iterator[None]:
-    """Have a problem's small case run for a door: a few at once share the memory of one candidate.
+    """For what a door waits for: a few problems at once share the memory of one candidate.
+
+    The database connection is given back, as others may need it while this one waits.
 
     by: the user who waits for the answer. Raises TooManyAtOnce; without a user, as of a command,
     this waits. Raises OSError.
@@ -47,6 +49,7 @@ def turn(by: Any = None) -> Iterator[None]:
         if by is not None:
             held.enter_context(_place(f"person-{by.pk}", max(1, most // 2), TAKEN_BY_ONE))
         held.enter_context(_place("host", most, "" if by is None else TAKEN))
+        give_connection_back()
         before = _share.set(memory // most)
         try:
             yield
@@ -58,7 +61,6 @@ def turn(by: Any = None) -> Iterator[None]:
 def turn_memory() -> Iterator[int]:
     """What a problem's code may take, in bytes; 0 for as much as a candidate.
 
-    The database connection is given back, as others may need it while this one waits for the code.
     Without a turn the code is that of a worker or a command, with cases of any size: one at a time.
     """
     give_connection_back()

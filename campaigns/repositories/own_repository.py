@@ -40,9 +40,9 @@ class TreeFile:
 
 @dataclass(frozen=True, slots=True)
 class OwnRepository:
-    """The bare repository of the row with this key."""
+    """The bare repository of the row with this key, or of none yet."""
 
-    key: int
+    key: int | str
 
     @property
     def path(self) -> Path:

@@ -113,7 +113,7 @@ def test_a_request_too_many_is_told_when_to_come_back(door, client, engineer, as
     with turns.turn(engineer), turns.turn(engineer):
         answer = door(client, engineer)
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "10")
-    said = "You wait for as many problems as one person may at once; try again in 10 s."
+    said = "You wait for as many problems and repositories as one person may at once; try again in"
     assert said in answer.content.decode()
     assert asked == []
 
@@ -123,7 +123,7 @@ def test_one_person_has_half_of_the_places_and_all_together_have_all(settings):
     with ExitStack() as held:
         for person in (GRACE, GRACE, ADA, ADA):
             held.enter_context(turns.turn(person))
-        for person, words in ((GRACE, "You wait"), (LINUS, "kopt runs")):
+        for person, words in ((GRACE, "You wait"), (LINUS, "kopt reads")):
             with pytest.raises(TooManyAtOnce, match=words), turns.turn(person):
                 pass
     with turns.turn(LINUS):
