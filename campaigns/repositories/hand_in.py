@@ -62,8 +62,8 @@ def add_repository(
         raise RepositoryRefused("harness", str(error).removeprefix("harness: ")) from None
     if revision.startswith("-") or not revision.strip():
         raise RepositoryRefused("revision", f"{revision!r:.60}; accepted: a branch, tag or commit")
-    # git may take minutes for a bundle, in which no transaction is open.
-    brought = OwnRepository(f"new-{uuid.uuid4().hex}")
+    # git may take minutes for a bundle, in which no transaction is open, and no row has a key yet.
+    brought = OwnRepository(uuid.uuid4().int)
     try:
         with turn(by):
             base = brought.bring(path, revision)

@@ -40,9 +40,9 @@ class TreeFile:
 
 @dataclass(frozen=True, slots=True)
 class OwnRepository:
-    """The bare repository of the row with this key, or of none yet."""
+    """The bare repository of the row with this key, or of no row yet."""
 
-    key: int | str
+    key: int
 
     @property
     def path(self) -> Path:
