@@ -89,6 +89,7 @@ def asked(monkeypatch):
 
     pool = SimpleNamespace(in_atomic_block=False, close=lambda: closed.append(1))
     monkeypatch.setattr(database, "connection", pool)
+    monkeypatch.setattr(database._Prepared, "known", True)
     monkeypatch.setattr(problem_code, "_told", told)
     return seen
 
