@@ -45,7 +45,7 @@ from campaigns.steps.worker import (
     worker_beat,
 )
 from knowledge.exchange.in_parts import ring_for_imports, work_on
-from knowledge.lookup.migrations import require_migrations
+from knowledge.lookup.database import require_migrations
 
 log = logging.getLogger(__name__)
 

@@ -17,10 +17,9 @@ from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 
 from knowledge.api.problems import ProblemRenderer, refusal_record
-from knowledge.curation.logins import TooManyLogins
-from knowledge.lookup.full_disk import full_disk
+from knowledge.curation.errors import TooManyAtOnce
+from knowledge.lookup.database import MissingMigrations, full_disk, require_migrations
 from knowledge.lookup.listing import FilterError, NotKnown
-from knowledge.lookup.migrations import MissingMigrations, require_migrations
 
 log = logging.getLogger(__name__)
 
@@ -67,8 +66,8 @@ class Refusals:
 
 def refusal_of(error: Exception) -> Refusal | None:
     """What is answered for this error; None for a mistake of our own."""
-    if isinstance(error, TooManyLogins):
-        return Refusal(429, "Too many logins", str(error), "password", error.retry_s)
+    if isinstance(error, TooManyAtOnce):
+        return Refusal(429, "Too many at once", str(error), error.field, error.retry_s)
     if isinstance(error, MissingMigrations):
         return Refusal(503, "Not prepared", str(error), "database", SILENT_S)
     if isinstance(error, FilterError):

@@ -1,10 +1,17 @@
-"""A strict Content-Security-Policy on every page: nothing from outside, no inline code."""
+"""What every answer and every line of the log keeps to.
+
+Pages have a strict Content-Security-Policy, nothing from outside and no inline code, and are kept
+by no cache that several people share.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
+
+from campaigns.evaluator.contract.errors import printable
 
 POLICY = "; ".join(
     (
@@ -21,8 +28,15 @@ POLICY = "; ".join(
 )
 
 
+class PrintableLines(logging.Formatter):
+    """Lines of the log without what a terminal would take for an order."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
 class ContentSecurityPolicy:
-    """Adds the policy unless the view has set one of its own (a self-contained report does)."""
+    """Adds both headers unless the view has set its own (a self-contained report has a policy)."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -30,4 +44,6 @@ class ContentSecurityPolicy:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", POLICY)
+        # What a page shows depends on who asks for it.
+        response.headers.setdefault("Cache-Control", "private, no-cache")
         return response

@@ -212,10 +212,11 @@ globals().update(celery_settings(DATA_DIR))
 LOG_LEVEL = env.choice(
     "KOPT_LOG_LEVEL", ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"), default="WARNING"
 )
+LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {"line": {"class": "kopt.security.PrintableLines", "format": LINE}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
 }

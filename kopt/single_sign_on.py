@@ -7,6 +7,7 @@ one of the provider's, whatever address somebody has there.
 from __future__ import annotations
 
 import logging
+import re
 from functools import cache
 from typing import Any
 
@@ -26,6 +27,7 @@ from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 from mozilla_django_oidc.utils import import_from_settings
 
 from knowledge.curation.people import ROLES
+from knowledge.lookup.database import give_connection_back
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +41,8 @@ ENDPOINTS = {
 TIMEOUT_S = 10
 # What an answer that is wrong, late or missing raises.
 REFUSED = (SuspiciousOperation, PyJWTError, requests.RequestException, KeyError, ValueError)
-LONGEST_NAME = 150
+# A name from there looks like nobody else's: of one alphabet, without blanks.
+NAME = re.compile(r"[A-Za-z0-9_.@+-]{1,150}")
 
 
 @cache
@@ -72,11 +75,20 @@ class Provider(OIDCAuthenticationBackend):
 
     def authenticate(self, request: HttpRequest, **kwargs: Any) -> User | None:
         """None, and a line in the log, for whatever is wrong with the provider's answer."""
+        give_connection_back()
         try:
             found: User | None = super().authenticate(request, **kwargs)
         except REFUSED as error:
             log.warning("a login by the provider was refused: %s", error)
             return None
+        return found
+
+    def get_token(self, payload: dict[str, str]) -> dict[str, Any]:
+        """As the library does, which would carry the client's secret along a redirect."""
+        address = self.OIDC_OP_TOKEN_ENDPOINT
+        answer = requests.post(address, data=payload, timeout=TIMEOUT_S, allow_redirects=False)
+        self.raise_token_response_error(answer)
+        found: dict[str, Any] = answer.json()
         return found
 
     def verify_token(self, token: str, **kwargs: Any) -> dict[str, Any]:
@@ -97,15 +109,18 @@ class Provider(OIDCAuthenticationBackend):
         return same and bool(claims.get("email")) and claims.get("email_verified") is True
 
     def filter_users_by_claims(self, claims: dict[str, Any]) -> QuerySet[User]:
+        # A database also takes letters of other alphabets for the same in another case.
+        email = claims["email"].encode().lower()
         found = User.objects.filter(email__iexact=claims["email"])
-        ours = [user.pk for user in found if not user.has_usable_password()]
+        same = [user for user in found if user.email.encode().lower() == email]
+        ours = [user.pk for user in same if not user.has_usable_password()]
         return User.objects.filter(pk__in=ours)
 
     def create_user(self, claims: dict[str, Any]) -> User:
         """A viewer without a password, until a group of the provider says more."""
         wanted = [str(claims.get("preferred_username") or ""), str(claims["email"])]
-        valid = [name for name in wanted if 0 < len(name) <= LONGEST_NAME and name.isprintable()]
-        free = [name for name in valid if not User.objects.filter(username=name).exists()]
+        valid = [name for name in wanted if NAME.fullmatch(name) and name.lower() not in ROLES]
+        free = [name for name in valid if not User.objects.filter(username__iexact=name).exists()]
         if not free:
             raise SuspiciousOperation("the names of this account are taken here")
         made = User.objects.create_user(free[0], email=claims["email"])
@@ -127,6 +142,7 @@ class _Begin(views.OIDCAuthenticationRequestView):
     get_settings = staticmethod(setting)
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        give_connection_back()
         try:
             provider(settings.KOPT_OIDC_ISSUER)
         except REFUSED as error:

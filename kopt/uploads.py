@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from knowledge.api.problems import ProblemRenderer, refusal_record
-from knowledge.lookup.full_disk import full_disk
+from knowledge.lookup.database import full_disk
 
 # A wiki's archive has up to 64 MB; a form around it adds little.
 MOST_BYTES = 100_000_000

@@ -26,6 +26,7 @@ urlpatterns = [
     path("me/notifications/<int:key>", me.notification, name="notification"),
     path("me/notifications/read", me.read_all, name="read_all"),
     path("me/mail", me.mail, name="mail"),
+    path("me/mail/<str:word>", me.confirm_mail, name="confirm_mail"),
     path("me/keys", me.keys, name="keys"),
     path("me/sessions/end", me.log_out_elsewhere, name="log_out_elsewhere"),
     path("projects/", projects, name="projects"),

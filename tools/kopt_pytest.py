@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 try:
     import pytest
@@ -67,6 +67,14 @@ class KernelResult:
             return f"{said}: no gain was measured"
         ends = "{gain:+.2%} [{low:+.2%}, {high:+.2%}], n={pairs}".format(**self.gain)
         return f"{said}: {ends} in speed against the incumbent"
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """Another address is not the one that the token is for."""
+
+    def redirect_request(self, *redirect: Any) -> None:
+        address = redirect[-1]
+        raise URLError(f"it redirects to {address}, which gets no token; accepted: KOPT_URL")
 
 
 class Server:
@@ -131,13 +139,18 @@ class Server:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         request = Request(f"{self._url}/api/v1/{path}", body, headers | (more or {}))
         try:
-            with urlopen(request, timeout=TIMEOUT_S) as answer:
+            with build_opener(_NoRedirect).open(request, timeout=TIMEOUT_S) as answer:
                 found: bytes = answer.read()
                 return found
         except HTTPError as error:
             raise NotJudged(f"{path}: {error.code}: {_told(error.read())}") from None
         except (URLError, OSError) as error:
             raise NotJudged(f"{self._url}: {error}") from None
+
+
+def _printable(text: str) -> str:
+    """Without what a terminal would take for an order."""
+    return "".join(sign for sign in text if sign in "\n\t" or sign.isprintable())
 
 
 def _told(answer: bytes) -> str:
@@ -185,13 +198,13 @@ def main(arguments: list[str]) -> int:
         server = server_of(os.environ)
         found = server.judge(asked.kernel, asked.campaign, said, minutes=asked.minutes)
     except NotJudged as error:
-        print(f"kopt: {error}", file=sys.stderr)
+        print(_printable(f"kopt: {error}"), file=sys.stderr)
         return REFUSED
-    print(found.markdown)
+    print(_printable(found.markdown))
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a") as file:
             file.write(found.markdown)
-    print(f"kopt: {asked.kernel}: {found.sentence}", file=sys.stderr)
+    print(_printable(f"kopt: {asked.kernel}: {found.sentence}"), file=sys.stderr)
     return SLOWER if found.is_worse else 0
 
 

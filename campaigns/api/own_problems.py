@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from campaigns.api import measured, reading
 from campaigns.api.campaigns import MAY_START, checked
+from campaigns.devices.turns import turn
 from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.problems.import_.collection import read_collection
 from campaigns.problems.import_.draft import DraftError, Given, ProblemDraft
@@ -73,7 +74,8 @@ class BringProblem(reading.Problems):
             raise Forbidden("bringing a kernel needs the engineer role")
         try:
             body = self.body()
-            found = propose_problem(_draft(body))
+            with turn(request.user):
+                found = propose_problem(_draft(body))
             problem = keep_problem(found.files, body.get("project", ""), request.user)
         except DraftError as error:
             raise CurationError(error.field, error.message) from None

@@ -20,7 +20,7 @@ from django.db import connection
 
 from campaigns.devices.discover import Device
 from campaigns.devices.hold import hold
-from knowledge.lookup.migrations import ask_no_more
+from knowledge.lookup.database import ask_no_more
 
 Progress = Callable[[str], None]
 Row = Mapping[str, object]

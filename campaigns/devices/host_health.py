@@ -43,7 +43,7 @@ from campaigns.devices.launch import InterpreterFailed, ask_interpreter
 from campaigns.devices.nvml import visible_cards
 from campaigns.evaluator.contract.programs import COMPUTE_SANITIZER
 from campaigns.evaluator.contract.sandbox import CardNode, Layer, describe, wanted, words
-from knowledge.lookup.migrations import REMEDY, missing_migrations
+from knowledge.lookup.database import REMEDY, missing_migrations
 
 GIB = 2**30
 DISK_BYTES = GIB

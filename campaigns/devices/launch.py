@@ -240,11 +240,11 @@ def _lent(policy: Policy) -> Path | None:
         return None
 
 
-def sandbox_policy() -> Policy:
-    """What the settings ask of the sandbox on this host."""
+def sandbox_policy(memory_bytes: int = 0) -> Policy:
+    """What the settings ask of the sandbox on this host. memory_bytes: less than they allow."""
     return Policy(
         require_all=settings.KOPT_SANDBOX == "ALL",
-        memory_bytes=int(settings.KOPT_RUNNER_MIB) << 20,
+        memory_bytes=memory_bytes or int(settings.KOPT_RUNNER_MIB) << 20,
         cards={
             f"cuda:{place}": CardNode(card.uuid, card.minor)
             for place, card in enumerate(visible_cards())

@@ -15,11 +15,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from campaigns.devices.launch import ROOT, clean_environment, sandbox_policy
+from campaigns.devices.turns import turn_memory
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.errors import one_line
 from campaigns.evaluator.contract.layout import ITEM_BYTES
@@ -139,7 +141,8 @@ def _asked(
             limit_s=LIMIT_S,
             **more,
         )
-        answer = json.loads(_told(json.dumps(asdict(order))))
+        with turn_memory() as memory:
+            answer = json.loads(_told(json.dumps(asdict(order)), memory))
     except TimeoutError:
         raise ProblemError(f"{folder.name}/ref.py: no answer in {LIMIT_S:.0f} s") from None
     except OSError as error:
@@ -210,9 +213,9 @@ _waiting: list[_Asker] = []
 os.register_at_fork(after_in_child=_waiting.clear)
 
 
-def _told(order: str) -> str:
+def _told(order: str, memory_bytes: int) -> str:
     """What an asker says, one that waits or a new one; it is kept for the next order then."""
-    asker, answer = _taken(sandbox_policy().line()), ""
+    asker, answer = _taken(sandbox_policy(memory_bytes).line()), ""
     try:
         answer = asker.ask(order, LIMIT_S + AROUND_S)
     finally:
@@ -224,11 +227,12 @@ def _told(order: str) -> str:
 
 
 def _taken(policy: str) -> _Asker:
-    while _waiting:
-        asker = _waiting.pop()
-        if asker.is_fresh and asker.policy == policy:
-            return asker
-        asker.close()
+    with suppress(IndexError):  # where none waits, or another thread has just taken it
+        while True:
+            asker = _waiting.pop()
+            if asker.is_fresh and asker.policy == policy:
+                return asker
+            asker.close()
     return _Asker(policy)
 
 

@@ -19,15 +19,15 @@ from django.db.models import Model, QuerySet
 
 from campaigns.devices.discover import DeviceError
 from campaigns.devices.hold import DeviceBusy
+from campaigns.evaluator.contract.errors import printable
 from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.models import IllegalTransition
 from campaigns.problems.shipped import UnknownProblem
 from knowledge.curation.errors import Conflict, CurationError, Forbidden
 from knowledge.exchange.batches import drop, undo
 from knowledge.exchange.readers.files import ImportRefused
-from knowledge.lookup.full_disk import full_disk
+from knowledge.lookup.database import MissingMigrations, full_disk, require_migrations
 from knowledge.lookup.listing import FilterError, NotKnown
-from knowledge.lookup.migrations import MissingMigrations, require_migrations
 from knowledge.models import Batch, BatchKind
 
 Row = TypeVar("Row", bound=Model)
@@ -188,11 +188,16 @@ class BaseCommand(base.BaseCommand):
         """Print the answer: `data` as JSON with `--json`, else `text`."""
         answer = json.dumps(data, indent=1, default=str, allow_nan=False) if self.as_json else text
         if answer:
-            self.stdout.write(answer)
+            self.say(answer)
+
+    def say(self, text: str, ending: str = "\n") -> None:
+        """Print text on stdout, without what a terminal would take for an order."""
+        self.stdout.write(printable(text), ending=ending)
+        self.stdout.flush()
 
     def progress(self, text: str) -> None:
         """Say on stderr what is going on."""
-        self.stderr.write(text, style_func=str)
+        self.stderr.write(printable(text), style_func=str)
         self.stderr.flush()
 
     def fail(self, code: ExitCode, message: str) -> NoReturn:
@@ -210,7 +215,7 @@ class BaseCommand(base.BaseCommand):
         except CommandError as error:
             # Many messages begin with the field that is wrong, which may be the command's own name.
             said = str(error).removeprefix(f"{argv[1]}: ")
-            self.stderr.write(f"{argv[1]}: {said}", style_func=str)
+            self.stderr.write(printable(f"{argv[1]}: {said}"), style_func=str)
             sys.exit(error.returncode)
         finally:
             connections.close_all()

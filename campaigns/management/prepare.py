@@ -14,7 +14,7 @@ from campaigns.devices.passport import measure_ceilings
 from campaigns.evaluator.contract.ceilings import CeilingsError
 from knowledge.exchange.importer import import_wiki
 from knowledge.exchange.readers.files import ImportRefused
-from knowledge.lookup.migrations import ask_no_more
+from knowledge.lookup.database import ask_no_more
 from knowledge.lookup.usage import measured_here
 from knowledge.lookup.value import MEASURED_BANDWIDTHS, bandwidth_ceilings
 from knowledge.models import Platform

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import uuid
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -10,6 +12,7 @@ from typing import Any
 
 from django.db import transaction
 
+from campaigns.devices.turns import turn
 from campaigns.evaluator.contract.backends import BACKEND_OF
 from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.lineage.git import LineageError
@@ -47,8 +50,8 @@ def add_repository(
 
     harness: its description as TOML. source: where it came from, if that is not its path. by: the
     account that brings it, None for a command on this host. The repository at `path` is only read,
-    and what is not committed there is not seen. Raises RepositoryRefused, Forbidden; nothing is
-    stored then. Whoever calls it notifies a worker.
+    and what is not committed there is not seen. Raises RepositoryRefused, Forbidden, TooManyAtOnce;
+    nothing is stored then. Whoever calls it notifies a worker.
     """
     if by is not None and not by.has_perm(MAY_RUN):
         raise Forbidden("bringing a repository needs the role engineer or lead")
@@ -58,26 +61,35 @@ def add_repository(
         raise RepositoryRefused("harness", str(error).removeprefix("harness: ")) from None
     if revision.startswith("-") or not revision.strip():
         raise RepositoryRefused("revision", f"{revision!r:.60}; accepted: a branch, tag or commit")
-    with transaction.atomic():
-        row = Repository.objects.create(
-            title=described.name,
-            source=(source or str(path))[-LONGEST_SOURCE:],
-            harness=harness,
-            platform=platform,
-            created_by=by,
-        )
-        own = OwnRepository(row.pk)
-        row.branch = f"kopt/{described.name}-{row.pk}"
-        try:
-            row.base = row.head = own.bring(path, revision)
-            _require_files(own.files(row.base), described)
-            own.begin(row.branch, row.base)
-        except LineageError as error:
-            raise RepositoryRefused("repository", str(error)) from None
-        row.save(update_fields=["base", "head", "branch"])
-        RepositoryRound.objects.create(
-            repository=row, number=1, title="Baseline: the repository as it was brought"
-        )
+    # git may take minutes for a bundle, in which no transaction is open, and no row has a key yet.
+    brought = OwnRepository(uuid.uuid4().int)
+    try:
+        with turn(by):
+            base = brought.bring(path, revision)
+        _require_files(brought.files(base), described)
+        with transaction.atomic():
+            row = Repository.objects.create(
+                title=described.name,
+                source=(source or str(path))[-LONGEST_SOURCE:],
+                harness=harness,
+                platform=platform,
+                created_by=by,
+                base=base,
+                head=base,
+            )
+            row.branch = f"kopt/{described.name}-{row.pk}"
+            row.save(update_fields=["branch"])
+            own = OwnRepository(row.pk)
+            shutil.rmtree(own.path, ignore_errors=True)
+            brought.path.rename(own.path)
+            own.begin(row.branch, base)
+            RepositoryRound.objects.create(
+                repository=row, number=1, title="Baseline: the repository as it was brought"
+            )
+    except LineageError as error:
+        raise RepositoryRefused("repository", str(error)) from None
+    finally:
+        shutil.rmtree(brought.path, ignore_errors=True)
     return row
 
 

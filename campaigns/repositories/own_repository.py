@@ -40,7 +40,7 @@ class TreeFile:
 
 @dataclass(frozen=True, slots=True)
 class OwnRepository:
-    """The bare repository of the row with this key."""
+    """The bare repository of the row with this key, or of no row yet."""
 
     key: int
 

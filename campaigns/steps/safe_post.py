@@ -18,13 +18,24 @@ from urllib.parse import SplitResult, urlsplit
 from django.conf import settings
 
 from knowledge.curation.errors import CurationError
+from knowledge.lookup.database import give_connection_back
 
 FIELD = "url"
 LONGEST, EXCERPT = 500, 500
 LIMIT_S = 5.0
 ACCEPTED = "accepted: an https address, or http to this host where KOPT_WEBHOOK_PRIVATE is set"
-# An IPv4 address inside of an IPv6 one, as NAT64 writes it.
+# IANA has given out no other part of IPv6 to the public network (RFC 4291) ...
+GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+# ... but for an IPv4 address inside of an IPv6 one, as NAT64 writes it for everybody (RFC 6052).
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# What IANA's special registries list within the public network: protocols (Teredo among them),
+# 6to4 with its relays, and documentation.
+SPECIAL = tuple(
+    map(
+        ipaddress.ip_network,
+        ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "192.88.99.0/24"),
+    )
+)
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -115,6 +126,7 @@ def _usual_port(parts: SplitResult) -> int:
 
 
 def _resolved(host: str, port: int) -> list[Address]:
+    give_connection_back()
     try:
         rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -124,12 +136,10 @@ def _resolved(host: str, port: int) -> list[Address]:
 
 
 def _is_public(address: Address) -> bool:
-    """Of an IPv6 address that holds an IPv4 one, both."""
-    inner: Address | None = None
     if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour
         if address in NAT64:
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
-        if address.teredo or (address.ipv4_mapped and inner):
+            return _is_public(ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF))
+        if address not in GLOBAL_UNICAST:
             return False
-    return address.is_global and not address.is_multicast and (inner is None or _is_public(inner))
+    special = any(address in network for network in SPECIAL)
+    return address.is_global and not address.is_multicast and not special

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import tree_sitter_cpp
 import tree_sitter_cuda
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node
 
 from campaigns.evaluator.contract.signature import TooSlow, parse_within
 
@@ -29,8 +29,8 @@ class Loop:
 
 
 @cache
-def _parser(grammar: ModuleType) -> Parser:
-    return Parser(Language(grammar.language()))
+def _language(grammar: ModuleType) -> Language:
+    return Language(grammar.language())
 
 
 def parse(text: str, *, cuda: bool = False) -> Node | None:
@@ -44,7 +44,7 @@ def parse(text: str, *, cuda: bool = False) -> Node | None:
 
 def parse_anyway(text: str, *, cuda: bool = False) -> Node:
     """The syntax tree of as much as can be understood. Raises TooSlow."""
-    return parse_within(_parser(tree_sitter_cuda if cuda else tree_sitter_cpp), text)
+    return parse_within(_language(tree_sitter_cuda if cuda else tree_sitter_cpp), text)
 
 
 def text_of(node: Node | None) -> str:

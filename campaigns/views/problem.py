@@ -18,6 +18,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.views.decorators.http import require_http_methods, require_safe
 
 from campaigns.api.measured import problem_record
+from campaigns.devices.turns import turn
 from campaigns.evaluator.contract.problem import ProblemError
 from campaigns.evaluator.contract.problem_reader import with_line
 from campaigns.models import Campaign, Case, Problem
@@ -42,6 +43,7 @@ from campaigns.steps.propose_problem import (
     propose_problem,
 )
 from campaigns.views.lookup import may_run
+from knowledge.curation.errors import TooManyAtOnce
 from knowledge.curation.projects import projects_of
 from knowledge.views.formats import record_file
 
@@ -132,6 +134,7 @@ LABELS = {
     "keep": "Sizes that stay as they are",
     "name": "Name of the problem",
     "problem": "The problem's files",
+    "busy": "Not now",
 }
 
 
@@ -220,6 +223,7 @@ def _offer(
     files = {} if LOOK in request.POST else _posted_files(request, "problem_file", "problem_text")
     error: DraftError | None = None
     found: CheckedProblem | None = None
+    retry_s = 0
     if request.method == "POST":
         try:
             mark = request.POST.get("checked", "")
@@ -227,11 +231,14 @@ def _offer(
                 return _keep(request, files)
             if any(len(text) > LARGEST for text in files.values()):
                 raise ProblemError(f"files: accepted: at most {LARGEST:,} characters each")
-            found = check_problem(files) if files else propose_problem(read_in())
+            with turn(request.user):
+                found = check_problem(files) if files else propose_problem(read_in())
             files = dict(found.files)
             refuse_shipped(found.spec.name)
             if KEPT in request.POST:
                 return _keep(request, found.files)
+        except TooManyAtOnce as busy:
+            error, retry_s = DraftError("busy", str(busy)), busy.retry_s
         except ProposalFails as wrong:
             files = dict(wrong.files)
             error = _about(wrong.why, files)
@@ -250,7 +257,11 @@ def _offer(
         "projects": projects_of(request.user),
         "project": request.POST.get("project", next(iter(places), "")),
     }
-    return render(request, page, {**context, **more}, status=422 if error else 200)
+    status = 429 if retry_s else 422 if error else 200
+    answer = render(request, page, {**context, **more}, status=status)
+    if retry_s:
+        answer.headers["Retry-After"] = str(retry_s)
+    return answer
 
 
 def _about(wrong: ProblemError, files: Mapping[str, str]) -> DraftError:

@@ -23,6 +23,14 @@ class Conflict(RuntimeError):
     """Somebody else was first, or something has to be answered before (HTTP 409)."""
 
 
+class TooManyAtOnce(Exception):
+    """Refused for now, whatever was sent (HTTP 429). retry_s: when to try again."""
+
+    def __init__(self, field: str, why: str, retry_s: int) -> None:
+        super().__init__(f"{why}; try again in {retry_s} s.")
+        self.field, self.retry_s = field, retry_s
+
+
 def require_storable(field: str, text: str, most: int = LONGEST_REASON) -> str:
     """The text itself. CurationError names the field where it is too long or no database text.
 

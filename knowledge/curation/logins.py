@@ -22,6 +22,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from knowledge.curation.errors import TooManyAtOnce
 from knowledge.models import LoginAttempt
 
 WINDOW = timedelta(minutes=5)
@@ -31,25 +32,17 @@ MOST_BY_NAME, MOST_BY_ADDRESS = 10, 30
 # thread and a connection to the database.
 HASHED_AT_A_TIME = max(1, min(4, (os.cpu_count() or 1) // 4))
 WAITING, PATIENCE_S = 4, 3.0
-BUSY_S = 5
+BUSY_S, FIELD = 5, "password"
 
 _places = threading.BoundedSemaphore(HASHED_AT_A_TIME + WAITING)
 _turns = threading.BoundedSemaphore(HASHED_AT_A_TIME)
 
 
-class TooManyLogins(Exception):
-    """Refused without a look at the password (HTTP 429). retry_s: when to try again."""
-
-    def __init__(self, why: str, retry_s: int) -> None:
-        super().__init__(f"{why}; try again in {retry_s} s.")
-        self.retry_s = retry_s
-
-
 class HashedInTurn(PBKDF2PasswordHasher):
-    """Django's own hash, a few at a time. Raises TooManyLogins."""
+    """Django's own hash, a few at a time. Raises TooManyAtOnce."""
 
     def encode(self, *args: Any, **kwargs: Any) -> str:
-        busy = TooManyLogins("Too many passwords are being checked right now", BUSY_S)
+        busy = TooManyAtOnce(FIELD, "Too many passwords are being checked right now", BUSY_S)
         if not _places.acquire(blocking=False):
             raise busy
         try:
@@ -77,7 +70,7 @@ def throttled(
 ) -> Callable[..., HttpResponseBase]:
     """A view whose POST takes a password, and which redirects only where it was right.
 
-    Raises TooManyLogins.
+    Raises TooManyAtOnce.
     """
 
     @wraps(view)
@@ -89,7 +82,7 @@ def throttled(
         mine = LoginAttempt.objects.filter(pk__in=[attempt.pk for attempt in attempts])
         try:
             response = view(request, *args, **kwargs)
-        except TooManyLogins:
+        except TooManyAtOnce:
             mine.delete()
             raise
         if response.status_code == 302:
@@ -111,7 +104,7 @@ def _counted(limits: dict[str, int]) -> list[LoginAttempt]:
         for attempt in made:
             earlier = _lately(attempt.key).filter(pk__lt=attempt.pk)
             _require_few(earlier, limits[attempt.key] - 1)
-    except TooManyLogins:
+    except TooManyAtOnce:
         LoginAttempt.objects.filter(pk__in=[attempt.pk for attempt in made]).delete()
         raise
     return made
@@ -122,11 +115,11 @@ def _lately(key: str) -> Any:
 
 
 def _require_few(attempts: Any, most: int) -> None:
-    """Raise TooManyLogins for more attempts than that, with when the first of them is forgotten."""
+    """Raise TooManyAtOnce for more attempts than that, with when the first of them is forgotten."""
     last = attempts.order_by("-at")[most : most + 1].first()
     if last is not None:
         left_s = (last.at + WINDOW - timezone.now()).total_seconds()
-        raise TooManyLogins("Too many wrong passwords", max(1, math.ceil(left_s)))
+        raise TooManyAtOnce(FIELD, "Too many wrong passwords", max(1, math.ceil(left_s)))
 
 
 def _by_address(request: HttpRequest) -> dict[str, int]:

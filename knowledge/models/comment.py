@@ -128,7 +128,7 @@ class Notification(models.Model):
 
 
 class MailAddress(models.Model):
-    """Where a person wants what they have not read; no row: no mail.
+    """Where a person wants what they have not read, confirmed by a letter; no row: no mail.
 
     site: the address of this installation as that person reaches it, for links.
     """

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from smtplib import SMTPException
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.sessions.models import Session
+from django.core import signing
+from django.core.cache import cache
 from django.core.exceptions import ValidationError
+from django.core.mail import send_mail
 from django.core.paginator import Paginator
 from django.core.validators import validate_email
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from knowledge.curation.errors import TooManyAtOnce
 from knowledge.curation.tokens import tokens_of
+from knowledge.lookup.database import give_connection_back
 from knowledge.models import MailAddress, Notification
 
 PER_PAGE = 20
 # Whether single keys act, for people whose screen reader or speech input uses them (WCAG 2.1.4).
 KEYS_OFF, OFF = "keys_off", "1"
 YEAR_S = 365 * 24 * 3600
+# Of the letter that asks for a confirmation; a person gets one a minute.
+CONFIRMS, CONFIRMED_WITHIN, LETTER_EVERY_S = "confirm-mail", timedelta(days=1), 60
 # More sessions than this are not looked through for those of one person.
 MOST_SESSIONS = 5000
 
@@ -81,7 +91,7 @@ def keep_cookie(
 
 @require_POST
 def mail(request: HttpRequest) -> HttpResponse:
-    """Send what is unread to an address, or with an empty one no more."""
+    """Ask an address whether what is unread may go there, or with an empty one send no more."""
     address = request.POST.get("address", "").strip()
     if not address:
         MailAddress.objects.filter(person=request.user.pk).delete()
@@ -92,9 +102,37 @@ def mail(request: HttpRequest) -> HttpResponse:
     except ValidationError:
         messages.error(request, f"address: {address[:80]!r}; accepted: one like you@example.org")
         return redirect("me")
-    site = request.build_absolute_uri("/").rstrip("/")
-    values = {"address": address, "site": site}
-    MailAddress.objects.update_or_create(person_id=request.user.pk, defaults=values)
+    if not cache.add(f"{CONFIRMS}-{request.user.pk}", True, LETTER_EVERY_S):
+        raise TooManyAtOnce("address", "A letter has just been sent for you", LETTER_EVERY_S)
+    word = signing.dumps([request.user.pk, address], salt=CONFIRMS)
+    link = request.build_absolute_uri(reverse("confirm_mail", args=[word]))
+    text = f"To have kopt write to this address, follow this link within a day:\n\n{link}"
+    give_connection_back()
+    try:
+        send_mail("kopt: confirm this address", text, settings.DEFAULT_FROM_EMAIL, [address])
+    except (OSError, SMTPException) as error:
+        messages.error(request, f"No letter was sent to {address}: {error}")
+    else:
+        messages.success(
+            request, f"Mail begins once you follow the link in the letter to {address}."
+        )
+    return redirect("me")
+
+
+@require_safe
+def confirm_mail(request: HttpRequest, word: str) -> HttpResponse:
+    """Write to the address of this letter from now on, for the person who asked for it."""
+    try:
+        person, address = signing.loads(word, salt=CONFIRMS, max_age=CONFIRMED_WITHIN)
+    except signing.BadSignature:
+        person = None
+    if person != request.user.pk:
+        messages.error(
+            request, "This link is too old, or another person's; save the address again."
+        )
+        return redirect("me")
+    values = {"address": address, "site": request.build_absolute_uri("/").rstrip("/")}
+    MailAddress.objects.update_or_create(person_id=person, defaults=values)
     messages.success(request, f"What you have not read within a minute goes to {address}.")
     return redirect("me")
 

@@ -13,7 +13,7 @@ import pytest
 from django.db import connection
 
 from campaigns.models import AbortReason, Campaign, Problem, Protocol, Round, RoundState
-from knowledge.lookup.full_disk import STILL
+from knowledge.lookup.database import STILL
 from tests.architecture.source_tree import ROOT
 from tests.end_to_end.answer import Run
 from tests.evaluator import small

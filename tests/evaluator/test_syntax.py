@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import pytest
 import tree_sitter_cpp
-from tree_sitter import Language, Parser
+from tree_sitter import Language
 
 from campaigns.evaluator.builds.kernel_names import cuda_kernels
 from campaigns.evaluator.contract import Source
@@ -38,12 +40,28 @@ def test_it_gives_up_on_a_text_that_parses_slowly():
 
 
 def test_it_parses_what_is_long_and_honest():
-    parser = Parser(Language(tree_sitter_cpp.language()))
+    language = Language(tree_sitter_cpp.language())
     text = "float at(const float* x, int i) { return x[i]; } // reads ü\n" * 500
-    root = syntax.parse_within(parser, text)
+    root = syntax.parse_within(language, text)
     assert not root.has_error
     assert root.text == text.encode()
     assert root.named_child_count == 1000
+
+
+AT_ONCE = """
+import threading
+from campaigns.syntax.c_family import parse
+
+text = "void f(float* x, int n) { for (int i = 0; i < n; ++i) x[i] = 0; }" * 50
+threads = [threading.Thread(target=lambda: [parse(text) for _ in range(20)]) for _ in range(8)]
+[each.start() for each in threads]
+[each.join() for each in threads]
+"""
+
+
+def test_threads_that_parse_at_once_do_not_end_their_process():
+    done = subprocess.run([sys.executable, "-c", AT_ONCE], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize(

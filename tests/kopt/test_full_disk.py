@@ -16,7 +16,7 @@ from django.core.files.uploadhandler import FileUploadHandler
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 
-from knowledge.lookup.full_disk import full_disk
+from knowledge.lookup.database import full_disk
 from kopt import uploads
 from kopt.database import database_settings, hold_open
 

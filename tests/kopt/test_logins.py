@@ -12,12 +12,12 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from knowledge.curation import logins
+from knowledge.curation.errors import TooManyAtOnce
 from knowledge.curation.logins import (
     MOST_BY_ADDRESS,
     MOST_BY_NAME,
     WINDOW,
     HashedInTurn,
-    TooManyLogins,
 )
 from knowledge.models import LoginAttempt
 from tests.knowledge.racing import at_once
@@ -134,7 +134,7 @@ def test_it_keeps_no_name_and_no_address(ada, client):
 def test_it_counts_those_that_come_at_once(transactional_db):
     limits = {"a": 3}
     found = at_once(*(lambda: logins._counted(limits) for _ in range(8)))
-    assert sum(isinstance(one, TooManyLogins) for one in found) == 5
+    assert sum(isinstance(one, TooManyAtOnce) for one in found) == 5
     assert LoginAttempt.objects.count() == 3
 
 
@@ -158,7 +158,7 @@ def test_it_hashes_a_few_at_a_time_and_turns_the_rest_away(monkeypatch):
     def ask():
         try:
             HashedInTurn().encode("x", "salt")
-        except TooManyLogins as error:
+        except TooManyAtOnce as error:
             refused.append(error)
             if len(refused) == 30 - logins.HASHED_AT_A_TIME - logins.WAITING:
                 leave.set()
@@ -175,7 +175,7 @@ def test_it_hashes_a_few_at_a_time_and_turns_the_rest_away(monkeypatch):
 
 def test_it_does_not_count_who_was_turned_away_unheard(ada, client, monkeypatch):
     def full(*arguments, **options):
-        raise TooManyLogins("Too many passwords are being checked right now", 5)
+        raise TooManyAtOnce("password", "Too many passwords are being checked right now", 5)
 
     monkeypatch.setattr("django.contrib.auth.models.User.check_password", full)
     answer = client.post("/login/", RIGHT)

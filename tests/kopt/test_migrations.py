@@ -15,8 +15,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 from django.urls import reverse
 
-from knowledge.lookup import migrations
-from knowledge.lookup.migrations import MissingMigrations, missing_migrations, require_migrations
+from knowledge.lookup import database
+from knowledge.lookup.database import MissingMigrations, missing_migrations, require_migrations
 
 LAST = "campaigns.0032_samples"
 SAID = f"database: 1 migration is missing ({LAST}); apply them with `.venv/bin/python manage.py"
@@ -27,7 +27,7 @@ def half(db, monkeypatch):
     """As after new code was fetched: everything is there but the last migration."""
     app, _, name = LAST.partition(".")
     MigrationRecorder.Migration.objects.filter(app=app, name=name).delete()
-    monkeypatch.setattr(migrations._Prepared, "known", False)
+    monkeypatch.setattr(database._Prepared, "known", False)
 
 
 @pytest.mark.storage

@@ -150,6 +150,52 @@ def test_an_account_with_a_password_is_never_the_providers(issuer):
     assert not is_in(log_in(issuer))
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("grace", "Grace", "grace ", " grace", "gr ace", "grac\u0435", "\uff47race"),
+        *("gra\u00adce", "grace\u202e", "", "x" * 151, "lead", "Lead", "lead ", "le\u0430d"),
+    ],
+)
+def test_a_name_that_looks_like_anothers_or_a_roles_is_nobodys(issuer, name):
+    User.objects.create_user("grace", password="correct horse")
+    issuer.claims["preferred_username"] = name
+    client = log_in(issuer)
+    made = User.objects.get(pk=client.session["_auth_user_id"])
+    assert made.username == "ada@example.org"
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        *("Lead", "LEAD", "lead ", " lead", "le\u0430d", "\uff4cead", "lead\0", "/lead"),
+        *("curator,lead", ["lead"], {"lead": "lead"}, None, True),
+    ],
+)
+def test_a_group_gives_a_role_by_its_exact_name_alone(issuer, group):
+    issuer.claims["groups"] = [group]
+    client = log_in(issuer)
+    assert is_in(client)
+    assert not Group.objects.filter(user=client.session["_auth_user_id"]).exists()
+
+
+@pytest.mark.parametrize("email", ["m\u0131ke@example.org", "mi\u212ae@example.org"])
+def test_an_address_in_letters_of_another_alphabet_is_another_address(issuer, email, monkeypatch):
+    mike = User.objects.create_user("mike", email="mike@example.org")
+    mike.set_unusable_password()
+    mike.save()
+    # As PostgreSQL compares; SQLite knows the case of ASCII alone.
+    alike = User.objects.filter(pk=mike.pk)
+    monkeypatch.setattr(
+        type(User.objects),
+        "filter",
+        lambda *_, **by: alike if "email__iexact" in by else User.objects.all().filter(**by),
+    )
+    issuer.claims |= {"email": email, "preferred_username": "other"}
+    client = log_in(issuer)
+    assert client.session.get("_auth_user_id") != str(mike.pk)
+
+
 def test_an_expired_token_and_another_key_are_refused(issuer):
     issuer.token = {"exp": int(time.time()) - 900}
     assert not is_in(log_in(issuer))

@@ -5,7 +5,7 @@ With it the ways in which processes that run foreign code are kept together and 
 
 from campaigns.evaluator.sandbox.identity import HIGH_BLOCK, LOW_BLOCK
 from campaigns.evaluator.sandbox.layers import Layer, describe, wanted, words
-from campaigns.evaluator.sandbox.limits import with_descendants
+from campaigns.evaluator.sandbox.limits import memory_limit, with_descendants
 from campaigns.evaluator.sandbox.policy import (
     LOG_BYTES,
     TABLE_BYTES,
@@ -39,6 +39,7 @@ __all__ = [
     "die_with_parent",
     "end_descendants",
     "kill_group",
+    "memory_limit",
     "wait_status",
     "wanted",
     "with_descendants",

@@ -19,7 +19,7 @@ from campaigns.evaluator.contract.errors import BuildFailed, Unsupported
 from campaigns.evaluator.contract.layout import ITEM_BYTES, Layout, ScalarArg, TensorArg
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node
 
 # Of this thread's own processor time, so that a busy host does not matter.
 MOST_S = 5.0
@@ -79,8 +79,12 @@ class TooSlow(ValueError):
     """A text that could not be parsed in `MOST_S` seconds."""
 
 
-def parse_within(parser: Parser, text: str) -> Node:
+def parse_within(language: Language, text: str) -> Node:
     """The root of the syntax tree. Raises TooSlow."""
+    from tree_sitter import Parser
+
+    # Two threads that use one parser end the process.
+    parser = Parser(language)
     data = text.encode("utf-8", "replace")
     end = time.thread_time() + MOST_S
 
@@ -95,7 +99,6 @@ def parse_within(parser: Parser, text: str) -> Node:
         # is read anew each time, and not safely. So this is a trial, and is parsed once more.
         parser.parse(read, progress_callback=is_late)
     except ValueError:
-        parser.reset()
         raise TooSlow(f"the text does not parse within {MOST_S:g} s") from None
     return parser.parse(data).root_node
 
@@ -202,11 +205,11 @@ def function_names(text: str, file_name: str) -> dict[str, str]:
 def _root(text: str, file_name: str) -> Node:
     try:
         import tree_sitter_cpp
-        from tree_sitter import Language, Parser
+        from tree_sitter import Language
     except ImportError as error:
         raise Unsupported(f"{error.name} is not installed (pip install {error.name})") from None
     try:
-        return parse_within(Parser(Language(tree_sitter_cpp.language())), text)
+        return parse_within(Language(tree_sitter_cpp.language()), text)
     except TooSlow as error:
         raise BuildFailed(f"{file_name}: {error}") from None
 

@@ -202,8 +202,7 @@ class Command(ImportVerbs):
 
     def watch(self, *, campaign: int) -> None:
         def print_event(event: dict[str, Any]) -> None:
-            self.stdout.write(json.dumps(event) if self.as_json else event["message"])
-            self.stdout.flush()
+            self.say(json.dumps(event) if self.as_json else event["message"])
 
         self._follow_events(self._get(campaign), print_event)
 

@@ -16,7 +16,7 @@ from campaigns.devices.host_software import State
 from campaigns.management.base_command import Argument, BaseCommand, ExitCode, argument
 from campaigns.records.passports import examine_passports
 from campaigns.trails.exporters.environment_check import environment_page
-from knowledge.lookup.migrations import ask_no_more
+from knowledge.lookup.database import ask_no_more
 
 
 class Command(BaseCommand):

@@ -187,7 +187,7 @@ class Command(ImportCommand):
     def export(self, form: str, out: Path | None, kernel: str, **facets: str) -> None:
         text = WRITERS[form](Selection(op=kernel, **facets))
         if out is None:
-            self.stdout.write(text, ending="")
+            self.say(text, ending="")
             return
         try:
             out.write_text(text, encoding="utf-8")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from campaigns.devices.problem_code import described_problem, problem_notes
+from campaigns.devices.turns import turn
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
@@ -167,7 +168,8 @@ class Command(BaseCommand):
         self, read_in: Callable[[], ProblemDraft], folder: Path | None, project: str, *, yes: bool
     ) -> None:
         try:
-            found = propose_problem(read_in())
+            with turn():
+                found = propose_problem(read_in())
             kept = keep_problem(found.files, project) if yes and folder is None else None
         except OSError as error:
             self.fail(ExitCode.USAGE, str(error))

@@ -19,7 +19,7 @@ from django.utils import timezone
 from campaigns.devices.discover import Device, DeviceError, this_device
 from campaigns.management.base_command import Argument, BaseCommand, ExitCode, Exits, argument
 from campaigns.management.children import Child, ChildFails, end_all, web, worker
-from campaigns.management.prepare import Tell, prepare_database, prepare_platform
+from campaigns.management.prepare import prepare_database, prepare_platform
 from campaigns.models import Campaign, Worker
 from campaigns.models.campaign import queue_of
 from campaigns.problems.shipped import problem_folder
@@ -27,7 +27,7 @@ from campaigns.rules.stop.policy import StopPolicy
 from campaigns.steps.lifecycle.control import TargetUnknown, confirm
 from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
 from campaigns.steps.notify import notify
-from knowledge.lookup.migrations import require_migrations
+from knowledge.lookup.database import require_migrations
 from knowledge.models import Platform
 
 USER = "kopt"
@@ -73,7 +73,7 @@ class Command(BaseCommand):
         else:
             prepare_database(self.progress)
         platform = prepare_platform(device, self.progress, always_measured=True) if device else None
-        password = _first_password(self.progress) if WEB in parts else ""
+        password = _first_password() if WEB in parts else ""
         is_new = not Campaign.objects.measured_here().exists()
         if options["demo"] and device and platform and is_new:
             self._start_demo(device, platform)
@@ -149,7 +149,6 @@ class Command(BaseCommand):
         self.emit(
             data, f"{text}\nCtrl-C stops everything; the next start continues where it stopped"
         )
-        self.stdout.flush()
 
 
 def _children(
@@ -192,8 +191,8 @@ def _reached(served_at: tuple[str, int]) -> tuple[str, int]:
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port
 
 
-def _first_password(tell: Tell) -> str:
-    """A new password for the first user, printed at once; empty when there are accounts already.
+def _first_password() -> str:
+    """A new password for the first user; empty when there are accounts already.
 
     Until the first login each start makes another one: the last may never have been read.
     """
@@ -202,8 +201,6 @@ def _first_password(tell: Tell) -> str:
     if user is None and users.objects.exists():
         return ""
     password = secrets.token_urlsafe(12)
-    # Printed before it is stored, so that no unseen password is kept when this process is ended.
-    tell(f"user {USER}, password {password} ({UNTIL_USED})")
     if user is None:
         users.objects.create_superuser(username=USER, password=password)
     else:

@@ -23,8 +23,8 @@ from knowledge.exchange.readers.files import TAKEN, ImportRefused, WikiFiles, re
 from knowledge.exchange.readers.foreign import LineFate
 from knowledge.exchange.take_documents import ImportSummary
 from knowledge.exchange.writers.export import ExportRefused, export_folder
+from knowledge.lookup.database import EmptyDatabase
 from knowledge.lookup.listing import documents_with, snippets
-from knowledge.lookup.migrations import EmptyDatabase
 from knowledge.models import Batch, BatchKind, BatchState, Document
 from knowledge.specs.citation import CitationState, resolve
 

@@ -48,7 +48,7 @@ from campaigns.steps.measuring.sweep import help_search, sweep
 from campaigns.steps.measuring.waits import end_wait, wait_for_device
 from campaigns.steps.problems import materialise
 from campaigns.steps.worker import WorkerContext, card_of, worker_beat
-from knowledge.lookup.full_disk import full_disk
+from knowledge.lookup.database import full_disk
 
 log = logging.getLogger(__name__)
 

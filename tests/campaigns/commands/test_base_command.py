@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import logging
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, IntegrityError, OperationalError, ProgrammingError
+from django.utils.module_loading import import_string
 
 from campaigns.management.base_command import BaseCommand, ExitCode, Verb, argument
 
@@ -35,6 +39,40 @@ def test_it_prints_text_or_json_on_stdout_and_progress_on_stderr(
     assert capsys.readouterr() == ("an apple\n", "looking\n")
     call_command(Fruit(), "show", "apple", "--json")
     assert json.loads(capsys.readouterr().out) == {"name": "apple"}
+
+
+# What a terminal obeys: colours, a title, the clipboard, going back; and what reverses a line.
+ORDERS = "\x1b[31m \x1b]0;t\x07 \x1b]52;c;eA==\x07 \x9b31m \r \b \x7f \u202e \u2066 \0 \x85"
+PLAIN = "[31m ]0;t ]52;c;eA== 31m" + 7 * " "
+
+
+def test_no_command_passes_orders_on_to_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("campaigns.management.base_command.connections.close_all", lambda: None)
+    command = Plain()
+    command.as_json = False
+    command.emit({}, f"a\tb\n{ORDERS}é")
+    command.progress(ORDERS)
+    assert capsys.readouterr() == (f"a\tb\n{PLAIN}é\n", f"{PLAIN}\n")
+    with pytest.raises(SystemExit):
+        Fruit().run_from_argv(["manage.py", "fruit", "show", ORDERS])
+    assert PLAIN in capsys.readouterr().err
+
+
+def test_every_command_prints_through_the_base() -> None:
+    """Else what is foreign reaches the terminal as it is."""
+    writes = re.compile(r"\bprint\(|std(out|err)\.write\(|style_func")
+    places = [*Path("campaigns/management").rglob("*.py"), *Path("campaigns").glob("*/command.py")]
+    found = {str(path) for path in places if writes.search(path.read_text())}
+    assert found == {"campaigns/management/base_command.py"}
+
+
+def test_neither_does_the_log(settings: Any) -> None:
+    how = settings.LOGGING["formatters"]["line"]
+    formatter = import_string(how["class"])(how["format"])
+    record = logging.LogRecord("kopt", logging.WARNING, "", 1, "%s", (ORDERS,), None)
+    assert formatter.format(record).endswith(f"kopt: {PLAIN}")
 
 
 def test_it_runs_a_command_without_verbs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,11 +3,13 @@
 import subprocess
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import IntegrityError, connection, transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from campaigns.devices import turns
 from campaigns.devices.discover import ensure_platform, this_device
 from campaigns.models import EvaluationState, RepositoryState
 from campaigns.models.transitions import claim, move
@@ -19,9 +21,11 @@ from campaigns.rules.harness.decide import compare, noise_of
 from campaigns.rules.harness.description import read_harness
 from campaigns.rules.verdict.decision import Reason
 from campaigns.steps.worker import worker_beat
+from knowledge.curation.errors import TooManyAtOnce
 from tests.campaigns.repositories.projects import ROWS, ROWS_HARNESS, make_repository, patch_of
 from tests.campaigns.sample import HOSTILE
 
+BUSY = "You wait for as many problems and repositories as one person may at once"
 CLASSES = ("dtype=int32, width=64", "dtype=int32, width=1024")
 
 
@@ -46,6 +50,26 @@ def rows(folder, db):
     claim(Repository.objects.filter(pk=row.pk), noise=stored(noise_of(result)))
     row.refresh_from_db()
     return row
+
+
+def test_git_reads_a_repository_in_a_turn_and_in_no_transaction(folder, db, monkeypatch):
+    seen, outside = [], len(connection.savepoint_ids)
+    bring = OwnRepository.bring
+
+    def watched(self, *asked):
+        seen.append((len(connection.savepoint_ids), turns._share.get()))
+        return bring(self, *asked)
+
+    monkeypatch.setattr(OwnRepository, "bring", watched)
+    person = User.objects.create_superuser("ada")
+    platform = ensure_platform(this_device("cpu"))
+    row = add_repository(folder, ROWS_HARNESS, platform, by=person)
+    assert [(depth, bool(share)) for depth, share in seen] == [(outside, True)]
+    assert [path.name for path in OwnRepository(row.pk).path.parent.iterdir()] == [
+        f"repository-{row.pk}.git"
+    ]
+    with turns.turn(person), turns.turn(person), pytest.raises(TooManyAtOnce, match=BUSY):
+        add_repository(folder, ROWS_HARNESS, platform, by=person)
 
 
 def shown(before, after):

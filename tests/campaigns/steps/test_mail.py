@@ -1,11 +1,15 @@
 """Mail: one letter for what a person has not read, once."""
 
+import re
+import time
 from datetime import timedelta
 from smtplib import SMTPServerDisconnected
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import User
 from django.core import mail
+from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
@@ -18,6 +22,7 @@ pytestmark = pytest.mark.storage
 @pytest.fixture
 def alice(db, settings):
     settings.EMAIL_HOST = "mail.example.org"
+    cache.clear()
     return User.objects.create(username="alice")
 
 
@@ -93,8 +98,43 @@ def test_a_person_asks_for_it_on_their_page(alice):
     client.force_login(alice)
     assert "No mail is sent to you." in client.get("/me/").content.decode()
     client.post("/me/mail", {"address": "alice@example.org"})
+    client.get(link_of_letter("alice@example.org"))
     assert MailAddress.objects.get().site == "http://testserver"
     body = client.post("/me/mail", {"address": "<b>"}, follow=True).content.decode()
     assert "accepted: one like you@example.org" in body
     client.post("/me/mail", {"address": ""})
     assert not MailAddress.objects.exists()
+
+
+def link_of_letter(address):
+    (letter,) = mail.outbox
+    assert letter.to == [address]
+    return re.search(r"http://testserver(\S+)", letter.body)[1]
+
+
+def test_an_address_gets_nothing_before_its_owner_has_confirmed_it(alice, monkeypatch):
+    told(alice, "x")
+    client, mallory = Client(), Client()
+    client.force_login(alice)
+    mallory.force_login(User.objects.create(username="mallory"))
+    client.post("/me/mail", {"address": "eve@example.org"})
+    link = link_of_letter("eve@example.org")
+    assert mallory.get(link).status_code == 302  # another person's link
+    assert client.get(f"{link}x").status_code == 302
+    with monkeypatch.context() as later:
+        at = time.time() + timedelta(days=2).total_seconds()
+        later.setattr("django.core.signing.time", SimpleNamespace(time=lambda: at))
+        client.get(link)
+    assert write_mail(alice.pk) == 0
+    client.get(link)
+    assert write_mail(alice.pk) == 1
+    assert mail.outbox[-1].to == ["eve@example.org"]
+
+
+def test_letters_that_ask_are_few(alice):
+    client = Client()
+    client.force_login(alice)
+    answers = [client.post("/me/mail", {"address": f"{n}@example.org"}) for n in range(3)]
+    assert [answer.status_code for answer in answers] == [302, 429, 429]
+    assert answers[1].headers["Retry-After"] == "60"
+    assert len(mail.outbox) == 1

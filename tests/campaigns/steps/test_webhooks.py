@@ -172,7 +172,22 @@ INSIDE = [
     *("127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0"),
     *("100.64.0.1", "224.0.0.1", "255.255.255.255", "::1", "fe80::1%eth0", "fc00::1", "ff02::1"),
     *("::ffff:127.0.0.1", "64:ff9b::a00:1", "2002:7f00:1::", "::"),
+    # One of each block that IANA lists as not globally reachable, or has given out to nobody.
+    *("::7f00:1", "::5db8:d70e", "::ffff:0:5db8:d70e", "64:ff9b:1::a00:1", "64:ff9b:1::5db8:d70e"),
+    *("5f00::1", "100::1", "100:0:0:1::1", "2001::1", "2001:2::1", "2001:10::1", "2001:20::1"),
+    *("2001:db8::1", "2002:5db8:d70e::", "3fff::1", "4000::1", "9000::1", "e000::1", "fec0::1"),
+    *("192.0.0.1", "192.0.2.1", "192.88.99.1", "198.18.0.1", "198.51.100.1", "203.0.113.1"),
+    *("240.0.0.1", "64:ff9b::c058:6301", "64:ff9b::e000:1"),
 ]
+OUTSIDE = ["93.184.215.14", "2606:4700::1111", "2a00:1450::1", "64:ff9b::5db8:d70e"]
+
+
+@pytest.mark.parametrize("number", OUTSIDE)
+def test_addresses_of_the_public_network_are_reached(monkeypatch, number):
+    family = socket.AF_INET6 if ":" in number else socket.AF_INET
+    answer = [(family, 1, 6, "", (number, 443))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *a, **k: answer)
+    assert require_sendable("https://example.org/")[1] == number
 
 
 @pytest.mark.parametrize("number", INSIDE)

@@ -117,7 +117,8 @@ def corrected(shown, old, new):
 
 def test_what_was_shown_is_kept_without_another_look(page, shown, monkeypatch):
     asked = []
-    monkeypatch.setattr("campaigns.devices.problem_code._told", asked.append)
+    told = "campaigns.devices.problem_code._told"
+    monkeypatch.setattr(told, lambda order, memory: asked.append(order))
     assert page.post("/p/new", {**GIVEN, **shown, "kept": "1"}).status_code == 302
     assert asked == []
     kept = Problem.objects.get().files
