@@ -14,7 +14,7 @@ from campaigns.devices.problem_code import HostLacks, described_problem, problem
 from campaigns.devices.processes import tempdir
 from campaigns.evaluator.contract import Case, Protocol
 from campaigns.evaluator.contract.layout import Layout, Plain, lay_out
-from campaigns.evaluator.contract.memory_plan import CaseNeed, TooLarge, plan_memory
+from campaigns.evaluator.contract.memory_plan import CaseNeed, DoesNotFit, plan_memory
 from campaigns.evaluator.contract.origins import origins
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.problem_reader import load_problem
@@ -82,7 +82,7 @@ def _require_room(draft: ProblemDraft) -> None:
         on_gpu = device.kind == "gpu"
         try:
             plan_memory(needs, device.memory_bytes, Protocol(), arms=2, on_gpu=on_gpu, shift=False)
-        except TooLarge as error:
+        except DoesNotFit as error:
             why = f"does not fit on {device.name}: {error}"
         else:
             return

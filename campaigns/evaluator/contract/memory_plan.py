@@ -90,7 +90,7 @@ class MemoryPlan:
         )
 
 
-class TooLarge(ValueError):
+class DoesNotFit(ValueError):
     """No plan fits; the message has the arithmetic."""
 
 
@@ -103,7 +103,7 @@ def plan_memory(
     on_gpu: bool,
     shift: bool,
 ) -> MemoryPlan:
-    """The first plan with enough slots, else the first that fits. Raises TooLarge.
+    """The first plan with enough slots, else the first that fits. Raises DoesNotFit.
 
     needs: of every case. free: bytes. protocol: has the most slots and bytes of one arm. shift:
     whether inputs of a burst are windows into one set, or one set a slot.
@@ -127,7 +127,7 @@ def plan_memory(
             return plan
         found = found or (plan if fewest else None)
     if found is None:
-        raise TooLarge(_arithmetic(needs, free, arms))
+        raise DoesNotFit(_arithmetic(needs, free, arms))
     return found
 
 

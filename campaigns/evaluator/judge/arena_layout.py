@@ -11,7 +11,7 @@ import torch
 from campaigns.evaluator.contract import Case, Outcome, Param, Phase
 from campaigns.evaluator.contract.errors import CandidateError, ProblemError
 from campaigns.evaluator.contract.layout import Layout, Shift
-from campaigns.evaluator.contract.memory_plan import CaseNeed, TooLarge, plan_memory
+from campaigns.evaluator.contract.memory_plan import CaseNeed, DoesNotFit, plan_memory
 from campaigns.evaluator.contract.report import MEMORY
 from campaigns.evaluator.judge.correctness.arena import Arena, Slots
 from campaigns.evaluator.judge.correctness.case_check import BATCH
@@ -90,7 +90,7 @@ class ArenaLayout:
                 on_gpu=self._device.type == "cuda",
                 shift=self._spec.refresh == "shift",
             )
-        except TooLarge as error:
+        except DoesNotFit as error:
             raise CandidateError(Outcome.NOT_JUDGED, Phase.START, f"{error}") from None
         self._progress.environment[MEMORY] = plan.words
         self._reference.can_be_raised = plan.can_be_raised

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from campaigns.evaluator import tracer_answers
 from campaigns.evaluator.contract import DevicePair, Moment, Timer, Timing, backends
-from campaigns.evaluator.contract.device_check import excess_us
+from campaigns.evaluator.contract.timing import excess_us
 from campaigns.evaluator.contract.job import INCUMBENT
 from campaigns.evaluator.judge.timing.arm_timer import ArmTimer, positive
 from campaigns.evaluator.judge.timing.schedule import BurstLengths

@@ -7,7 +7,8 @@ import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timer, Timing, device_check
+from campaigns.evaluator.contract import CaseReport, Outcome, Report, Timer, Timing
+from campaigns.evaluator.contract.timing import LAUNCH_US, SLACK, excess_us, pairs_of, ratios
 from campaigns.rules.noise.directions import Halves
 from campaigns.rules.noise.gain import LEAST_FLOOR, LEAST_PAIRS
 from campaigns.rules.target.roofline import Floor
@@ -50,7 +51,7 @@ class Standard:
     protected: frozenset[str] | None = None
     guard: GuardPolicy = GuardPolicy.DEFAULT
     sessions: int = 1
-    launch_overhead_us: float = device_check.LAUNCH_US
+    launch_overhead_us: float = LAUNCH_US
     noise_source: str = ""
     examined: Examined | None = None
     require_sanitizers: bool = False
@@ -192,7 +193,7 @@ def _strange_times(name: str, timing: Timing) -> GateOutcome | None:
 def device_time(report: Report, standard: Standard) -> GateOutcome:
     """Do the judge's clock and the driver's tracer agree, or disagree alike for both arms?"""
     least = duration(standard.launch_overhead_us)
-    limit = f"within {least} + {share(device_check.SLACK)} of burst time"
+    limit = f"within {least} + {share(SLACK)} of burst time"
     compared = []
     for case in report.cases:
         arms = (case.candidate, case.incumbent if standard.has_incumbent else None)
@@ -203,7 +204,7 @@ def device_time(report: Report, standard: Standard) -> GateOutcome:
             )
         if not loops(timings) and any(timing.device_pairs == () for timing in timings):
             continue
-        counted = [timing for timing in timings if device_check.pairs_of(timing)]
+        counted = [timing for timing in timings if pairs_of(timing)]
         if 0 < len(counted) < len(timings):
             return _no_device_time(case.case, "traced in one arm only", limit)
         for timing in counted:
@@ -296,13 +297,13 @@ def _apart(
     name: str, timing: Timing, other: Timing | None, standard: Standard
 ) -> tuple[float, str]:
     """Return how far beyond the allowance (µs; positive fails) burst and device time are apart."""
-    excess_us = device_check.excess_us(timing, other, standard.launch_overhead_us)
-    bursts, traced = zip(*device_check.pairs_of(timing), strict=True)
+    beyond_us = excess_us(timing, other, standard.launch_overhead_us)
+    bursts, traced = zip(*pairs_of(timing), strict=True)
     burst_us, device_us = statistics.median(bursts), statistics.median(traced)
     found = f"{name}: burst {duration(burst_us)} and device {duration(device_us)}"
-    if device_check.ratios(timing)[1] < 1 - device_check.SLACK:
+    if ratios(timing)[1] < 1 - SLACK:
         found = f"{name}: samples of {duration(statistics.median(timing.samples_us))}, {found}"
-    return excess_us, found
+    return beyond_us, found
 
 
 def _no_device_time(name: str, how: str, limit: str) -> GateOutcome:

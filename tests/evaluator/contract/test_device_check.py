@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from campaigns.evaluator.contract import DevicePair, Timer, Timing
-from campaigns.evaluator.contract.device_check import excess_us
+from campaigns.evaluator.contract.timing import excess_us
 
 
 def arm(samples_us: float, *pairs: tuple[float, float], timer: Timer = Timer.GRAPH) -> Timing:

@@ -11,7 +11,7 @@ from campaigns.evaluator.contract.memory_plan import (
     MIB,
     QUESTION,
     CaseNeed,
-    TooLarge,
+    DoesNotFit,
     plan_memory,
 )
 
@@ -31,7 +31,7 @@ def planned(call_bytes, free, *, arms=2, on_gpu=True, shift=False, protocol=None
 def test_what_is_planned_fits_into_its_share(call_bytes, free, on_gpu, arms, shift):
     try:
         need, plan = planned(call_bytes, free, arms=arms, on_gpu=on_gpu, shift=shift)
-    except TooLarge:
+    except DoesNotFit:
         least = (arms + (6 if shift else 2) * 2 / 3 + QUESTION) * call_bytes + 4 * GIB * on_gpu
         assert least > 0.8 * free
         return
@@ -59,5 +59,5 @@ def test_a_larger_share_comes_before_few_slots_and_before_a_lower_precision():
 
 
 def test_what_cannot_fit_is_refused_with_the_arithmetic():
-    with pytest.raises(TooLarge, match=r"takes 30 GiB: 2 × that .* 90% of 139 GiB can be had"):
+    with pytest.raises(DoesNotFit, match=r"takes 30 GiB: 2 × that .* 90% of 139 GiB can be had"):
         planned(30 * GIB, 139 * GIB)
