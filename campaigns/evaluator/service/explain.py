@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from campaigns.evaluator import tracer_answers
 from campaigns.evaluator.contract import DevicePair, Moment, Timer, Timing, backends
-from campaigns.evaluator.contract.timing import excess_us
 from campaigns.evaluator.contract.job import INCUMBENT
+from campaigns.evaluator.contract.timing import excess_us
 from campaigns.evaluator.judge.timing.arm_timer import ArmTimer, positive
 from campaigns.evaluator.judge.timing.schedule import BurstLengths
 from campaigns.evaluator.service.repeat_bursts import with_repeats
