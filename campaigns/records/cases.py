@@ -94,16 +94,16 @@ class PairedCase(msgspec.Struct, frozen=True):
 class MeasuredCase(PairedCase, frozen=True, kw_only=True):
     """One case of a report: how right, how fast. Times of a call, in µs; None if not taken."""
 
-    correct: bool
-    checked_calls: int
-    max_abs_error: float | None
-    max_rel_error: float | None
-    margin: float | None
-    message: str
-    timer: str | None
-    device_us: float | None
-    copied: tuple[CopiedOutput, ...]
-    incumbent_copied: tuple[CopiedOutput, ...]
+    correct: bool = False
+    checked_calls: int = 0
+    max_abs_error: float | None = None
+    max_rel_error: float | None = None
+    margin: float | None = None
+    message: str = ""
+    timer: str | None = None
+    device_us: float | None = None
+    copied: tuple[CopiedOutput, ...] = ()
+    incumbent_copied: tuple[CopiedOutput, ...] = ()
 
 
 def spread(samples_us: Sequence[float]) -> TimeSpread:
