@@ -27,7 +27,6 @@ from knowledge.specs.cited import EvidenceClass
 from tests.campaigns.charts.builders import COMPUTES, delta, faults_of, figure, href, mark
 from tests.campaigns.rules.builders import ceiling
 
-
 LIMIT = "the documented 4.80 TB/s or the measured 67.0 Top/s"
 
 
@@ -116,7 +115,6 @@ def test_the_other_charts_hold_to_it_too():
     dice = random.Random(4)
     found = []
     for count in (1, 2, 7, 60):
-        gains = [abs(dice.gauss(0.1, 0.2)) + 0.01 for _ in range(count)]
         kernels = [f"kernel_with_a_long_name_{dice.random()}" for _ in range(count % 8)]
         rounds = [(n, dice.choice(WORDS)) for n in range(1, count + 1)]
         parts = [
