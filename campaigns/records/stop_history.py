@@ -60,6 +60,7 @@ def history_of(campaign: Campaign, *, answered: bool = False, taken: bool = Fals
         consecutive_regressions=streaks.consecutive_regressions,
         consecutive_non_accepts=streaks.consecutive_non_accepts,
         share_of_floor=share_of(best, ceilings),
+        roof=ceilings.roof_words,
         reached=reached,
         user_stopped=campaign.stop_requested,
         wall_h=spent.wall_h,
