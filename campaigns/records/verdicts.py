@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 
-from campaigns.models import Campaign, Round, Standing, Verdict
-from campaigns.records.campaigns import share_of
-from campaigns.records.cases import MeasuredCase, TimeSpread
+from campaigns.models import Campaign, Evaluation, Round, Standing, Verdict
+from campaigns.records.campaigns import share_of, stored_result
+from campaigns.records.cases import MeasuredCase, TimeSpread, case_rows
+from campaigns.records.evaluations import report_of
 from campaigns.records.rounds import hypothesis_of
 from campaigns.rules.noise.gain import KIND, LEAST_FLOOR, Gain, geomean
 from campaigns.rules.stop.policy import count_streaks
@@ -43,7 +44,7 @@ class CaseResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class SessionTimes:
     """What one comparison measured: the times of both arms are medians of the same samples.
 
     gain: the paired one over all cases, as it was judged. name: of its numbers.
@@ -74,7 +75,7 @@ class Measured:
         return self._mean("rival", self.incumbent_times)
 
     @property
-    def inverse(self) -> Measured:
+    def inverse(self) -> SessionTimes:
         """The same comparison with the arms swapped, by its gains alone."""
         cases = (replace(one, gain=one.gain and one.gain.inverse) for one in self.cases)
         return replace(self, cases=tuple(cases), gain=self.gain and self.gain.inverse)
@@ -151,11 +152,11 @@ def case_results(rows: Any, kind: str, of: str) -> tuple[CaseResult, ...]:
     return tuple(found)
 
 
-def measured_of(verdict: Verdict | None) -> Measured:
+def measured_of(verdict: Verdict | None) -> SessionTimes:
     """What a round's deciding session measured; no cases where it proves no time (invalid)."""
     if verdict is None or verdict.word == Word.INVALID:
-        return Measured()
-    return Measured(results_of(verdict), gain_of(verdict), f"round:{verdict.round_id}")
+        return SessionTimes()
+    return SessionTimes(results_of(verdict), gain_of(verdict), f"round:{verdict.round_id}")
 
 
 def _named(time: TimeSpread | None, name: str) -> TimeSpread | None:
@@ -216,3 +217,28 @@ def streak_of(verdicts: Sequence[Verdict]) -> list[Verdict]:
     attempts = [v for v in verdicts if v.reason not in UNJUDGED]
     count = count_streaks(decisions_of(attempts)).consecutive_non_accepts
     return attempts[len(attempts) - count :]
+
+
+def final_of(campaign: Campaign) -> SessionTimes | None:
+    """What it measured; None before it, and where nothing was compared."""
+    return finals_of([campaign]).get(campaign.pk)
+
+
+def finals_of(campaigns: Sequence[Campaign]) -> dict[int, SessionTimes]:
+    """Campaign key → its final session; one query where old rows have no cases."""
+    results = {one.pk: stored_result(one) for one in campaigns}
+    old = [one.evaluation for one in results.values() if one.evaluation and not one.cases]
+    reports = Evaluation.objects.in_bulk(old) if old else {}
+    found = {}
+    for key, result in results.items():
+        if (gain := result.as_gain) is not None:
+            of = f"campaign:{key}"
+            rows = result.cases or _rows(reports.get(result.evaluation or 0))
+            gain = replace(gain, name=f"gain:{of}")
+            found[key] = SessionTimes(case_results(rows, gain.kind, of), gain, of)
+    return found
+
+
+def _rows(evaluation: Evaluation | None) -> list[dict[str, Any]]:
+    report = report_of(evaluation) if evaluation else None
+    return case_rows(report.cases, {}) if report else []

@@ -21,7 +21,7 @@ from campaigns.records.rounds import (
 )
 from campaigns.records.verdicts import (
     CaseResult,
-    Measured,
+    SessionTimes,
     borne_of,
     gain_of,
     measured_of,
@@ -95,7 +95,7 @@ class RoundRow:
     candidates: int
     duration_s: float | None
     target: CampaignTarget
-    measured: Measured
+    measured: SessionTimes
     noise: NamedNumber | None = None
     masked: bool = False
 
@@ -183,7 +183,7 @@ class Headline:
 
     target: CampaignTarget
     best: RoundRow | None
-    final: Measured | None
+    final: SessionTimes | None
 
     @property
     def total(self) -> Gain | None:
@@ -201,9 +201,9 @@ class Headline:
         return bool(self.best and not self.best.is_baseline and self.shown.gain)
 
     @property
-    def shown(self) -> Measured:
+    def shown(self) -> SessionTimes:
         """The final session; before it, what the best measured when it was accepted."""
-        return self.final or (self.best.measured if self.best else Measured())
+        return self.final or (self.best.measured if self.best else SessionTimes())
 
     @property
     def share(self) -> float | None:

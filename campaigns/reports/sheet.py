@@ -24,11 +24,11 @@ from campaigns.models import (
 from campaigns.models.transitions import WORKING
 from campaigns.records.campaigns import goal_of, stop_policy_of, target_of
 from campaigns.records.device_waits import SHOWN_AFTER, Queue, queue_for, shown_wait
-from campaigns.records.final_session import final_of
 from campaigns.records.findings import kinds_by_stance
 from campaigns.records.stop_history import masked_rounds
 from campaigns.records.submissions import AwaitedRepair, awaited_repair
 from campaigns.records.time_spent import time_spent
+from campaigns.records.verdicts import final_of
 from campaigns.reports.progress import LEAST_ROUNDS, Eta, estimate, spoken
 from campaigns.reports.rows import Headline, RoundRow, rounds_of, rows_of
 from campaigns.rules.target.goal import Goal, GoalKind

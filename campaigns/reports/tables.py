@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from campaigns.models import Campaign
 from campaigns.records.sweeps import FACTS, ScreenedPoint, SweepRecord
-from campaigns.reports.rows import RoundRow
-from campaigns.reports.team.listing import CampaignLine
+from campaigns.reports.rows import Headline, RoundRow
 from campaigns.reports.totals import Trend
 from campaigns.rules.noise.gain import Gain
 
@@ -83,25 +83,25 @@ def sweep_table(
     )
 
 
-def campaigns_table(lines: Iterable[CampaignLine]) -> DataFrame:
-    """A row a campaign: what its final session measured, else the incumbent's own."""
+def campaigns_table(lines: Iterable[tuple[Campaign, Headline, int]]) -> DataFrame:
+    """A row a campaign, from (campaign, its headline, number of rounds)."""
     return _table(
         {
-            "campaign": line.campaign.pk,
-            "title": line.campaign.title,
-            "operator": line.campaign.problem.op,
-            "backend": line.campaign.backend,
-            "platform": line.campaign.platform.slug,
-            "state": line.campaign.state,
+            "campaign": campaign.pk,
+            "title": campaign.title,
+            "operator": campaign.problem.op,
+            "backend": campaign.backend,
+            "platform": campaign.platform.slug,
+            "state": campaign.state,
             "best_round": line.best.number if line.best else None,
             "candidate_us": line.shown.time_us,
             "incumbent_us": line.shown.incumbent_us,
             "session": "final" if line.final else "own",
             "share": line.share,
             "share_of": line.target.roof_words if line.share else None,
-            "rounds": line.rounds,
+            "rounds": rounds,
         }
-        for line in lines
+        for campaign, line, rounds in lines
     )
 
 

@@ -11,9 +11,8 @@ from campaigns.models import Campaign
 from campaigns.models.transitions import CampaignState
 from campaigns.records.campaigns import goal_of, result_of, target_of
 from campaigns.records.evaluations import legs_of, report_of
-from campaigns.records.final_session import finals_of
 from campaigns.records.time_spent import time_spent
-from campaigns.records.verdicts import Measured
+from campaigns.records.verdicts import SessionTimes, finals_of
 from campaigns.reports.comparison.sections import (
     UNPAIRED,
     Column,
@@ -37,7 +36,7 @@ def compare_campaigns(campaigns: Sequence[Campaign]) -> SideBySide:
     best, finals = best_rows(campaigns), finals_of(campaigns)
     rows = [best.get(campaign.pk) for campaign in campaigns]
     measured = [
-        finals.get(one.pk) or (row.measured if row else Measured())
+        finals.get(one.pk) or (row.measured if row else SessionTimes())
         for one, row in zip(campaigns, rows, strict=True)
     ]
     columns = [_column(campaign) for campaign in campaigns]
@@ -71,7 +70,7 @@ def _column(campaign: Campaign) -> Column:
 def _versus(
     column: Column,
     columns: tuple[Column, Column],
-    measured: tuple[Measured, Measured],
+    measured: tuple[SessionTimes, SessionTimes],
     legs: tuple[Mapping[str, str], ...],
 ) -> Versus:
     """One beside the other, each as its last session has it: no session has both."""
@@ -111,7 +110,7 @@ def _settings(campaign: Campaign) -> dict[str, str]:
     }
 
 
-def _result(campaign: Campaign, row: RoundRow | None, measured: Measured) -> dict[str, str]:
+def _result(campaign: Campaign, row: RoundRow | None, measured: SessionTimes) -> dict[str, str]:
     spent, target = time_spent(campaign, timezone.now()), target_of(campaign)
     reached = measured.share(target)
     return {

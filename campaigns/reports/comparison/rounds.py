@@ -11,7 +11,7 @@ from campaigns.profiles.isa import isa_targets
 from campaigns.records.campaigns import target_of
 from campaigns.records.evaluations import legs_of, report_of
 from campaigns.records.explained.profiles import Explained, explained, multiplies
-from campaigns.records.final_session import final_of
+from campaigns.records.verdicts import final_of
 from campaigns.reports.comparison.sections import (
     UNPAIRED,
     Column,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.records.verdicts import Measured
+from campaigns.records.verdicts import SessionTimes
 from campaigns.reports.diff import Diff
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import VerdictWord
@@ -100,7 +100,7 @@ def versus(
     basis: str,
     of_both: tuple[Mapping[str, float], Mapping[str, float]],
     differs: tuple[TextRow, ...] = (),
-    shown: Measured | None = None,
+    shown: SessionTimes | None = None,
 ) -> Versus:
     """of_both: case → µs of the first and of this one. shown: gains, where both are of it."""
     first, own = of_both

@@ -11,7 +11,7 @@ from campaigns.charts.marks import NoChart
 from campaigns.models import Campaign, Problem
 from campaigns.models.transitions import FINISHED
 from campaigns.records.campaigns import target_of
-from campaigns.records.final_session import finals_of
+from campaigns.records.verdicts import finals_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame

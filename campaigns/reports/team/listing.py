@@ -23,7 +23,7 @@ from campaigns.models import (
 )
 from campaigns.records.campaigns import target_of
 from campaigns.records.device_waits import open_waits
-from campaigns.records.final_session import finals_of
+from campaigns.records.verdicts import finals_of
 from campaigns.reports.rows import Headline, RoundRow, kept_rows
 from campaigns.reports.sheet import (
     WorkerHeartbeat,

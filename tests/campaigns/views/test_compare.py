@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from campaigns.evaluator.contract.report import WAITED
 from campaigns.records.evaluations import legs_of
-from campaigns.records.final_session import final_of
+from campaigns.records.verdicts import final_of
 from campaigns.reports.comparison import rounds as comparing
 from tests.campaigns.sample import build_sample
 

@@ -82,7 +82,7 @@ FACTOR = re.compile(r"(?<!median )(?<![\d,.])[\d,.]+× (?:faster|slower|as fast)
 # What plain data and columns of tables call a quantity.
 GAINS, TIMES = ("gain:", "1 / gain:"), ("time:", "median:", "rival:")
 DATA = {
-    **dict.fromkeys(("gain", "gain_low", "gain_high", "low", "high"), GAINS),
+    **dict.fromkeys(("gain", "gain_low", "gain_high"), GAINS),
     **dict.fromkeys(("time_us", "latency_us", "kernel_us", "incumbent_latency_us"), TIMES),
     **dict.fromkeys(("candidate_us", "incumbent_us", "baseline_us", "compared_us"), TIMES),
     **dict.fromkeys(("Time, µs", "Incumbent beside it, µs", "median"), TIMES),
@@ -251,7 +251,8 @@ def _read(campaign, user, told):
     client.force_login(user)
     for address in _addresses(campaign):
         answer = client.get(address)
-        assert answer.status_code in (200, 302, 405), address
+        # A figure that cannot be drawn has a page that says why, and no file.
+        assert answer.status_code in (200, 302, 405) or "/figures/" in address, address
         if answer.status_code == 200:
             _read_answer(told, address, answer)
     live = client.get(
@@ -346,7 +347,7 @@ def test_nothing_is_a_product_but_in_the_section_on_limits(told):
     product = re.compile(r"[Pp]roducts? of (?:the )?(?:rounds|gains|paired)|multipl(?:y|ies) to")
     places = {place for place, *_ in told.strangers(product, set())}
     assert places
-    assert {place.rpartition("report/")[1] for place in places} == {"report/"}
+    assert [place for place in places if "/report" not in place] == []
 
 
 def test_every_share_of_a_limit_names_the_limit_and_is_one_on_record(told):
