@@ -78,7 +78,9 @@ DELTA = re.compile(
     r'data-quantity="(?P<name>[^"]+)"[^>]*><strong>(?P<word>[^<]*)</strong> '
     r'<span class="ends">(?P<ends>[^<]*)</span>'
 )
-FACTOR = re.compile(r"(?<!median )(?<![\d,.])[\d,.]+× (?:faster|slower|as fast)(?: \[[^\]]+\])?")
+FACTOR = re.compile(
+    r"(?<!median )(?<!predicted was )(?<![\d,.])[\d,.]+× (?:faster|slower|as fast)(?: \[[^\]]+\])?"
+)
 # What plain data and columns of tables call a quantity.
 GAINS, TIMES = ("gain:", "1 / gain:"), ("time:", "median:", "rival:")
 DATA = {
