@@ -129,7 +129,8 @@ def build(points: Sequence[ProgressPoint], target: TargetLine | None) -> Progres
     if target:
         text = f"target {duration(target.time_us)}"
         goal = level(y.position(target.time_us), text, placer)
-    labels = placer.numbers(marks, above=True)
+    # Beside the marks, as the strokes stand above them.
+    labels = placer.numbers(marks)
     if first and first.time_us:
         text = f"v0 in round {first.number} {duration(first.time_us)}"
         baseline = level(y.position(first.time_us), text, placer, at_end=True)

@@ -85,8 +85,8 @@ def test_the_trend_agrees_with_the_pages(files, sample):
         assert cells[3] == cells[7] == f"{geomean(moved):.3f}"
         assert cells[4] == f"{max(moved):.3f}"
         # The only one that was measured beside v0 and kept.
-        told = f"{change(row.gain.gain)} (paired, n={row.gain.pairs})"
-        assert cells[8] == (told if row.number == 2 else "—")
+        gain = row.gain if row.number == 2 else None
+        assert cells[8] == (f"{change(gain.gain)} (paired, n={gain.pairs})" if gain else "—")
 
 
 def test_each_version_says_what_its_round_says(files, sample):
