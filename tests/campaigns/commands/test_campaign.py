@@ -191,7 +191,7 @@ def test_it_shows_a_campaign_and_its_rounds(
 ) -> None:
     call_command("campaign", "show", str(done.pk))
     text = capsys.readouterr().out
-    assert "result: 2.00× faster [2.00, 2.00] against v0 (" in text
+    assert "µs, 2.00× faster [2.00, 2.00] against v0 (" in text
     assert "n=10 pairs)" in text
     found = answer(capsys, "round", "show", str(done.pk), "2")
     assert found["verdict"]["verdict"] == "accepted"
