@@ -18,19 +18,20 @@ from knowledge.charts.scale import Scale, ScaleKind, Tick, ticks_linear
 WIDTH, BAND, HEAD = 720, 224, 64
 LEFT, RIGHT, TIME_END, SHARE_FROM = 78.0, 700.0, 352.0, 434.0
 MOST_GROUPS, NAME = 5, 44
-COLUMNS = ("Campaign", "Finished", "Platform, backend, cases", "Best, µs", "Share of the roof, %")
+COLUMNS = ("Campaign", "Finished", "Platform, backend, cases", "Best, µs", "Share, %", "of")
 DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class TrendPoint:
-    """One finished campaign and its best. share: of the roof, as a fraction; None if unknown."""
+    """One finished campaign and its best. share: of `limit`, as a fraction; None if unknown."""
 
     campaign: int
     href: str
     at: datetime
     time_us: float
     share: float | None
+    limit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,11 @@ class TrendChart(Drawing):
 
 
 def build(groups: Sequence[TrendGroup]) -> TrendChart | NoChart:
-    """Lay out two small charts a group: best time and share of the roof, over one time axis."""
+    """Lay out two small charts a group: best time and share of its limit, over one axis."""
     if not groups:
-        sentence = "No campaign of this problem has finished with an accepted round yet."
+        sentence = (
+            "No campaign of this problem has compared its best with v0 in a final session yet."
+        )
         return NoChart(TrendChart.kind, TrendChart.title, sentence)
     shown = sorted(groups, key=lambda group: -len(group.points))[:MOST_GROUPS]
     moments = [point.at for group in shown for point in group.points]
@@ -139,11 +142,11 @@ def _times(group: TrendGroup, top: float) -> _Panel:
 
 def _shares(group: TrendGroup, top: float) -> _Panel:
     shares = tuple(point.share for point in group.points)
-    told = tuple(f"{share(value)} of the roof" if value else "" for value in shares)
+    told = tuple(f"{share(one.share)} of {one.limit}" if one.share else "" for one in group.points)
     frame = _frame(SHARE_FROM, RIGHT, top)
     y = Scale(ScaleKind.LINEAR, 0, 120, frame.bottom, frame.top)
     values = tuple(None if value is None else min(120.0, 100 * value) for value in shares)
-    return _Panel("share of the roof, %", frame, y, values, told)
+    return _Panel("share of its limit, %", frame, y, values, told)
 
 
 def _frame(left: float, right: float, top: float) -> Frame:
@@ -159,9 +162,10 @@ def _moment(at: datetime, span: timedelta) -> str:
 
 
 def _row(name: str, point: TrendPoint) -> TableRow:
-    of_roof = Cell("–")
+    reached = Cell("–")
     if point.share is not None:
-        of_roof = Cell(f"{100 * point.share:.1f}", full(100 * point.share))
+        reached = Cell(f"{100 * point.share:.1f}", full(100 * point.share))
     texts = Cell(f"{point.at:%Y-%m-%d %H:%M}"), Cell(name)
     time = Cell(digits(point.time_us), full(point.time_us))
-    return TableRow(f"campaign {point.campaign}", point.href, (*texts, time, of_roof))
+    cells = (*texts, time, reached, Cell(point.limit))
+    return TableRow(f"campaign {point.campaign}", point.href, cells)

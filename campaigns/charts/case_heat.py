@@ -30,7 +30,7 @@ class HeatGain:
 
 @dataclass(frozen=True, slots=True)
 class HeatRound(Point):
-    """One round. gains: case → its gain over the baseline that the map is about."""
+    """One round. gains: case → its paired gain over its incumbent."""
 
     gains: Mapping[str, HeatGain]
 
@@ -60,7 +60,7 @@ class HeatRow:
 
 @dataclass(frozen=True, slots=True)
 class CaseHeat:
-    """Geometry; `templates/campaigns/charts/heatmap.svg` draws it. baseline: of every gain.
+    """Geometry; `templates/campaigns/charts/heatmap.svg` draws it.
 
     worst, best: cases with their gain in the last accepted round; None where none has one.
     """
@@ -75,7 +75,6 @@ class CaseHeat:
     rows: tuple[HeatRow, ...]
     table: TableTwin
     key: tuple[tuple[str, str], ...]
-    baseline: str
     worst: tuple[str, HeatGain] | None
     best: tuple[str, HeatGain] | None
     last: int
@@ -89,8 +88,8 @@ class CaseHeat:
         return self.cell_width / 2
 
 
-def build(rounds: Sequence[HeatRound], baseline: str) -> CaseHeat | NoChart:
-    """Lay out the map. baseline: what every gain is over, in words."""
+def build(rounds: Sequence[HeatRound]) -> CaseHeat | NoChart:
+    """Lay out the map."""
     known = [one for one in rounds if one.gains]
     if not known:
         sentence = "No round after the baseline has a gain that is proven on its cases yet."
@@ -121,7 +120,6 @@ def build(rounds: Sequence[HeatRound], baseline: str) -> CaseHeat | NoChart:
             tuple(_row(one, cases) for one in drawn),
         ),
         key=tuple(_key(steps)),
-        baseline=baseline,
         worst=ends[0] if ends else None,
         best=ends[-1] if ends else None,
         last=last.number,

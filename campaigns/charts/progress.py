@@ -1,8 +1,11 @@
-"""Progress: how far to the target? Every attempt, the best so far, baseline and target."""
+"""Progress: how far to the target? Every attempt beside its incumbent, measured in one session.
+
+Sessions differ, so times of two rounds are no comparison; the two times of one round are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -29,7 +32,9 @@ UNTIMED_Y = FRAME.top - 24
 LOG_FROM = 10
 FEWEST_ROUNDS = 6
 MOST_MARKS = 60
-COLUMNS = ("Time, µs", "Best so far, µs")
+COLUMNS = ("Time, µs", "Incumbent beside it, µs")
+# Half of the stroke at an incumbent's time.
+STROKE = 5
 # Where a level's text stands from its line, in small and in large letters, and the axis title ends.
 ABOVE, BELOW, TITLE_END = -6.0, (15.0, 20.0), 25.0
 SPARK_WIDTH, SPARK_HEIGHT, EDGE = 96, 24, 3
@@ -38,9 +43,18 @@ LEAST_POINTS = 2
 
 @dataclass(frozen=True, slots=True)
 class ProgressPoint(Point):
-    """One round's time per call over all cases; None where nothing was timed."""
+    """One round's time per call over all cases, and its incumbent's; None where not timed."""
 
     time_us: float | None
+    incumbent_us: float | None = None
+
+    @property
+    def note(self) -> str:
+        """Both times in words."""
+        if not self.time_us:
+            return "not timed"
+        beside = self.incumbent_us and f", its incumbent {duration(self.incumbent_us)} beside it"
+        return f"{duration(self.time_us)}{beside or ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +86,7 @@ class ReferenceLine:
 class ProgressChart(Chart):
     """Geometry of the progress chart; `templates/campaigns/charts/progress.svg` draws it.
 
-    best: the path of the best so far. first_us, best_us: of the first and the best accepted round.
+    beside: the path from each incumbent to the round. first, last: the first and the last kept.
     """
 
     kind: ClassVar[str] = "progress"
@@ -83,12 +97,12 @@ class ProgressChart(Chart):
     marks: tuple[Mark, ...]
     dots: tuple[Dots, ...]
     labels: tuple[Label, ...]
-    best: str
+    beside: str
     baseline: ReferenceLine | None
     goal: ReferenceLine | None
     target: TargetLine | None
-    first_us: float | None
-    best_us: float | None
+    first: ProgressPoint | None
+    last: ProgressPoint | None
     untimed_y: float = UNTIMED_Y
 
 
@@ -106,25 +120,20 @@ def build(points: Sequence[ProgressPoint], target: TargetLine | None) -> Progres
 
     drawn, dots = thinned(points, place, MOST_MARKS)
     marks = tuple(
-        point.mark(
-            place(point),
-            (point.number, point.time_us),
-            duration(point.time_us) if point.time_us else "not timed",
-        )
-        for point in drawn
+        point.mark(place(point), (point.number, point.time_us), point.note) for point in drawn
     )
-    accepted = [p.time_us for p in points if p.verdict is VerdictWord.ACCEPTED and p.time_us]
-    best = _best_so_far(points)
-    first = accepted[0] if accepted else None
+    kept = [p for p in points if p.verdict is VerdictWord.ACCEPTED and p.time_us]
+    first = kept[0] if kept else None
     placer = Placer(FRAME, marks, TITLE_END)
     goal = baseline = None
     if target:
         text = f"target {duration(target.time_us)}"
         goal = level(y.position(target.time_us), text, placer)
-    labels = placer.numbers(marks, above=True)
-    if first:
-        text = f"baseline {duration(first)}"
-        baseline = level(y.position(first), text, placer, at_end=True)
+    # Beside the marks, as the strokes stand above them.
+    labels = placer.numbers(marks)
+    if first and first.time_us:
+        text = f"v0 in round {first.number} {duration(first.time_us)}"
+        baseline = level(y.position(first.time_us), text, placer, at_end=True)
     return ProgressChart(
         columns=COLUMNS,
         frame=FRAME,
@@ -135,20 +144,20 @@ def build(points: Sequence[ProgressPoint], target: TargetLine | None) -> Progres
         marks=marks,
         dots=dots,
         labels=labels,
-        best=_steps(best, x, y),
+        beside=_beside(drawn, x, y),
         baseline=baseline,
         goal=goal,
         target=target,
-        first_us=first,
-        best_us=min(accepted, default=None),
-        rows=tuple(Row(p, (p.time_us, best[p.number])) for p in points),
+        first=first,
+        last=kept[-1] if kept else None,
+        rows=tuple(Row(p, (p.time_us, p.incumbent_us)) for p in points),
         drawn=len(drawn),
         all=len(points),
     )
 
 
 def _y_scale(points: Sequence[ProgressPoint], target: TargetLine | None) -> Scale:
-    ends = [point.time_us for point in points if point.time_us]
+    ends = [us for point in points for us in (point.time_us, point.incumbent_us) if us]
     if target:
         ends.append(target.time_us)
     if max(ends) > LOG_FROM * min(ends):
@@ -157,25 +166,14 @@ def _y_scale(points: Sequence[ProgressPoint], target: TargetLine | None) -> Scal
     return Scale(ScaleKind.LINEAR, 0, max(ends) * 1.12, FRAME.bottom, FRAME.top)
 
 
-def _best_so_far(points: Sequence[ProgressPoint]) -> dict[int, float | None]:
-    """Round → the least accepted time until then."""
-    best: float | None = None
-    found = {}
+def _beside(points: Sequence[ProgressPoint], x: Scale, y: Scale) -> str:
+    path = ""
     for point in points:
-        if point.verdict is VerdictWord.ACCEPTED and point.time_us:
-            best = min(best or point.time_us, point.time_us)
-        found[point.number] = best
-    return found
-
-
-def _steps(best: Mapping[int, float | None], x: Scale, y: Scale) -> str:
-    path, level = "", 0.0
-    for number, time in best.items():
-        if time and time != level:
-            across, height = x.position(number), y.position(time)
-            path += f"H{across:g}V{height:g}" if path else f"M{across:g} {height:g}"
-            level = time
-    return path and f"{path}H{FRAME.right:g}"
+        if point.time_us and point.incumbent_us:
+            across, height = x.position(point.number), y.position(point.incumbent_us)
+            path += f"M{across - STROKE:g} {height:g}h{2 * STROKE}"
+            path += f"M{across:g} {height:g}V{y.position(point.time_us):g}"
+    return path
 
 
 def level(y: float, text: str, placer: Placer, *, at_end: bool = False) -> ReferenceLine:

@@ -29,7 +29,7 @@ class SharePoint(Point):
 
 @dataclass(frozen=True, slots=True)
 class ShareChart(Drawing):
-    """first, last: the first and the last accepted round. target: a fraction."""
+    """first, last: the first and the last accepted round. target: a fraction. limit: of what."""
 
     kind: ClassVar[str] = "roof"
     title: ClassVar[str] = "Share of the roof"
@@ -37,12 +37,13 @@ class ShareChart(Drawing):
     last: SharePoint | None = None
     target: float = 0.0
     beyond: int = 0
+    limit: str = ""
 
 
 def build(
-    points: Sequence[SharePoint], target: float, x_title: str = "round"
+    points: Sequence[SharePoint], target: float, limit: str, x_title: str = "round"
 ) -> ShareChart | NoChart:
-    """Lay out the chart; without a ceiling no round has a share."""
+    """Lay out the chart; without a ceiling no round has a share. limit: of what, in words."""
     if not points:
         sentence = "No round has a share of the roof: nothing is timed, or a ceiling is UNKNOWN."
         return NoChart(ShareChart.kind, ShareChart.title, sentence)
@@ -57,24 +58,23 @@ def build(
         return x.position(point.at), y.position(100 * min(point.share, MOST))
 
     marks = tuple(
-        p.mark(place(p), (p.at, 100 * p.share), f"{share_words(p.share)} of the roof")
-        for p in drawn
+        p.mark(place(p), (p.at, 100 * p.share), f"{share_words(p.share)} of {limit}") for p in drawn
     )
     kept = [point for point in drawn if point.verdict is VerdictWord.ACCEPTED]
     placer = Placer(FRAME, marks, TITLE_END)
     levels = [
-        level(y.position(100), "the roof", placer, at_end=True),
+        level(y.position(100), limit, placer, at_end=True),
         level(y.position(100 * target), f"target {share_words(target)}", placer),
     ]
     labels = [*placer.numbers(marks, above=True), *(one.label for one in levels if one.label)]
     ticks = tuple(t for t in ticks_linear(x, 8) if not is_round or t.value == int(t.value))
     return ShareChart(
         frame=FRAME,
-        table=TableTwin(("Round", "Share of the roof, %"), tuple(map(_row, drawn))),
+        table=TableTwin(("Round", f"Share of {limit}, %"), tuple(map(_row, drawn))),
         drawn=len(drawn),
         all=len(points),
         x=Axis(x_title, ticks),
-        y=Axis("share of the roof, %", ticks_linear(y)),
+        y=Axis(f"share of {limit}, %", ticks_linear(y)),
         lines=(
             Line("line ceiling", across(levels[0].y, FRAME)),
             Line("line target", across(levels[1].y, FRAME)),
@@ -85,6 +85,7 @@ def build(
         first=kept[0] if kept else None,
         last=kept[-1] if kept else None,
         target=target,
+        limit=limit,
         beyond=sum(point.share > MOST for point in points),
     )
 

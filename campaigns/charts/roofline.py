@@ -89,13 +89,14 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True)
 class RoofPlace:
-    """Where the last accepted round stands. share: of the roof; intensity, ridge: FLOP/byte.
+    """Where the last accepted round stands. share: of `limit`; intensity, ridge: FLOP/byte.
 
     counted: its intensity by the bytes that DRAM moved, None where nobody counted, and its place.
     """
 
     number: int
     share: float
+    limit: str
     intensity: float
     ridge: float
     counted: float | None = None
@@ -148,17 +149,19 @@ def build(
     best = [max(roofs, key=lambda roof: roof.cited.value) for roofs in (bandwidths, computes)]
     bytes_per_s, peak = (roof.cited.value for roof in best)
     size, unit = (1e12, "TFLOP/s") if peak >= 1e12 else (1e9, "GFLOP/s")
-    columns = "Intensity, FLOP/byte", f"Reached, {unit}", "Share of roof, %"
-    measured = [roof.cited.evidence == EvidenceClass.MEASURED for roof in best]
-    outer = _Outer(size, bytes_per_s / size, peak / size, *measured)
+    slope, flat = (roof.cited.evidence == EvidenceClass.MEASURED for roof in best)
+    chosen = [choose_ceiling(r.cited for r in roofs) for roofs in (bandwidths, computes)]
+    target_roofs = tuple(Roof(cited) for cited in chosen if cited)
+    outer = _Outer(size, bytes_per_s / size, peak / size, slope, flat, target_roofs)
     known = [point for point in points if point.intensity and point.flops_per_s]
+    # All are of one case, so of one intensity.
+    limit = outer.limit(known[0]).words if known else "its limit"
+    columns = "Intensity, FLOP/byte", f"Reached, {unit}", f"Share of {limit}, %"
     x, y = _scales(known, outer)
     placed, dots = thinned(known, lambda point: _place(point, outer, x, y), MOST_MARKS)
     marks = tuple(_mark(point, outer, x, y) for point in placed)
     kept = {point.number: point for point in known if outer.keeps(point)}
     last = kept[max(kept)] if kept else None
-    chosen = [choose_ceiling(r.cited for r in roofs) for roofs in (bandwidths, computes)]
-    target_roofs = tuple(Roof(cited) for cited in chosen if cited)
     ceilings = _ceilings(bandwidths, computes, x, y, outer)
     # Where letters are large the first one would touch the lowest tick of the other axis.
     first, *ticks = ticks_of_two(x)
@@ -191,7 +194,7 @@ def build(
 class _Outer:
     """The outer roof in shown units: slope per FLOP/byte, and peak; each measured or documented.
 
-    size: FLOP/s in one shown unit.
+    size: FLOP/s in one shown unit. target: what the target is a share of, and so every share here.
     """
 
     size: float
@@ -199,28 +202,41 @@ class _Outer:
     peak: float
     slope_measured: bool
     peak_measured: bool
+    target: tuple[Roof, ...]
 
     @property
     def ridge(self) -> float:
         return self.peak / self.slope
 
+    @property
+    def target_ridge(self) -> float:
+        slope, peak = self.target
+        return peak.cited.value / slope.cited.value
+
     def at(self, intensity: float) -> float:
         return min(self.slope * intensity, self.peak)
 
+    def limit(self, point: RoofPoint) -> Cited:
+        """Of the ceilings that the target rests on, the one that holds it back."""
+        slope, peak = self.target
+        return slope.cited if (point.intensity or 1.0) < self.target_ridge else peak.cited
+
     def share(self, point: RoofPoint) -> float:
-        return (point.flops_per_s or 0.0) / self.size / self.at(point.intensity or 1.0)
+        limit, reached = self.limit(point), point.flops_per_s or 0.0
+        per = point.intensity or 1.0 if limit is self.target[0].cited else 1.0
+        return reached / per / limit.value
 
     def is_crossed(self, point: RoofPoint) -> bool:
         """Nothing can be above what is documented; a measured roof may be too low."""
-        below_ridge = (point.intensity or 1.0) < self.ridge
-        measured = self.slope_measured if below_ridge else self.peak_measured
-        return self.share(point) > 1 and not measured
+        intensity = point.intensity or 1.0
+        measured = self.slope_measured if intensity < self.ridge else self.peak_measured
+        return (point.flops_per_s or 0.0) / self.size > self.at(intensity) and not measured
 
     def keeps(self, point: RoofPoint) -> bool:
         return point.verdict is VerdictWord.ACCEPTED and not self.is_crossed(point)
 
     def values(self, point: RoofPoint) -> tuple[float | None, ...]:
-        """Intensity, what is reached, and its share of the roof in percent, for the table."""
+        """Intensity, what is reached, and its share of the limit in percent, for the table."""
         if not point.intensity or not point.flops_per_s:
             return (None, None, None)
         return point.intensity, point.flops_per_s / self.size, self.share(point) * 100
@@ -252,8 +268,9 @@ def _last(point: RoofPoint, counted: float | None, outer: _Outer, x: Scale, y: S
     return RoofPlace(
         point.number,
         outer.share(point),
+        outer.limit(point).words,
         point.intensity or 0.0,
-        outer.ridge,
+        outer.target_ridge,
         counted,
         place,
         there or place,
@@ -264,9 +281,8 @@ def _mark(point: RoofPoint, outer: _Outer, x: Scale, y: Scale) -> Mark:
     values = point.intensity or 0.0, (point.flops_per_s or 0.0) / outer.size
     # Drawn as a cross whatever was claimed.
     glyph = GLYPHS[VerdictWord.INVALID] if outer.is_crossed(point) else None
-    return point.mark(
-        _place(point, outer, x, y), values, f"{share(outer.share(point))} of the roof", glyph
-    )
+    told = f"{share(outer.share(point))} of {outer.limit(point).words}"
+    return point.mark(_place(point, outer, x, y), values, told, glyph)
 
 
 def _ceilings(

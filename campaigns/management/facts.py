@@ -150,7 +150,8 @@ def campaign_text(campaign: Campaign) -> str:
     if campaign.stop_sentence:
         lines.append(f"ended: {campaign.stop_sentence}")
     if result := _result(campaign):
-        lines.append(f"result: {result}")
+        times = [duration(us) for us in (sheet.shown.incumbent_us, sheet.shown.time_us) if us]
+        lines.append(f"result: {' to '.join(times)}, {result}")
     lines += baseline_lines(campaign)
     drift = drift_of(campaign)
     for doubt in doubts_of(campaign):
@@ -158,7 +159,6 @@ def campaign_text(campaign: Campaign) -> str:
         said = f"`round answer {campaign.pk} {number}` answers"
         said = f"{answer.words}, says {answer.by}: {answer.why}" if answer else said
         lines.append(f"caution: round {number} was not reproduced. {doubt.sentence} ({said})")
-    lines += [f"caution: {sheet.excess}"] if sheet.excess else []
     lines += [f"drift: {pin.words}" for pin in drift.revised]
     lines += [f"drift: {drift.words}"] if drift.words else []
     lines += [f"pitfall: {pitfall}" for pitfall in pitfalls_of(campaign)]
@@ -260,9 +260,10 @@ def _repairs(round_: Round) -> QuerySet[Repair]:
 
 
 def case_line(case: dict[str, Any]) -> str:
-    """One case's time with its interval and sample count."""
-    times = case["time_us"]
-    told = f"unpaired median {spread_words(times)}" if times else "not timed"
+    """One case: the times of both arms with their intervals and sample counts."""
+    times, other = case["time_us"], case.get("incumbent_us")
+    told = spread_words(times) if times else "not timed"
+    told += f"; incumbent {spread_words(other)}" if other else ""
     return f"  {case['case']:16} {told}"
 
 
@@ -279,8 +280,7 @@ def event_facts(event: Event) -> dict[str, Any]:
 
 def _result(campaign: Campaign) -> str:
     """The gain over v0 with its interval and count; empty where nothing was compared."""
-    gain = result_of(campaign)
-    return f"{gain.words} against v0 ({gain.kind}, n={gain.pairs} pairs)" if gain else ""
+    return gain.against("v0") if (gain := result_of(campaign)) else ""
 
 
 def percentage(text: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,6 @@ from campaigns.rules.stop.policy import StopPolicy
 from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.target.goal import Goal, goal_from
 from campaigns.rules.target.roofline import share_of_floor
-from campaigns.rules.verdict.chained import Times
 
 
 def stop_policy_of(campaign: Campaign) -> StopPolicy:
@@ -71,6 +71,7 @@ class CampaignResult(msgspec.Struct, frozen=True):
     """The incumbent against v0, measured side by side at the end; a gain of None was not measured.
 
     While v0 is the incumbent there is nothing to compare: a gain of 0.0 without bounds or pairs.
+    cases: of both arms, as a verdict has them; none in old rows.
     """
 
     gain: float | None
@@ -81,6 +82,7 @@ class CampaignResult(msgspec.Struct, frozen=True):
     baseline: str | None = None
     why: str | msgspec.UnsetType = msgspec.UNSET
     evaluation: int | msgspec.UnsetType = msgspec.UNSET
+    cases: list[dict[str, Any]] = []
 
     @property
     def as_gain(self) -> Gain | None:
@@ -138,7 +140,7 @@ def stored_target(target: CampaignTarget) -> dict[str, Any]:
     return {_STORED_NAMES.get(name, name): value for name, value in known.items()}
 
 
-def share_of(times_us: Times, target: CampaignTarget) -> float | None:
+def share_of(times_us: Mapping[str, float], target: CampaignTarget) -> float | None:
     """The share of the floor reached over all cases; None where a time or a floor is unknown."""
     pairs = [
         (floor, time)

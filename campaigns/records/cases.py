@@ -97,16 +97,16 @@ class MeasuredCase(PairedCase, frozen=True, kw_only=True):
     cpu_us, cores: CPU time of a call and how many cores it has kept busy, on a CPU.
     """
 
-    correct: bool
-    checked_calls: int
-    max_abs_error: float | None
-    max_rel_error: float | None
-    margin: float | None
-    message: str
-    timer: str | None
-    device_us: float | None
-    copied: tuple[CopiedOutput, ...]
-    incumbent_copied: tuple[CopiedOutput, ...]
+    correct: bool = False
+    checked_calls: int = 0
+    max_abs_error: float | None = None
+    max_rel_error: float | None = None
+    margin: float | None = None
+    message: str = ""
+    timer: str | None = None
+    device_us: float | None = None
+    copied: tuple[CopiedOutput, ...] = ()
+    incumbent_copied: tuple[CopiedOutput, ...] = ()
     cpu_us: float | None = None
     cores: float | None = None
 

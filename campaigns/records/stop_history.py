@@ -7,8 +7,7 @@ from django.utils import timezone
 from campaigns.models import Campaign, Restart, RestartAnswer, Unmasking
 from campaigns.records.campaigns import goal_of, share_of, target_of
 from campaigns.records.time_spent import time_spent
-from campaigns.records.verdicts import decisions_of, paired_times_of, verdicts_of
-from campaigns.rules.noise.gain import geomean
+from campaigns.records.verdicts import decisions_of, measured_of, verdicts_of
 from campaigns.rules.stop.policy import History, count_streaks
 from campaigns.rules.target.goal import GoalKind, Reached, measured_by
 
@@ -39,17 +38,19 @@ def masked_by(restart: Restart | None) -> frozenset[int]:
 def history_of(campaign: Campaign, *, answered: bool = False, taken: bool = False) -> History:
     """The history now. answered, taken: as if its restart were answered this way now."""
     verdicts = verdicts_of(campaign)
-    decisions, times = decisions_of(verdicts), paired_times_of(campaign, verdicts)
+    decisions, known = decisions_of(verdicts), {one.round_id: one for one in verdicts}
+    # Each by what its own deciding session measured.
+    v0 = measured_of(next(iter(verdicts), None))
     incumbent = campaign.incumbent
-    best = times.get(incumbent.round.number, {}) if incumbent else {}
+    best = measured_of(known.get(incumbent.round_id) if incumbent else None).times
     restart = restart_of(campaign)
     streaks = count_streaks(decisions, len(decisions) if taken else restarted_after(restart))
     spent = time_spent(campaign, timezone.now())
     # The incumbent against a target that is no share of the ceilings.
     goal, ceilings, reached = goal_of(campaign), target_of(campaign), None
-    if goal.kind is not GoalKind.CEILING and times.get(1) and best:
+    if goal.kind is not GoalKind.CEILING and v0.time_us and best:
         works = {name: case.work for name, case in ceilings.cases.items()}
-        target = goal.target(geomean(times[1].values()))
+        target = goal.target(v0.time_us)
         measured = measured_by(goal.metric, best, works)
         if target is not None and measured is not None:
             reached = Reached(target, measured)
@@ -59,6 +60,7 @@ def history_of(campaign: Campaign, *, answered: bool = False, taken: bool = Fals
         consecutive_regressions=streaks.consecutive_regressions,
         consecutive_non_accepts=streaks.consecutive_non_accepts,
         share_of_floor=share_of(best, ceilings),
+        roof=ceilings.roof_words,
         reached=reached,
         user_stopped=campaign.stop_requested,
         wall_h=spent.wall_h,

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import msgspec
 
-from campaigns.models import Campaign, Round, Standing, Verdict
-from campaigns.records.campaigns import result_of
-from campaigns.records.cases import PairedCase, TimeSpread
+from campaigns.models import Campaign, Evaluation, Round, Standing, Verdict
+from campaigns.records.campaigns import share_of, stored_result
+from campaigns.records.cases import MeasuredCase, TimeSpread, case_rows
+from campaigns.records.evaluations import report_of
 from campaigns.records.rounds import hypothesis_of
-from campaigns.rules.noise.gain import KIND, LEAST_FLOOR, Gain
+from campaigns.rules.noise.gain import KIND, LEAST_FLOOR, Gain, geomean
 from campaigns.rules.stop.policy import count_streaks
-from campaigns.rules.verdict.chained import PairedStep, Times, paired_times
-from campaigns.rules.verdict.decision import UNJUDGED, Gate, Reason, VerdictWord
+from campaigns.rules.target.ceilings import CampaignTarget
+from campaigns.rules.verdict.decision import UNJUDGED, Gate, Reason
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.verdict.expectation import Borne, borne_out
 from campaigns.rules.verdict.sanitizers import NAME as SANITIZERS
@@ -32,12 +34,60 @@ class SanitizerResult:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """One case of a verdict: both arms' times, and the gain between them."""
+    """One case of a verdict: both arms' times, the gain between them, and how right it was."""
 
     case: str
     time: TimeSpread | None
     against: TimeSpread | None
     gain: Gain | None
+    checked: MeasuredCase
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTimes:
+    """What one comparison measured: the times of both arms are medians of the same samples.
+
+    gain: the paired one over all cases, as it was judged. name: of its numbers.
+    """
+
+    cases: tuple[CaseResult, ...] = ()
+    gain: Gain | None = None
+    name: str = ""
+
+    @property
+    def times(self) -> dict[str, float]:
+        """Case → the candidate's time in µs."""
+        return {one.case: one.time.median for one in self.cases if one.time}
+
+    @property
+    def incumbent_times(self) -> dict[str, float]:
+        """Case → the time of the kernel beside it, in µs."""
+        return {one.case: one.against.median for one in self.cases if one.against}
+
+    @property
+    def time_us(self) -> float | None:
+        """The candidate's time, the geometric mean over the cases."""
+        return self._mean("time", self.times)
+
+    @property
+    def incumbent_us(self) -> float | None:
+        """The same of the kernel beside it."""
+        return self._mean("rival", self.incumbent_times)
+
+    @property
+    def inverse(self) -> SessionTimes:
+        """The same comparison with the arms swapped, by its gains alone."""
+        cases = (replace(one, gain=one.gain and one.gain.inverse) for one in self.cases)
+        return replace(self, cases=tuple(cases), gain=self.gain and self.gain.inverse)
+
+    def _mean(self, what: str, times_us: Mapping[str, float]) -> float | None:
+        found = geomean(times_us.values()) if times_us else None
+        return found and NamedNumber(found, f"{what}:{self.name}")
+
+    def share(self, target: CampaignTarget) -> float | None:
+        """The share of the target's ceilings that it reaches over all cases; see `roof_words`."""
+        found = share_of(self.times, target)
+        return found and NamedNumber(found, f"share:{self.name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,35 +132,31 @@ def results_of(verdict: Verdict) -> tuple[CaseResult, ...]:
     """The verdict's cases, in the order in which they were measured; read once for a row."""
     known: tuple[CaseResult, ...] | None = vars(verdict).get(_RESULTS)
     if known is None:
-        known = tuple(_results(verdict))
-        vars(verdict)[_RESULTS] = known
+        kind, of = verdict.interval_kind or KIND, f"verdict:{verdict.pk}"
+        known = vars(verdict)[_RESULTS] = case_results(verdict.cases, kind, of)
     return known
 
 
 # Where a row keeps what was read of it, as it is sealed.
-_RESULTS, _RATIOS = "_results", "_ratios"
+_RESULTS = "_results"
 
 
-def _results(verdict: Verdict) -> Iterable[CaseResult]:
-    kind = verdict.interval_kind or KIND
-    for row in msgspec.convert(verdict.cases, list[PairedCase]):
-        of = f"verdict:{verdict.pk}:{row.case}"
-        arms = _named(row.time_us, f"median:{of}"), _named(row.incumbent_us, f"rival:{of}")
+def case_results(rows: Any, kind: str, of: str) -> tuple[CaseResult, ...]:
+    """Stored rows of `cases.case_rows`. kind: of their intervals. of: names their numbers."""
+    found = []
+    for row in msgspec.convert(rows, list[MeasuredCase]):
+        name = f"{of}:{row.case}"
+        arms = _named(row.time_us, f"median:{name}"), _named(row.incumbent_us, f"rival:{name}")
         gain = row.paired(kind)
-        yield CaseResult(row.case, *arms, gain and replace(gain, name=f"gain:{of}"))
+        found.append(CaseResult(row.case, *arms, gain and replace(gain, name=f"gain:{name}"), row))
+    return tuple(found)
 
 
-def _ratios_of(verdict: Verdict) -> Times:
-    """Case → time of the incumbent over its own, for those compared; read once for a row."""
-    known: Times | None = vars(verdict).get(_RATIOS)
-    if known is None:
-        ends = ("gain", "gain_low", "gain_high")
-        known = vars(verdict)[_RATIOS] = {
-            row["case"]: 1 + row["gain"]
-            for row in verdict.cases
-            if all(row.get(end) is not None for end in ends)
-        }
-    return known
+def measured_of(verdict: Verdict | None) -> SessionTimes:
+    """What a round's deciding session measured; no cases where it proves no time (invalid)."""
+    if verdict is None or verdict.word == Word.INVALID:
+        return SessionTimes()
+    return SessionTimes(results_of(verdict), gain_of(verdict), f"round:{verdict.round_id}")
 
 
 def _named(time: TimeSpread | None, name: str) -> TimeSpread | None:
@@ -173,27 +219,26 @@ def streak_of(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return attempts[len(attempts) - count :]
 
 
-def paired_times_of(campaign: Campaign, verdicts: Iterable[Verdict]) -> dict[int, Times]:
-    """Round → case → µs; empty where v0 was not timed, and without rounds that prove no time.
+def final_of(campaign: Campaign) -> SessionTimes | None:
+    """What it measured; None before it, and where nothing was compared."""
+    return finals_of([campaign]).get(campaign.pk)
 
-    verdicts: ordered by round, that of round 1 and of every accepted one among them.
-    """
-    known = {verdict.round.number: verdict for verdict in verdicts}
-    if 1 not in known:
-        return {}
-    v0 = {result.case: result.time.median for result in results_of(known.pop(1)) if result.time}
-    if not v0:
-        return {}
-    steps = [
-        PairedStep(
-            number=number,
-            against=verdict.round.against.round.number,
-            word=VerdictWord(verdict.word),
-            ratio=1 + gain.gain,
-            cases=_ratios_of(verdict),
-        )
-        for number, verdict in known.items()
-        if verdict.round.against and (gain := gain_of(verdict))
-    ]
-    total = result_of(campaign)
-    return paired_times(v0, steps, 1 + total.gain if total else None)
+
+def finals_of(campaigns: Sequence[Campaign]) -> dict[int, SessionTimes]:
+    """Campaign key → its final session; one query where old rows have no cases."""
+    results = {one.pk: stored_result(one) for one in campaigns}
+    old = [one.evaluation for one in results.values() if one.evaluation and not one.cases]
+    reports = Evaluation.objects.in_bulk(old) if old else {}
+    found = {}
+    for key, result in results.items():
+        if (gain := result.as_gain) is not None:
+            of = f"campaign:{key}"
+            rows = result.cases or _rows(reports.get(result.evaluation or 0))
+            gain = replace(gain, name=f"gain:{of}")
+            found[key] = SessionTimes(case_results(rows, gain.kind, of), gain, of)
+    return found
+
+
+def _rows(evaluation: Evaluation | None) -> list[dict[str, Any]]:
+    report = report_of(evaluation) if evaluation else None
+    return case_rows(report.cases, {}) if report else []

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from campaigns.evaluator.contract import CaseReport, Moment, Report
+from campaigns.records.cases import MeasuredCase, measured_case
 from campaigns.records.verdicts import CaseResult
 from campaigns.reports.rows import RoundRow
 from campaigns.rules.noise.drift import LEAST_OTHERS, LEAST_PRESSURE, LEAST_STOLEN, on_gpu
@@ -17,13 +18,15 @@ from campaigns.rules.wording import NamedNumber, counted, digits, share
 
 @dataclass(frozen=True, slots=True)
 class CaseRow:
-    """One case; `result` is None before a verdict and `facts` None before a report.
+    """One case. checked: of the sessions whose times `result` has; of a report before a verdict.
 
-    time_us: on the basis of all pages; None where the round proves no time.
+    result: None before a verdict. facts: how it was timed; None before a report. time_us: None
+    where the round proves no time.
     """
 
     name: str
     result: CaseResult | None
+    checked: MeasuredCase
     facts: CaseReport | None
     target: CaseTarget | None
     effect: CaseEffect | None
@@ -31,7 +34,7 @@ class CaseRow:
 
     @property
     def share(self) -> float | None:
-        """Floor over time."""
+        """Floor over time; of `target.limit`."""
         floor = self.target.floor_us if self.target else None
         if not floor or not self.time_us:
             return None
@@ -44,16 +47,18 @@ def case_rows(
     target: CampaignTarget,
     guard: GuardPolicy = GuardPolicy.DEFAULT,
 ) -> tuple[CaseRow, ...]:
-    """Join what a round's verdict and report say about each case, the worst gain first."""
+    """What a round's verdict says about each case, the worst gain first; a report's before it."""
     by_result = {result.case: result for result in row.results}
     by_fact = {fact.case: fact for fact in report.cases} if report else {}
+    checked = {name: result.checked for name, result in by_result.items()}
+    checked = checked or {name: measured_case(fact) for name, fact in by_fact.items()}
     rows: list[tuple[bool, float, CaseRow]] = []
-    for name in dict.fromkeys([*by_result, *by_fact]):
+    for name, found in checked.items():
         result, fact, known = by_result.get(name), by_fact.get(name), target.cases.get(name)
         gain = result.gain if result else None
         effect = case_effect(gain, row.noise, guard) if gain and row.noise else None
-        case = CaseRow(name, result, fact, known, effect, row.times.get(name))
-        rows.append((fact is None or fact.correct, gain.gain if gain else 0.0, case))
+        case = CaseRow(name, result, found, fact, known, effect, row.times.get(name))
+        rows.append((found.correct, gain.gain if gain else 0.0, case))
     return tuple(case for _, _, case in sorted(rows, key=lambda one: one[:2]))
 
 

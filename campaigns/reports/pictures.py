@@ -10,7 +10,6 @@ from campaigns.charts.marks import NoChart
 from campaigns.records.explained.profiles import counted_bytes
 from campaigns.reports.sheet import CampaignSheet
 from campaigns.rules.noise.gain import geomean
-from campaigns.rules.verdict.decision import VerdictWord
 from campaigns.rules.wording import share
 
 Link = Callable[[int], str]
@@ -46,7 +45,9 @@ def pictures(sheet: CampaignSheet, link: Link, case: str = "") -> Pictures:
 def progress_of(sheet: CampaignSheet, link: Link) -> progress.ProgressChart | NoChart:
     """How far to the target?"""
     times = [
-        progress.ProgressPoint(row.number, row.word, link(row.number), row.time_us)
+        progress.ProgressPoint(
+            row.number, row.word, link(row.number), row.time_us, row.incumbent_us
+        )
         for row in sheet.rows
     ]
     return progress.build(times, _target(sheet))
@@ -80,11 +81,10 @@ def roofline_of(sheet: CampaignSheet, link: Link, case: str) -> roofline.Rooflin
     known = sheet.target.cases.get(case)
     points = []
     for row in sheet.rows:
-        # Of an invalid round its own median, to be seen above the roof.
-        unpaired = row.medians.get(case) if row.word is VerdictWord.INVALID else None
-        time_us = row.proven.get(case) or unpaired
-        if known and time_us:
-            reached = known.flops / time_us * _MICROSECONDS
+        # Of an invalid round, too, to be seen above the roof.
+        time = next((one.time for one in row.results if one.case == case), None)
+        if known and time:
+            reached = known.flops / time.median * _MICROSECONDS
             number, href = row.number, link(row.number)
             points.append(roofline.RoofPoint(number, row.word, href, known.intensity, reached))
     return roofline.build(

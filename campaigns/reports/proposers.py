@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,11 +10,8 @@ from typing import Any
 from campaigns.models import Campaign, Round, RoundState, StandingWord, Submission
 from campaigns.records.submissions import budgets_of, waiting_in
 from campaigns.records.time_spent import device_s_by_round
-from campaigns.reports.rows import RoundRow
 from campaigns.reports.sheet import CampaignSheet
-from campaigns.rules.noise.gain import Gain
 from campaigns.rules.stop.proposers import ProposerKind
-from campaigns.rules.wording import share
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +91,6 @@ class ProposerRow:
 
     may_propose: False for one that has rounds all the same, such as a dispatch split. device_s:
     seconds of measuring within its rounds. counted: how many of its accepted rounds are verified.
-    part: how much of the campaign's gain is theirs, 1.0 all of it; None without one. gain: so much
-    of it; those of all proposers multiply to the whole.
     """
 
     kind: ProposerKind
@@ -106,8 +100,6 @@ class ProposerRow:
     accepted: int
     device_s: float
     counted: int
-    part: float | None
-    gain: Gain | None
 
     @property
     def rounds_words(self) -> str:
@@ -117,38 +109,16 @@ class ProposerRow:
         return f"{self.rounds} of {self.most}" if self.most is not None else str(self.rounds)
 
     @property
-    def per_s(self) -> tuple[float, float, float] | None:
-        """Gain, low and high per device second, as fractions."""
-        if self.gain is None or not self.device_s:
-            return None
-        gain = self.gain
-        return gain.gain / self.device_s, gain.low / self.device_s, gain.high / self.device_s
-
-    @property
-    def per_s_words(self) -> str:
-        """Such as "0.42 % [0.40, 0.44]"; "–" where nothing was gained."""
-        if self.per_s is None:
-            return "–"
-        # Three digits, and all of them before the point: a short round gains a lot a second.
-        percents = [100 * share for share in self.per_s]
-        gain, low, high = (f"{p:,.0f}" if abs(p) >= 100 else f"{p:.3g}" for p in percents)
-        return f"{gain} % [{low}, {high}]"
-
-    @property
     def words(self) -> str:
-        """One line for a terminal (law 9)."""
-        gain = ""
-        if self.part is not None:
-            gain = f"; {share(self.part)} of the gain, {self.per_s_words} per device second"
+        """One line for a terminal."""
         return (
-            f"{self.kind.words}: rounds {self.rounds_words}, accepted {self.accepted}, "
-            f"{self.device_s:.1f} device seconds{gain}"
+            f"{self.kind.words}: rounds {self.rounds_words}, accepted {self.accepted}, of them "
+            f"verified {self.counted}, {self.device_s:.1f} device seconds"
         )
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As data; gains are fractions."""
-        per_s = self.per_s or (None, None, None)
+        """As data."""
         return {
             "kind": self.kind,
             "may_propose": self.may_propose,
@@ -157,8 +127,6 @@ class ProposerRow:
             "accepted": self.accepted,
             "device_s": round(self.device_s, 3),
             "verified_rounds": self.counted,
-            "share_of_gain": self.part,
-            **dict(zip(("gain_per_s", "gain_per_s_low", "gain_per_s_high"), per_s, strict=True)),
         }
 
 
@@ -166,13 +134,11 @@ def proposer_rows(sheet: CampaignSheet, now: datetime) -> tuple[ProposerRow, ...
     """Every kind that may propose or has proposed; one query. The baseline is nobody's."""
     budgets = budgets_of(sheet.campaign)
     spent = device_s_by_round(sheet.campaign, now)
-    whole, found = sum(_logs(row for row in sheet.rows if row.number > 1)), []
+    found = []
     for kind in ProposerKind:
         rows = [row for row in sheet.rows if row.proposed_by.kind is kind]
         if kind not in budgets and not rows:
             continue
-        logs = _logs(row for row in rows if row.standing in VERIFIED)
-        part = sum(logs) / whole if logs else None
         found.append(
             ProposerRow(
                 kind=kind,
@@ -181,19 +147,7 @@ def proposer_rows(sheet: CampaignSheet, now: datetime) -> tuple[ProposerRow, ...
                 rounds=len(rows),
                 accepted=sum(row.is_kept for row in rows),
                 device_s=sum(spent.get(row.round.pk, 0.0) for row in rows),
-                counted=len(logs),
-                part=part,
-                gain=_part(sheet.total, part) if sheet.total and part else None,
+                counted=sum(row.is_kept and row.standing in VERIFIED for row in rows),
             )
         )
     return tuple(found)
-
-
-def _logs(rows: Iterable[RoundRow]) -> list[float]:
-    """Of the speed-up of each round that was kept: these add up where gains multiply."""
-    return [math.log1p(row.gain.gain) for row in rows if row.is_kept and row.gain]
-
-
-def _part(total: Gain, part: float) -> Gain:
-    gain, low, high = ((1 + end) ** part - 1 for end in (total.gain, total.low, total.high))
-    return Gain(gain, low, high, total.pairs, total.kind)

@@ -1,16 +1,16 @@
-"""The rounds of a campaign as every table shows them: times of one basis, and their standing."""
+"""The rounds of a campaign as every table shows them: what each measured, and its standing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from campaigns.models import Campaign, Round, RoundState, Standing, StandingWord, Verdict
 from campaigns.models.verdict import MEANINGS
-from campaigns.records.campaigns import share_of, target_of
+from campaigns.records.campaigns import target_of
 from campaigns.records.findings import finding_counts
 from campaigns.records.rounds import (
     ProposedBy,
@@ -21,15 +21,15 @@ from campaigns.records.rounds import (
 )
 from campaigns.records.verdicts import (
     CaseResult,
+    SessionTimes,
     borne_of,
     gain_of,
+    measured_of,
     noise_of,
-    paired_times_of,
     results_of,
 )
-from campaigns.rules.noise.gain import Gain, geomean
+from campaigns.rules.noise.gain import Gain
 from campaigns.rules.target.ceilings import CampaignTarget
-from campaigns.rules.verdict.chained import Times
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import NamedNumber
 
@@ -82,8 +82,8 @@ def meanings() -> list[tuple[str, str]]:
 class RoundRow:
     """One round as every table shows it.
 
-    proven: case → µs, v0's over the gains since; empty where none is proven. noise: the floor that
-    its verdict stands on. masked: a restart hides it from the proposer only (R40).
+    measured: in its own deciding session. noise: the floor that its verdict stands on. masked: a
+    restart hides it from the proposer only (R40).
     """
 
     round: Round
@@ -95,42 +95,34 @@ class RoundRow:
     candidates: int
     duration_s: float | None
     target: CampaignTarget
+    measured: SessionTimes
     noise: NamedNumber | None = None
-    proven: Times = field(default_factory=dict)
     masked: bool = False
 
     @property
     def results(self) -> tuple[CaseResult, ...]:
-        """Its cases with the unpaired medians of its own session."""
+        """Its cases, also where they prove no time."""
         return results_of(self.verdict) if self.verdict else ()
 
     @property
-    def times(self) -> Times:
-        """Its proven times, each with its name: the times of this version everywhere."""
-        of = f"time:{self.round.pk}"
-        return {case: NamedNumber(us, f"{of}:{case}") for case, us in self.proven.items()}
+    def times(self) -> dict[str, float]:
+        """Case → its time in µs, in its own session; empty where none is proven."""
+        return self.measured.times
 
     @property
     def time_us(self) -> float | None:
         """The geometric mean over its cases."""
-        found = geomean(self.proven.values()) if self.proven else None
-        return found and NamedNumber(found, f"time:{self.round.pk}")
+        return self.measured.time_us
+
+    @property
+    def incumbent_us(self) -> float | None:
+        """The same of the kernel that was measured beside it."""
+        return self.measured.incumbent_us
 
     @property
     def share(self) -> float | None:
-        """How much of the roof it reaches, over all cases."""
-        found = share_of(self.proven, self.target)
-        return found and NamedNumber(found, f"share:{self.round.pk}")
-
-    @property
-    def medians(self) -> dict[str, float]:
-        """Case → unpaired median in µs, of its own session alone."""
-        return {r.case: r.time.median for r in self.results if r.time}
-
-    @property
-    def median_us(self) -> float | None:
-        """The geometric mean of its unpaired medians."""
-        return geomean(self.medians.values()) if self.results and self.medians else None
+        """The share of the target's ceilings that it reaches, over all cases."""
+        return self.measured.share(self.target)
 
     @property
     def standing(self) -> str:
@@ -182,16 +174,45 @@ class RoundRow:
         return finding_counts(chosen, self.round.campaign) if chosen else ""
 
 
-def rows_of(
-    campaign: Campaign, rounds: Iterable[Round], target: CampaignTarget
-) -> tuple[RoundRow, ...]:
-    """Read rounds, ordered by number; times need round 1 and every accepted one among them.
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What a campaign came to. best: the incumbent's row.
 
-    Their verdicts, rivals and numbers of candidates should be loaded already.
+    final: the session of v0 and the best side by side; None before it, and where v0 is the best.
     """
-    rounds = list(rounds)
-    verdicts = [round_.verdict for round_ in rounds if hasattr(round_, "verdict")]
-    known = paired_times_of(campaign, verdicts)
+
+    target: CampaignTarget
+    best: RoundRow | None
+    final: SessionTimes | None
+
+    @property
+    def total(self) -> Gain | None:
+        """The best kernel over v0, side by side."""
+        return self.final.gain if self.final else None
+
+    @property
+    def against(self) -> int:
+        """The round whose kernel `shown` has beside the best."""
+        return 1 if self.final or not self.best else self.best.against or 1
+
+    @property
+    def is_faster(self) -> bool:
+        """Whether there is a gain to tell of: the best is not v0."""
+        return bool(self.best and not self.best.is_baseline and self.shown.gain)
+
+    @property
+    def shown(self) -> SessionTimes:
+        """The final session; before it, what the best measured when it was accepted."""
+        return self.final or (self.best.measured if self.best else SessionTimes())
+
+    @property
+    def share(self) -> float | None:
+        """The share of the target's ceilings that the best reaches there."""
+        return self.shown.share(self.target)
+
+
+def rows_of(rounds: Iterable[Round], target: CampaignTarget) -> tuple[RoundRow, ...]:
+    """Read rounds: their verdicts, rivals and numbers of candidates should be loaded already."""
     rows = []
     for round_ in rounds:
         verdict: Verdict | None = getattr(round_, "verdict", None)
@@ -208,8 +229,8 @@ def rows_of(
                 candidates=getattr(round_, "candidate_count", 0),
                 duration_s=(ended - round_.opened_at) / timedelta(seconds=1) if ended else None,
                 target=target,
+                measured=measured_of(verdict),
                 noise=noise_of(verdict) if verdict else None,
-                proven=known.get(round_.number, {}),
             )
         )
     return tuple(rows)
@@ -218,10 +239,9 @@ def rows_of(
 def some_rows(
     campaign: Campaign, wanted: Iterable[int], target: CampaignTarget
 ) -> dict[int, RoundRow]:
-    """Number → row of the wanted rounds, with what their times rest on; two queries."""
-    rests_on = Q(number=1) | Q(verdict__word=Word.ACCEPTED)
-    rounds = rounds_of(campaign, rests_on | Q(number__in=list(wanted)))
-    return {row.number: row for row in rows_of(campaign, rounds, target)}
+    """Number → row of the wanted rounds; two queries."""
+    rounds = rounds_of(campaign, Q(number__in=list(wanted)))
+    return {row.number: row for row in rows_of(rounds, target)}
 
 
 def kept_rows(campaigns: Sequence[Campaign]) -> dict[int, tuple[RoundRow, ...]]:
@@ -229,13 +249,13 @@ def kept_rows(campaigns: Sequence[Campaign]) -> dict[int, tuple[RoundRow, ...]]:
 
     Two queries. Campaigns without an incumbent are left out.
     """
-    rests_on = Q(number=1) | Q(verdict__word=Word.ACCEPTED)
-    rounds = Round.objects.filter(rests_on, campaign__in=campaigns)
+    is_kept = Q(number=1) | Q(verdict__word=Word.ACCEPTED)
+    rounds = Round.objects.filter(is_kept, campaign__in=campaigns)
     kept: dict[int, list[Round]] = {}
     for row in read_rounds(rounds):
         kept.setdefault(row.campaign_id, []).append(row)
     return {
-        campaign.pk: rows_of(campaign, kept.get(campaign.pk, []), target_of(campaign))
+        campaign.pk: rows_of(kept.get(campaign.pk, []), target_of(campaign))
         for campaign in campaigns
         if campaign.incumbent
     }

@@ -22,18 +22,16 @@ from campaigns.models import (
     RoundState,
 )
 from campaigns.models.transitions import WORKING
-from campaigns.records.campaigns import goal_of, result_of, stop_policy_of, target_of
+from campaigns.records.campaigns import goal_of, stop_policy_of, target_of
 from campaigns.records.device_waits import SHOWN_AFTER, Queue, queue_for, shown_wait
 from campaigns.records.findings import kinds_by_stance
 from campaigns.records.stop_history import masked_rounds
 from campaigns.records.submissions import AwaitedRepair, awaited_repair
 from campaigns.records.time_spent import time_spent
+from campaigns.records.verdicts import final_of
 from campaigns.reports.progress import LEAST_ROUNDS, Eta, estimate
-from campaigns.reports.rows import RoundRow, rounds_of, rows_of
-from campaigns.rules.noise.gain import Gain
-from campaigns.rules.target.ceilings import CampaignTarget
+from campaigns.reports.rows import Headline, RoundRow, rounds_of, rows_of
 from campaigns.rules.target.goal import Goal, GoalKind
-from campaigns.rules.verdict.chained import chained, excess
 from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.verdict.finding_kinds import FindingKind
 from knowledge.specs.cited import Cited, EvidenceClass
@@ -75,23 +73,15 @@ class WorkerHeartbeat:
 
 
 @dataclass(frozen=True, slots=True)
-class CampaignSheet:
-    """Everything that the pages of a campaign show besides its events.
-
-    total: the best candidate over v0. excess: by how much the gains of the rounds exceed the final
-    comparison, or "".
-    """
+class CampaignSheet(Headline):
+    """Everything that the pages of a campaign show besides its events."""
 
     campaign: Campaign
-    target: CampaignTarget
     rows: tuple[RoundRow, ...]
     baseline: RoundRow | None
-    best: RoundRow | None
-    total: Gain | None
     phase: str
     heartbeat: WorkerHeartbeat | None
     eta: Eta | None
-    excess: str = ""
     wait: DeviceWait | None = None
     wait_is_late: bool = False
     queue: Queue | None = None
@@ -183,10 +173,9 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
     hidden = masked_rounds(campaign)
     rows = tuple(
         replace(row, masked=True) if row.number in hidden else row
-        for row in rows_of(campaign, rounds_of(campaign), target)
+        for row in rows_of(rounds_of(campaign), target)
     )
     accepted = [row for row in rows if row.is_kept]
-    gains = [row.gain for row in accepted if row.gain and row.number > 1]
     heartbeat = heartbeat_of(campaign, now)
     measuring = heartbeat is None or heartbeat.measuring
     wait = None if measuring else shown_wait(campaign)
@@ -199,8 +188,7 @@ def campaign_sheet(campaign: Campaign, now: datetime) -> CampaignSheet:
         rows=rows,
         baseline=accepted[0] if accepted and accepted[0].is_baseline else None,
         best=accepted[-1] if accepted else None,
-        total=result_of(campaign) or _so_far(campaign, gains),
-        excess=excess(result_of(campaign), gains),
+        final=final_of(campaign),
         phase=phase_of(
             campaign,
             heartbeat,
@@ -236,12 +224,6 @@ def phase_of(
     if last and campaign.state in (CampaignState.VALIDATE, CampaignState.DECIDE):
         return f"{campaign.doing} round {last.number}"
     return campaign.doing
-
-
-def _so_far(campaign: Campaign, gains: Sequence[Gain]) -> Gain | None:
-    """The gain over v0 while it is not measured side by side: what the rounds multiply to."""
-    found = chained(gains)
-    return found and replace(found, name=f"gain:campaign:{campaign.pk}")
 
 
 def heartbeat_of(campaign: Campaign, now: datetime) -> WorkerHeartbeat | None:

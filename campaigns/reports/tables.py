@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from campaigns.models import Campaign
 from campaigns.records.sweeps import FACTS, ScreenedPoint, SweepRecord
-from campaigns.reports.rows import RoundRow
+from campaigns.reports.rows import Headline, RoundRow
 from campaigns.reports.totals import Trend
 from campaigns.rules.noise.gain import Gain
 
@@ -18,7 +19,7 @@ GAIN = ("gain", "low", "high", "pairs", "kind")
 
 
 def rounds_table(rows: Iterable[RoundRow]) -> DataFrame:
-    """A row a round. time_us, share: by paired gains; unpaired_median_us: of its own session."""
+    """A row a round, with the times of both arms as its own session measured them."""
     return _table(
         {
             "round": row.number,
@@ -28,9 +29,10 @@ def rounds_table(rows: Iterable[RoundRow]) -> DataFrame:
             "reason": row.reason,
             "against_round": row.against,
             **_gain(row.gain if row.number > 1 else None),
-            "time_us": row.time_us,
-            "share_of_roof": row.share,
-            "unpaired_median_us": row.median_us,
+            "candidate_us": row.time_us,
+            "incumbent_us": row.incumbent_us,
+            "share": row.share,
+            "share_of": row.target.roof_words if row.share else None,
             "candidates": row.candidates,
             "took_s": row.duration_s,
         }
@@ -48,8 +50,8 @@ def trend_table(trend: Trend) -> DataFrame:
             "forward": one.forward.mean if one.forward else None,
             "backward": one.backward.mean if one.backward else None,
             "step": one.step.mean if one.step else None,
-            "against_baseline": one.change,
-            "pairs": one.n,
+            "against_round": one.row.against,
+            **_gain(one.gain),
         }
         for one in trend.rows
     )
@@ -81,8 +83,8 @@ def sweep_table(
     )
 
 
-def campaigns_table(lines: Iterable[tuple[Any, RoundRow | None, int]]) -> DataFrame:
-    """A row a campaign, from (campaign, incumbent's row, number of rounds)."""
+def campaigns_table(lines: Iterable[tuple[Campaign, Headline, int]]) -> DataFrame:
+    """A row a campaign, from (campaign, its headline, number of rounds)."""
     return _table(
         {
             "campaign": campaign.pk,
@@ -91,12 +93,15 @@ def campaigns_table(lines: Iterable[tuple[Any, RoundRow | None, int]]) -> DataFr
             "backend": campaign.backend,
             "platform": campaign.platform.slug,
             "state": campaign.state,
-            "best_round": best.number if best else None,
-            "best_us": best.time_us if best else None,
-            "share_of_roof": best.share if best else None,
+            "best_round": line.best.number if line.best else None,
+            "candidate_us": line.shown.time_us,
+            "incumbent_us": line.shown.incumbent_us,
+            "session": "final" if line.final else "own",
+            "share": line.share,
+            "share_of": line.target.roof_words if line.share else None,
             "rounds": rounds,
         }
-        for campaign, best, rounds in lines
+        for campaign, line, rounds in lines
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from campaigns.records.campaigns import result_of, stop_policy_of
+from campaigns.records.campaigns import stop_policy_of
 from campaigns.records.evaluations import copies_in, report_of
 from campaigns.records.rounds import declared_of
 from campaigns.records.stop_history import restart_of, restarted_after
@@ -19,13 +19,11 @@ from campaigns.rules.noise.directions import (
     both_halves,
     combined_rate,
     times_by_step,
-    versus,
 )
-from campaigns.rules.noise.gain import geomean
+from campaigns.rules.noise.gain import Gain, geomean
 from campaigns.rules.stop.policy import Counter, History, count_streaks, counters
 from campaigns.rules.verdict.buckets import AcceptedRound, Audit, Declared, audit
 from campaigns.rules.verdict.decision import Reason
-from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.verdict.report_words import copied_words
 
 TERA, GIGA = 1e12, 1e9
@@ -43,16 +41,14 @@ class Rates:
 class TrendRow:
     """One timed round. step: both directions together; forward itself where there is one only.
 
-    change: in speed against round 1, by direction; empty for round 1 and for what was not accepted.
-    n: least pairs of a case.
+    gain: of the whole over its incumbent; None of round 1 and of what was not accepted.
     """
 
     row: RoundRow
     forward: Rates | None
     backward: Rates | None
     step: Rates | None
-    change: str
-    n: int
+    gain: Gain | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +77,14 @@ def trend_of(sheet: CampaignSheet, rows: Iterable[RoundRow] | None = None) -> Tr
         name: case.bytes / GIGA if by_bytes else case.flops / TERA
         for name, case in sheet.target.cases.items()
     }
-    first = _times(sheet.baseline, halves) if sheet.baseline else None
     found = []
     for row in sheet.rows if rows is None else rows:
-        times = _times(row, halves)
-        if times is None or row.word is Word.INVALID:
+        if not row.times or len(row.times) < len(row.results):
             continue
-        change = versus(times, first) if first and row.is_kept and row is not sheet.baseline else ""
-        pairs = row.gain.pairs if row.gain else 0
-        found.append(TrendRow(row, *_rates(times, work, halves), change=change, n=pairs))
+        gain = row.gain if row.is_kept and not row.is_baseline else None
+        found.append(TrendRow(row, *_rates(times_by_step(row.times, halves), work, halves), gain))
     has_backward = any(row.backward is not None for row in found)
     return Trend("GB/s" if by_bytes else "TFLOPS", has_backward, tuple(found))
-
-
-def _times(row: RoundRow, halves: Halves) -> Times | None:
-    if not row.proven or len(row.proven) < len(row.results):
-        return None
-    return times_by_step(row.proven, halves)
 
 
 def _rates(
@@ -160,4 +147,4 @@ def audit_of(sheet: CampaignSheet) -> Audit | None:
     ]
     if not kept:
         return None
-    return audit(kept, result_of(sheet.campaign))
+    return audit(kept, sheet.total)

@@ -44,13 +44,13 @@ CHANGE = ("title", "change", "rationale", "patch", "target", "repairs")
 RepositorySerializer = columns_of(
     "Repository",
     Repository,
-    "id title source platform state no_worker stop_sentence base head branch gain created_at",
-    """gain: of all kept rounds over what was brought, by the project's own harness.
+    "id title source platform state no_worker stop_sentence base head branch last_gain created_at",
+    """last_gain: of the last kept round over its incumbent, by the project's own harness.
 
     no_worker: why nothing begins, where no worker of its platform is alive.
     """,
     platform=fields.CharField(source="platform.slug"),
-    gain=Read(GainSerializer(allow_null=True), lambda row: summaries_of([row])[0].gain),
+    last_gain=Read(GainSerializer(allow_null=True), lambda row: summaries_of([row])[0].gain),
     no_worker=Read(fields.CharField(), lambda row: no_worker_told(row, "repository")),
 )
 WholeRepositorySerializer = columns_of("WholeRepository", RepositorySerializer, "harness")

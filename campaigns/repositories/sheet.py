@@ -1,4 +1,4 @@
-"""One repository: its rounds, and what they gained together."""
+"""One repository: its rounds, and what each kept one gained."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from campaigns.models import EvaluationState
 from campaigns.repositories.models import Repository, RepositoryRound, proven_of, result_of
 from campaigns.rules.harness.decide import OWN_HARNESS, HarnessClass, Proven
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.verdict.chained import chained
 from campaigns.rules.verdict.decision import Reason, VerdictWord
+from campaigns.rules.wording import counted
 
-BROUGHT = "what was brought"
+INCUMBENT = "the incumbent of its time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class RoundLine:
 
 @dataclass(frozen=True, slots=True)
 class RepositorySheet:
-    """kept: how many rounds were. gain: their product; None before the first.
+    """kept: how many rounds were. gain: of the last of them; None before the first.
 
     rounds: the newest first; empty in a list of repositories.
     """
@@ -59,8 +59,8 @@ class RepositorySheet:
     def headline(self) -> str:
         """What matters most, in one sentence."""
         if self.gain is not None:
-            rounds = f"{self.kept} kept round{'s' if self.kept > 1 else ''}"
-            return f"{self.gain.words} against {BROUGHT} over {rounds}, {OWN_HARNESS}"
+            last = f"{self.gain.words} against {INCUMBENT}, {OWN_HARNESS}"
+            return f"{counted(self.kept, 'round')} kept; the last one {last}"
         if not self.repository.noise:
             return self.repository.stop_sentence or "The baseline is being measured."
         return "No round has been kept yet."
@@ -99,4 +99,4 @@ def _sheet(
 ) -> RepositorySheet:
     """kept: the rounds that were, in their order."""
     gains = [result.score for result in map(result_of, kept) if result]
-    return RepositorySheet(repository, len(kept), chained(gains), lines)
+    return RepositorySheet(repository, len(kept), gains[-1] if gains else None, lines)

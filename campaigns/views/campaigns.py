@@ -108,7 +108,7 @@ def campaigns(request: HttpRequest) -> HttpResponse:
 
 def _table(found: Sequence[Campaign]) -> DataFrame:
     lines = campaign_lines(found)
-    return campaigns_table((line.campaign, line.best, line.rounds) for line in lines)
+    return campaigns_table((line.campaign, line, line.rounds) for line in lines)
 
 
 @may_change

@@ -76,7 +76,7 @@ class Shown:
 @require_safe
 @_refusing
 def figures(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """Every figure of a campaign; `?case=`, `?against=` and `?x=` as each of them has."""
+    """Every figure of a campaign; `?case=` and `?x=` as each of them has."""
     campaign = campaign_at(campaign_id)
     asked = _asked(request, campaign)
     context = {
@@ -210,7 +210,7 @@ def _known(name: str, known: Collection[str]) -> str:
 
 def _asked(request: HttpRequest, campaign: Campaign) -> FigureQuery:
     """What the address asks of the campaign's figures."""
-    asked = {name: request.GET.get(name, "") for name in ("against", "x", "case")}
+    asked = {name: request.GET.get(name, "") for name in ("x", "case")}
     sheet = campaign_sheet(campaign, timezone.now())
     try:
         return FigureQuery(sheet, lambda n: reverse("round", args=[campaign.pk, n]), **asked)

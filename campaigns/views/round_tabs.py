@@ -131,17 +131,16 @@ def overview(facts: RoundFacts) -> dict[str, Any]:
     """Verdict, facts that decide, gates, hypothesis; the diff is the view's."""
     found, verdict = facts.round, facts.verdict
     sessions = sessions_of(found)
-    correct = [case for case in facts.cases if case.facts]
-    margins = [case.facts.margin for case in correct if case.facts and case.facts.margin]
+    checked = [case.checked for case in facts.cases]
     return {
         "sessions": sessions,
         "doubts": [s for s in sessions if s.word == StandingWord.NOT_REPRODUCED],
         "looked": sanitizer_result(verdict) if verdict else None,
         "hypothesis": hypothesis_of(found),
         "worst": next((c for c in facts.cases if c.result and c.result.gain), None),
-        "right": sum(bool(case.facts and case.facts.correct) for case in correct),
-        "checked": len(correct),
-        "margin": max(margins, default=None),
+        "right": sum(case.correct for case in checked),
+        "checked": len(checked),
+        "margin": max((case.margin for case in checked if case.margin), default=None),
         "busy": busy_words(facts.report),
         "voids": facts.voids,
         "learned": facts.learned,

@@ -47,3 +47,8 @@ class Cited:
     def told(self) -> str:
         """The value, and under which load it was measured where both were: "783 TFLOPS (burst)"."""
         return f"{self.display} ({self.load})" if self.load else self.display
+
+    @property
+    def words(self) -> str:
+        """For a share of it: "the measured 4.26 TB/s"."""
+        return f"the {self.evidence} {self.display}"

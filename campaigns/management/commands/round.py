@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from campaigns.management.base_command import BaseCommand, ExitCode, Exits, Verb, argument
-from campaigns.management.facts import case_line, round_facts, round_line, round_text
+from campaigns.management.facts import round_facts, round_line, round_text
 from campaigns.models import Answer, Campaign, Round, RoundState, Submission, Submitter
 from campaigns.proposers.evidence import is_counter
 from campaigns.proposers.handed_in import BUCKETS, LARGEST_SOURCE, HandedIn, SubmissionRefused
@@ -17,6 +17,7 @@ from campaigns.proposers.situation import facts_about
 from campaigns.records.submissions import awaited_repair
 from campaigns.records.values import picked
 from campaigns.reports.comparison.rounds import compare_rounds
+from campaigns.reports.comparison.sections import case_facts
 from campaigns.reports.proposers import submission_sheet
 from campaigns.reports.rows import with_standing
 from campaigns.rules.search_log import SearchSource
@@ -209,11 +210,14 @@ class Command(BaseCommand):
             "basis": versus.basis,
             "gain": picked(gain, "gain low high pairs kind") if gain else None,
             "not_alike": [row.name for row in versus.differs],
+            "cases": case_facts(versus),
             "rounds": [round_facts(first), round_facts(second)],
         }
         gained = f"round {other}: {gain.against(f'round {round}')}, " if gain else ""
-        told = gained + versus.basis
-        self.emit(data, "\n".join([*_lines(first), "", *_lines(second), "", told]))
+        names = [f"round {number}" for number in (round, other)]
+        lines = [f"  {case.name:16} {case.words(*names)}" for case in versus.cases]
+        told = [round_line(first).strip(), round_line(second).strip(), *lines]
+        self.emit(data, "\n".join([*told, gained + versus.basis]))
 
     def answer(self, *, campaign: int, round: int, answer: str, why: str, by: str) -> None:
         row = self._get(campaign, round)
@@ -225,12 +229,6 @@ class Command(BaseCommand):
         rows = with_standing(Round.objects.select_related(*related))
         otherwise = f"round {number} of campaign {campaign}: no such round"
         return self.row(rows, otherwise, campaign=campaign, number=number)
-
-
-def _lines(round_: Round) -> list[str]:
-    verdict: Any = getattr(round_, "verdict", None)
-    cases = [case_line(case) for case in verdict.cases] if verdict else []
-    return [round_line(round_).strip(), *cases]
 
 
 def candidate_in(campaign: Campaign, file: Path, hypothesis: dict[str, Any]) -> HandedIn:

@@ -9,59 +9,52 @@ from django.utils import timezone
 
 from campaigns.models import Campaign
 from campaigns.models.transitions import CampaignState
-from campaigns.records.campaigns import goal_of, result_of
+from campaigns.records.campaigns import goal_of, result_of, target_of
 from campaigns.records.evaluations import legs_of, report_of
 from campaigns.records.time_spent import time_spent
+from campaigns.records.verdicts import SessionTimes, finals_of
 from campaigns.reports.comparison.sections import (
     UNPAIRED,
     Column,
-    ComparedCase,
     Section,
     SideBySide,
     Versus,
     rows_between,
+    versus,
 )
 from campaigns.reports.diff import diff
 from campaigns.reports.progress import spoken
 from campaigns.reports.rows import RoundRow, best_rows
-from campaigns.rules.noise.gain import Gain
-from campaigns.rules.verdict.chained import chained, inverse
 from campaigns.rules.wording import duration, share
 
 SAME = "a campaign compared with itself"
-OVER_V0 = "not measured against each other; chained from the gains of both over the same v0"
 ALIKE = ("platform", "problem version", "cases", "protocol", "backend", "v0")
 
 
 def compare_campaigns(campaigns: Sequence[Campaign]) -> SideBySide:
     """Compare the bests of two to six campaigns, whatever their problems are."""
-    best = best_rows(campaigns)
+    best, finals = best_rows(campaigns), finals_of(campaigns)
     rows = [best.get(campaign.pk) for campaign in campaigns]
+    measured = [
+        finals.get(one.pk) or (row.measured if row else SessionTimes())
+        for one, row in zip(campaigns, rows, strict=True)
+    ]
     columns = [_column(campaign) for campaign in campaigns]
     settings = [_settings(campaign) for campaign in campaigns]
     legs = _legs(rows, settings)
     others = tuple(
-        _versus(column, (campaigns[0], campaign), (legs[0], leg))
-        for column, campaign, leg in zip(columns[1:], campaigns[1:], legs[1:], strict=True)
+        _versus(column, (columns[0], column), (measured[0], own), (legs[0], leg))
+        for column, own, leg in zip(columns[1:], measured[1:], legs[1:], strict=True)
     )
-    cases = dict.fromkeys(case for row in rows if row for case in row.times)
     sources = [row.round.chosen if row else None for row in rows]
     return SideBySide(
         noun="campaigns",
         columns=tuple(columns),
         others=others,
         sections=(
-            Section("Result", rows_between([*map(_result, campaigns, rows)])),
+            Section("Result", rows_between([*map(_result, campaigns, rows, measured)])),
             Section("Settings", rows_between(settings)),
             Section("Surroundings of the best round", rows_between([*map(_environment, rows)])),
-        ),
-        cases=tuple(
-            ComparedCase(
-                case,
-                tuple(row.times.get(case) if row else None for row in rows),
-                (None,) * len(others),
-            )
-            for case in cases
         ),
         code=diff(sources[0].text, sources[1].text, sources[1].file_name)
         if len(sources) == 2 and sources[0] and sources[1]
@@ -75,20 +68,17 @@ def _column(campaign: Campaign) -> Column:
 
 
 def _versus(
-    column: Column, campaigns: tuple[Campaign, Campaign], legs: tuple[Mapping[str, str], ...]
+    column: Column,
+    columns: tuple[Column, Column],
+    measured: tuple[SessionTimes, SessionTimes],
+    legs: tuple[Mapping[str, str], ...],
 ) -> Versus:
-    """One over the other: by their gains over v0, where v0 and all around it is the same."""
-    if campaigns[0].pk == campaigns[1].pk:
-        return Versus(column, None, SAME)
+    """One beside the other, each as its last session has it: no session has both."""
+    both = measured[0].times, measured[1].times
+    if columns[0] == columns[1]:
+        return versus(column, SAME, both)
     differs = tuple(row for row in rows_between(legs) if not row.is_equal)
-    gains = [result_of(campaign) for campaign in campaigns]
-    if differs or not (gains[0] and gains[1]):
-        return Versus(column, None, UNPAIRED, differs)
-    return Versus(column, _over(gains[0], gains[1]), OVER_V0)
-
-
-def _over(first: Gain, second: Gain) -> Gain | None:
-    return chained([inverse(first), second])
+    return versus(column, UNPAIRED, both, differs)
 
 
 def _legs(
@@ -120,15 +110,16 @@ def _settings(campaign: Campaign) -> dict[str, str]:
     }
 
 
-def _result(campaign: Campaign, row: RoundRow | None) -> dict[str, str]:
-    spent = time_spent(campaign, timezone.now())
-    total = result_of(campaign)
+def _result(campaign: Campaign, row: RoundRow | None, measured: SessionTimes) -> dict[str, str]:
+    spent, target = time_spent(campaign, timezone.now()), target_of(campaign)
+    reached = measured.share(target)
     return {
         "state": CampaignState(campaign.state).words,
         "best round": f"{row.number}: {row.title}" if row else "",
-        "best time": duration(row.time_us) if row and row.time_us else "",
-        "gain over its v0": total.brief if total else "",
-        "share of the roof": share(row.share) if row and row.share is not None else "",
+        "best time": duration(measured.time_us) if measured.time_us else "",
+        "of the kernel beside it": duration(measured.incumbent_us) if measured.incumbent_us else "",
+        "gain over its v0": total.brief if (total := result_of(campaign)) else "",
+        "share of the roof": f"{share(reached)} of {target.roof_words}" if reached else "",
         "rounds": str(campaign.rounds.count()),
         "wall time": spoken(spent.wall_h * 3600),
         "device time": spoken(spent.device_h * 3600),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from campaigns.reports.comparison.sections import SideBySide, Versus
+from campaigns.reports.comparison.sections import Column, SideBySide, Versus
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.wording import digits
 from knowledge.exchange.writers.markdown import joined, link, plain, table
@@ -16,9 +14,7 @@ def markdown_of(found: SideBySide, site: str) -> str:
     if found.differs:
         said = "; ".join(f"{row.name}: {' / '.join(row.values)}" for row in found.differs)
         parts.append(f"Not a comparison of like with like: {plain(said)}.")
-    columns = ["Case", *(f"{plain(column.name)}, µs" for column in found.columns)]
-    columns += [f"{plain(one.column.name)} over {plain(found.first.name)}" for one in found.others]
-    parts.append(table(columns, _cases(found)))
+    parts += [_cases(found.first, one) for one in found.others]
     base = site.rstrip("/")
     links = [f"- {link(one.name, base + one.href)}: {plain(one.title)}" for one in found.columns]
     return joined([*parts, "\n".join(dict.fromkeys(links))])
@@ -29,12 +25,17 @@ def _sentence(found: SideBySide, one: Versus) -> str:
     return f"{plain(one.column.name).capitalize()}: {gain}{plain(one.basis)}."
 
 
-def _cases(found: SideBySide) -> Iterator[list[str]]:
-    for row in found.cases:
-        times = ["–" if time is None else digits(time) for time in row.times]
-        yield [plain(row.name), *times, *map(_words, row.gains)]
-    if any(one.gain for one in found.others):
-        yield ["all cases", *("" for _ in found.columns), *(_words(v.gain) for v in found.others)]
+def _cases(first: Column, one: Versus) -> str:
+    columns = ["Case", f"{plain(first.name)}, µs", f"{plain(one.column.name)}, µs", "gain"]
+    rows = [
+        [plain(row.name), _time(row.first_us), _time(row.time_us), _words(row.gain)]
+        for row in one.cases
+    ]
+    return table(columns, [*rows, ["all cases", "", "", _words(one.gain)]] if one.gain else rows)
+
+
+def _time(time_us: float | None) -> str:
+    return "–" if time_us is None else digits(time_us)
 
 
 def _words(gain: Gain | None) -> str:

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from campaigns.records.verdicts import SessionTimes
 from campaigns.reports.diff import Diff
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.verdict.decision import VerdictWord
+from campaigns.rules.wording import duration
 
 FEWEST, MOST = 2, 6
-UNPAIRED = "no paired gains lead from one to the other, so no gain is shown"
+UNPAIRED = "not measured side by side, so no gain is shown; each time is of its own session"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +65,20 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class ComparedCase:
-    """One case: the times in µs, and the gain of each but the first over the first."""
+    """One case: the times of both in µs, and the gain of one over the first.
+
+    With a gain both times are of the session that shows it.
+    """
 
     name: str
-    times: tuple[float | None, ...]
-    gains: tuple[Gain | None, ...]
+    first_us: float | None
+    time_us: float | None
+    gain: Gain | None
+
+    def words(self, *names: str) -> str:
+        """Both times in a line."""
+        times = zip(names, (self.first_us, self.time_us), strict=True)
+        return ", ".join(f"{name} {duration(us) if us else 'not timed'}" for name, us in times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +91,25 @@ class Versus:
     column: Column
     gain: Gain | None
     basis: str
+    cases: tuple[ComparedCase, ...]
     differs: tuple[TextRow, ...] = ()
+
+
+def versus(
+    column: Column,
+    basis: str,
+    of_both: tuple[Mapping[str, float], Mapping[str, float]],
+    differs: tuple[TextRow, ...] = (),
+    shown: SessionTimes | None = None,
+) -> Versus:
+    """of_both: case → µs of the first and of this one. shown: gains, where both are of it."""
+    first, own = of_both
+    gains = {one.case: one.gain for one in shown.cases} if shown else {}
+    cases = (
+        ComparedCase(case, first.get(case), own.get(case), gains.get(case))
+        for case in dict.fromkeys([*first, *own])
+    )
+    return Versus(column, shown.gain if shown else None, basis, tuple(cases), differs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +120,6 @@ class SideBySide:
     columns: tuple[Column, ...]
     others: tuple[Versus, ...]
     sections: tuple[Section, ...]
-    cases: tuple[ComparedCase, ...]
     code: Diff | None
 
     @property
@@ -102,20 +130,6 @@ class SideBySide:
     @property
     def is_same(self) -> bool:
         return all(column == self.first for column in self.columns)
-
-    @property
-    def gains_by_case(self) -> bool:
-        """Whether any case has a gain of its own."""
-        return any(gain for row in self.cases for gain in row.gains)
-
-    @property
-    def case_rows(self) -> list[tuple[str, list[tuple[str, float | None, Gain | None]]]]:
-        """Each case with the name, time and gain of each column; of the first there is no gain."""
-        names = [column.name for column in self.columns]
-        return [
-            (case.name, list(zip(names, case.times, (None, *case.gains), strict=True)))
-            for case in self.cases
-        ]
 
     @property
     def hidden(self) -> int:
@@ -151,12 +165,8 @@ def facts_of(found: SideBySide, *, everything: bool = False) -> dict[str, Any]:
         ],
         "gains": [
             {"name": one.column.name, **gain_facts(one.gain), "basis": one.basis,
-             "not_alike": [row.name for row in one.differs]}
+             "not_alike": [row.name for row in one.differs], "cases": case_facts(one)}
             for one in found.others
-        ],
-        "cases": [
-            {"case": row.name, "times_us": row.times, "gains": [*map(gain_facts, row.gains)]}
-            for row in found.cases
         ],
         "sections": {
             section.title: {
@@ -174,21 +184,19 @@ def gain_facts(gain: Gain | None) -> dict[str, Any]:
     return {name: getattr(gain, name) if gain else None for name in names}
 
 
+def case_facts(one: Versus) -> list[dict[str, Any]]:
+    """Its cases as data."""
+    return [
+        {"case": row.name, "baseline_us": row.first_us, "compared_us": row.time_us,
+         **gain_facts(row.gain)}
+        for row in one.cases
+    ]  # fmt: skip
+
+
 def table_rows(found: SideBySide) -> Iterable[dict[str, Any]]:
     """A row a case and one of the others: both times, the gain and what it rests on."""
-    for at, one in enumerate(found.others):
-        whole = ComparedCase("all cases", _none(found), tuple(v.gain for v in found.others))
-        for row in (*found.cases, whole):
-            yield {
-                "case": row.name,
-                "baseline": found.first.name,
-                "compared": one.column.name,
-                "baseline_us": row.times[0],
-                "compared_us": row.times[at + 1],
-                **gain_facts(row.gains[at]),
-                "basis": one.basis,
-            }
-
-
-def _none(found: SideBySide) -> tuple[None, ...]:
-    return (None,) * len(found.columns)
+    for one in found.others:
+        names = {"baseline": found.first.name, "compared": one.column.name, "basis": one.basis}
+        for row in case_facts(one):
+            yield row | names
+        yield {"case": "all cases", **gain_facts(one.gain), **names}

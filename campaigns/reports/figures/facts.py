@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import timedelta
 
 from campaigns.charts.case_heat import HeatGain, HeatRound
 from campaigns.charts.kernel_parts import PartsRound
 from campaigns.charts.phase_times import PhaseTime
 from campaigns.charts.roof_share import SharePoint
-from campaigns.charts.waterfall import Saving
 from campaigns.evaluator.contract import Timing
 from campaigns.models import Evaluation
 from campaigns.records.evaluations import report_of
 from campaigns.records.time_spent import PhaseSpent
 from campaigns.reports.rows import RoundRow
-from campaigns.reports.sheet import BASELINE, CampaignSheet
-from campaigns.rules.wording import change
+from campaigns.reports.sheet import CampaignSheet
 
 Link = Callable[[int], str]
 HOUR = timedelta(hours=1)
 # Reports hold every sample, so of long campaigns only so many are opened.
 MOST_REPORTS = 24
 ALL_KERNELS, OTHER_KERNELS, FILLS = "all kernels", "other kernels", "memory fills"
-INCUMBENT = "the incumbent of its round"
-
-
-def savings(sheet: CampaignSheet, link: Link) -> list[Saving]:
-    """Each accepted round after the baseline, from the time of the one before to its own."""
-    found, before = [], sheet.baseline.time_us if sheet.baseline else None
-    for row in sheet.rows:
-        if row.is_kept and row.number > 1 and row.time_us and row.gain and before:
-            found.append(Saving(row.number, link(row.number), before, row.time_us, row.gain))
-            before = row.time_us
-    return found
 
 
 def shares(sheet: CampaignSheet, link: Link, *, by_time: bool) -> list[SharePoint]:
@@ -52,26 +39,13 @@ def shares(sheet: CampaignSheet, link: Link, *, by_time: bool) -> list[SharePoin
     ]
 
 
-def gains_by_case(sheet: CampaignSheet, link: Link, *, over_v0: bool) -> list[HeatRound]:
-    """Each round after the baseline with its gain on every case."""
-    first = sheet.baseline.times if sheet.baseline else {}
+def gains_by_case(sheet: CampaignSheet, link: Link) -> list[HeatRound]:
+    """Each round after the baseline with its gain over its incumbent on every case."""
     return [
-        HeatRound(
-            row.number,
-            row.word,
-            link(row.number),
-            _over_v0(row, first) if over_v0 else _over_incumbent(row),
-        )
+        HeatRound(row.number, row.word, link(row.number), _over_incumbent(row))
         for row in sheet.rows
         if row.number > 1
     ]
-
-
-def _over_v0(row: RoundRow, first: Mapping[str, float]) -> dict[str, HeatGain]:
-    gains = {case: first[case] / us - 1 for case, us in row.times.items() if case in first}
-    return {
-        case: HeatGain(gain, f"{change(gain)} against {BASELINE}") for case, gain in gains.items()
-    }
 
 
 def _over_incumbent(row: RoundRow) -> dict[str, HeatGain]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from campaigns.charts import case_heat, kernel_parts, phase_times, roof_share, waterfall
+from campaigns.charts import case_heat, kernel_parts, phase_times, roof_share
 from campaigns.charts.case_heat import CaseHeat
 from campaigns.charts.claimed import ClaimedChart
 from campaigns.charts.drawing import Drawing
@@ -19,7 +19,7 @@ from campaigns.charts.sweep_strips import StripsChart
 from campaigns.records.time_spent import spent_by_phase
 from campaigns.reports.figures import facts
 from campaigns.reports.pictures import deltas_of, progress_of, roofline_of
-from campaigns.reports.sheet import BASELINE, CampaignSheet
+from campaigns.reports.sheet import CampaignSheet
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -30,7 +30,6 @@ AnyChart = (
 # What the address may ask: parameter → its values, the usual one first. Those of a case are the
 # campaign's own.
 OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "against": ("baseline", "incumbent"),
     "x": ("round", "time"),
     "case": (),
 }
@@ -42,7 +41,6 @@ class FigureQuery:
 
     sheet: CampaignSheet
     link: facts.Link
-    against: str = ""
     x: str = ""
     case: str = ""
 
@@ -73,17 +71,12 @@ class FigureKind:
     options: tuple[str, ...] = ()
 
 
-def _heatmap(asked: FigureQuery) -> AnyChart:
-    over_v0 = asked.chosen("against") == "baseline"
-    rounds = facts.gains_by_case(asked.sheet, asked.link, over_v0=over_v0)
-    return case_heat.build(rounds, BASELINE if over_v0 else facts.INCUMBENT)
-
-
 def _roof(asked: FigureQuery) -> AnyChart:
     by_time = asked.chosen("x") == "time"
     points = facts.shares(asked.sheet, asked.link, by_time=by_time)
     x_title = "hours since the campaign began" if by_time else "round"
-    return roof_share.build(points, asked.sheet.target.fraction, x_title)
+    target = asked.sheet.target
+    return roof_share.build(points, target.fraction, target.roof_words, x_title)
 
 
 def _parts(asked: FigureQuery) -> AnyChart:
@@ -104,8 +97,9 @@ _KINDS = (
         ("case",),
     ),
     FigureKind("deltas", lambda asked: deltas_of(asked.sheet, asked.link)),
-    FigureKind("waterfall", lambda asked: waterfall.build(facts.savings(asked.sheet, asked.link))),
-    FigureKind("heatmap", _heatmap, ("against",)),
+    FigureKind(
+        "heatmap", lambda asked: case_heat.build(facts.gains_by_case(asked.sheet, asked.link))
+    ),
     FigureKind("roof", _roof, ("x",)),
     FigureKind("parts", _parts, ("case",)),
     FigureKind("phases", _phases),

@@ -10,7 +10,8 @@ from campaigns.charts.campaign_trend import TrendChart, TrendGroup, TrendPoint
 from campaigns.charts.marks import NoChart
 from campaigns.models import Campaign, Problem
 from campaigns.models.transitions import FINISHED
-from campaigns.reports.rows import best_rows
+from campaigns.records.campaigns import target_of
+from campaigns.records.verdicts import finals_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -26,7 +27,7 @@ def trend_of(problem: Problem, link: Callable[[int], str]) -> TrendChart | NoCha
         for names, rows in table.groupby(GROUP, sort=False):
             points = [
                 TrendPoint(row.campaign, link(row.campaign), row.finished.to_pydatetime(),
-                           row.best_us, None if row.share != row.share else row.share)
+                           row.best_us, None if row.share != row.share else row.share, row.limit)
                 for row in rows.sort_values("finished").itertuples()
             ]  # fmt: skip
             groups.append(TrendGroup(" · ".join(map(str, names)), tuple(points)))
@@ -34,13 +35,13 @@ def trend_of(problem: Problem, link: Callable[[int], str]) -> TrendChart | NoCha
 
 
 def finished_campaigns(problem: Problem) -> DataFrame:
-    """A row a finished campaign with an accepted round: its group, its best time and share."""
+    """A row a finished campaign: its group, and what its final session measured of its best."""
     # Only here: pandas takes a second to load, which no other page should wait for.
     from pandas import DataFrame
 
     rows = Campaign.objects.at_work().for_list().filter(problem=problem, state__in=FINISHED)
     campaigns = list(rows.filter(finished_at__isnull=False))
-    best = best_rows(campaigns)
+    finals, targets = finals_of(campaigns), {one.pk: target_of(one) for one in campaigns}
     return DataFrame(
         [
             {
@@ -49,10 +50,11 @@ def finished_campaigns(problem: Problem) -> DataFrame:
                 "platform": campaign.platform.name,
                 "backend": campaign.backend,
                 "cases": ", ".join(sorted(campaign.cases)),
-                "best_us": float(row.time_us),
-                "share": float(row.share) if row.share is not None else None,
+                "best_us": float(final.time_us),
+                "share": final.share(targets[campaign.pk]),
+                "limit": targets[campaign.pk].roof_words,
             }
             for campaign in campaigns
-            if (row := best.get(campaign.pk)) and row.time_us
+            if (final := finals.get(campaign.pk)) and final.time_us
         ]
     )

@@ -21,9 +21,10 @@ from campaigns.models import (
     RoundState,
     Worker,
 )
-from campaigns.records.campaigns import result_of, target_of
+from campaigns.records.campaigns import target_of
 from campaigns.records.device_waits import open_waits
-from campaigns.reports.rows import RoundRow, kept_rows
+from campaigns.records.verdicts import finals_of
+from campaigns.reports.rows import Headline, RoundRow, kept_rows
 from campaigns.reports.sheet import (
     WorkerHeartbeat,
     eta_basis,
@@ -31,8 +32,6 @@ from campaigns.reports.sheet import (
     heartbeat_at,
     phase_of,
 )
-from campaigns.rules.noise.gain import Gain
-from campaigns.rules.target.ceilings import CampaignTarget
 from campaigns.rules.verdict.decision import VerdictWord
 from knowledge.lookup.columns import columns_in
 
@@ -43,7 +42,7 @@ CAMPAIGN_COLUMNS = columns_in(
     ("backend", "Backend"),
     ("state", "State"),
     ("best", "Best, µs", "num"),
-    ("share", "Share of roof", "nowrap"),
+    ("share", "Share of its limit"),
     ("rounds", "Rounds judged", "num"),
     ("verdicts", "Verdicts"),
     ("changed", "Changed", "nowrap"),
@@ -58,7 +57,7 @@ ROUND_COLUMNS = columns_in(
     ("verdict", "Verdict"),
     ("gain", "Gain over the incumbent, 95 % interval", "whole"),
     ("time", "Time, µs", "num"),
-    ("share", "Share of roof", "num"),
+    ("share", "Share of its limit"),
     ("candidates", "Candidates", "num"),
     ("took", "Took", "num"),
     ("+strategy", "Strategy"),
@@ -69,18 +68,15 @@ Kept = Mapping[int, tuple[RoundRow, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class CampaignLine:
-    """best: of the incumbent's round. rounds: those with a verdict, as against the budget.
+class CampaignLine(Headline):
+    """rounds: those with a verdict, as against the budget. tallies: word, its words, count.
 
-    tallies: word, its words, count. total: over v0, once measured side by side. spark: the times of
-    the accepted rounds.
+    spark: the times of the accepted rounds, each of its own session.
     """
 
     campaign: Campaign
-    best: RoundRow | None
     tallies: list[tuple[str, str, int]]
     rounds: int
-    total: Gain | None
     spark: Spark | None
 
 
@@ -90,7 +86,7 @@ def campaign_lines(page: Sequence[Campaign], kept: Kept | None = None) -> list[C
     rounds = Round.objects.filter(campaign__in=page)
     for campaign_id, word in rounds.values_list("campaign_id", "verdict__word"):
         words[campaign_id][word or VerdictWord.RUNNING] += 1
-    kept, lines = kept_rows(page) if kept is None else kept, []
+    kept, finals, lines = kept_rows(page) if kept is None else kept, finals_of(page), []
     for campaign in page:
         counts = words[campaign.pk]
         rows = kept.get(campaign.pk, ())
@@ -102,7 +98,8 @@ def campaign_lines(page: Sequence[Campaign], kept: Kept | None = None) -> list[C
                 best=next((row for row in rows if row.round.pk == best_round), None),
                 tallies=[(word, word.words, counts[word]) for word in VerdictWord],
                 rounds=counts.total() - counts[VerdictWord.RUNNING],
-                total=result_of(campaign),
+                final=finals.get(campaign.pk),
+                target=target_of(campaign),
                 spark=spark(times),
             )
         )
@@ -110,15 +107,13 @@ def campaign_lines(page: Sequence[Campaign], kept: Kept | None = None) -> list[C
 
 
 @dataclass(frozen=True, slots=True)
-class RunningCard:
+class RunningCard(Headline):
     """What the home page says of a running campaign; what the time left rests on, its own page."""
 
     campaign: Campaign
     phase: str
     heartbeat: WorkerHeartbeat | None
     eta_words: str
-    best: RoundRow | None
-    target: CampaignTarget
 
 
 def running_cards(campaigns: Sequence[Campaign], kept: Kept, now: datetime) -> list[RunningCard]:
@@ -153,6 +148,7 @@ def running_cards(campaigns: Sequence[Campaign], kept: Kept, now: datetime) -> l
                 heartbeat=heartbeat,
                 eta_words=eta.words if eta else eta_basis(one, eta, took),
                 best=best[-1] if best else None,
+                final=None,
                 target=target_of(one),
             )
         )

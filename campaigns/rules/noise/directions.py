@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from campaigns.evaluator.contract.looks import Pair
-from campaigns.rules.noise.gain import geomean
 
 
 class Direction(StrEnum):
@@ -74,36 +73,20 @@ def combined_rate(forward: tuple[float, float], backward: tuple[float, float]) -
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Times of one round by direction and step, each by name of its step, in µs.
+    """Times of one round by direction, each by name of its step, in µs.
 
-    A problem of one direction has all of its cases under forward and under step.
+    A problem of one direction has all of its cases under forward.
     """
 
     forward: Mapping[str, float]
     backward: Mapping[str, float]
-    step: Mapping[str, float]
 
 
 def times_by_step(times: Mapping[str, float], halves: Halves) -> Times:
-    """Split the times of a round's cases by direction and step."""
+    """Split the times of a round's cases by direction."""
     steps = both_halves(tuple(times), halves)
     if not steps:
-        return Times(times, {}, times)
+        return Times(times, {})
     forward = {step: times[named[0]] for step, named in steps.items()}
     backward = {step: times[named[1]] for step, named in steps.items()}
-    return Times(forward, backward, {step: forward[step] + backward[step] for step in steps})
-
-
-def versus(now: Times, first: Times) -> str:
-    """How much faster than the first, to three decimals: "step +3.359 %, fwd …, bwd …".
-
-    Empty where the cases are not the same.
-    """
-    parts = [("fwd", now.forward, first.forward)]
-    if now.backward:
-        whole = ("step", now.step, first.step)
-        parts = [whole, *parts, ("bwd", now.backward, first.backward)]
-    if not now.step or any(set(one) != set(other) for _, one, other in parts):
-        return ""
-    ratios = [(name, geomean(old[step] / new[step] for step in new)) for name, new, old in parts]
-    return ", ".join(f"{name} {(ratio - 1) * 100:+.3f} %" for name, ratio in ratios)
+    return Times(forward, backward)

@@ -70,6 +70,12 @@ class Gain:
         """With baseline, interval, kind and count (law 9)."""
         return f"{self.words} against {baseline} ({self.kind}, n={self.pairs} pairs)"
 
+    @property
+    def inverse(self) -> Gain:
+        """The same comparison with the arms swapped."""
+        low, high = 1 / (1 + self.high) - 1, 1 / (1 + self.low) - 1
+        return Gain(1 / (1 + self.gain) - 1, low, high, self.pairs, self.kind, f"1 / {self.name}")
+
 
 def noise_floor(sigma_aa: float) -> float:
     """Return the least gain distinguishable from no change: max(1 %, twice the A/A deviation)."""

@@ -81,7 +81,8 @@ class History:
     """The progress of a campaign.
 
     rounds: closed rounds with the baseline. accepts: accepted rounds after the baseline.
-    share_of_floor: of the incumbent over all cases (`roofline.share_of_floor`), None if UNKNOWN.
+    share_of_floor: of the incumbent over all cases (`roofline.share_of_floor`), None if UNKNOWN;
+    roof: the limits that it is a share of, in words.
     reached: the incumbent's measured value against a target over all cases.
     restart_settled: whether the restart was taken or declined; regressions are counted since it was
     taken. wall_h, device_h: as in `StopPolicy`.
@@ -92,6 +93,7 @@ class History:
     consecutive_regressions: int = 0
     consecutive_non_accepts: int = 0
     share_of_floor: float | None = None
+    roof: str = "the roofline"
     reached: Reached | None = None
     user_stopped: bool = False
     wall_h: float = 0.0
@@ -218,7 +220,7 @@ def _goal(policy: StopPolicy, history: History) -> Stop | None:
     reached = history.share_of_floor
     if reached is None or reached < policy.target_fraction:
         return None
-    figures = f"{share(reached)} of the roofline, the target is {share(policy.target_fraction)}"
+    figures = f"{share(reached)} of {history.roof}, the target is {share(policy.target_fraction)}"
     if own is None and history.accepts:
         return Stop(StopReason.TARGET_MET, f"Target met: the incumbent reaches {figures}.", True)
     sentence = f"Already at the roofline: the baseline reaches {figures}."

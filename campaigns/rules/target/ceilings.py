@@ -183,6 +183,12 @@ class CampaignTarget:
         return PLACEHOLDER if self.provisional else UNKNOWN
 
     @property
+    def roof_words(self) -> str:
+        """What every share of the cases' floors is a share of: "the measured 4.26 TB/s"."""
+        limits = [case.limit.words for case in self.cases.values() if case.limit]
+        return " or ".join(dict.fromkeys(limits))
+
+    @property
     def citations(self) -> tuple[Cited, ...]:
         """The two ceilings that the target rests on, where they are known."""
         return tuple(cited for cited in (self.bandwidth, self.compute) if cited)

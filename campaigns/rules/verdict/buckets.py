@@ -8,16 +8,15 @@ benchmark.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from campaigns.rules.noise.gain import Gain
-from campaigns.rules.verdict.chained import chained
 from campaigns.rules.verdict.decision import Gate, GateOutcome, Reason, stopped
-from campaigns.rules.wording import WordedEnum, duration, share
+from campaigns.rules.wording import WordedEnum, duration, factor, share
 
 NAME = "transfer"
-# Parts and whole that differ by more than this are reported.
+# A product and a final gain that differ by more than this are reported.
 GAP = 0.01
 LIMIT = "kernel work (K1 to K4), or a weight cache (W1) with both of its times (Rule 11)"
 
@@ -135,106 +134,98 @@ class AuditPart:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The parts of a campaign's whole gain.
+    """The product of the rounds' gains beside the final gain, in the report's section on limits.
 
-    structural: kernel work, S_real. weights: weight caches, each capped at its bound, W_real.
-    residual: what neither explains of the whole, R_real. whole: v0 against the incumbent.
-    measured: whether that was measured side by side; else it is the product of all rounds.
+    Nowhere else are gains of different sessions multiplied. structural: kernel work, S_real.
+    weights: weight caches, each capped at its bound, W_real. uncounted: what reaches no real use.
+    product: of all rounds' gains as they are. whole: of the final session, None before it.
     """
 
-    structural: Gain
-    weights: Gain
-    whole: Gain
-    measured: bool
-    structural_rounds: tuple[int, ...]
-    weight_rounds: tuple[int, ...]
-    uncounted: tuple[int, ...]
+    structural: AuditPart
+    weights: AuditPart
+    uncounted: AuditPart
+    product: AuditPart
+    whole: Gain | None
 
     @property
-    def real(self) -> Gain:
-        """The gain that remains in real use."""
-        return _product([self.structural, self.weights])
+    def real(self) -> float:
+        """The ratio of times that remains in real use, by the rounds' gains."""
+        return self.structural.ratio * self.weights.ratio
 
     @property
     def residual(self) -> float:
-        return (1 + self.whole.gain) / (1 + self.real.gain)
+        """The final gain over what remains in real use, R_real; 1 before the final session."""
+        return (1 + self.whole.gain) / self.real if self.whole else 1.0
 
     @property
     def is_inflated(self) -> bool:
-        """Whether the whole is more than its parts by over GAP, and by more than noise explains.
-
-        What was not measured side by side has the noise of its parts: there every gap is one.
-        """
-        clear = not self.measured or self.whole.low > self.real.high
-        return self.residual - 1 > GAP and clear
+        """Whether the final gain exceeds what reaches real use, beyond GAP and its interval."""
+        low = 1 + self.whole.low if self.whole else 0.0
+        return self.residual > 1 + GAP and low > self.real
 
     @property
-    def has_gap(self) -> bool:
-        """The same in either direction."""
-        clear = not self.measured or self.real.low > self.whole.high
-        return self.is_inflated or (1 - self.residual > GAP and clear)
+    def is_selected(self) -> bool:
+        """Whether the product of all rounds exceeds the final gain, beyond GAP and its interval."""
+        if self.whole is None:
+            return False
+        return self.product.ratio > max(1 + self.whole.high, (1 + GAP) * (1 + self.whole.gain))
 
     @property
     def parts(self) -> tuple[AuditPart, ...]:
-        """The parts, and the whole."""
-        whole = "Whole, measured against v0" if self.measured else "Whole, all rounds together"
+        """The parts, and the whole; none before the final session."""
+        if self.whole is None:
+            return ()
         return (
-            AuditPart("Kernel work (S_real)", self.structural_rounds, 1 + self.structural.gain),
-            AuditPart("Weight caches, bounded (W_real)", self.weight_rounds, 1 + self.weights.gain),
-            AuditPart("Residual (R_real)", self.uncounted, self.residual),
-            AuditPart(whole, (), 1 + self.whole.gain),
+            self.structural,
+            self.weights,
+            self.uncounted,
+            self.product,
+            AuditPart("Final gain, v0 and the best in one session", (), 1 + self.whole.gain),
+            AuditPart("Final gain over S_real × W_real (R_real)", (), self.residual),
         )
 
     @property
     def words(self) -> str:
-        """The conclusion in a sentence."""
-        whole = f"{self.whole.words} "
-        whole += "measured against v0" if self.measured else "by all rounds together"
+        """The conclusion in a sentence or two."""
+        if self.whole is None:
+            return "Nothing is held against the rounds' gains before the final session."
+        product = f"The product of the rounds' gains is {factor(self.product.ratio)}×"
+        said = f"{product}, the final gain {self.whole.words}, which counts."
+        if self.is_selected:
+            return f"{said} Rounds are kept because they measured well, so their product is biased."
         if self.is_inflated:
-            return f"Inflated: {whole}, of which {self.real.words} by what reaches real use."
-        if self.has_gap:
-            return (
-                f"Parts and whole differ: {whole}, which counts. The parts multiply to more, as "
-                "incumbents were slower in later comparisons than when they were accepted."
-            )
-        near = abs(self.residual - 1) <= GAP
-        within = f"within {share(GAP)}" if near else "within their intervals"
-        return f"Clean: {whole}, and its parts multiply to the same {within}."
-
-
-def _product(gains: Sequence[Gain]) -> Gain:
-    return chained(gains) or Gain(0.0, 0.0, 0.0, 0)
+            return f"{said} Only {factor(self.real)}× of it is shown to reach real use."
+        return said
 
 
 def audit(kept: Iterable[AcceptedRound], whole: Gain | None) -> Audit:
     """Take a campaign's gain apart by multiplying ratios, never by adding percentages.
 
-    whole: of the incumbent over v0 where both were measured side by side. Raises ValueError where
-    a gain is no gain of times.
+    whole: of the incumbent over v0, measured side by side. Raises ValueError where a gain is no
+    gain of times.
     """
-    structural, weights, every = [], [], []
-    rounds: dict[str, list[int]] = {"K": [], "W": [], "": []}
+    every: dict[int, float] = {}
+    structural: dict[int, float] = {}
+    weights: dict[int, float] = {}
     for one in kept:
-        gain = one.gain
-        if not 0 < 1 + gain.gain < math.inf:
-            raise ValueError(f"round {one.number}: gain {gain.gain!r}; accepted: above −1")
-        every.append(gain)
-        bucket, bound = one.declared.bucket, one.declared.bound
+        ratio, bucket, bound = 1 + one.gain.gain, one.declared.bucket, one.declared.bound
+        if not 0 < ratio < math.inf:
+            raise ValueError(f"round {one.number}: gain {one.gain.gain!r}; accepted: above −1")
+        every[one.number] = ratio
         if bucket is not None and bucket.is_kernel:
-            structural.append(gain)
-            rounds["K"].append(one.number)
+            structural[one.number] = ratio
         elif bucket is Bucket.W1 and bound is not None:
-            middle, low, high = (min(part, bound) for part in (gain.gain, gain.low, gain.high))
-            weights.append(Gain(middle, low, high, gain.pairs, gain.kind))
-            rounds["W"].append(one.number)
-        else:
-            rounds[""].append(one.number)
+            weights[one.number] = min(ratio, 1 + bound)
+    rest = {n: ratio for n, ratio in every.items() if n not in structural | weights}
+
+    def part(name: str, ratios: dict[int, float]) -> AuditPart:
+        product = math.prod(ratios.values())
+        return AuditPart(f"Product of the gains of {name}", tuple(ratios), product)
+
     return Audit(
-        structural=_product(structural),
-        weights=_product(weights),
-        whole=whole or _product(every),
-        measured=whole is not None,
-        structural_rounds=tuple(rounds["K"]),
-        weight_rounds=tuple(rounds["W"]),
-        uncounted=tuple(rounds[""]),
+        structural=part("kernel work (S_real)", structural),
+        weights=part("weight caches, bounded (W_real)", weights),
+        uncounted=part("what is not counted", rest),
+        product=part("all rounds", every),
+        whole=whole,
     )

@@ -173,7 +173,7 @@ class Judgement:
     """report: the facts that the verdict shows; None for a candidate that was never run.
 
     second: the decision on the second session alone; None before there is one. deciding: the
-    session that the verdict names: 0, or 1 if the second session failed.
+    session that the verdict names, whose cases `report` has: 0, or 1 if the second one failed.
     """
 
     decision: Decision
@@ -219,9 +219,10 @@ def decide(reports: Sequence[Report], standard: Standard) -> Judgement:
     second = decide_session(reports[1], replace(standard, sessions=2))
     if not claims(first):
         return Judgement(first, reports[0], second)
+    shown = merged(*reports)
     return Judgement(
         decision=decide_again(reports[0], reports[1], standard),
-        report=merged(*reports),
+        report=shown,
         second=second,
-        deciding=0 if reports[1].outcome is Outcome.PASSED else 1,
+        deciding=int(shown is reports[1]),
     )

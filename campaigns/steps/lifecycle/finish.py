@@ -20,6 +20,7 @@ from campaigns.models import (
 from campaigns.models.event import record
 from campaigns.models.transitions import move, stopping
 from campaigns.records.campaigns import CampaignResult
+from campaigns.records.cases import case_rows
 from campaigns.records.device_waits import awaited_by, is_held, is_served
 from campaigns.records.judged_rounds import standard_of
 from campaigns.rules.stop.policy import Stop
@@ -60,7 +61,8 @@ def finish(campaign: Campaign) -> Next:
     if gain is None:
         return _close(campaign, CampaignResult(None, why=decision.sentence))
     figures = (gain.gain, gain.low, gain.high, gain.pairs, gain.kind)
-    return _close(campaign, CampaignResult(*figures, evaluation=key))
+    cases = case_rows(report.cases, decision.cases)
+    return _close(campaign, CampaignResult(*figures, evaluation=key, cases=cases))
 
 
 def _close(campaign: Campaign, result: CampaignResult) -> Next:

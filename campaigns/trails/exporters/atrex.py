@@ -14,7 +14,6 @@ from campaigns.models import Evaluation
 from campaigns.records.values import picked
 from campaigns.reports.totals import GIGA, TERA
 from campaigns.rules.noise.gain import geomean
-from campaigns.rules.verdict.decision import VerdictWord as Word
 from campaigns.rules.wording import duration, share
 from campaigns.trails.exporters.counted import (
     bottleneck_facts,
@@ -114,48 +113,46 @@ def _pitfall(failed: Evaluation, fix: str) -> dict[str, str]:
 
 
 def _performance(trail: ExportedCampaign, one: ExportedRound) -> dict[str, Any]:
-    before, target = trail.kept_before(one), trail.sheet.target
+    target, gain = trail.sheet.target, one.gain
     flops, moved = _rates(trail, one)
-    flops_before, moved_before = _rates(trail, before)
     compute, bandwidth = target.compute, target.bandwidth
+    # Of the session that measured both: a rate rises as the time falls.
+    faster = gain.gain if gain and not one.is_baseline else None
     return {
         "latency_us": one.time_us,
+        "incumbent_latency_us": one.incumbent_us,
         "tflops": flops / TERA if flops else None,
         "bandwidth_gbps": moved / GIGA if moved else None,
         "tflops_peak_utilization_pct": 100 * flops / compute.value if flops and compute else None,
+        "tflops_peak": compute.words if compute else "",
         "bandwidth_peak_utilization_pct": (
             100 * moved / bandwidth.value if moved and bandwidth else None
         ),
+        "bandwidth_peak": bandwidth.words if bandwidth else "",
         "latency_us_by_shape": one.times,
         "comparison_with_previous": {
-            "latency_delta": _delta(one.time_us, before.time_us if before else None),
-            "tflops_delta": _delta(flops, flops_before),
-            "bandwidth_delta": _delta(moved, moved_before),
-            "unit": "fraction of the last accepted version's",
+            "latency_delta": 1 / (1 + faster) - 1 if faster is not None else None,
+            "tflops_delta": faster if flops else None,
+            "bandwidth_delta": faster if moved else None,
+            "unit": "fraction of the last accepted version's, measured beside it in one session",
         },
-        "gain_over_incumbent": picked(one.gain, "gain low high pairs kind") if one.gain else None,
+        "gain_over_incumbent": picked(gain, "gain low high pairs kind") if gain else None,
     }
 
 
-def _rates(trail: ExportedCampaign, one: ExportedRound | None) -> tuple[float | None, float | None]:
+def _rates(trail: ExportedCampaign, one: ExportedRound) -> tuple[float | None, float | None]:
     """What a round reached in op/s and B/s, by the work model: the geometric mean over its cases.
 
     0 where a case has no work; None where one was not timed, and where the time can be none of the
     work (invalid).
     """
     cases = trail.sheet.target.cases
-    if one is None or not one.results or one.word is Word.INVALID:
-        return None, None
     timed = [(cases[name], us / 1e6) for name, us in one.times.items() if name in cases]
-    if len(timed) < len(one.results):
+    if not timed or len(timed) < len(one.results):
         return None, None
     flops = [case.flops / seconds for case, seconds in timed]
     moved = [case.bytes / seconds for case, seconds in timed]
     return (geomean(flops) if min(flops) > 0 else 0.0, geomean(moved) if min(moved) > 0 else 0.0)
-
-
-def _delta(now: float | None, before: float | None) -> float | None:
-    return now / before - 1 if now and before else None
 
 
 def _baseline_report(trail: ExportedCampaign, one: ExportedRound) -> str:
@@ -172,9 +169,10 @@ def _baseline_report(trail: ExportedCampaign, one: ExportedRound) -> str:
                 case.bound if case and case.bound else NOTHING,
                 duration(floor_us) if floor_us else "UNKNOWN",
                 share(floor_us / time.median) if floor_us and time else "UNKNOWN",
+                case.limit.words if case and case.limit else NOTHING,
             )
         )
-    head = ("case", "median", "95 % interval", "samples", "roofline", "floor", "of the floor")
+    head = ("case", "median", "95 % interval", "samples", "roofline", "floor", "share", "of")
     code, floor = one.candidate, share(one.noise) if one.noise else NOTHING
     return page(
         "# Baseline",

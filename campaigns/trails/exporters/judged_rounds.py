@@ -22,7 +22,7 @@ from campaigns.rules.wording import share
 class ExportedRound(RoundRow):
     """One closed round, with the evaluation that its verdict rests on.
 
-    What a trail calls a round's time is that of the pages; unpaired medians are called so.
+    What a trail calls a round's time is that of the pages: as its own session measured it.
     explained: what was read of its candidate. rival: the same of the incumbent before it.
     """
 

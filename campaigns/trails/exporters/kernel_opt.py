@@ -30,7 +30,7 @@ def performance_files(trail: ExportedCampaign) -> Iterator[tuple[str, str]]:
             table(HEAD, map(_row, trail.kept)),
             "## Stop summary",
             facts(stop.items()),
-            table(LOST, [_lost(trail, one) for one in trail.rounds if not one.is_kept]),
+            table(LOST, [_lost(one) for one in trail.rounds if not one.is_kept]),
         ),
     )
 
@@ -56,14 +56,13 @@ def _change(one: ExportedRound) -> str:
     """Of the time, so that faster is negative, as the format has it."""
     if one.is_baseline or one.gain is None:
         return "—"
-    gain = one.gain
-    spans = f"{change(1 / (1 + gain.high) - 1)} to {change(1 / (1 + gain.low) - 1)}"
-    return f"{change(1 / (1 + gain.gain) - 1)} ({spans}, n={gain.pairs} pairs)"
+    of_time = one.gain.inverse
+    spans = f"{change(of_time.low)} to {change(of_time.high)}"
+    return f"{change(of_time.gain)} ({spans}, n={of_time.pairs} pairs)"
 
 
-def _lost(trail: ExportedCampaign, one: ExportedRound) -> tuple[object, ...]:
-    before = trail.kept_before(one)
-    old, new = before.time_us if before else None, one.time_us
+def _lost(one: ExportedRound) -> tuple[object, ...]:
+    old, new = one.incumbent_us, one.time_us
     return (
         f"round {one.number}",
         one.title,

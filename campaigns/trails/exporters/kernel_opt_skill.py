@@ -9,7 +9,7 @@ from campaigns.reports.baselines import baseline_lines
 from campaigns.reports.sheet import BASELINE
 from campaigns.reports.totals import copies_of
 from campaigns.rules.verdict.report_words import function_words
-from campaigns.rules.wording import change, digits, duration, share
+from campaigns.rules.wording import change, duration, share
 from campaigns.trails.exporters.counted import (
     NOT_PROFILED,
     limit_words,
@@ -22,7 +22,8 @@ from campaigns.trails.exporters.markdown import NOTHING, Part, facts, page, said
 
 CORRECTNESS = ("case", "correct", "calls checked", "largest |error|", "norm error")
 COMPARED = (
-    *("version", "time", "gain over the incumbent", "of the floor", "limited by", "verdict"),
+    *("version", "time", "incumbent beside it", "gain over the incumbent"),
+    *("share", "limited by", "verdict"),
 )
 PROFILE = ("case", "device time", "kernels", "grid", "block", "registers", "shared bytes")
 
@@ -106,18 +107,17 @@ def _profile(one: ExportedRound) -> str:
 
 
 def _benchmark(trail: ExportedCampaign) -> str:
-    first, best = trail.baseline, trail.best
-    v0 = first.times if first else {}
+    best, final = trail.best, trail.sheet.final
+    v0 = final.incumbent_times if final else {}
     rows = [
         (case, duration(v0[case]), duration(us))
-        for case, us in (best.times if best else {}).items()
-        if case in v0
+        for case, us in (final.times if final else {}).items()
     ]
     # torch beside the kernel of a round: what was measured, and why the rest was not.
     beside = [f"- {said(line)}." for line in baseline_lines(trail.campaign)]
     return page(
         "# Benchmark",
-        "Times per call on the judge's clock: v0's medians, and those over the paired gains since. "
+        "Times per call, medians of the final session, which measured both side by side. "
         f"The gain that counts: {said(_total(trail))}",
         table(("case", "v0", f"best ({best.version if best else 'none'})"), rows),
         [f"- {said(line)}" for line in copies_of(trail.sheet)],
@@ -128,13 +128,19 @@ def _benchmark(trail: ExportedCampaign) -> str:
 def _total(trail: ExportedCampaign) -> str:
     total = trail.sheet.total
     if total is None:
-        return "no gain was shown."
-    return f"{total.against(BASELINE)}. {trail.sheet.excess}".rstrip()
+        return "v0 and the best have not been compared side by side."
+    return f"{total.against(BASELINE)}."
 
 
 def _limit(one: ExportedRound) -> str:
     found = one.explained.profiled
     return found.limit.words if found else f"N/A — {NOT_PROFILED}"
+
+
+def _share(one: ExportedRound) -> str:
+    if not one.share:
+        return "N/A — floor UNKNOWN or not timed"
+    return f"{share(one.share)} of {one.target.roof_words}"
 
 
 def _final(trail: ExportedCampaign, environment: list[str]) -> str:
@@ -143,8 +149,9 @@ def _final(trail: ExportedCampaign, environment: list[str]) -> str:
         (
             one.version,
             duration(one.time_us) if one.time_us else "N/A — no proven time",
+            duration(one.incumbent_us) if one.incumbent_us else NOTHING,
             gain_words(one.gain, f"round {one.against}"),
-            share(one.share) if one.share else "N/A — floor UNKNOWN or not timed",
+            _share(one),
             _limit(one),
             one.word.words,
         )
@@ -161,10 +168,11 @@ def _final(trail: ExportedCampaign, environment: list[str]) -> str:
         )
         for name in dict.fromkeys(idea.strategy for idea in ideas.values() if idea)
     ]
-    reached = best.share if best else None
+    reached = trail.sheet.share
     left = "N/A — the floor is UNKNOWN"
     if reached:
-        left = f"{change(1 / reached - 1)} of speed ({digits(reached)} of it is reached)"
+        limit = trail.sheet.target.roof_words
+        left = f"{change(1 / reached - 1)} of speed ({share(reached)} of {limit})"
     if reached and reached >= 1:
         left = "nothing: it is at the ceilings that are known"
     conclusion = {

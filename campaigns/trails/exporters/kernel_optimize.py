@@ -1,7 +1,7 @@
 """manifest.yaml, rounds/ and logs/: one folder a round, two logs that only grow.
 
-The layout is that of kernel-optimize's campaign folder. Numbers of its trend table are those of the
-pages: v0's medians over the paired gains since.
+The layout is that of kernel-optimize's campaign folder. Each row of its trend table is of its
+round's own session.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from campaigns.records.cases import dispatch_of
 from campaigns.records.values import verdict_value
 from campaigns.records.verdicts import classes_of
 from campaigns.reports.course import KINDS
+from campaigns.reports.sheet import BASELINE
 from campaigns.reports.totals import Trend, TrendRow, audit_of, moves_bytes, trend_of
 from campaigns.rules.noise.gain import Gain
 from campaigns.rules.stop.intake import SKILL, Intake
-from campaigns.rules.wording import duration, factor
+from campaigns.rules.wording import change, duration
 from campaigns.trails.exporters.counted import limit_words, search_table
 from campaigns.trails.exporters.judged_rounds import ExportedCampaign, ExportedRound
 from campaigns.trails.exporters.markdown import NOTHING, Part, facts, page, said, table
@@ -96,7 +97,7 @@ def _trend(trail: ExportedCampaign) -> str:
 
 
 def _timed(trend: Trend, row: TrendRow | None) -> tuple[str, ...]:
-    """The rates of each direction and of both, and the change in speed from round 1."""
+    """The rates of each direction and of both, and the gain over v0 where it was beside it."""
     if row is None:
         return (*[NO_BACKWARD] * 5, "—")
     halves = [
@@ -105,9 +106,8 @@ def _timed(trend: Trend, row: TrendRow | None) -> tuple[str, ...]:
         for value in ((rates.mean, rates.best) if rates else (0, 0))
     ]
     step = f"{row.step.mean:.3f}" if row.step else NO_BACKWARD
-    # Alone, the change is written as this log always wrote it.
-    told = row.change if trend.has_backward else row.change.replace(" %", "%")
-    return (*halves, step, f"{told} (paired, n={row.n})" if told else "—")
+    gain = row.gain if row.row.against == 1 else None
+    return (*halves, step, f"{change(gain.gain)} (paired, n={gain.pairs})" if gain else "—")
 
 
 def _history(trail: ExportedCampaign) -> str:
@@ -123,16 +123,21 @@ def _history(trail: ExportedCampaign) -> str:
     current: Part = NOTHING
     if best:
         mean = " (geometric mean over the cases)" if len(best.times) > 1 else ""
-        time = f"{duration(best.time_us)}{mean}" if best.time_us else ""
+        shown = trail.sheet.shown
+        where = "the final session, beside v0" if trail.sheet.final else "its own session"
+        time = f"{duration(shown.time_us)}{mean}, in {where}" if shown.time_us else ""
         current = facts([("Round", best.number), ("Kernel", best.title), ("Time", time)])
     lost = [(one.title, one.number, one.sentence) for one in trail.rounds if not one.is_kept]
     audit: list[Part] = ["Nothing was accepted after the baseline."]
     if found is not None:
-        parts = [
-            (part.name, ", ".join(map(str, part.rounds)) or "–", f"{factor(part.ratio)}×")
-            for part in found.parts
-        ]
-        audit = [found.words, table(("part", "rounds", "ratio against v0"), parts)]
+        reach = {
+            "kernel work": found.structural,
+            "weight caches, bounded": found.weights,
+            "not counted": found.uncounted,
+        }
+        parts = [(n, ", ".join(map(str, part.rounds)) or "–") for n, part in reach.items()]
+        final = f"Final gain: {gain_words(found.whole, BASELINE)}"
+        audit = [final, table(("part", "rounds"), parts)]
     ended = f"Not ended: {trail.sheet.phase}, {len(trail.rounds)} rounds closed."
     if campaign.state == CampaignState.DONE:
         ended = said(f"{campaign.stop_reason}: {campaign.stop_sentence}")

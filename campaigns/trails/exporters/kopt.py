@@ -50,8 +50,8 @@ def _round(one: ExportedRound) -> dict[str, Any]:
         "sha256": code.digest,
     }
     return known | {
-        "time_us": one.time_us,
-        "unpaired_median_us": one.median_us,
+        "candidate_us": one.time_us,
+        "incumbent_us": one.incumbent_us,
         "verdict": msgspec.to_builtins(verdict_value(one.verdict)) if one.verdict else None,
         "outcome": one.evaluation.outcome if one.evaluation else None,
         "candidate": source,

@@ -42,22 +42,20 @@ def round_lines(row: RoundRow, site: Site) -> Iterator[str]:
 
 
 def campaign_lines(sheet: CampaignSheet, site: Site) -> Iterator[str]:
-    """A campaign: its best round against v0, and what each kept round added."""
-    campaign, best = sheet.campaign, sheet.best
+    """A campaign: its best round, and what each kept round added to the incumbent of its time."""
+    campaign, best, shown = sheet.campaign, sheet.best, sheet.shown
     here = site(campaign.get_absolute_url())
     yield f"## {link(campaign.title, here)}"
-    if best is None or best.is_baseline or sheet.total is None:
+    if best is None or shown.gain is None or not sheet.is_faster:
         yield "**No candidate was shown to be better than v0.**"
     else:
         found = link(f"round {best.number}", site(best.round.get_absolute_url()))
-        yield f"**The best is {found}**: {_gain(sheet.total, BASELINE)}."
+        yield f"**The best is {found}**: {_gain(shown.gain, _baseline(sheet.against))}."
     yield plain(campaign.stop_sentence if campaign.is_finished else "The campaign goes on.")
-    if best is not None and sheet.baseline is not None and not best.is_baseline:
-        lines = [
-            (plain(case), _time(sheet.baseline.times.get(case)), _time(us))
-            for case, us in best.times.items()
-        ]
-        yield table(("Case", f"Before: {BASELINE}", f"After: round {best.number}"), lines)
+    if best is not None and sheet.is_faster:
+        before, head = shown.incumbent_times, f"Before: {_baseline(sheet.against)}"
+        lines = [(plain(c), _time(before.get(c)), _time(us)) for c, us in shown.times.items()]
+        yield table(("Case", head, f"After: round {best.number}"), lines)
     yield table(("Kept", "Gain"), list(_kept(sheet, site)))
     yield _surroundings(best.verdict.evaluation if best and best.verdict else None)
     yield _links(

@@ -67,12 +67,14 @@ def _round(part: LinedDocument, files: Mapping[str, str]) -> ClaimedRound:
     kernel = part.text("candidate.file")
     if kernel and kernel not in files:
         raise part.error("candidate.file", "a file of this trail")
-    time = part.number("time_us")
-    known = {"verdict": word, "time_us": time, "source": kernel, "commit": part.text("commit")}
+    # Before, it was another quantity: derived from the gains of all rounds until then.
+    place = "candidate_us" if "candidate_us" in part.value else "time_us"
+    time = part.number(place)
+    known = {"verdict": word, place: time, "source": kernel, "commit": part.text("commit")}
     return ClaimedRound(
         name=f"round {number}",
         path=NAME,
-        line=part.line("time_us"),
+        line=part.line(place),
         number=number,
         title=part.text("hypothesis.title"),
         hypothesis=part.text("hypothesis.change") or part.text("hypothesis.title"),

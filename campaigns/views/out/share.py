@@ -78,13 +78,14 @@ def share(request: HttpRequest, campaign_id: int) -> HttpResponse:
 @require_safe
 @by_key
 def campaign_badge(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    """The best round against v0."""
+    """The best round against v0; while it runs, against its incumbent."""
     sheet = campaign_sheet(_measured_here(campaign_id), timezone.now())
-    if sheet.total is None or sheet.best is None or sheet.best.is_baseline:
+    gain = sheet.shown.gain
+    if gain is None or not sheet.is_faster:
         known = "no gain shown" if sheet.campaign.is_finished else "no gain shown yet"
         return _drawn(request, Badge(f"{known} over {BASELINE}", OTHER))
-    is_faster = sheet.total.low > 0
-    return _drawn(request, Badge(_words(sheet.total, BASELINE), FASTER if is_faster else OTHER))
+    rival = BASELINE if sheet.against == 1 else f"round {sheet.against}"
+    return _drawn(request, Badge(_words(gain, rival), FASTER if gain.low > 0 else OTHER))
 
 
 @require_safe

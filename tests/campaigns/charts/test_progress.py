@@ -28,16 +28,15 @@ def test_it_shows_every_attempt_and_keeps_the_untimed_above_the_plot():
     assert all(mark.y == found.untimed_y < FRAME.top for mark in untimed)
 
 
-def test_it_lets_only_accepted_rounds_lower_the_best():
-    best = [row.values[-1] for row in chart().rows]
-    assert best == [410, 180, 180, 180, 96, 96, 96, *[41] * 4]
-
-
-def test_it_steps_down_and_never_up():
-    found = chart()
-    heights = [float(y) for y in re.findall(r"[V ]([\d.]+)", found.best)]
-    assert heights == sorted(heights)
-    assert found.best.endswith(f"H{FRAME.right:g}")
+def test_each_round_stands_beside_the_incumbent_of_its_own_session():
+    """Also where that time is above the one with which the incumbent was accepted."""
+    word = VerdictWord.ACCEPTED
+    found = chart([ProgressPoint(1, word, "/1", 80.0), ProgressPoint(2, word, "/2", 60.0, 99.0)])
+    assert [row.values for row in found.rows] == [(80.0, None), (60.0, 99.0)]
+    ends = [float(y) for y in re.findall(r" ([\d.]+)V([\d.]+)", found.beside)[0]]
+    assert ends == pytest.approx([found.y.position(99.0), found.y.position(60.0)], abs=1e-2)
+    assert found.marks[1].title.endswith("60.0 µs, its incumbent 99.0 µs beside it")
+    assert "Sessions differ" in caption(figure(found))
 
 
 def test_it_turns_logarithmic_above_a_tenfold_range():

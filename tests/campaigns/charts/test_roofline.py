@@ -50,12 +50,12 @@ def test_it_doubts_a_measured_roof_before_what_stands_above_it():
     measured = [Roof(ceiling(4.8e12, evidence=EvidenceClass.MEASURED))]
     found = build([point], measured, COMPUTES)
     assert found.marks[0].glyph.verdict is VerdictWord.ACCEPTED
-    assert caption(figure(found)).startswith("Round 1 reaches 116.7 % of the roof")
+    assert caption(figure(found)).startswith("Round 1 reaches 116.7 % of the measured 4.8 TB/s")
 
 
 def test_it_says_what_bounds_the_last_accepted_round():
     told = caption(figure(chart()))
-    assert "Round 8 reaches 68.2 % of the roof and lies on the memory side of the ridge" in told
+    assert "Round 8 reaches 83.9 % of the measured 3.9 TB/s and lies on the memory side" in told
 
 
 def test_it_keeps_every_point_and_the_roof_inside_the_axes():

@@ -191,7 +191,7 @@ def test_it_shows_a_campaign_and_its_rounds(
 ) -> None:
     call_command("campaign", "show", str(done.pk))
     text = capsys.readouterr().out
-    assert "result: 2.00× faster [2.00, 2.00] against v0 (" in text
+    assert "µs, 2.00× faster [2.00, 2.00] against v0 (" in text
     assert "n=10 pairs)" in text
     found = answer(capsys, "round", "show", str(done.pk), "2")
     assert found["verdict"]["verdict"] == "accepted"
@@ -272,7 +272,6 @@ def test_it_shows_what_each_proposer_has_had(
     shown = answer(capsys, "campaign", "show", str(done.pk))
     search, person = shown["by_proposer"]
     assert (search["rounds"], search["accepted"], person["rounds"]) == (1, 1, 0)
-    assert search["gain_per_s"] > 0
     assert shown["waiting"] == []
     call_command("campaign", "show", str(done.pk))
     assert "built-in search: rounds 1, accepted 1, " in capsys.readouterr().out

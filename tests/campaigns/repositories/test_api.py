@@ -38,7 +38,7 @@ def test_an_agent_brings_one_and_hands_in_a_change(ask, rows, folder, client, tm
     bundle = base64.b64encode(test_pages.bundle_of(other)).decode()
     body = {"bundle": bundle, "harness": ROWS_HARNESS, "platform": rows.platform.slug}
     made = ask("repositories/", body)
-    assert (made.status_code, made.json()["title"], made.json()["gain"]) == (201, "rows", None)
+    assert (made.status_code, made.json()["title"], made.json()["last_gain"]) == (201, "rows", None)
     told = f"No worker of {rows.platform.name} is alive: this repository waits."
     assert made.json()["no_worker"].startswith(told)
     patch = patch_of(folder, "kernels/rows.cpp", "= 8;", "= 16;")

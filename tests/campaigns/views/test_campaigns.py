@@ -32,8 +32,8 @@ def test_it_shows_best_share_and_verdicts(page, sample):
     assert sample.title in body
     assert "10 / 10" in body
     assert "5 accepted" in body
-    best = campaign_sheet(sample, timezone.now()).best
-    assert f">{share(best.share)}</data></span>" in body
+    sheet = campaign_sheet(sample, timezone.now())
+    assert f">{share(sheet.share)}</data> of {sheet.target.roof_words}</span>" in body
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_it_shows_the_columns_that_the_address_names(page, sample):
     body = page.get("/c/?cols=gain&cols=dtype").content.decode()
     assert "Gain over v0" in body
     assert "float32" in body
-    assert "Share of roof" in body  # in the picker alone
+    assert "Share of its limit" in body  # in the picker alone
     assert "Rounds judged</th>" not in body
 
 

@@ -79,7 +79,6 @@ def test_its_picture_has_letters_without_any_font_of_the_host(page, sample, name
         ("roofline.gif", {}, 404, "svg, png, csv"),
         ("roofline.svg", {"theme": "pink"}, 400, "light, dark"),
         ("roofline/", {"case": "\0" * 9}, 400, "1024x1024, 4096x4096"),
-        ("heatmap/", {"against": "v" * 5000}, 400, "baseline, incumbent"),
         ("roof.png", {"x": "week"}, 400, "round, time"),
     ],
 )

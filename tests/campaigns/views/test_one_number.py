@@ -12,8 +12,8 @@ import re
 import zipfile
 from collections import defaultdict
 from contextlib import redirect_stdout
-from unittest.mock import patch
 
+import pandas
 import pytest
 from django.conf import settings
 from django.core.management import call_command
@@ -26,18 +26,17 @@ from campaigns.records.cases import spread
 from campaigns.records.evaluations import report_of
 from campaigns.records.explained.profiles import profiled_in
 from campaigns.records.judged_rounds import standard_of
-from campaigns.records.noise import NoiseFloor
 from campaigns.records.verdicts import results_of
 from campaigns.reports.baselines import baseline_rows
 from campaigns.reports.figures.registry import FIGURES
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.one_session import compare
-from campaigns.rules.wording import duration
+from campaigns.rules.wording import duration, share
 from campaigns.urls import urlpatterns
 from campaigns.views.campaign import TABS as CAMPAIGN_TABS
 from campaigns.views.round_tabs import OVERVIEW, TABS
 from tests.around import built_around
-from tests.campaigns import sample
+from tests.campaigns.busy import build_busy
 from tests.campaigns.finished import finished
 from tests.campaigns.views.conftest import round_address
 from tests.campaigns.views.test_baselines import NoCompiler
@@ -67,8 +66,6 @@ APART = {
         for of in ("problem", "import", "worker")
         for kind in ("figure", "figure_file")
     ),
-    # A drawing is the one of its page.
-    "campaign_figure_file",
 }
 MARK = re.compile(
     r'<data value="(?P<v1>[^"]+)" data-quantity="(?P<n1>[^"]+)">(?P<t1>[^<]*)</data>'
@@ -81,45 +78,27 @@ DELTA = re.compile(
     r'data-quantity="(?P<name>[^"]+)"[^>]*><strong>(?P<word>[^<]*)</strong> '
     r'<span class="ends">(?P<ends>[^<]*)</span>'
 )
-FACTOR = re.compile(r"(?<!median )(?<![\d,.])[\d,.]+× (?:faster|slower|as fast)(?: \[[^\]]+\])?")
-# What plain data calls a quantity.
+FACTOR = re.compile(
+    r"(?<!median )(?<!predicted was )(?<![\d,.])[\d,.]+× (?:faster|slower|as fast)(?: \[[^\]]+\])?"
+)
+# What plain data and columns of tables call a quantity.
+GAINS, TIMES = ("gain:", "1 / gain:"), ("time:", "median:", "rival:")
 DATA = {
-    **dict.fromkeys(("gain", "gain_low", "gain_high"), ("gain:", "1 / gain:")),
-    **dict.fromkeys(("time_us", "latency_us", "kernel_us"), ("time:",)),
-    "median": ("median:", "rival:"),
+    **dict.fromkeys(("gain", "gain_low", "gain_high"), GAINS),
+    **dict.fromkeys(("time_us", "latency_us", "kernel_us", "incumbent_latency_us"), TIMES),
+    **dict.fromkeys(("candidate_us", "incumbent_us", "baseline_us", "compared_us"), TIMES),
+    **dict.fromkeys(("Time, µs", "Incumbent beside it, µs", "median"), TIMES),
     "noise_floor": ("noise:",),
 }
+# A share names what it is a share of.
+SHARE = re.compile(r"([\d.]+ %) of the (?:measured|documented|derived) [\d.]+ \S+")
 # A limit of a gate is no time of a kernel.
 TIME = re.compile(r"(?<![\d,.])(?<!within )([\d,]*\.?\d+) (µs|ms)\b(?! by unpaired medians)")
 FLOOR = re.compile(r"(?<=noise floor )(?:of )?±?[\d.]+ %", re.IGNORECASE)
 
 
-class Busy(sample.Bench):
-    """The host is slower in some rounds: pairs are what they were, and medians are others."""
-
-    def _report(self, evaluation):
-        self.factor = {1: 1.0, 2: 0.9, 3: 1.4, 6: 0.85}.get(evaluation.candidate.round.number, 1.2)
-        if evaluation.kind == "report":
-            self.factor = 1.9
-        return super()._report(evaluation)
-
-    def _timing(self, time_us, drift, device_us):
-        return super()._timing(self.factor * time_us, drift, self.factor * device_us)
-
-
-def _floor(campaign, evaluation):
-    """Another one in each round, as passports give where kernels become shorter."""
-    number = evaluation.candidate.round.number
-    return NoiseFloor(0.011 + 0.001 * number, f"noise passport 1, round {number}")
-
-
 def _built():
-    with (
-        patch("tests.campaigns.sample.Bench", Busy),
-        patch("campaigns.records.judged_rounds.floor_for", _floor),
-    ):
-        done = sample._build(10, None, running=False)
-        return done, sample._build(3, None, running=True)
+    return build_busy(10), build_busy(3, running=True)
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +140,7 @@ class Told:
         elif isinstance(value, list):
             for each in value:
                 self.facts(place, each, key)
-        elif isinstance(value, float) and key in DATA:
+        elif isinstance(value, float) and value == value and key in DATA:
             self.data.append((place, key, _same(value)))
 
     def add(self, name, value, text, place):
@@ -225,12 +204,47 @@ def _addresses(campaign):
             yield from (reverse(pattern.name, args=[campaign.pk, tab]) for tab in CAMPAIGN_TABS)
         elif wanted == {"campaign_id", "first", "second"}:
             yield from (reverse(pattern.name, args=[campaign.pk, *pair]) for pair in pairs)
-        elif wanted == {"campaign_id", "name"}:
-            yield from (reverse(pattern.name, args=[campaign.pk, name]) for name in FIGURES)
+        elif "name" in wanted:
+            yield from _drawings(campaign, pattern.name, ending="ending" in wanted)
         elif wanted <= {"campaign_id"}:
             yield reverse(pattern.name, kwargs=dict.fromkeys(wanted, campaign.pk))
         else:
             pytest.fail(f"{pattern.name}: is not visited; say how, or that it is apart")
+    yield from _exports(campaign, pairs)
+
+
+def _exports(campaign, pairs):
+    for pair in pairs:
+        page = reverse("compare", args=[campaign.pk, *pair])
+        yield from (f"{page}?format={ending}" for ending in ("csv", "json", "md"))
+    yield from (f"{reverse(n, args=[campaign.pk])}?format=csv" for n in ("rounds", "report"))
+    yield f"{reverse('campaigns')}?format=csv"
+
+
+def _drawings(campaign, view, *, ending):
+    for name in sorted(FIGURES.keys() - {"phases"}):
+        case = f"?case={campaign.cases[-1]}" if name == "roofline" else ""
+        for key in ((name, "svg"), (name, "csv")) if ending else ((name,),):
+            yield reverse(view, args=[campaign.pk, *key]) + case
+
+
+def _read_answer(told, address, answer):
+    kind = answer.headers.get("Content-Type", "")
+    if kind == "application/zip":
+        files = zipfile.ZipFile(io.BytesIO(answer.content))
+        for name in files.namelist():
+            if name.endswith((".md", ".txt", ".yaml")):
+                told.text(f"{address} {name}", _with_units(files.read(name).decode()))
+            elif name.endswith("trail.json") or "/memory/" in name:
+                told.facts(f"{address} {name}", json.loads(files.read(name)))
+    elif kind.startswith("text/csv"):
+        told.facts(address, pandas.read_csv(io.BytesIO(answer.content)).to_dict("records"))
+    elif kind.startswith("application/json"):
+        told.facts(address, answer.json())
+    elif kind.startswith("text/markdown"):
+        told.text(address, _with_units(answer.content.decode()))
+    else:
+        told.page(address, answer.content.decode())
 
 
 def _read(campaign, user, told):
@@ -239,19 +253,10 @@ def _read(campaign, user, told):
     client.force_login(user)
     for address in _addresses(campaign):
         answer = client.get(address)
-        assert answer.status_code in (200, 302, 405), address
-        kind = answer.headers.get("Content-Type", "")
-        if answer.status_code != 200:
-            continue
-        if kind == "application/zip":
-            files = zipfile.ZipFile(io.BytesIO(answer.content))
-            for name in files.namelist():
-                if name.endswith((".md", ".txt", ".yaml")):
-                    told.text(f"{address} {name}", _with_units(files.read(name).decode()))
-                elif name.endswith("trail.json") or "/memory/" in name:
-                    told.facts(f"{address} {name}", json.loads(files.read(name)))
-        else:
-            told.page(address, answer.content.decode())
+        # A figure that cannot be drawn has a page that says why, and no file.
+        assert answer.status_code in (200, 302, 405) or "/figures/" in address, address
+        if answer.status_code == 200:
+            _read_answer(told, address, answer)
     live = client.get(
         reverse("campaign", args=[campaign.pk]), {"since": "0~0~0"}, headers={"HX-Request": "true"}
     )
@@ -273,11 +278,13 @@ def _place(told, campaign):
 
     All as they are written.
     """
-    cases = target_of(campaign).cases.values()
+    target = target_of(campaign)
+    cases = target.cases.values()
     placed = [us for case in cases for us in (case.floor_us, case.target_us) if us]
     placed += [geomean(us for case in cases if (us := case.target_us))] if placed else []
     standard = standard_of(campaign, has_incumbent=True)
     placed += [floor.floor_us for floor in standard.floors.values()]
+    floors = {case.case: case.floor_us for case in cases if case.floor_us}
     for case in (case for row in baseline_rows(campaign) for case in row.cases):
         ends = case.gain.gain, case.gain.low, case.gain.high
         told.add(f"gain:torch:{len(told.texts)}", ends, case.gain.words, "baselines")
@@ -298,8 +305,11 @@ def _place(told, campaign):
                 name = f"gain:evaluation:{evaluation.pk}:{len(told.texts)}"
                 told.add(name, (gain.gain, gain.low, gain.high), gain.words, "report")
     for verdict in Verdict.objects.filter(round__campaign=campaign):
-        times = [time for found in results_of(verdict) for time in (found.time, found.against)]
-        placed += [end for time in times if time for end in (time.low, time.high)]
+        # An invalid round has no share on its page, and a mark above the roof.
+        for found in results_of(verdict):
+            placed += [t for one in (found.time, found.against) if one for t in (one.low, one.high)]
+            if found.time and (floor := floors.get(found.case)):
+                told.texts["share:placed"].add(_plain(share(floor / found.time.median)))
     told.texts["median:placed"] |= {_plain(duration(us)) for us in placed}
 
 
@@ -334,10 +344,21 @@ def test_a_quantity_has_one_value_and_one_rounding(told):
     assert many == {}
 
 
-def test_a_campaign_has_one_gain_and_products_stand_between_rounds_alone(told):
-    products = {place for name, found in told.places.items() if " × " in name for place in found}
-    assert products
-    assert {place for place in products if "/compare/" not in place} == set()
+def test_nothing_is_a_product_but_in_the_section_on_limits(told):
+    assert [name for name in told.places if " × " in name] == []
+    product = re.compile(r"[Pp]roducts? of (?:the )?(?:rounds|gains|paired)|multipl(?:y|ies) to")
+    places = {place for place, *_ in told.strangers(product, set())}
+    assert places
+    assert [place for place in places if "/report" not in place] == []
+
+
+def test_every_share_of_a_limit_names_the_limit_and_is_one_on_record(told):
+    known = {text for name in told.texts if name.startswith("share") for text in told.texts[name]}
+    shares = [(place, m[1]) for place, words in told.prose for m in SHARE.finditer(words)]
+    assert any(".svg" in place for place, _ in shares)
+    goals = {"90 %"}
+    assert [one for one in shares if one[1].replace(".0 %", " %") not in known | goals] == []
+    assert told.strangers(re.compile(r"[\d.]+ % of (?:the )?(?:roof|floor)\b(?! of)"), set()) == []
 
 
 def test_every_gain_in_a_sentence_is_one_on_record(told):

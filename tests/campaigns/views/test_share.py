@@ -5,7 +5,6 @@ from xml.etree import ElementTree
 import pytest
 from django.test import Client
 
-from campaigns.models import Campaign
 from campaigns.models.event import record
 from tests.campaigns.sample import HOSTILE
 
@@ -34,10 +33,10 @@ def test_a_badge_that_is_the_same_is_not_sent_again(page, sample):
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_a_campaign_without_a_gain_says_so(page, running):
-    Campaign.objects.filter(pk=running.pk).update(incumbent=None)
-    said = page.get(f"/badge/c/{running.pk}.svg").content.decode()
-    assert "v0 (round 1)" in said
+def test_while_a_campaign_runs_its_badge_names_the_incumbent_that_was_beside_the_best(
+    page, running
+):
+    assert "vs round 2, n 20" in page.get(f"/badge/c/{running.pk}.svg").content.decode()
 
 
 def test_feeds_are_atom_whatever_was_said(page, sample, running):

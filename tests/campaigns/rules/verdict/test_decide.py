@@ -264,3 +264,12 @@ def test_of_four_that_are_like_the_incumbent_hardly_ever_one_is_accepted() -> No
             accepted += both.decision.verdict is VerdictWord.ACCEPTED
     assert claimed <= 0.05 * tries
     assert accepted <= 0.05 * tries
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_a_verdict_names_the_session_that_its_cases_are_of(outcome: Outcome) -> None:
+    second = session(2.0) if outcome is Outcome.PASSED else report(outcome=outcome)
+    reports = session(2.0, name="a"), replace(second, environment={"session": "b"})
+    found = decide(reports, AGAINST)
+    assert found.report is not None
+    assert found.report.environment == reports[found.deciding].environment

@@ -15,6 +15,7 @@ from campaigns.models import Commit
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.rules.noise.gain import geomean
 from campaigns.rules.verdict.decision import VerdictWord as Word
+from campaigns.rules.wording import change
 from campaigns.trails.exporters import archive
 from campaigns.trails.exporters.archive import trail_archive, trail_files, trail_name
 from campaigns.trails.exporters.markdown import fenced, said, table
@@ -83,9 +84,9 @@ def test_the_trend_agrees_with_the_pages(files, sample):
         ]
         assert cells[3] == cells[7] == f"{geomean(moved):.3f}"
         assert cells[4] == f"{max(moved):.3f}"
-        change = 100 * (sheet.baseline.time_us / row.time_us - 1)
-        is_gain = row.word is Word.ACCEPTED and row.number > 1
-        assert cells[8].startswith(f"fwd {change:+.3f}% (paired, n=" if is_gain else "—")
+        # The only one that was measured beside v0 and kept.
+        gain = row.gain if row.number == 2 else None
+        assert cells[8] == (f"{change(gain.gain)} (paired, n={gain.pairs})" if gain else "—")
 
 
 def test_each_version_says_what_its_round_says(files, sample):
@@ -117,8 +118,8 @@ def test_r21_it_tells_what_reaches_real_use(files):
     )
     assert "Transfer to real use" not in files["rounds/round-1/summary.md"]
     told = files["logs/optimize.md"]
-    assert "measured against v0, and its parts multiply to the same" in told
-    assert "| Kernel work (S_real) | 2, " in told
+    assert "Final gain: 3.35× faster [" in told
+    assert "| kernel work | 2, " in told
 
 
 def test_only_what_was_kept_is_in_the_performance_table(files, sample):
