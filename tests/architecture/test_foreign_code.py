@@ -92,7 +92,6 @@ def test_only_locked_processes_load_a_reference(tree):
     """Who makes a `ProblemCode`: what runs in the box, and a benchmark with problems of ours."""
     users = {m.path for m in tree.program if "ProblemCode(" in m.text}
     assert users == {
-        "campaigns/benchmarks/peers/form.py",
         "campaigns/evaluator/problem_code/ask.py",
         "campaigns/evaluator/problem_code/serve.py",
     }

@@ -17,16 +17,16 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from campaigns.evaluator.contract import Param
-from campaigns.landscapes.landscape import Landscape, RecordedKnob
-from campaigns.landscapes.replay import (
+from campaigns.benchmarks.landscapes.landscape import Landscape, RecordedKnob
+from campaigns.benchmarks.landscapes.replay import (
     RecordedSpace,
     ReplayedSearch,
     ReplayLimits,
     read_any,
     replay,
 )
-from campaigns.landscapes.tuner_files import write_cache
+from campaigns.benchmarks.landscapes.tuner_files import write_cache
+from campaigns.evaluator.contract import Param
 from campaigns.strategies.registry import strategy_named
 
 PACKAGE = "kernel_tuner"

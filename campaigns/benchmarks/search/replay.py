@@ -26,6 +26,8 @@ from campaigns.benchmarks.harness import (
     Row,
     require,
 )
+from campaigns.benchmarks.landscapes.landscape import TIME_US, Landscape, LandscapeError
+from campaigns.benchmarks.landscapes.replay import read_any
 from campaigns.benchmarks.search.peer import (
     MARGINS,
     OURS,
@@ -35,8 +37,6 @@ from campaigns.benchmarks.search.peer import (
     peer_strategies,
     replayed,
 )
-from campaigns.landscapes.landscape import TIME_US, Landscape, LandscapeError
-from campaigns.landscapes.replay import read_any
 from campaigns.strategies.registry import DEFAULT, STRATEGIES
 
 SHIPPED = Path(__file__).parent / "landscapes"

@@ -12,12 +12,17 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from campaigns.benchmarks.harness import BenchmarkError, own_database, versions
+from campaigns.benchmarks.landscapes.landscape import (
+    Landscape,
+    LandscapeHeader,
+    LandscapeRow,
+    RecordedKnob,
+)
 from campaigns.devices.discover import Device, ensure_platform
 from campaigns.devices.passport import PROTOCOLS
 from campaigns.devices.sweep.search_work import FAILURES, TriedPoint
 from campaigns.evaluator.contract import Case, Job, Outcome, Param, Source
 from campaigns.evaluator.contract.problem_reader import load_problem
-from campaigns.landscapes.landscape import Landscape, LandscapeHeader, LandscapeRow, RecordedKnob
 from campaigns.problems.shipped import problem_folder
 from campaigns.records.target.device_limits import OP, SIDES, device_limits, matmul_device
 from campaigns.spaces.constraints import DeviceLimits

@@ -14,11 +14,11 @@ from campaigns.benchmarks.experience import EXPERIENCE
 from campaigns.benchmarks.faults.run import FAULT_BENCHMARK
 from campaigns.benchmarks.harness import Benchmark, BenchmarkError
 from campaigns.benchmarks.pages import PAGES
-from campaigns.benchmarks.peers.trust import TRUST
 from campaigns.benchmarks.precision import PRECISION
 from campaigns.benchmarks.search.screened import SEARCH
 from campaigns.benchmarks.soak import SOAK
 from campaigns.benchmarks.trial import TRIAL
+from campaigns.benchmarks.trust import TRUST
 from campaigns.benchmarks.wiki import WIKI
 from campaigns.management.base_command import BaseCommand, ExitCode, Exits, Verb, argument
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from django.core.management import CommandError, call_command
 
+from campaigns.benchmarks.landscapes.landscape import Landscape, read_landscape
 from campaigns.benchmarks.search import replay as bench
 from campaigns.benchmarks.search.peer import SimulatedTuning
 from campaigns.benchmarks.search.searched import PointLog
@@ -14,11 +15,10 @@ from campaigns.devices.discover import this_device
 from campaigns.devices.sweep.search_work import TriedPoint
 from campaigns.evaluator.contract import Outcome, Source
 from campaigns.evaluator.contract.stream import BuildFacts
-from campaigns.landscapes.landscape import Landscape, read_landscape
 from campaigns.management.base_command import ExitCode
 from campaigns.spaces.space import Knob, Space
 from campaigns.strategies.base import SearchTrial, TrialFailure
-from tests.campaigns.landscapes.samples import HEADER, failed, sample_landscape
+from tests.campaigns.benchmarks.landscapes.samples import HEADER, failed, sample_landscape
 
 
 @pytest.fixture

@@ -10,8 +10,13 @@ from dataclasses import replace
 from math import ceil, log2, sqrt
 from random import Random
 
+from campaigns.benchmarks.landscapes.landscape import (
+    Landscape,
+    LandscapeHeader,
+    LandscapeRow,
+    RecordedKnob,
+)
 from campaigns.evaluator.contract import Source
-from campaigns.landscapes.landscape import Landscape, LandscapeHeader, LandscapeRow, RecordedKnob
 from campaigns.problems.shipped import SHIPPED
 from campaigns.spaces.find import space_of
 from campaigns.strategies.base import SearchTrial, TrialFailure

@@ -1,6 +1,11 @@
 """A small landscape in which everything occurs that can."""
 
-from campaigns.landscapes.landscape import Landscape, LandscapeHeader, LandscapeRow, RecordedKnob
+from campaigns.benchmarks.landscapes.landscape import (
+    Landscape,
+    LandscapeHeader,
+    LandscapeRow,
+    RecordedKnob,
+)
 from campaigns.strategies.base import SearchTrial, TrialFailure
 
 KNOBS = (

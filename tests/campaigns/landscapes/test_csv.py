@@ -5,8 +5,8 @@ import gzip
 import pandas as pd
 import pytest
 
-from campaigns.landscapes.landscape import Landscape, LandscapeError, read_landscape
-from tests.campaigns.landscapes.samples import HEADER, KNOBS, sample_landscape, timed
+from campaigns.benchmarks.landscapes.landscape import Landscape, LandscapeError, read_landscape
+from tests.campaigns.benchmarks.landscapes.samples import HEADER, KNOBS, sample_landscape, timed
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.csv.gz"])

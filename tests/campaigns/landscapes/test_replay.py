@@ -5,11 +5,16 @@ from random import Random
 
 import pytest
 
-from campaigns.landscapes.landscape import Landscape
-from campaigns.landscapes.replay import RecordedSpace, ReplayedSearch, ReplayLimits, replay
+from campaigns.benchmarks.landscapes.landscape import Landscape
+from campaigns.benchmarks.landscapes.replay import (
+    RecordedSpace,
+    ReplayedSearch,
+    ReplayLimits,
+    replay,
+)
 from campaigns.strategies.base import TrialFailure
 from campaigns.strategies.registry import RandomSampling
-from tests.campaigns.landscapes.samples import HEADER, failed, sample_landscape, timed
+from tests.campaigns.benchmarks.landscapes.samples import HEADER, failed, sample_landscape, timed
 
 
 def test_recorded_points_are_the_legal_ones():

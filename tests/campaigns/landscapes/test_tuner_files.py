@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from campaigns.landscapes.landscape import LandscapeError
-from campaigns.landscapes.replay import read_any
-from campaigns.landscapes.tuner_files import INVALIDITY, read_cache, read_t4, write_cache
+from campaigns.benchmarks.landscapes.landscape import LandscapeError
+from campaigns.benchmarks.landscapes.replay import read_any
+from campaigns.benchmarks.landscapes.tuner_files import INVALIDITY, read_cache, read_t4, write_cache
 from campaigns.strategies.base import SearchTrial, TrialFailure
-from tests.campaigns.landscapes.samples import KNOBS, sample_landscape
+from tests.campaigns.benchmarks.landscapes.samples import KNOBS, sample_landscape
 
 # As version 1.5 writes it while it works: no end, times in ms, a failure as the name of a class.
 OPEN = """{

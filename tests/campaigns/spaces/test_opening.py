@@ -6,7 +6,7 @@ from statistics import median
 
 import pytest
 
-from campaigns.landscapes.replay import RecordedSpace, ReplayLimits, replay
+from campaigns.benchmarks.landscapes.replay import RecordedSpace, ReplayLimits, replay
 from campaigns.spaces.matmul_model import (
     MatmulDevice,
     MatmulShape,
@@ -16,7 +16,7 @@ from campaigns.spaces.matmul_model import (
 )
 from campaigns.spaces.space import Knob, Space
 from campaigns.strategies.registry import DEFAULT, strategy_named
-from tests.campaigns.landscapes.roofline import product_landscape, product_space
+from tests.campaigns.benchmarks.landscapes.roofline import product_landscape, product_space
 
 H100 = MatmulDevice(132, 3.35e12, 67e12, 228 * 1024)
 TASK = MatmulTask(MatmulShape(1024, 1024, 1024, 4), H100)

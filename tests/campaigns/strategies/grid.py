@@ -3,7 +3,7 @@
 from itertools import islice, product
 from math import prod
 
-from campaigns.landscapes.landscape import RecordedKnob
+from campaigns.benchmarks.landscapes.landscape import RecordedKnob
 from campaigns.strategies.base import SearchTrial, TrialFailure
 
 

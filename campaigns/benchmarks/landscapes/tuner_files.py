@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from campaigns.evaluator.contract import Param
-from campaigns.landscapes.landscape import (
+from campaigns.benchmarks.landscapes.landscape import (
     Landscape,
     LandscapeError,
     LandscapeHeader,
@@ -25,6 +24,7 @@ from campaigns.landscapes.landscape import (
     RecordedKnob,
     read_text,
 )
+from campaigns.evaluator.contract import Param
 from campaigns.strategies.base import SearchTrial, TrialFailure
 
 ERRORS = {

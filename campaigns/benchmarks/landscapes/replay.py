@@ -10,15 +10,15 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from campaigns.evaluator.contract import Param
-from campaigns.landscapes.landscape import (
+from campaigns.benchmarks.landscapes.landscape import (
     Landscape,
     LandscapeError,
     RecordedKnob,
     read_landscape,
     read_text,
 )
-from campaigns.landscapes.tuner_files import read_cache, read_t4
+from campaigns.benchmarks.landscapes.tuner_files import read_cache, read_t4
+from campaigns.evaluator.contract import Param
 from campaigns.strategies.base import Point, SearchStrategy, SearchTrial
 
 ACCEPTED = ".csv, or .json of Kernel Tuner (a cache or T4 results), each also with .gz"
