@@ -27,7 +27,6 @@ from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.mail import ring_for_mail
 from campaigns.steps.mail import write_mail as write_to
 from campaigns.steps.measuring.baselines import remind_of_baselines
-from campaigns.steps.measuring.build_for_search import build_for_search
 from campaigns.steps.measuring.evaluate import evaluate as measure_row
 from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.results import store_saved
@@ -176,12 +175,6 @@ def _take(device: Device) -> Device:
     if _Process.heartbeat is not None:
         _Process.heartbeat.device = device
     return device
-
-
-@shared_task(bind=True)
-def build(self: Any, key: int) -> None:
-    """Build variants of a search on this host, which needs no device for it."""
-    build_for_search(key, self.request.hostname, _service())
 
 
 @shared_task

@@ -17,7 +17,7 @@ from campaigns.models.passport import Passport
 from campaigns.models.problem import Case, Problem
 from campaigns.models.round import Candidate, Round, Submission, Submitter
 from campaigns.models.series import SeriesAnswer, SeriesAnswerWord, SeriesEntry, SeriesWish
-from campaigns.models.sweep import Sweep, SweepOrder, SweepPoint
+from campaigns.models.sweep import Sweep, SweepPoint
 from campaigns.models.transitions import (
     CampaignState,
     EvaluationState,
@@ -76,7 +76,6 @@ __all__ = [
     "Submission",
     "Submitter",
     "Sweep",
-    "SweepOrder",
     "SweepPoint",
     "Unmasking",
     "Verdict",
