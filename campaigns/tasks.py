@@ -34,8 +34,7 @@ from campaigns.steps.measuring.series import continue_series
 from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.steps.notify import AGAIN, notify, notify_worker
 from campaigns.steps.review.decide import carry_out_reruns
-from campaigns.steps.webhooks import deliver as try_delivery
-from campaigns.steps.webhooks import ring_for_deliveries
+from campaigns.steps.webhooks import BACKOFF_S, call, send_news
 from campaigns.steps.worker import (
     WorkerContext,
     change_device,
@@ -100,7 +99,7 @@ class Heartbeat(threading.Thread):
         for row in release_rounds():
             notify_round(row)
         ring_for_imports()
-        ring_for_deliveries()
+        send_news()
         ring_for_mail()
         if worker and self.device:
             self._use_idle(worker, self.device)
@@ -183,10 +182,12 @@ def wiki_import(key: int) -> None:
     work_on(key)
 
 
-@shared_task
-def deliver(key: int) -> None:
-    """Send one message to an address that asked for it."""
-    try_delivery(key)
+@shared_task(bind=True, max_retries=len(BACKOFF_S))
+def call_webhook(self: Any, key: int, kind: str, source: str, body: str) -> None:
+    """Send one message to an address that asked for it, and again later where it fails."""
+    tried = self.request.retries
+    if not call(key, kind, source, body) and tried < len(BACKOFF_S):
+        raise self.retry(countdown=BACKOFF_S[tried])
 
 
 @shared_task

@@ -26,7 +26,7 @@ from campaigns.models.transitions import (
     RoundState,
 )
 from campaigns.models.verdict import Answer, Commit, Standing, StandingAnswer, StandingWord, Verdict
-from campaigns.models.webhook import Delivery, HookKind, Webhook
+from campaigns.models.webhook import HookKind, Webhook
 from campaigns.models.worker import Cause, DeviceWait, Worker
 
 __all__ = [
@@ -40,7 +40,6 @@ __all__ = [
     "Cause",
     "Commit",
     "DecisionWord",
-    "Delivery",
     "DeviceWait",
     "Evaluation",
     "EvaluationKind",
