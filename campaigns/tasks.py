@@ -27,7 +27,6 @@ from campaigns.steps.lifecycle.reconcile import reconcile
 from campaigns.steps.mail import ring_for_mail
 from campaigns.steps.mail import write_mail as write_to
 from campaigns.steps.measuring.baselines import remind_of_baselines
-from campaigns.steps.measuring.build_for_search import build_for_search
 from campaigns.steps.measuring.evaluate import evaluate as measure_row
 from campaigns.steps.measuring.reproduce import reproduce
 from campaigns.steps.measuring.results import store_saved
@@ -35,8 +34,7 @@ from campaigns.steps.measuring.series import continue_series
 from campaigns.steps.measuring.take_passport import take_passport
 from campaigns.steps.notify import AGAIN, notify, notify_worker
 from campaigns.steps.review.decide import carry_out_reruns
-from campaigns.steps.webhooks import deliver as try_delivery
-from campaigns.steps.webhooks import ring_for_deliveries
+from campaigns.steps.webhooks import BACKOFF_S, call, send_news
 from campaigns.steps.worker import (
     WorkerContext,
     change_device,
@@ -101,7 +99,7 @@ class Heartbeat(threading.Thread):
         for row in release_rounds():
             notify_round(row)
         ring_for_imports()
-        ring_for_deliveries()
+        send_news()
         ring_for_mail()
         if worker and self.device:
             self._use_idle(worker, self.device)
@@ -178,22 +176,18 @@ def _take(device: Device) -> Device:
     return device
 
 
-@shared_task(bind=True)
-def build(self: Any, key: int) -> None:
-    """Build variants of a search on this host, which needs no device for it."""
-    build_for_search(key, self.request.hostname, _service())
-
-
 @shared_task
 def wiki_import(key: int) -> None:
     """Plan or carry out an import of many files."""
     work_on(key)
 
 
-@shared_task
-def deliver(key: int) -> None:
-    """Send one message to an address that asked for it."""
-    try_delivery(key)
+@shared_task(bind=True, max_retries=len(BACKOFF_S))
+def call_webhook(self: Any, key: int, kind: str, source: str, body: str) -> None:
+    """Send one message to an address that asked for it, and again later where it fails."""
+    tried = self.request.retries
+    if not call(key, kind, source, body) and tried < len(BACKOFF_S):
+        raise self.retry(countdown=BACKOFF_S[tried])
 
 
 @shared_task

@@ -25,7 +25,7 @@ from campaigns.views.imported import (
 from campaigns.views.new_campaign import new_campaign
 from campaigns.views.out.feeds import campaign_feed, campaigns_feed, review_feed
 from campaigns.views.out.share import campaign_badge, round_badge, share
-from campaigns.views.out.webhooks import redeliver, stop_webhook, webhook, webhooks
+from campaigns.views.out.webhooks import stop_webhook, webhooks
 from campaigns.views.problem import import_problem, new_problem, problem, problem_by_name
 from campaigns.views.review import count, decide_result, decide_round, following, queue, undo
 from campaigns.views.round import round_, round_diff, round_source, round_tab, rounds
@@ -106,9 +106,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("feeds/c/<int:campaign_id>.atom", campaign_feed, name="campaign_feed"),
     path("feeds/review.atom", review_feed, name="review_feed"),
     path("webhooks/", webhooks, name="webhooks"),
-    path("webhooks/<int:key>/", webhook, name="webhook"),
     path("webhooks/<int:key>/stop", stop_webhook, name="stop_webhook"),
-    path("webhooks/<int:key>/d/<int:delivery>/again", redeliver, name="redeliver"),
     path("c/<int:campaign_id>/trail.zip", trail, name="trail"),
     path(ROUND, round_, name="round"),
     path(CAMPAIGN + "series/<int:key>/", series_entry, name="series_entry"),

@@ -165,9 +165,6 @@ KOPT_PASSPORT_QUIET_S = env.number("KOPT_PASSPORT_QUIET_S", 120.0, least=0.0)
 # change of driver, compiler, torch or kopt.
 KOPT_SERIES_DAYS = env.number("KOPT_SERIES_DAYS", 0.0, least=0.0)
 
-# With `SHARED` a search on a GPU has its variants also built by the workers of the queue `builds`.
-KOPT_BUILDS = env.choice("KOPT_BUILDS", ("LOCAL", "SHARED"), default="LOCAL")
-
 # With `ALL` this host refuses to measure where it lacks a layer of the sandbox.
 KOPT_SANDBOX = env.choice("KOPT_SANDBOX", ("AVAILABLE", "ALL"), default="AVAILABLE")
 # How much memory a candidate may take, in MiB; 0: half of the host's.

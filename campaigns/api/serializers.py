@@ -11,7 +11,6 @@ from campaigns.evaluator.contract.files import protocol_from
 from campaigns.models import (
     Campaign,
     Candidate,
-    Delivery,
     Event,
     ImportedCampaign,
     ImportedRound,
@@ -237,15 +236,7 @@ WholeImportedSerializer = columns_of(
 WebhookSerializer = columns_of(
     "Webhook",
     Webhook,
-    "id url kinds by created_at ended_at",
+    "id url kinds by created_at ended_at answer",
     kinds=fields.ListField(child=fields.CharField()),
-    by=person_name("by"),
-)
-DeliverySerializer = columns_of(
-    "Delivery",
-    Delivery,
-    "id kind source word attempts status excerpt next_at by at ended_at body",
-    "by: who asked for it again.",
-    word=fields.CharField(),
     by=person_name("by"),
 )

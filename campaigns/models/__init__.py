@@ -17,7 +17,7 @@ from campaigns.models.passport import Passport
 from campaigns.models.problem import Case, Problem
 from campaigns.models.round import Candidate, Round, Submission, Submitter
 from campaigns.models.series import SeriesAnswer, SeriesAnswerWord, SeriesEntry, SeriesWish
-from campaigns.models.sweep import Sweep, SweepOrder, SweepPoint
+from campaigns.models.sweep import Sweep, SweepPoint
 from campaigns.models.transitions import (
     CampaignState,
     EvaluationState,
@@ -26,7 +26,7 @@ from campaigns.models.transitions import (
     RoundState,
 )
 from campaigns.models.verdict import Answer, Commit, Standing, StandingAnswer, StandingWord, Verdict
-from campaigns.models.webhook import Delivery, HookKind, Webhook
+from campaigns.models.webhook import HookKind, Webhook
 from campaigns.models.worker import Cause, DeviceWait, Worker
 
 __all__ = [
@@ -40,7 +40,6 @@ __all__ = [
     "Cause",
     "Commit",
     "DecisionWord",
-    "Delivery",
     "DeviceWait",
     "Evaluation",
     "EvaluationKind",
@@ -76,7 +75,6 @@ __all__ = [
     "Submission",
     "Submitter",
     "Sweep",
-    "SweepOrder",
     "SweepPoint",
     "Unmasking",
     "Verdict",

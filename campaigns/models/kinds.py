@@ -15,8 +15,9 @@ class EvaluationKind(models.TextChoices):
     BASELINE = "baseline"
     SCREEN = "screen"
     SWEEP = "sweep"
-    SHARE = "share"  # another device tries points of a search
-    BUILD = "build"  # a host without such a device builds points of a search
+    # Of earlier versions, whose searches used several workers: tried, and built, points of one.
+    SHARE = "share"
+    BUILD = "build"
     DECIDE = "decide"
     REMEASURE = "remeasure"
     REPORT = "report"
@@ -30,10 +31,9 @@ class EvaluationKind(models.TextChoices):
 
 
 class EvaluationRole(Enum):
-    """Who waits for an evaluation: the open round, its search, the end of the campaign, nobody."""
+    """Who waits for an evaluation: the open round, the end of the campaign, nobody."""
 
     ROUND = "round"
-    HELP = "help"
     FINAL = "final"
     REPRODUCTION = "reproduction"
     SERIES = "series"
@@ -68,11 +68,6 @@ class EvaluationTraits:
         return self.role is EvaluationRole.TORCH
 
     @property
-    def is_help(self) -> bool:
-        """Whether a search asks for it anew where it is lost or broken."""
-        return self.role is EvaluationRole.HELP
-
-    @property
     def is_apart(self) -> bool:
         """Whether no campaign waits for it, and a finished one may still have it."""
         apart = (EvaluationRole.REPRODUCTION, EvaluationRole.SERIES, EvaluationRole.TORCH)
@@ -105,11 +100,9 @@ EVALUATION_KINDS: Mapping[str, EvaluationTraits] = {
     EvaluationKind.BASELINE: EvaluationTraits("baseline", weight=1, reads_code=True),
     EvaluationKind.SCREEN: EvaluationTraits("screening", level=Level.QUICK, weight=0, blocks=2),
     EvaluationKind.SWEEP: EvaluationTraits("search", level=Level.QUICK, weight=0),
-    EvaluationKind.SHARE: EvaluationTraits(
-        "share of the search", EvaluationRole.HELP, level=Level.QUICK
-    ),
+    EvaluationKind.SHARE: EvaluationTraits("share of the search", level=Level.QUICK),
     EvaluationKind.BUILD: EvaluationTraits(
-        "builds for the search", EvaluationRole.HELP, level=Level.QUICK, needs_device=False
+        "builds for the search", level=Level.QUICK, needs_device=False
     ),
     EvaluationKind.DECIDE: EvaluationTraits("decision", weight=1, ends_early=True),
     EvaluationKind.REMEASURE: EvaluationTraits(
@@ -128,7 +121,6 @@ EVALUATION_KINDS: Mapping[str, EvaluationTraits] = {
 
 # The same as sets, for queries.
 TORCH = tuple(kind for kind, traits in EVALUATION_KINDS.items() if traits.is_torch)
-HELP = tuple(kind for kind, traits in EVALUATION_KINDS.items() if traits.is_help)
 APART = tuple(kind for kind, traits in EVALUATION_KINDS.items() if traits.is_apart)
 DECIDING = tuple(k for k, traits in EVALUATION_KINDS.items() if traits.weight is not None)
 CODE_IS_READ = tuple(kind for kind, traits in EVALUATION_KINDS.items() if traits.reads_code)

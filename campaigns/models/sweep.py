@@ -9,7 +9,6 @@ from campaigns.models.evaluation import Evaluation
 from campaigns.models.round import Round
 from campaigns.models.transitions import RoundState
 from knowledge.models.guarded import ALWAYS, Guarded, Immutable
-from knowledge.models.sight import SeenManager
 
 PRUNED = "pruned"
 
@@ -78,40 +77,3 @@ class SweepPoint(Guarded):
     def refuse_late(self) -> None:
         if Round.objects.filter(sweep=self.sweep_id, state=RoundState.CLOSED).exists():
             raise Immutable(f"{self.sweep.round} is closed and takes no new point")
-
-
-class SweepOrder(models.Model):
-    """One variant that any free device of the model may try; gone once it is a `SweepPoint`.
-
-    number, params: of the point that it becomes. source, built, screened: values of
-    `campaigns.evaluator.contract`, each a line of JSON; built is "" until it was tried, screened
-    also where its build was not screened. evaluation, holder: the claim that tries it, if any.
-    digest: of what a compiler makes of it, "" where only the device's own host may build. artefact:
-    that, from a host that only builds; of no bytes where it is too large to be kept here.
-    """
-
-    HIDDEN_WITH = ("sweep",)
-
-    sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="orders")
-    number = models.PositiveIntegerField()
-    params = models.JSONField()
-    source = models.TextField()
-    evaluation = models.ForeignKey(
-        Evaluation, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
-    holder = models.CharField(max_length=120, blank=True)
-    built = models.TextField(blank=True)
-    screened = models.TextField(blank=True)
-    digest = models.CharField(max_length=40, blank=True)
-    artefact = models.BinaryField(null=True)
-
-    objects = SeenManager()
-
-    class Meta:
-        constraints = (
-            models.UniqueConstraint(fields=["sweep", "number"], name="one_sweep_order_number"),
-        )
-        ordering = ("sweep", "number")
-
-    def __str__(self) -> str:
-        return f"order {self.number} of {self.sweep}"

@@ -1,10 +1,8 @@
-"""Addresses elsewhere that are told what happens here, and every delivery to them."""
+"""Addresses elsewhere that are told what happens here."""
 
 from __future__ import annotations
 
 from django.db import models
-from django.urls import reverse
-from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from knowledge.models.guarded import Guarded, person
@@ -32,11 +30,13 @@ EVENT_KINDS: dict[str, tuple[str, ...]] = {
 
 
 class Webhook(Guarded):
-    """One address. It takes no change and ends for good.
+    """One address, which ends for good.
 
     site: this server as its maker reached it, with a slash at the end, for links. kinds: of
     `HookKind`. nonce: what the secret is made of, together with the key of this installation, so
-    that no copy of the database holds it.
+    that no copy of the database holds it. told_until: what happened before was handed to the queue;
+    null until the first time. answer: to the last message: "status" (null without one), "text" and
+    "at", as ISO 8601.
     """
 
     SEALED = models.Q(ended_at__isnull=False)
@@ -48,6 +48,8 @@ class Webhook(Guarded):
     by = person()
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
+    told_until = models.DateTimeField(null=True, blank=True)
+    answer = models.JSONField(null=True, blank=True)
 
     class Meta:
         ordering = ("-pk",)
@@ -55,64 +57,12 @@ class Webhook(Guarded):
     def __str__(self) -> str:
         return f"webhook {self.pk}"
 
-    def get_absolute_url(self) -> str:
-        return reverse("webhook", args=[self.pk])
-
     @property
     def secret(self) -> str:
-        """What deliveries are signed with; a page shows it once."""
+        """What messages are signed with; a page shows it once."""
         return salted_hmac(SALT, self.nonce, algorithm="sha256").hexdigest()
 
     @property
     def told(self) -> list[str]:
         """Its kinds in words."""
         return [HookKind(kind).label for kind in self.kinds]
-
-
-class Delivery(Guarded):
-    """One message to one address, tried until it arrives or no try is left, and then sealed.
-
-    source: what it tells of, as `event:12`; once for each address, and again for each person who
-    asks, `by`. body: what is sent, byte by byte. attempts: tries that were begun. next_at: when it
-    is tried next; while it is tried, when another process may take it over. status: the last HTTP
-    status; null where nothing was answered. excerpt: the begin of the answer, or why there is none.
-    """
-
-    SEALED = models.Q(ended_at__isnull=False)
-
-    webhook = models.ForeignKey(Webhook, models.PROTECT, related_name="deliveries")
-    kind = models.CharField(max_length=40)
-    source = models.CharField(max_length=40)
-    body = models.TextField()
-    attempts = models.PositiveSmallIntegerField(default=0)
-    next_at = models.DateTimeField(default=timezone.now)
-    status = models.PositiveSmallIntegerField(null=True, blank=True)
-    excerpt = models.TextField(blank=True)
-    by = person()
-    at = models.DateTimeField(auto_now_add=True)
-    ended_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ("-pk",)
-        verbose_name_plural = "deliveries"
-        constraints = (
-            models.UniqueConstraint(
-                fields=["webhook", "source"],
-                condition=models.Q(by__isnull=True),
-                name="one_delivery_per_source",
-            ),
-        )
-
-    def __str__(self) -> str:
-        return f"delivery {self.pk} of {self.source}"
-
-    @property
-    def word(self) -> str:
-        """Where it stands, in a word."""
-        if self.ended_at is None:
-            return "waits" if not self.attempts else "will be tried again"
-        return "delivered" if self.arrived else "given up"
-
-    @property
-    def arrived(self) -> bool:
-        return self.status is not None and 200 <= self.status < 300

@@ -18,7 +18,7 @@ from campaigns.models import (
     EvaluationState,
     Worker,
 )
-from campaigns.models.kinds import APART, HELP
+from campaigns.models.kinds import APART
 from campaigns.models.transitions import WORKING
 from knowledge.models import Platform
 
@@ -81,9 +81,9 @@ def no_worker_told(row: OnPlatform, what: str = "campaign") -> str:
 
 
 def awaited_by(campaign: Campaign | OuterRef) -> QuerySet[Evaluation]:
-    """What a campaign may wait for; what goes on apart from it, or helps a search, is left out."""
+    """What a campaign may wait for; what goes on apart from it is left out."""
     rows = Evaluation.objects.filter(candidate__round__campaign=campaign)
-    return rows.exclude(kind__in=(*APART, *HELP))
+    return rows.exclude(kind__in=APART)
 
 
 def is_held(campaign: Campaign) -> bool:

@@ -23,7 +23,7 @@ from campaigns.models import (
     StandingWord,
     Worker,
 )
-from campaigns.models.kinds import APART, CODE_IS_READ, DECIDING, HELP
+from campaigns.models.kinds import APART, CODE_IS_READ, DECIDING
 from campaigns.models.transitions import WORKING
 from campaigns.rules.verdict.decide import merged
 from campaigns.rules.verdict.decision import Decision
@@ -238,22 +238,6 @@ def may_rely(campaign: Campaign, person: Any) -> bool:
     return campaign.created_by_id is None or campaign.created_by_id != person.pk
 
 
-def help_of(search: Evaluation, *kinds: EvaluationKind) -> QuerySet[Evaluation]:
-    """What others do, or did, for a search, or for an earlier attempt at it."""
-    return Evaluation.objects.filter(candidate=search.candidate_id, kind__in=kinds or HELP)
-
-
-def is_searched(share: Evaluation) -> bool:
-    """Whether the search that a share belongs to goes on."""
-    searches = Evaluation.objects.filter(candidate=share.candidate_id, kind=EvaluationKind.SWEEP)
-    return searches.filter(state=EvaluationState.RUNNING).exists()
-
-
-def is_wanted_elsewhere(campaign: Campaign) -> bool:
-    """Whether another campaign waits for a device of this platform."""
-    return rounds_waiting(campaign.platform_id).exists()
-
-
 # In these a campaign waits for people, not for a device.
 WAITS_FOR_PEOPLE = frozenset({CampaignState.AWAITING, CampaignState.RESTART})
 
@@ -275,4 +259,4 @@ def rounds_waiting(platform: int) -> QuerySet[Evaluation]:
         candidate__round__campaign__state__in=WORKING,
         candidate__round__campaign__pause_requested=False,
     )
-    return waiting.exclude(kind__in=(*HELP, *APART))
+    return waiting.exclude(kind__in=APART)

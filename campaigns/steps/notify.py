@@ -26,14 +26,10 @@ WORKER_EXPIRES_S = 15
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """What a campaign needs now. again: one more step. measure: keys of evaluations to claim.
-
-    build: of those that any host with the right compiler may claim.
-    """
+    """What a campaign needs now. again: one more step. measure: keys of evaluations to claim."""
 
     again: bool = False
     measure: tuple[int, ...] = ()
-    build: tuple[int, ...] = ()
 
 
 NOTHING = Next()
@@ -46,8 +42,6 @@ def notify(campaign: Campaign, following: Next) -> None:
         send_after_commit("campaigns.tasks.advance", campaign.pk, "default")
     for key in following.measure:
         send_after_commit("campaigns.tasks.measure", key, campaign.queue)
-    for key in following.build:
-        send_after_commit("campaigns.tasks.build", key, "builds", WORKER_EXPIRES_S)
 
 
 def notify_worker(worker: Worker) -> None:

@@ -1,7 +1,7 @@
-"""Tell addresses elsewhere what happened: rows say what is to be sent, and how far each came.
+"""Tell addresses elsewhere what happened.
 
 What happened is found in the rows that record it, so that nothing is lost with a process, and
-nothing that records needs to know who listens.
+nothing that records needs to know who listens. A message may come twice.
 """
 
 from __future__ import annotations
@@ -9,34 +9,38 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import logging
 import secrets
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import F
+from celery import current_app
+from django.db import transaction
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
-from campaigns.models import Delivery, Event, HookKind, Webhook
+from campaigns.models import Event, HookKind, Webhook
 from campaigns.models.campaign import measured_here
 from campaigns.models.webhook import EVENT_KINDS
 from campaigns.records.verdicts import gain_of
-from campaigns.steps.notify import send_after_commit
-from campaigns.steps.safe_post import PostAnswer, post, require_sendable
+from campaigns.steps.safe_post import post, require_sendable
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.models.change import Action, SpecChange
 from knowledge.models.project import eyes_of_project
 from knowledge.models.sight import seeing
 
+log = logging.getLogger(__name__)
+
 MOST_HOOKS = 50
-TRIES = 3
-# After the first and the second try that failed.
+# After the first and the second try that failed; then a message is given up.
 BACKOFF_S = (30.0, 300.0)
-# Longer than a try takes; after it another process takes it over.
-LEASE_S = 60.0
-# How far back is looked for what nobody has sent yet; the rows of a slow transaction come late.
+# Longer than all tries of a message take.
+EXPIRES_S = 3600
+# How far back is looked for what nobody has sent yet.
 REACH = timedelta(days=1)
-MOST_AT_ONCE = 200
+# The rows of a slow transaction come late.
+SETTLED = timedelta(seconds=10)
 
 
 def add_webhook(url: str, kinds: Iterable[str], site: str, by: Any) -> Webhook:
@@ -56,74 +60,52 @@ def end_webhook(hook: Webhook) -> bool:
     return bool(Webhook.objects.filter(pk=hook.pk, ended_at=None).update(ended_at=timezone.now()))
 
 
-def deliver_again(delivery: Delivery, by: Any) -> Delivery:
-    """Send the same once more, as a row of its own. Conflict for an address that has ended."""
-    if delivery.webhook.ended_at is not None:
-        raise Conflict("the webhook has ended, and is told no more")
-    made = Delivery.objects.create(
-        webhook=delivery.webhook,
-        kind=delivery.kind,
-        source=delivery.source,
-        body=delivery.body,
-        by=by,
-    )
-    ring(made.pk)
-    return made
-
-
-def ring_for_deliveries() -> None:
-    """Write down what is to be sent and have it sent. Run a few times a minute."""
+def send_news() -> None:
+    """Hand to the queue what each address is to be told. Run a few times a minute."""
     for hook in Webhook.objects.filter(ended_at=None):
-        # Nobody knows who reads there: what belongs to a project is not told.
-        with seeing(eyes_of_project(None)):
-            rows = [
-                Delivery(webhook=hook, kind=kind, source=source, body=json.dumps(body))
-                for kind, source, body in _news(hook)
-            ]
-        Delivery.objects.bulk_create(rows, ignore_conflicts=True)
-    waiting = Delivery.objects.filter(ended_at=None, webhook__ended_at=None)
-    due = waiting.filter(next_at__lte=timezone.now())
-    for key in due.order_by("pk").values_list("pk", flat=True)[:MOST_AT_ONCE]:
-        ring(key)
+        try:
+            # It counts as told only once all of it is in the queue.
+            with transaction.atomic():
+                _send_news(hook)
+        except (OperationalError, OSError) as error:
+            log.warning("%s: the queue is unreachable (%s); the next turn repeats it", hook, error)
 
 
-def ring(key: int) -> None:
-    send_after_commit("campaigns.tasks.deliver", key, "default", LEASE_S)
-
-
-def deliver(key: int) -> None:
-    """Try one delivery, if it is due and nobody else tries it."""
+def _send_news(hook: Webhook) -> None:
     now = timezone.now()
-    row = Delivery.objects.filter(pk=key, ended_at=None, webhook__ended_at=None, next_at__lte=now)
-    lease = now + timedelta(seconds=LEASE_S)
-    if not row.update(attempts=F("attempts") + 1, next_at=lease):
+    since, until = max(hook.told_until or hook.created_at, now - REACH), now - SETTLED
+    mine = Webhook.objects.filter(pk=hook.pk, ended_at=None, told_until=hook.told_until)
+    if until <= since or not mine.update(told_until=until):
         return
-    found = Delivery.objects.select_related("webhook").get(pk=key)
-    if found.attempts > TRIES:  # the last try ended with its process
-        _write(found, PostAnswer(None, found.excerpt or "the process that sent it ended"))
-        return
-    _write(found, post(found.webhook.url, found.body.encode(), _headers(found, now)))
+    # Nobody knows who reads there: what belongs to a project is not told.
+    with seeing(eyes_of_project(None)):
+        for kind, source, body in _news(hook, since, until):
+            message = [hook.pk, kind, source, json.dumps(body)]
+            name = "campaigns.tasks.call_webhook"
+            current_app.send_task(name, args=message, queue="default", expires=EXPIRES_S)
 
 
-def _write(found: Delivery, answer: PostAnswer) -> None:
+def call(key: int, kind: str, source: str, body: str) -> bool:
+    """Send one message and note the answer; False where it did not arrive."""
+    hook = Webhook.objects.filter(pk=key, ended_at=None).first()
+    if hook is None:
+        return True
     now = timezone.now()
-    found.status, found.excerpt = answer.status, answer.text
-    if found.arrived or found.attempts >= TRIES:
-        found.ended_at = now
-    else:
-        found.next_at = now + timedelta(seconds=BACKOFF_S[found.attempts - 1])
-    found.save(update_fields=["status", "excerpt", "next_at", "ended_at"])
+    answer = post(hook.url, body.encode(), _headers(hook, kind, source, body, now))
+    noted = {"status": answer.status, "text": answer.text, "at": now.isoformat()}
+    Webhook.objects.filter(pk=key, ended_at=None).update(answer=noted)
+    return answer.status is not None and 200 <= answer.status < 300
 
 
-def _headers(found: Delivery, now: datetime) -> dict[str, str]:
+def _headers(hook: Webhook, kind: str, source: str, body: str, now: datetime) -> dict[str, str]:
     """The signature is over the time, a full stop and the body."""
     at = str(int(now.timestamp()))
-    mac = hmac.new(found.webhook.secret.encode(), f"{at}.{found.body}".encode(), hashlib.sha256)
+    mac = hmac.new(hook.secret.encode(), f"{at}.{body}".encode(), hashlib.sha256)
     return {
         "Content-Type": "application/json",
         "User-Agent": "kopt",
-        "X-Kopt-Event": found.kind,
-        "X-Kopt-Delivery": str(found.pk),
+        "X-Kopt-Event": kind,
+        "X-Kopt-Delivery": source,
         "X-Kopt-Timestamp": at,
         "X-Kopt-Signature": f"sha256={mac.hexdigest()}",
     }
@@ -132,23 +114,19 @@ def _headers(found: Delivery, now: datetime) -> dict[str, str]:
 News = tuple[str, str, dict[str, Any]]
 
 
-def _news(hook: Webhook) -> Iterator[News]:
-    """What happened since it was made and is not written down for it yet: kind, source, body."""
-    since = max(hook.created_at, timezone.now() - REACH)
-    known = set(hook.deliveries.filter(at__gte=since).values_list("source", flat=True))
+def _news(hook: Webhook, since: datetime, until: datetime) -> Iterator[News]:
+    """What happened between the two times that it is told of: kind, source, body."""
     asked = {each: kind for kind in hook.kinds for each in EVENT_KINDS.get(kind, ())}
-    own = Event.objects.filter(measured_here("campaign__"))
-    events = own.filter(kind__in=asked, at__gte=since).order_by("pk")
-    rows = events.select_related("campaign__problem", "campaign__platform", "round__verdict")
-    for event in rows[: len(known) + MOST_AT_ONCE]:
-        if (source := f"event:{event.pk}") not in known:
-            yield asked[event.kind], source, _event(event, asked[event.kind], hook.site)
+    own = Event.objects.filter(measured_here("campaign__"), at__gte=since, at__lt=until)
+    events = own.filter(kind__in=asked).order_by("pk")
+    for event in events.select_related("campaign__problem", "campaign__platform", "round__verdict"):
+        yield asked[event.kind], f"event:{event.pk}", _event(event, asked[event.kind], hook.site)
     if HookKind.APPROVED not in hook.kinds:
         return
-    changes = SpecChange.objects.filter(action=Action.APPROVED, at__gte=since, elsewhere=None)
-    for change in changes.select_related("spec__platform").order_by("pk"):
-        if (source := f"change:{change.pk}") not in known:
-            yield HookKind.APPROVED, source, _change(change, hook.site)
+    changes = SpecChange.objects.filter(action=Action.APPROVED, elsewhere=None)
+    changes = changes.filter(at__gte=since, at__lt=until).select_related("spec__platform")
+    for change in changes.order_by("pk"):
+        yield HookKind.APPROVED, f"change:{change.pk}", _change(change, hook.site)
 
 
 def _event(event: Event, kind: str, site: str) -> dict[str, Any]:

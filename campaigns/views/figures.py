@@ -18,7 +18,7 @@ from campaigns.charts.marks import NoChart
 from campaigns.models import Campaign, ImportedCampaign, Problem, Worker
 from campaigns.records.passports import state_of
 from campaigns.records.sweeps import sweep_of
-from campaigns.reports.figures.files import THEMES, drawing_of, picture_of
+from campaigns.reports.figures.files import THEMES, drawing_of
 from campaigns.reports.figures.registry import FIGURES, AnyChart, FigureQuery, table_of
 from campaigns.reports.figures.trend import trend_of
 from campaigns.reports.sheet import campaign_sheet
@@ -53,7 +53,7 @@ def _refusing(view: View) -> View:
     return answer
 
 
-ENDINGS = ("svg", "png", "csv")
+ENDINGS = ("svg", "csv")
 # A drawing brings its own rules, and asks nobody for anything.
 DRAWING_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -103,7 +103,7 @@ def figure(request: HttpRequest, of: str, name: str, **keys: int) -> HttpRespons
 @require_safe
 @_refusing
 def figure_file(request: HttpRequest, of: str, name: str, ending: str, **keys: int) -> HttpResponse:
-    """The same as `.svg`, `.png` (`?theme=dark`) or `.csv`."""
+    """The same as `.svg` (`?theme=dark`) or `.csv`."""
     _known(ending, ENDINGS)
     shown = SOURCES[of](request, name, **keys)
     numbers = "-".join(f"{key.removesuffix('_id')}-{value}" for key, value in keys.items())
@@ -194,9 +194,7 @@ def figure_answer(
     if ending == "csv":
         return table_answer(file_name, table_of(chart))
     drawn = drawing_of(chart, theme, request.build_absolute_uri("/"))
-    content: str | bytes = drawn if ending == "svg" else picture_of(drawn)
-    kind = "image/svg+xml; charset=utf-8" if ending == "svg" else "image/png"
-    answer = HttpResponse(content, content_type=kind)
+    answer = HttpResponse(drawn, content_type="image/svg+xml; charset=utf-8")
     answer.headers["Content-Disposition"] = f'inline; filename="{file_name}.{ending}"'
     answer.headers["Content-Security-Policy"] = DRAWING_POLICY
     return answer

@@ -73,7 +73,7 @@ NO_PAGES = {"review_count", "review_next", "notification", "round_result", "swee
 # Pages of which `test_site_pages.py` makes one of each kind.
 ONE_OF_EACH = (
     *("experience:track", "experience:import", "repository", "repository_change"),
-    *("repository_round", "compare_campaigns", "submission", "webhook", "decide_result"),
+    *("repository_round", "compare_campaigns", "submission", "decide_result"),
     *("series_entry", "problem_figure", "sweep_figure", "worker_figure"),
 )
 NOBODY = "00000000-0000-0000-0000-000000000000"

@@ -43,8 +43,8 @@ def test_figures_can_be_read_hit_and_taken_along(enter, finished):
         seen.open(gallery)
         seen.page.click(f"#figure-{name} >> text=Figure and table")
         assert seen.page.evaluate(CROWDED) == [], name
-        answer = seen.page.request.get(f"{seen.url}{gallery}{name}.png")
-        assert answer.body().startswith(b"\x89PNG")
+        answer = seen.page.request.get(f"{seen.url}{gallery}{name}.svg")
+        assert answer.body().startswith(b"<svg")
     seen.open(f"{gallery}roofline.svg")
     width = "getComputedStyle(document.querySelector('.ceiling')).strokeWidth"
     assert seen.page.evaluate(width) == "2px"

@@ -15,10 +15,12 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 from django.urls import reverse
 
+import campaigns.migrations
 from knowledge.lookup import database
 from knowledge.lookup.database import MissingMigrations, missing_migrations, require_migrations
 
-LAST = "campaigns.0032_samples"
+FOLDER = Path(campaigns.migrations.__path__[0])
+LAST = f"campaigns.{max(file.stem for file in FOLDER.glob('0*.py'))}"
 SAID = f"database: 1 migration is missing ({LAST}); apply them with `.venv/bin/python manage.py"
 
 

@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import json
 import os
 import shutil
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from campaigns.evaluator.contract import Job, Source
 from campaigns.evaluator.contract import backends as base
-from campaigns.evaluator.contract.files import keep_whole
 from campaigns.evaluator.contract.stream import FACTS_FILE, BuildFacts
 
 LIMIT_BYTES = 4 << 30
-# Tens of kilobytes are usual. What is larger is built where it is needed.
-MOST_PACKED_BYTES = 4 << 20
 DIGEST = 40
 
 
@@ -37,7 +32,6 @@ class BuildCache:
         # Triton compiles for what the cases' arguments are divisible by.
         cases = [dict(case.params) for case in job.cases]
         reference = (job.problem / "ref.py").read_text()
-        self._names = (*backend.artefacts, FACTS_FILE)
         self._fixed = [job.backend, job.target, backend.compiler(), cases, reference]
 
     def made(self) -> Path:
@@ -61,19 +55,6 @@ class BuildCache:
         except (OSError, ValueError):
             return None
         return BuildFacts(**found)
-
-    def pack(self, source: Source) -> bytes:
-        """A build that is there, for another host; no bytes where it is too large for a row."""
-        data = io.BytesIO()
-        with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as packed:
-            for name in self._names:
-                packed.write(self.place_of(source) / name, name)
-        return data.getvalue() if data.tell() <= MOST_PACKED_BYTES else b""
-
-    def unpack(self, source: Source, data: bytes) -> None:
-        """Keep what another host has packed. Raises OSError."""
-        with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            keep_whole(self.place_of(source), {name: packed.read(name) for name in self._names})
 
     def trim(self) -> int:
         """Remove the builds that were not used for the longest; bytes that are left."""

@@ -41,7 +41,7 @@ class TriedPoint:
     screen_s: float = 0.0
 
 
-def too_large(facts: BuildFacts, most_shared_bytes: int | None) -> str:
+def _too_large(facts: BuildFacts, most_shared_bytes: int | None) -> str:
     """Why a build cannot be launched on a device with so much shared memory; "" if it can."""
     shared, most = facts.shared_bytes, most_shared_bytes
     if shared and most and shared > most:
@@ -75,15 +75,6 @@ class SearchWork:
         self._number = max(self._number, done.number)
         self._teach(done)
 
-    def adopt(self, number: int, point: Point) -> None:
-        """Expect the result of a point that was asked for before, and is not asked for again."""
-        self._number = max(self._number, number)
-        self._points[number] = TriedPoint(number, point)
-
-    def point(self, number: int) -> Point:
-        """A point whose result is expected."""
-        return self._points[number].point
-
     def ask(self, most: int) -> Sequence[tuple[int, Source]]:
         asked = len(self._strategy.told) + len(self._points)
         most = min(most, self._stop.most_trials - asked)
@@ -107,7 +98,7 @@ class SearchWork:
         if result.outcome is not Outcome.PASSED:
             self._done(point, result.outcome, result.reason)
             return False
-        if why := too_large(result.facts, self.most_shared_bytes):
+        if why := _too_large(result.facts, self.most_shared_bytes):
             self._done(point, PRUNED, why)
             return False
         return True

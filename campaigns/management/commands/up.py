@@ -37,9 +37,7 @@ DEMO_BACKEND = {"cpu": "cpp", "gpu": "triton"}
 # On a CPU two cases show a gain within a minute; none named means all.
 DEMO_CASES = {"cpu": ("512x1024", "255x2051"), "gpu": ()}
 READY_LIMIT_S = 60.0
-# A machine of its own runs all but the last.
-WEB, FLOW, MEASURE, BUILDS = "web", "flow", "measure", "builds"
-PARTS = (WEB, FLOW, MEASURE, BUILDS)
+WEB, FLOW, MEASURE = PARTS = ("web", "flow", "measure")
 
 
 class Command(BaseCommand):
@@ -57,13 +55,13 @@ class Command(BaseCommand):
             ),
             argument(
                 "--name",
-                help="of the worker that measures or builds; each of a host needs one of its own",
+                help="of the worker that measures; each of a host needs one of its own",
             ),
         )  # fmt: skip
 
     def run(self, **options: Any) -> None:
         host, port, name = options["host"], options["port"], options["name"]
-        parts = tuple(options["only"] or (WEB, FLOW, MEASURE))
+        parts = tuple(options["only"] or PARTS)
         if WEB in parts:
             self._require_free(host, port)
         device = this_device() if MEASURE in parts else None
@@ -161,8 +159,6 @@ def _children(
         children.append(worker(FLOW, "default", 2, folder))
     if platform is not None:
         children.append(worker(name or MEASURE, queue_of(platform), 1, folder))
-    if BUILDS in parts:
-        children.append(worker(name or BUILDS, BUILDS, 1, folder))
     return children
 
 

@@ -1,8 +1,7 @@
-"""A figure as a file that needs nothing else: an SVG with its own colours, and a PNG of it.
+"""A figure as a file that needs nothing else: an SVG with its own colours.
 
 The rules are those of the pages: the part of charts.css between two marks, with the tokens of
-app.css in their place. The PNG is drawn with the fonts of this folder (a subset of DejaVu Sans,
-see fonts/LICENSE), so that it looks the same on a host that has no font at all.
+app.css in their place.
 """
 
 from __future__ import annotations
@@ -22,10 +21,6 @@ from campaigns.reports.figures.registry import AnyChart
 
 BEGIN, END = "/* drawn:", "/* end of drawn */"
 THEMES = ("light", "dark")
-FONTS = Path(__file__).parent / "fonts"
-FONT = "DejaVu Sans"
-# Of a PNG over the drawing's own units: sharp on a screen of high density.
-ZOOM = 2.0
 _TOKEN = re.compile(r"(--[\w-]+): ([^;]+);")
 _PAIR = re.compile(r"light-dark\(([^,()]+), ([^,()]+)\)")
 _DRAWING = re.compile(r'<svg class="plot.*?</svg>', re.DOTALL)
@@ -105,19 +100,3 @@ def _read(name: str) -> str:
     path = finders.find(name)
     assert isinstance(path, str), f"{name}: no such static file"
     return Path(path).read_text(encoding="utf-8")
-
-
-def picture_of(svg: str) -> bytes:
-    """The PNG of a drawing, twice as large."""
-    # Only here: a library in another language, which no page needs to load.
-    from resvg_py import svg_to_bytes
-
-    found: bytes = svg_to_bytes(
-        svg_string=svg,
-        zoom=ZOOM,
-        skip_system_fonts=True,
-        font_files=[str(path) for path in sorted(FONTS.glob("*.ttf"))],
-        font_family=FONT,
-        sans_serif_family=FONT,
-    )
-    return found

@@ -8,7 +8,7 @@ from django.utils import timezone
 from campaigns.models import Campaign, Evaluation, EvaluationState, Round, RoundState
 from campaigns.models.campaign import measured_here
 from campaigns.models.event import record
-from campaigns.models.kinds import ATTEMPTS, EVALUATION_KINDS, HELP
+from campaigns.models.kinds import ATTEMPTS
 from campaigns.models.transitions import WORKING
 from campaigns.records.device_waits import awaited_by, wait_of
 from campaigns.records.time_spent import clock_of, doing_words, is_waiting, used_words
@@ -39,15 +39,7 @@ def _next(campaign: Campaign) -> Next | None:
     waiting = awaited_by(campaign).exclude(state=EvaluationState.DONE)
     states = dict(waiting.values_list("pk", "state"))
     if EvaluationState.RUNNING in states.values():
-        # The help that a running search waits for.
-        helping = Evaluation.objects.filter(candidate__round__campaign=campaign, kind__in=HELP)
-        queued = helping.filter(state=EvaluationState.QUEUED).values_list("pk", "kind")
-        rows = [(key, EVALUATION_KINDS[kind].needs_device) for key, kind in queued]
-        shares = tuple(key for key, needs_device in rows if needs_device)
-        builds = tuple(key for key, needs_device in rows if not needs_device)
-        if shares and not _has_idle_worker(campaign):
-            shares = ()
-        return Next(measure=shares, build=builds) if shares or builds else None
+        return None
     if not states or campaign.pause_requested or campaign.stop_requested:
         return AGAIN
     return Next(measure=tuple(sorted(states))) if _has_idle_worker(campaign) else None

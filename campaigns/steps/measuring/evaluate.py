@@ -44,7 +44,7 @@ from campaigns.steps.measuring.baselines import (
 )
 from campaigns.steps.measuring.claims import ClaimHeartbeat, begin, renew_connection
 from campaigns.steps.measuring.results import not_measured, record_report, save_result
-from campaigns.steps.measuring.sweep import help_search, sweep
+from campaigns.steps.measuring.sweep import sweep
 from campaigns.steps.measuring.waits import end_wait, wait_for_device
 from campaigns.steps.problems import materialise
 from campaigns.steps.worker import WorkerContext, card_of, worker_beat
@@ -191,7 +191,6 @@ def _trial(
 # Kind → how it is run; all others are one trial of one candidate.
 RUNS: Mapping[str, Callable[..., Report]] = {
     EvaluationKind.SWEEP: sweep,
-    EvaluationKind.SHARE: help_search,
 }
 
 

@@ -93,7 +93,7 @@ def record_report(
             return None
         if drifted:
             repeat_void(evaluation, void["void"])
-        elif broken and retry and not evaluation.traits.is_help:
+        elif broken and retry:
             same = Evaluation.objects.filter(candidate=evaluation.candidate, kind=evaluation.kind)
             if same.filter(outcome__in=failed, void="").count() < MOST_ATTEMPTS:
                 evaluation.queue_again()
@@ -264,17 +264,12 @@ def release_vanished(among: QuerySet[Evaluation]) -> None:
 
 
 def _release(evaluation: Evaluation) -> None:
-    """Queue the evaluation again, or end it when it has lost too many workers.
-
-    Help with a search ends: the search gives out again what was not done, and asks for other help.
-    """
+    """Queue the evaluation again, or end it when it has lost too many workers."""
     worker = worker_of(evaluation.holder)
     message = f"worker {worker} vanished while it held {evaluation}"
     with transaction.atomic():
-        if evaluation.claims >= MOST_CLAIMS or evaluation.traits.is_help:
+        if evaluation.claims >= MOST_CLAIMS:
             reason = f"{evaluation.claims} workers vanished while they measured this candidate"
-            if evaluation.traits.is_help:
-                reason = f"worker {worker} vanished"
             report = not_measured(evaluation, reason)
             released = record_report(evaluation, report, retry=False) is not None
         else:

@@ -1,4 +1,4 @@
-"""Webhooks: the addresses that are told what happens, each with the log of its deliveries.
+"""Webhooks: the addresses that are told what happens.
 
 An address may hold somebody's key, so leads alone see them.
 """
@@ -16,12 +16,12 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
-from campaigns.api.serializers import DeliverySerializer, WebhookSerializer
-from campaigns.models import Delivery, HookKind, Webhook
+from campaigns.api.serializers import WebhookSerializer
+from campaigns.models import HookKind, Webhook
 from campaigns.steps.safe_post import LONGEST
-from campaigns.steps.webhooks import TRIES, add_webhook, deliver_again, end_webhook
+from campaigns.steps.webhooks import add_webhook, end_webhook
 from knowledge.curation.errors import Conflict, CurationError
 from knowledge.curation.people import is_lead
 from knowledge.forms.decide import add_refusal
@@ -29,8 +29,7 @@ from knowledge.views.actions import refused
 from knowledge.views.formats import list_file
 
 PER_PAGE = 50
-HEAD = "url kinds by created_at ended_at"
-DELIVERED = "id kind source word attempts status excerpt at"
+HEAD = "url kinds by created_at ended_at answer"
 
 
 def leads_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -84,37 +83,10 @@ def _page(request: HttpRequest, form: WebhookForm, status: int = 200, **more: An
 
 
 @leads_only
-@require_safe
-def webhook(request: HttpRequest, key: int) -> HttpResponse:
-    """One address and the log of its deliveries, the newest first."""
-    found = get_object_or_404(Webhook.objects.select_related("by"), pk=key)
-    rows = found.deliveries.select_related("by")
-    if file := list_file(request, f"webhook-{key}", rows, DeliverySerializer, DELIVERED):
-        return file
-    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    context = {"webhook": found, "page": page, "tries": TRIES}
-    return render(request, "campaigns/out/webhook.html", context)
-
-
-@leads_only
 @require_POST
 def stop_webhook(request: HttpRequest, key: int) -> HttpResponse:
     """Tell it no more."""
     found = get_object_or_404(Webhook, pk=key)
     if end_webhook(found):
         messages.success(request, "Ended: this address is told no more.")
-    return redirect(found)
-
-
-@leads_only
-@require_POST
-def redeliver(request: HttpRequest, key: int, delivery: int) -> HttpResponse:
-    """Send the same once more."""
-    rows = Delivery.objects.select_related("webhook")
-    found = get_object_or_404(rows, pk=delivery, webhook=key)
-    try:
-        deliver_again(found, request.user)
-    except Conflict as error:
-        return refused(request, error, found.webhook.get_absolute_url())
-    messages.success(request, "It is being sent again.")
-    return redirect(found.webhook)
+    return redirect("webhooks")

@@ -148,7 +148,6 @@ def test_it_kills_a_stubborn_process_with_its_group(
         (("--only", "web"), ["web server"]),
         (("--only", "flow"), ["flow worker"]),
         (("--only", "measure", "--name", "second"), ["second worker"]),
-        (("--only", "builds"), ["builds worker"]),
         (("--only", "web", "--only", "flow"), ["web server", "flow worker"]),
     ],
 )
@@ -175,7 +174,7 @@ def test_it_starts_all_parts_or_those_that_are_named(monkeypatch, settings, opti
     call_command("up", "--port", "0", *options)
     assert seen["children"] == started
     assert seen["prepared"] == (not options)
-    wanted = {"flow worker": "default", "builds worker": "builds", "web server": None}
+    wanted = {"flow worker": "default", "web server": None}
     assert seen["queues"] == [q for one in started if (q := wanted.get(one, "platform.here"))]
 
 

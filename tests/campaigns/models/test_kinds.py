@@ -1,7 +1,7 @@
 """Every kind of round and of evaluation has its row, and the sets are those that queries expect."""
 
 from campaigns.models import EvaluationKind, RoundKind
-from campaigns.models.kinds import AFTER_THE_ROUND, APART, EVALUATION_KINDS, HELP, ROUND_KINDS
+from campaigns.models.kinds import AFTER_THE_ROUND, APART, EVALUATION_KINDS, ROUND_KINDS
 from campaigns.rules.verdict.case_limits import Level
 
 
@@ -15,12 +15,11 @@ def test_no_campaign_waits_for_reproductions_the_series_and_torch():
     torch = {"eager", "compile", "compile-max-autotune", "library"}
     assert set(APART) == {"reproduce", "series", *torch}
     assert set(AFTER_THE_ROUND) == {"report", *APART}
-    assert set(HELP) == {"share", "build"}
 
 
 def test_what_a_verdict_may_accept_is_measured_in_full():
     quick = {kind for kind, traits in EVALUATION_KINDS.items() if traits.level is Level.QUICK}
-    assert quick == {"screen", "sweep", *HELP}
+    assert quick == {"screen", "sweep", "share", "build"}
 
 
 def test_the_noise_and_the_result_of_a_campaign_never_end_early():

@@ -3,23 +3,11 @@
 from campaigns.evaluator.contract import Timer, Timing
 from campaigns.evaluator.contract.timing import OwnKernel, Traced
 from campaigns.reports.figures import facts
-from campaigns.reports.figures.files import THEMES, picture_of, style
-
-DRAWING = (
-    '<svg xmlns="http://www.w3.org/2000/svg" class="plot" viewBox="0 0 90 20" width="90" '
-    'height="20"><style>{}</style><text class="{}" x="4" y="14">{}</text></svg>'
-)
+from campaigns.reports.figures.files import THEMES, style
 
 
 def timing(**more):
     return Timing((12.0, 12.4), 512, 64, Timer.GRAPH, **more)
-
-
-def test_its_letters_come_from_the_fonts_that_are_shipped():
-    drawn = {word: picture_of(DRAWING.format("", "tick", word)) for word in ("", "µs", "−12×…")}
-    assert len(set(drawn.values())) == 3
-    bold = picture_of(DRAWING.format(style("light"), "number", "12"))
-    assert bold != picture_of(DRAWING.format(style("light"), "value narrow", "12"))
 
 
 def test_every_rule_is_plain_and_has_the_colours_of_one_theme():

@@ -12,16 +12,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from django.contrib.auth.models import Group, User
-from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from campaigns import tasks
-from campaigns.models import Delivery, Webhook
+from campaigns.models import Webhook
 from campaigns.models.event import record
 from campaigns.steps import safe_post, webhooks
 from campaigns.steps.safe_post import post, require_sendable
-from campaigns.steps.webhooks import add_webhook, deliver, deliver_again, end_webhook
-from knowledge.curation.errors import Conflict, CurationError
-from knowledge.models.guarded import Immutable
+from campaigns.steps.webhooks import add_webhook, end_webhook, send_news
+from knowledge.curation.errors import CurationError
 from tests.campaigns.views import conftest as cast
 
 pytestmark = pytest.mark.django_db
@@ -30,9 +29,14 @@ SITE = "https://kopt.example.org/"
 
 
 @pytest.fixture(autouse=True)
-def _alone(monkeypatch):
-    """What is rung for is kept, and sent by the test."""
-    monkeypatch.setattr(webhooks, "send_after_commit", lambda *asked: None)
+def sent(monkeypatch):
+    """What the queue was given, each the arguments of its task; all of it is settled at once."""
+    found = []
+    monkeypatch.setattr(webhooks, "SETTLED", timedelta(0))
+    monkeypatch.setattr(
+        webhooks.current_app, "send_task", lambda name, args, **more: found.append(args)
+    )
+    return found
 
 
 @contextmanager
@@ -63,19 +67,7 @@ def listening(answers):
         server.server_close()
 
 
-def told(hook):
-    webhooks.ring_for_deliveries()
-    return list(hook.deliveries.order_by("pk"))
-
-
-def send_all(hook):
-    for row in told(hook):
-        Delivery.objects.filter(pk=row.pk, ended_at=None).update(next_at=timezone.now())
-        deliver(row.pk)
-    return list(hook.deliveries.order_by("pk"))
-
-
-def test_a_signed_message_arrives_once(running, settings):
+def test_a_signed_message_arrives_once(running, settings, sent):
     settings.KOPT_WEBHOOK_PRIVATE = True
     with listening([]) as (url, seen):
         hook = add_webhook(url, ["campaign_finished", "round_judged"], SITE, None)
@@ -83,8 +75,10 @@ def test_a_signed_message_arrives_once(running, settings):
         record(running, "verdict", "round 2: accepted", round=round_)
         record(running, "evaluated", "nobody asked for this")
         for _ in range(3):
-            rows = send_all(hook)
-    assert len(rows) == len(seen) == 1
+            send_news()
+        for message in sent:
+            tasks.call_webhook.apply(message)
+    assert len(sent) == len(seen) == 1
     headers, body, path = seen[0]
     at = headers["X-Kopt-Timestamp"]
     mac = hmac.new(hook.secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
@@ -99,72 +93,48 @@ def test_a_signed_message_arrives_once(running, settings):
     )
     assert said["round"]["gain"]["low"] > 0
     assert said["round"]["url"] == f"{SITE}c/{running.pk}/r/2/"
-    assert (rows[0].word, rows[0].status, rows[0].attempts) == ("delivered", 200, 1)
-    assert rows[0].excerpt.startswith("thanks")
-    assert len(rows[0].excerpt) <= 500
+    hook.refresh_from_db()
+    assert (hook.answer["status"], hook.answer["text"][:6]) == (200, "thanks")
+    assert len(hook.answer["text"]) <= 500
 
 
-def test_what_happened_before_it_was_added_is_not_told(sample):
-    hook = Webhook.objects.create(url="x", site=SITE, kinds=["round_judged"], nonce="n")
-    assert told(hook) == []
+def test_what_happened_before_it_was_added_is_not_told(sample, sent):
+    Webhook.objects.create(url="x", site=SITE, kinds=["round_judged"], nonce="n")
+    send_news()
+    assert sent == []
 
 
-def test_it_is_tried_three_times_with_longer_pauses(running, settings):
+def test_it_is_tried_three_times_and_the_last_answer_is_shown(running, settings, lead, sent):
     settings.KOPT_WEBHOOK_PRIVATE = True
-    with listening([(500, {}), (302, {"Location": "http://127.0.0.1/"}), (503, {})]) as (url, seen):
+    answers = [(500, {}), (302, {"Location": "http://127.0.0.1/"}), (503, {}), (200, {})]
+    with listening(answers) as (url, seen):
         hook = add_webhook(url, ["campaign_finished"], SITE, None)
         record(running, "finished", "done")
-        (row,) = told(hook)
-        pauses = []
-        for _ in range(3):
-            deliver(row.pk)
-            deliver(row.pk)  # not due: nothing is sent
-            row.refresh_from_db()
-            pauses.append(row.next_at - timezone.now())
-            if row.ended_at is None:
-                Delivery.objects.filter(pk=row.pk).update(next_at=timezone.now())
-    assert (row.status, len(seen)) == (503, 3)
-    assert pauses[0] < timedelta(seconds=31) < pauses[1] < timedelta(seconds=301)
-    assert (row.word, row.attempts) == ("given up", 3)
-    with pytest.raises(Immutable):
-        Delivery.objects.filter(pk=row.pk).update(attempts=0)
-    assert told(hook) == [row]
-
-
-def test_a_try_that_ended_with_its_process_is_taken_over(running, settings):
-    settings.KOPT_WEBHOOK_PRIVATE = True
-    with listening([]) as (url, seen):
-        hook = add_webhook(url, ["campaign_finished"], SITE, None)
-        record(running, "finished", "done")
-        (row,) = told(hook)
-        late = timezone.now() - timedelta(seconds=1)
-        Delivery.objects.filter(pk=row.pk).update(attempts=2, next_at=late)
-        deliver(row.pk)
-        row.refresh_from_db()
-        assert (row.word, len(seen)) == ("delivered", 1)
-        record(running, "aborted", "once more")
-        row = told(hook)[-1]
-        Delivery.objects.filter(pk=row.pk).update(attempts=3, next_at=late)
-        deliver(row.pk)
-        row.refresh_from_db()
-        assert (row.word, row.excerpt) == ("given up", "the process that sent it ended")
-
-
-def test_it_is_delivered_again_as_a_row_of_its_own(running, settings, engineer):
-    settings.KOPT_WEBHOOK_PRIVATE = True
-    with listening([]) as (url, seen):
-        hook = add_webhook(url, ["campaign_finished"], SITE, engineer)
-        record(running, "finished", "done")
-        (row,) = send_all(hook)
-        again = deliver_again(row, engineer)
-        deliver(again.pk)
-        assert seen[0][1] == seen[1][1]
-        assert end_webhook(hook)
+        send_news()
+        tasks.call_webhook.apply(sent[0])
+        assert len(seen) == 3
+        assert "<code>503</code> thanks" in lead.get("/webhooks/").content.decode()
+        assert lead.post(f"/webhooks/{hook.pk}/stop").status_code == 302
         assert not end_webhook(hook)
-        row.refresh_from_db()
-        hook.refresh_from_db()
-        with pytest.raises(Conflict):
-            deliver_again(Delivery.objects.get(pk=row.pk), engineer)
+        tasks.call_webhook.apply(sent[0])
+        record(running, "aborted", "once more")
+        send_news()
+    assert (len(seen), len(sent)) == (3, 1)
+
+
+def test_what_the_queue_did_not_take_is_sent_by_the_next_turn(running, monkeypatch):
+    hook = Webhook.objects.create(url="x", site=SITE, kinds=["campaign_finished"], nonce="n")
+    record(running, "finished", "done")
+    found = []
+
+    def send(name, args, **more):
+        if not found.append(args) and len(found) == 1:
+            raise OperationalError("away")
+
+    monkeypatch.setattr(webhooks.current_app, "send_task", send)
+    for _ in range(3):
+        send_news()
+    assert [message[:3] for message in found] == [[hook.pk, "campaign_finished", found[0][2]]] * 2
 
 
 engineer = cast.engineer
@@ -264,13 +234,6 @@ def test_an_unknown_kind_is_refused(kinds, settings):
         add_webhook("http://127.0.0.1/", kinds, SITE, None)
 
 
-def test_the_task_tries_it_and_the_heartbeat_rings(monkeypatch):
-    tried = []
-    monkeypatch.setattr(tasks, "try_delivery", tried.append)
-    tasks.deliver(5)
-    assert tried == [5]
-
-
 @pytest.fixture
 def lead(client):
     user = User.objects.create_user("lena")
@@ -288,40 +251,20 @@ def test_a_lead_adds_one_and_sees_its_secret_once(lead, settings):
     assert hook.secret in made.content.decode()
     assert "no-store" in made.headers["Cache-Control"]
     assert hook.site == "http://testserver/"
-    for address in ("/webhooks/", f"/webhooks/{hook.pk}/"):
-        for file in ("html", "json", "csv", "md"):
-            answer = lead.get(address, {"format": file})
-            assert answer.status_code == 200
-            assert hook.secret not in answer.content.decode()
-            assert hook.nonce not in answer.content.decode()
+    for file in ("html", "json", "csv", "md"):
+        answer = lead.get("/webhooks/", {"format": file})
+        assert answer.status_code == 200
+        assert hook.secret not in answer.content.decode()
+        assert hook.nonce not in answer.content.decode()
     wrong = lead.post("/webhooks/", {"url": "http://x", "kinds": ["y"]})
     assert wrong.status_code == 422
     assert "Select a valid choice" in wrong.content.decode()
 
 
-def test_the_log_offers_to_deliver_again(lead, settings, running):
-    settings.KOPT_WEBHOOK_PRIVATE = True
-    with listening([(500, {})]) as (url, _):
-        hook = add_webhook(url, ["campaign_finished"], SITE, None)
-        record(running, "finished", "<script>done</script>")
-        send_all(hook)
-        shown = lead.get(f"/webhooks/{hook.pk}/").content.decode()
-        assert "will be tried again" in shown
-        assert "<script>done" not in shown
-        row = hook.deliveries.get()
-        answer = lead.post(f"/webhooks/{hook.pk}/d/{row.pk}/again", follow=True)
-        assert "It is being sent again" in answer.content.decode()
-        assert hook.deliveries.count() == 2
-        lead.post(f"/webhooks/{hook.pk}/stop")
-        refused = lead.post(f"/webhooks/{hook.pk}/d/{row.pk}/again")
-        assert refused.status_code == 409
-
-
 def test_nobody_but_a_lead_reaches_them(client, engineer):
     hook = Webhook.objects.create(url="x", site=SITE, kinds=["round_judged"], nonce="n")
     client.force_login(engineer)
-    for address in ("/webhooks/", f"/webhooks/{hook.pk}/"):
-        assert client.get(address).status_code == 403
-        assert client.get(address, {"format": "json"}).status_code == 403
+    assert client.get("/webhooks/").status_code == 403
+    assert client.get("/webhooks/", {"format": "json"}).status_code == 403
     assert client.post("/webhooks/", {}).status_code == 403
     assert client.post(f"/webhooks/{hook.pk}/stop").status_code == 403

@@ -106,13 +106,3 @@ def test_a_worker_of_the_flow_chooses_none(rung, monkeypatch):
     tasks.start_heartbeat(SimpleNamespace(hostname="flow@box", app=SimpleNamespace(amqp=amqp)))
     assert tasks._Process.heartbeat.device is None
     assert not tasks._service().started
-
-
-def test_it_builds_without_a_device(rung, monkeypatch):
-    built = []
-    monkeypatch.setattr(tasks, "choose_device", None)
-    monkeypatch.setattr(tasks, "build_for_search", lambda *told: built.append(told))
-    request = SimpleNamespace(request=SimpleNamespace(hostname="builds@box"))
-    tasks.build.run.__func__(request, 7)
-    assert built == [(7, "builds@box", tasks._Process.service)]
-    assert not Worker.objects.exists()

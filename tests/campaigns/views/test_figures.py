@@ -22,7 +22,7 @@ def test_the_gallery_has_every_figure_with_its_files(page, sample):
     body = page.get(at(sample)).content.decode()
     for name in FIGURES:
         assert f'id="figure-{name}"' in body
-        for ending in ("svg", "png", "csv"):
+        for ending in ("svg", "csv"):
             assert f'href="{at(sample, name, ending)}"' in body
 
 
@@ -63,23 +63,14 @@ def test_its_table_opens_in_pandas_with_numbers(page, sample, name):
     assert table.select_dtypes("number").shape[1] >= 1
 
 
-@pytest.mark.parametrize("name", ["roofline", "heatmap"])
-def test_its_picture_has_letters_without_any_font_of_the_host(page, sample, name):
-    answer = page.get(at(sample, name, "png"))
-    assert answer.headers["Content-Type"] == "image/png"
-    assert answer.content.startswith(b"\x89PNG")
-    dark = page.get(at(sample, name, "png"), {"theme": "dark"})
-    assert dark.content != answer.content
-
-
 @pytest.mark.parametrize(
     ("path", "query", "status", "words"),
     [
         ("nonsense/", {}, 404, "roofline, deltas"),
-        ("roofline.gif", {}, 404, "svg, png, csv"),
+        ("roofline.gif", {}, 404, "svg, csv"),
         ("roofline.svg", {"theme": "pink"}, 400, "light, dark"),
         ("roofline/", {"case": "\0" * 9}, 400, "1024x1024, 4096x4096"),
-        ("roof.png", {"x": "week"}, 400, "round, time"),
+        ("roof.svg", {"x": "week"}, 400, "round, time"),
     ],
 )
 def test_it_names_what_exists(page, sample, path, query, status, words):
@@ -102,7 +93,7 @@ def test_a_figure_that_cannot_be_drawn_says_why_and_has_no_file(page, sample, mo
     nothing = NoChart("parts", "Kernel time by part", "No device time is recorded.")
     monkeypatch.setitem(FIGURES, "parts", FigureKind("parts", lambda asked: nothing))
     assert "No device time is recorded." in page.get(at(sample, "parts")).content.decode()
-    for ending in ("svg", "png", "csv"):
+    for ending in ("svg", "csv"):
         answer = page.get(at(sample, "parts", ending))
         assert (answer.status_code, b"No device time is recorded." in answer.content) == (404, True)
 

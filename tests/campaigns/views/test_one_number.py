@@ -47,7 +47,7 @@ APART = {
         "audit",
         "health",
         "jobs",
-        *("webhooks", "webhook", "stop_webhook", "redeliver"),
+        *("webhooks", "stop_webhook"),
         *("undo_decision", "series_entry", "trails"),
         "theme",
         "workers",

@@ -1,17 +1,19 @@
 """A campaign is moved into a project and out of it, with all that was learnt."""
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import User
 from django.core import mail
 
-from campaigns.models import Delivery, Event, Problem, Webhook
+from campaigns.models import Event, Problem, Webhook
 from campaigns.proposers.learned import advice_for, spent_for
+from campaigns.steps import webhooks
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
 from campaigns.steps.lifecycle.set_project import set_project
 from campaigns.steps.mail import write_mail
 from campaigns.steps.rounds.ladder import _comparison
 from campaigns.steps.rounds.profile import LESSONS_READ, tell_learned
-from campaigns.steps.webhooks import ring_for_deliveries
 from knowledge.curation.errors import CurationError, Forbidden
 from knowledge.curation.projects import eyes_of, new_project, put_into, set_members
 from knowledge.experience.attempts.merging import merge
@@ -139,11 +141,16 @@ def test_a_problem_of_a_project_has_its_campaigns_there(campaign, project):
         assert not Problem.objects.exists()
 
 
-def test_no_webhook_and_no_letter_tells_others_of_it(campaign, project, settings, mailoutbox):
+def test_no_webhook_and_no_letter_tells_others_of_it(
+    campaign, project, settings, mailoutbox, monkeypatch
+):
     hook = Webhook.objects.create(url="x", site="y", kinds=["round_judged"], nonce="n")
     Webhook.objects.filter(pk=hook.pk).update(created_at=campaign.created_at)
-    ring_for_deliveries()
-    assert not Delivery.objects.exists()
+    monkeypatch.setattr(webhooks, "SETTLED", timedelta(0))
+    monkeypatch.setattr(webhooks.current_app, "send_task", pytest.fail)
+    webhooks.send_news()
+    hook.refresh_from_db()
+    assert hook.told_until
     for name, letters in (("mia", 1), ("otto", 0)):
         user, _ = User.objects.get_or_create(username=name)
         MailAddress.objects.create(person=user, address=f"{name}@example.org", site="https://k")

@@ -162,7 +162,6 @@ def test_its_charts_have_pages_and_files(page, done, name):
     svg = page.get(f"{there}.svg").content.decode()
     assert svg.count("<svg") == svg.count("</svg>")
     assert "var(" not in svg
-    assert page.get(f"{there}.png").content.startswith(b"\x89PNG")
     assert page.get(f"{there}.csv").content.decode().count("\n") > 2
 
 

@@ -80,7 +80,7 @@ def test_it_shows_a_passport_with_its_chart_its_numbers_and_what_was_seen(page, 
 def test_its_chart_has_a_page_and_files(page, worker):
     passport(worker)
     there = f"/workers/{worker.pk}/figures/passport"
-    assert f'href="{there}.png"' in read(page)
+    assert f'href="{there}.svg"' in read(page)
     assert "<figcaption" in page.get(f"{there}/").content.decode()
     assert "</svg>" in page.get(f"{there}.svg").content.decode()
     assert page.get(f"{there}.csv").content.decode().startswith("Kernel,")

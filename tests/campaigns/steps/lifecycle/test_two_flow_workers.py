@@ -12,7 +12,6 @@ from campaigns.models import Campaign, CampaignState, Evaluation, EvaluationKind
 from campaigns.models.transitions import claim
 from campaigns.proposers.situation import situation_of
 from campaigns.steps.lifecycle.advance import advance
-from campaigns.steps.measuring.sweep import ask_for_help
 from campaigns.steps.notify import AGAIN, NOTHING
 from campaigns.steps.rounds import judge as judging
 from campaigns.steps.rounds.learn import learn
@@ -133,31 +132,6 @@ def test_an_idea_about_an_earlier_incumbent_opens_no_round(
     assert draft is not None
     assert open_round(stale, draft, 1) == NOTHING
     assert campaign.rounds.count() == 2
-
-
-def test_help_is_asked_for_by_two_at_once(
-    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    search = Evaluation.objects.get()
-
-    def ask() -> int:
-        return ask_for_help(search, builds=True)
-
-    real = Evaluation.objects.create
-    both = threading.Barrier(2)
-
-    def create(**values: Any) -> Evaluation:
-        """Both would have looked for the last one before either has made its own."""
-        try:
-            both.wait(1.0)
-        except threading.BrokenBarrierError:
-            return real(**values)
-        return real(**values)
-
-    monkeypatch.setattr(Evaluation.objects, "create", create)
-    assert at_once(ask, ask) == [1, 1]
-    made = Evaluation.objects.filter(kind=EvaluationKind.BUILD)
-    assert sorted(made.values_list("attempt", flat=True)) == [1, 2]
 
 
 def test_a_round_is_learned_once_by_two_at_once(
