@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from campaigns.evaluator.contract import Case
-from campaigns.evaluator.contract.errors import BadReference, is_out_of_memory
+from campaigns.evaluator.contract.errors import BadReference
 from campaigns.evaluator.contract.layout import Layout, TensorArg
 from campaigns.evaluator.contract.memory_plan import MemoryPlan
 from campaigns.evaluator.judge.correctness.arena import Gather, Slots, copy_of
@@ -114,9 +114,7 @@ class CaseContext:
             return answer(precision)
         except BadReference:
             why = "the reference does not run in float64 (it fixes dtypes or reads bits)"
-        except Exception as error:
-            if not is_out_of_memory(error):
-                raise
+        except (MemoryError, torch.OutOfMemoryError):
             why = "the reference in float64 does not fit into memory"
         # Raises where the inputs are wrong in any precision.
         answers = answer(None)
