@@ -152,7 +152,7 @@ def test_it_begins_one_that_only_the_members_of_a_project_see(tiny: list[str]) -
     [
         (["--project", "Boreas"], 1, "project: 'Boreas'; accepted: none yet"),
         (["--backend", "fortran"], 1, "backend: 'fortran' has no v0"),
-        (["--platform", "h900"], 2, "platform: 'h900'; accepted: "),
+        (["--platform", "h900"], 2, "platform: unknown platform 'h900'; accepted: "),
         (["--problem", "nothing"], 2, "problem: 'nothing'; accepted: "),
         (["--rounds", "500"], 1, "--rounds: 500; accepted: 1 to 119"),
         (["--hours", "-1"], 1, "--hours: -1.0; accepted: hours up to"),

@@ -21,6 +21,8 @@ from tests.campaigns.steps import cast
 from tests.evaluator.profile.standing_in import script
 from tests.evaluator.profile.test_perf import TABLE
 
+pytestmark = pytest.mark.django_db
+
 PASSES = [str(FOLDER / name) for name in ("pass_1.csv", "pass_2.csv")]
 SOURCE = str(SHIPPED / "softmax" / "v0.cpp")
 
@@ -52,7 +54,6 @@ def test_passes_of_one_name_in_two_folders_are_two(capsys, tmp_path):
     assert refusal("read", files[0], files[0])[1].endswith("given twice; accepted: each pass once")
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("wiki_of_module")
 def test_r25_a_platform_says_what_amds_counters_are_shares_of(capsys):
     call_command(

@@ -96,7 +96,7 @@ def test_it_refuses_a_bad_folder_and_stores_nothing(
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"platform": "h900"}, "platform: 'h900'; accepted: .*test-cpu"),
+        ({"platform": "h900"}, "platform: unknown platform 'h900'; accepted: .*test-cpu"),
         ({"backend": "fortran"}, "backend: 'fortran' has no v0 in problem tiny; accepted: cpp"),
         ({"cases": ("three",)}, "case: 'three'; accepted for tiny on cpu: one, two"),
         ({"proposer": "oracle"}, "proposer: 'oracle'; accepted: search"),

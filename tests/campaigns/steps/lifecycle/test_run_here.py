@@ -95,6 +95,7 @@ def test_it_calls_a_baseline_at_the_roofline_a_success(run: Run, script: Put) ->
         "gain_low": None,
         "gain_high": None,
         "pairs": 0,
+        "cases": [],
         "interval": "nothing to compare: v0 is the incumbent",
     }
     assert result_of(campaign) is None
