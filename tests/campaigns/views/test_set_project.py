@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.core import mail
 
 from campaigns.models import Event, Problem, Webhook
+from campaigns.models.event import record
 from campaigns.proposers.learned import advice_for, spent_for
 from campaigns.steps import webhooks
 from campaigns.steps.lifecycle.create_campaign import CampaignRefused, Wish, create_campaign
@@ -145,7 +146,7 @@ def test_no_webhook_and_no_letter_tells_others_of_it(
     campaign, project, settings, mailoutbox, monkeypatch
 ):
     hook = Webhook.objects.create(url="x", site="y", kinds=["round_judged"], nonce="n")
-    Webhook.objects.filter(pk=hook.pk).update(created_at=campaign.created_at)
+    record(campaign, "verdict", "round 2: accepted")
     monkeypatch.setattr(webhooks, "SETTLED", timedelta(0))
     monkeypatch.setattr(webhooks.current_app, "send_task", pytest.fail)
     webhooks.send_news()
