@@ -9,6 +9,7 @@ from campaigns.reports.report import render_report
 from campaigns.reports.sheet import campaign_sheet
 from campaigns.reports.totals import trend_of
 from campaigns.rules.noise.directions import Direction, Half
+from campaigns.rules.wording import change
 from campaigns.trails.exporters.judged_rounds import trail_of
 from campaigns.trails.exporters.kernel_optimize import round_files
 from tests.campaigns.steps import cast
@@ -41,16 +42,13 @@ def test_r14_it_is_judged_by_the_step_and_shows_both_directions(campaign):
     assert set(times) == {"one", "two"}
 
 
-def test_r14_the_trend_has_both_directions_and_three_decimals(campaign):
+def test_r14_the_trend_has_both_directions_and_the_gain_over_the_step(campaign):
     sheet = campaign_sheet(campaign, timezone.now())
     trend = trend_of(sheet)
     assert trend.has_backward
     first, second = trend.rows
-    assert first.change == ""
-    step, fwd, bwd = second.change.split(", ")
-    for name, part in (("step", step), ("fwd", fwd), ("bwd", bwd)):
-        assert part.startswith(f"{name} +"), second.change
-        assert len(part.split(".")[1].split()[0]) == 3
+    assert first.gain is None
+    assert second.gain.gain == campaign.rounds.get(number=2).verdict.gain
     time_s = sum(second.row.times.values()) / 1e6
     moved = sum(case.bytes for case in sheet.target.cases.values())
     assert trend.unit == "GB/s"
@@ -58,10 +56,9 @@ def test_r14_the_trend_has_both_directions_and_three_decimals(campaign):
 
 
 def test_r14_report_and_trail_show_it(campaign):
-    told = trend_of(campaign_sheet(campaign, timezone.now())).of(2).change
-    body = render_report(campaign)
-    assert told in body
-    assert "Combined step</th>" in body
+    second = trend_of(campaign_sheet(campaign, timezone.now())).of(2)
+    assert "Combined step</th>" in render_report(campaign)
     files = dict(round_files(trail_of(campaign)))
     path = next(path for path in files if files[path].startswith("# Performance trend"))
-    assert f"{told} (paired, n=" in files[path]
+    assert "Combined Step GB/s" in files[path]
+    assert f"{change(second.gain.gain)} (paired, n={second.gain.pairs})" in files[path]
