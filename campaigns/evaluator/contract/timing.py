@@ -142,7 +142,6 @@ class Timing:
     short_calls: int
     timer: Timer
     device_us: float | None = None
-    device_pairs: tuple[DevicePair, ...] | None = None
     device_samples_us: tuple[float, ...] = ()
     event_us: float | None = None
     launch: KernelLaunch | None = None
@@ -152,6 +151,7 @@ class Timing:
     repeats: Repeats | None = None
     copied: tuple[CopiedOutput, ...] = ()
     nodes: int = 0
+    device_pairs: tuple[DevicePair, ...] | None = None
     cpu_us: float | None = None
 
     @property

@@ -244,5 +244,10 @@ def _protocol(wish: Wish, platform: Platform) -> Protocol:
     if not wish.require_sanitizers:
         # Named only where it is requested, so that equal rules stay one protocol.
         del values["require_sanitizers"]
-    digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
-    return Protocol.objects.get_or_create(digest=digest, defaults={"rules": values})[0]
+    return stored_protocol(values)
+
+
+def stored_protocol(rules: Mapping[str, Any]) -> Protocol:
+    """The row of these rules; equal ones are one protocol."""
+    digest = hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()
+    return Protocol.objects.get_or_create(digest=digest, defaults={"rules": rules})[0]

@@ -33,7 +33,7 @@ from campaigns.proposers.base import Draft, Hypothesis, Variant
 from campaigns.rules.stop.policy import Stop, StopPolicy, StopReason
 from campaigns.steps.lifecycle.advance import advance
 from campaigns.steps.lifecycle.control import confirm
-from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign
+from campaigns.steps.lifecycle.create_campaign import Wish, create_campaign, stored_protocol
 from campaigns.steps.lifecycle.finish import end_search
 from campaigns.steps.lifecycle.set_target import set_target
 from campaigns.steps.measuring.results import record_report
@@ -95,6 +95,7 @@ class Recording(msgspec.Struct):
     stop_policy: StopPolicy
     stop: str
     target: dict[str, Any]
+    protocol: dict[str, Any]
     rounds: list[RecordedRound]
 
 
@@ -127,7 +128,8 @@ def load_sample(by: Any) -> Campaign:
             )
         )
         campaign.recorded_at = recorded.rounds[0].opened
-        campaign.save(update_fields=["recorded_at"])
+        campaign.protocol = stored_protocol(recorded.protocol)
+        campaign.save(update_fields=["recorded_at", "protocol"])
         confirm(campaign)
         _replay(campaign, recorded)
     return campaign

@@ -241,7 +241,7 @@ def test_r40_it_says_beforehand_what_becomes_of_a_restart(page, engineer, rung):
 
 def test_it_asks_few_queries_however_many_platforms(page, django_assert_max_num_queries):
     assert Platform.objects.count() > 10
-    with django_assert_max_num_queries(58):
+    with django_assert_max_num_queries(60):
         page.get("/c/new", CHOICE)
     with django_assert_max_num_queries(54):
         page.get("/c/new", CHOICE | {"platform": "h100-sxm5-80gb"}, headers={"HX-Request": "true"})
