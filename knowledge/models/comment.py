@@ -91,9 +91,12 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
         )
 
     def tell_author(self, row: Any, kind: NoticeKind, by: Any, why: str) -> None:
-        """Tell whoever proposed a value or a lesson what another person decided about it."""
-        if row.proposed_by_id not in (None, by.pk):
-            text = f"{row} {kind.label} by {by}{why and f': {why}'}"
+        """Tell whoever proposed a value or a lesson what another person decided about it.
+
+        by: None is a command.
+        """
+        if row.proposed_by_id not in (None, by and by.pk):
+            text = f"{row} {kind.label} by {by or 'a command'}{why and f': {why}'}"
             self.tell([row.proposed_by_id], kind, text, row.get_absolute_url())
 
 
