@@ -19,7 +19,7 @@ class Busy(sample.Bench):
         return super()._timing(self.factor * time_us, drift, self.factor * device_us)
 
 
-def _floor(campaign, evaluation):
+def _floor(campaign, evaluation, report=None):
     """Another one in each round, as passports give where kernels become shorter."""
     number = evaluation.candidate.round.number
     return NoiseFloor(0.011 + 0.001 * number, f"noise passport 1, round {number}")
