@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 from campaigns.evaluator.builds.device_plan import DevicePlan
 from campaigns.evaluator.builds.memory import Memory
@@ -16,9 +16,6 @@ from campaigns.evaluator.builds.python_entry import Entry, bound_calls
 from campaigns.evaluator.contract import KernelLaunch, Timer
 from campaigns.evaluator.contract.layout import Layout
 from campaigns.evaluator.tracer_answers import MOST_COPIED
-
-if TYPE_CHECKING:
-    import torch
 
 Burst = Callable[[], None]
 
@@ -87,7 +84,7 @@ def python_plan(
 
 
 @cache
-def _stream() -> torch.cuda.Stream:
+def _stream() -> Any:
     """One for all plans: torch keeps what was freed on a stream for work of that stream."""
     import torch
 

@@ -74,9 +74,10 @@ class RepeatBursts:
         draw = self._arm.context.supply.draw
         took: dict[SlotContents, list[float]] = {step: [] for step in SlotContents}
         version = VERSION if self._weights else WITHOUT_WEIGHTS
+        most = self._reach - self._calls
         for step in (*[SlotContents.FRESH] * EACH, *version, *version, *[SlotContents.SAME] * EACH):
-            elsewhere = draw.randint(self._calls, max(self._calls, self._reach - self._calls))
-            elsewhere = min(elsewhere, self._reach - self._calls)
+            # With one slot there is no other place.
+            elsewhere = draw.randint(min(self._calls, most), most)
             took[step].append(self._burst(step, elsewhere if step is SlotContents.FRESH else 0))
         for step, times_us in took.items():
             if times_us:
