@@ -24,9 +24,6 @@ from campaigns.evaluator.contract import Moment
 from campaigns.evaluator.host import text_of
 from campaigns.evaluator.judge.integrity.process_hold import below, parent_of
 
-# How long the driver may take to give back what an ended process held, and the share of a card's
-# memory with which nobody does.
-FREEING_S, SETTLED = 1.0, 0.95
 PROC = Path("/proc")
 CPUS = Path("/sys/devices/system/cpu")
 # Fields of the lines of /proc/stat that begin with "cpu".
@@ -252,21 +249,9 @@ def memory_of(device: torch.device) -> tuple[int, int]:
     """Free bytes, and those of the last cache before memory; 0 where the system does not say."""
     if device.type == "cuda":
         cache = int(torch.cuda.get_device_properties(device).L2_cache_size)
-        return _settled_free(device), cache
+        return int(torch.cuda.mem_get_info(device)[0]), cache
     unused = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return host.memory_available_bytes() or unused, host.last_level_cache_bytes()
-
-
-def _settled_free(device: torch.device) -> int:
-    """Free bytes of a GPU; where some are taken, once ended processes give no more back."""
-    free, total = torch.cuda.mem_get_info(device)
-    until = time.monotonic() + FREEING_S
-    while free < SETTLED * total and time.monotonic() < until:
-        time.sleep(FREEING_S / 20)
-        now = torch.cuda.mem_get_info(device)[0]
-        if now > free:
-            free, until = now, time.monotonic() + FREEING_S
-    return int(free)
 
 
 def describe(device: torch.device) -> dict[str, str]:
