@@ -110,7 +110,7 @@ def ask(trick: Trick, device: Device, service: EvaluatorService, scratch: Path) 
     """The way a round does; a trick that names an honest kernel is compared with it, and judged."""
     job = job_of(trick, scratch, device.device, device.target)
     if trick.against:
-        # As campaigns compare: with looks.
+        # Campaigns compare with looks, so this does as well.
         job = replace(job, protocol=replace(job.protocol, blocks=5, looks=LOOKS))
     report = service.evaluate(job)
     if report.outcome is not Outcome.PASSED:

@@ -217,7 +217,7 @@ class _Outer:
         return min(self.slope * intensity, self.peak)
 
     def limit(self, point: RoofPoint) -> Cited:
-        """Of the ceilings that the target rests on, the one that holds it back."""
+        """Return the ceiling of the target that holds this point back."""
         slope, peak = self.target
         return slope.cited if (point.intensity or 1.0) < self.target_ridge else peak.cited
 

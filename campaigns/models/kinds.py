@@ -15,7 +15,7 @@ class EvaluationKind(models.TextChoices):
     BASELINE = "baseline"
     SCREEN = "screen"
     SWEEP = "sweep"
-    # Of earlier versions, whose searches used several workers: tried, and built, points of one.
+    # Earlier versions shared a search among workers, which tried (or built) points of one.
     SHARE = "share"
     BUILD = "build"
     DECIDE = "decide"

@@ -55,9 +55,9 @@ class IsaTarget:
 def isa_targets(
     functions: Iterable[Function], backend: str, *, multiplies: bool = False
 ) -> tuple[IsaTarget, ...]:
-    """Those that say something of a candidate's code. multiplies: whether it is a product.
+    """Return the targets that say something of a candidate's code.
 
-    backend: of the source; strategies of other languages are left out.
+    multiplies: whether it is a product. backend: of the source; strategies of other languages are left out.
     """
     found = [one for one in functions if one.kinds]
     if not found:

@@ -121,7 +121,7 @@ def drift_under(evaluation: Evaluation, report: Report) -> tuple[Disturbance, ..
 
 
 def never_waits() -> bool:
-    """Whether a setting wants everything measured at once, and nothing again for its noise."""
+    """Say whether KOPT_GATE wants everything measured at once, and nothing again for noise."""
     return bool(settings.KOPT_GATE == "OFF")
 
 

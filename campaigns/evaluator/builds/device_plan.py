@@ -118,7 +118,7 @@ class DevicePlan:
         return Timer.GRAPH, sum(self._chain.nodes[:calls])
 
     def _is_chained(self, calls: int) -> bool:
-        """Whether these calls can be a chain; each is captured once."""
+        """Capture each of these calls once; say whether they can be a chain."""
         import torch
 
         if self._chain is not None and calls <= len(self._chain.nodes):

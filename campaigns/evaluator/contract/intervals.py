@@ -25,7 +25,7 @@ SURE = 0.75
 # Whatever ends a comparison, the interval of a look is as wide as all looks together need; so this
 # rule can cost power, and no certainty.
 def may_end(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> bool:
-    """Whether measuring more would hardly change what is concluded.
+    """Say whether measuring more would hardly change what is concluded.
 
     pairs: by case (incumbent, candidate) times, equally many of each. level: the look's. floor: the
     least gain that counts. A gain is clear when its interval lies above the floor. There is none
@@ -98,7 +98,7 @@ def bounds_of(
 
 
 def ratios_of(case: str, pairs: Pairs) -> list[float]:
-    """Of each pair; above 1 is a gain. Raises ValueError as `estimated` does."""
+    """Return the ratio of each pair; above 1 is a gain. Raises ValueError as `estimated` does."""
     if not pairs:
         raise ValueError(f"{case}: needs at least one pair of times")
     for incumbent, candidate in pairs:

@@ -90,7 +90,7 @@ def _within(t: float, degrees: int) -> float:
 
 
 def is_absent(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> bool:
-    """Whether there is no gain that counts, in any case or in all together."""
+    """Say whether there is no gain that counts, in any case or in all together."""
     if (gains := gains_of(pairs)) is None:
         return False
     (together, alone), least = gains, math.log1p(floor)

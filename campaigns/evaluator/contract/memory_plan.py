@@ -74,7 +74,7 @@ class MemoryPlan:
         return min(most, self.arena // stride)
 
     def makes_sets(self, layout: Layout) -> bool:
-        """Whether unusual inputs of a case can be made at its size."""
+        """Say whether unusual inputs of a case can be made at its size."""
         return SETS * CaseNeed.of(layout).raised <= self.share * self.free - self.arms * self.arena
 
     def checked_at_once(self, layout: Layout, most: int) -> int:

@@ -182,7 +182,7 @@ def _copy_line(copy: MeasuredCeiling) -> str:
 
 
 def _cited_bandwidths(device: Device) -> tuple[list[Cited], str]:
-    """Those of the device's platform, and what is printed where there are none.
+    """Return the values of the device's platform, and what is printed where there are none.
 
     None without the platform, or without a database.
     """

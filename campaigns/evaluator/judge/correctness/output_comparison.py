@@ -146,9 +146,10 @@ def compare(found: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -
 
 @dataclass(frozen=True, slots=True)
 class _Errors:
-    """Of one piece of an output: the worst as a share of what is accepted, and how many are wrong.
+    """The errors of one piece of an output. share: the worst, as a share of what is accepted.
 
-    at: the place of the first wrong element. lost: whether one is finite on one side only.
+    wrong: how many elements are. at: the place of the first wrong one. lost: whether one is finite
+    on one side only.
     """
 
     share: float

@@ -152,7 +152,7 @@ class Draws:
 
 
 def _sampled(tensor: torch.Tensor) -> torch.Tensor:
-    """So much of a tensor as shows whether it is drawn anew; a copy, so that the rest can go."""
+    """Return what shows whether a tensor is drawn anew: of a large one a copied part."""
     flat = tensor.reshape(-1)
     return flat[:: flat.numel() // SAMPLED].clone() if flat.numel() > SAMPLED else flat
 
