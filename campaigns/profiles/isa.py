@@ -57,7 +57,8 @@ def isa_targets(
 ) -> tuple[IsaTarget, ...]:
     """Return the targets that say something of a candidate's code.
 
-    multiplies: whether it is a product. backend: of the source; strategies of other languages are left out.
+    multiplies: whether the problem is a product. backend: the language of the source;
+    strategies for other languages are left out.
     """
     found = [one for one in functions if one.kinds]
     if not found:
