@@ -69,7 +69,10 @@ PLACES = {"runOnly": ["target-size", "scrollable-region-focusable"]} | BRIEF
 COLOURS = {"runOnly": ["color-contrast"]} | BRIEF
 
 # Parts of pages, and addresses that lead to one.
-NO_PAGES = {"review_count", "review_next", "notification", "round_result", "sweep_panel"}
+NO_PAGES = {
+    *("review_count", "review_next", "notification", "round_result", "sweep_panel"),
+    "confirm_mail",
+}
 # Pages of which `test_site_pages.py` makes one of each kind.
 ONE_OF_EACH = (
     *("experience:track", "experience:import", "repository", "repository_change"),

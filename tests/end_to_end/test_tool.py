@@ -7,6 +7,7 @@ from campaigns.problems.shipped import problem_folder
 
 @pytest.mark.judged
 @pytest.mark.sentinel
+@pytest.mark.django_db
 def test_r10_it_times_a_kernel_through_the_judge(run):
     kernel = problem_folder("softmax") / "v0.cpp"
     words = ("--problem", "softmax", "--case", "2048x256", "--device", "cpu", "--json")

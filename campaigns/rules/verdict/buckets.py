@@ -189,7 +189,7 @@ class Audit:
         """The conclusion in a sentence or two."""
         if self.whole is None:
             return "Nothing is held against the rounds' gains before the final session."
-        product = f"The product of the rounds' gains is {factor(self.product.ratio)}×"
+        product = f"The product of the rounds' gains over v0 is {factor(self.product.ratio)}×"
         said = f"{product}, the final gain {self.whole.words}, which counts."
         if self.is_selected:
             return f"{said} Rounds are kept because they measured well, so their product is biased."

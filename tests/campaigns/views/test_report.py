@@ -24,7 +24,10 @@ def test_r21_it_takes_the_gain_apart_into_what_reaches_real_use(page, sample):
     for name in ("report", "report_file"):
         body = page.get(reverse(name, args=[sample.pk])).content.decode()
         told = re.search(r'<p data-audit="">(.*?)</p>', body)[1]
-        assert "The product of the rounds&#x27; gains is 3.35×, the final gain 3.35× faster" in told
+        assert (
+            "The product of the rounds&#x27; gains over v0 is 3.35×, the final gain 3.35× faster"
+            in told
+        )
         for part in ("S_real", "W_real", "R_real"):
             assert f"({part})</th>" in body
 
