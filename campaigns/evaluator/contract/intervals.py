@@ -20,6 +20,8 @@ Pairs = Sequence[Pair]
 RESAMPLES = 2000
 # The interval that judges is resampled anew, so its bounds may be a little further.
 SURE = 0.75
+# A clear gain is measured on while its interval is wider than this share of the ratio of times.
+WIDE = 0.1
 
 
 # Whatever ends a comparison, the interval of a look is as wide as all looks together need; so this
@@ -28,8 +30,9 @@ def may_end(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> 
     """Say whether measuring more would hardly change what is concluded.
 
     pairs: by case (incumbent, candidate) times, equally many of each. level: the look's. floor: the
-    least gain that counts. A gain is clear when its interval lies above the floor. There is none
-    when the interval excludes every gain worth having, and says whether it is a loss. A case that
+    least gain that counts. A gain is clear when its interval lies above the floor and is narrow.
+    There is none when the interval excludes every gain worth having, and says whether it is a loss.
+    A case that
     seems to lose although all together gain, or to gain although they do not, is measured on: it
     may be protected, or be worth a kernel of its own.
     """
@@ -47,7 +50,7 @@ def may_end(pairs: Mapping[str, Sequence[Pair]], level: float, floor: float) -> 
 def _decides(low: float, high: float, alone: Sequence[float], least: float) -> bool:
     """All in logarithms. alone: the gain of each case. least: that counts."""
     if low > least:
-        return min(alone) > -least
+        return min(alone) > -least and high - low <= WIDE
     worth = WORTH * least
     is_known = -worth < low <= 0 and high < worth
     return max(alone) < worth and (is_known or high < (least if low > 0 else 0))

@@ -7,7 +7,6 @@ measure again before it reports a doubt; the verdict asks it to decide.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -157,7 +156,7 @@ class Timing:
     @property
     def cores(self) -> float | None:
         """How many cores a call has kept busy."""
-        return self.cpu_us / statistics.median(self.samples_us) if self.cpu_us else None
+        return self.cpu_us / median(self.samples_us) if self.cpu_us else None
 
 
 def pairs_of(timing: Timing) -> Sequence[tuple[float, float]]:

@@ -138,10 +138,7 @@ def _readings(card: Any, ours: Set[int]) -> Iterator[tuple[str, Any]]:
         lambda: float(pynvml.nvmlDeviceGetTemperature(card, pynvml.NVML_TEMPERATURE_GPU)),
     )
     yield "power_w", lambda: pynvml.nvmlDeviceGetPowerUsage(card) / 1e3
-    yield (
-        "throttled",
-        lambda: throttle_words(pynvml.nvmlDeviceGetCurrentClocksThrottleReasons(card)),
-    )
+    yield "throttled", lambda: _held_down(card)
     yield "others", lambda: _neighbours(card, ours)
 
 
@@ -150,8 +147,12 @@ def throttled(device: torch.device) -> tuple[str, ...]:
     card = _card(device)
     if card is not None:
         with contextlib.suppress(pynvml.NVMLError):
-            return throttle_words(pynvml.nvmlDeviceGetCurrentClocksThrottleReasons(card))
+            return _held_down(card)
     return ()
+
+
+def _held_down(card: Any) -> tuple[str, ...]:
+    return throttle_words(pynvml.nvmlDeviceGetCurrentClocksThrottleReasons(card))
 
 
 def throttle_words(bits: int) -> tuple[str, ...]:

@@ -182,7 +182,7 @@ class CaseCheck:
 
     def _call_all(self, slots: Slots, trials: Iterable[Trial]) -> bool:
         """Make these calls, as many at once as there are slots, up to a batch."""
-        most = self._context.plan.checked_at_once(slots.layout, slots.count)
+        most = self._context.plan.checked_at_once(slots.layout, min(slots.count, BATCH))
         return all(self._calls(slots, 0, some) for some in _batches(trials, most))
 
     def hidden(self, check: CheckSpec, lay: Laying) -> Iterator[None]:
@@ -304,7 +304,7 @@ class CaseCheck:
 
 def _batches(trials: Iterable[Trial], most: int) -> Iterator[list[Trial]]:
     left = iter(trials)
-    while some := list(islice(left, min(most, BATCH))):
+    while some := list(islice(left, most)):
         yield some
 
 

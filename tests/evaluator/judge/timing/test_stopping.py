@@ -22,6 +22,7 @@ def pairs(gain: float, scatter: float = 1.0) -> list[tuple[float, float]]:
         pytest.param({"a": pairs(0.1)}, True, id="a clear gain"),
         pytest.param({"a": pairs(0.011)}, False, id="a gain too near to the floor"),
         pytest.param({"a": pairs(0.1, scatter=50)}, False, id="a gain that scatters"),
+        pytest.param({"a": pairs(0.9, scatter=30)}, False, id="a clear gain of unclear size"),
         pytest.param({"a": pairs(0.0)}, True, id="no gain"),
         pytest.param({"a": pairs(-0.1)}, True, id="a clear loss"),
         pytest.param({"a": pairs(-0.1, scatter=80)}, False, id="a loss that scatters"),
