@@ -25,7 +25,7 @@ from campaigns.devices.turns import turn_memory
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.errors import one_line
 from campaigns.evaluator.contract.layout import ITEM_BYTES
-from campaigns.evaluator.contract.problem import ProblemError
+from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
 from campaigns.evaluator.contract.problem_reader import ProblemOrder, problem_files
 from campaigns.evaluator.contract.reading import ContractError, build
 from campaigns.problems.shipped import is_shipped
@@ -62,6 +62,7 @@ class _LeastWork:
     operations: float
     bytes: float
     counted: bool
+    unknown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +72,32 @@ class _Described:
     work: _LeastWork
 
 
-def work_model(folder: Path, cases: Sequence[Case]) -> Mapping[str, tuple[float, float]]:
+def work_model(
+    folder: Path, cases: Sequence[Case], smallest: Case | None = None
+) -> Mapping[str, tuple[float, float]]:
     """(operations, bytes) at the least per case name.
 
-    Also checks the contract of the code (`setup`, `reference`, outputs). Raises ProblemError.
+    Also checks the contract of the code (`setup`, `reference`, outputs) on the smallest case of the
+    problem, by default the first of these. Raises ProblemError.
     """
 
     def read(said: Any) -> dict[str, tuple[float, float]]:
         return {case.name: (float(said[case.name][0]), float(said[case.name][1])) for case in cases}
 
-    return _asked("works", folder, cases, read)
+    return _asked("works", folder, [smallest or cases[0], *cases], read)
 
 
-def described_problem(folder: Path, case: Case) -> dict[str, Any]:
-    """Arguments and least work of one case. Raises ProblemError with one line."""
+def smallest_case(spec: ProblemSpec) -> Case:
+    """The case on which a problem's own code is soon through."""
+    return min(spec.cases, key=lambda case: case.size).case
+
+
+def described_problem(folder: Path, case: Case, given: Case | None = None) -> dict[str, Any]:
+    """Arguments of one case, on which the reference is run, and the least work of `given`.
+
+    given: default the same. Raises ProblemError with one line.
+    """
+    counted = given or case
 
     def read(said: Any) -> dict[str, Any]:
         """As pages, commands and drafts of problems read it. Raises ValueError."""
@@ -101,9 +114,10 @@ def described_problem(folder: Path, case: Case) -> dict[str, Any]:
             if not (right and one.name.isidentifier()):
                 raise ValueError(one.name)
             told.append(argument)
-        return {"case": case.name, "arguments": told, "work": asdict(found.work)}
+        work = asdict(found.work) | {"unknown": one_line(found.work.unknown)[:MOST_WORDS]}
+        return {"case": counted.name, "arguments": told, "work": work}
 
-    return _asked("described", folder, [case], read)
+    return _asked("described", folder, [case, counted], read)
 
 
 def problem_notes(folder: Path, case: Case) -> list[str]:

@@ -10,9 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.devices.discover import devices
-from campaigns.devices.problem_code import HostLacks, described_problem, problem_notes, unbuilt
+from campaigns.devices.problem_code import (
+    HostLacks,
+    described_problem,
+    problem_notes,
+    smallest_case,
+    unbuilt,
+)
 from campaigns.devices.processes import tempdir
-from campaigns.evaluator.contract import Case, Protocol
+from campaigns.evaluator.contract import Protocol
 from campaigns.evaluator.contract.layout import Layout, Plain, lay_out
 from campaigns.evaluator.contract.memory_plan import CaseNeed, DoesNotFit, plan_memory
 from campaigns.evaluator.contract.origins import origins
@@ -63,7 +69,7 @@ def propose_problem(draft: ProblemDraft) -> ProposedProblem:
     try:
         with tempdir("problem") as place:
             spec = load_problem(written_files(files, place))
-            read = _described(spec, _smallest(spec))
+            read = _described(spec)
         draft = as_read(draft, read["arguments"])
         _require_room(draft)
         files = written(draft)
@@ -131,21 +137,18 @@ def check_problem(
     """
     with tempdir("problem") as place:
         spec = load_problem(written_files(files, place))
-        read = read or described_problem(spec.folder, _smallest(spec))
-        notes = tuple(problem_notes(spec.folder, _smallest(spec)))
+        smallest = smallest_case(spec)
+        read = read or described_problem(spec.folder, smallest, spec.cases[0].case)
+        notes = tuple(problem_notes(spec.folder, smallest))
     return CheckedProblem(files, spec, read, notes)
 
 
-def _smallest(spec: ProblemSpec) -> Case:
-    return min(spec.cases, key=lambda case: case.size).case
-
-
-def _described(spec: ProblemSpec, smallest: Case) -> Mapping[str, Any]:
+def _described(spec: ProblemSpec) -> Mapping[str, Any]:
     """Raises ProblemError; DraftError where the sizes of the call work and the smallest do not."""
+    smallest, given = smallest_case(spec), spec.cases[0].case
     try:
-        return described_problem(spec.folder, smallest)
+        return described_problem(spec.folder, smallest, given)
     except ProblemError as error:
-        given = spec.cases[0].case
         if given == smallest:
             raise
         with contextlib.suppress(ProblemError):

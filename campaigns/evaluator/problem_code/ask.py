@@ -153,12 +153,12 @@ def _answer(order: ProblemOrder, folder: Path) -> Any:
     from campaigns.evaluator.problem_code.code import ProblemCode
 
     code = ProblemCode(folder)
-    cases = [Case(one["name"], one["params"]) for one in order.cases]
+    smallest, *cases = (Case(one["name"], one["params"]) for one in order.cases)
     if order.what == "works":
-        return works_of(code, cases)
+        return works_of(code, smallest, cases)
     if order.what == "described":
-        return described(code, cases[0])
-    return checked(code, folder, cases[0])
+        return described(code, smallest, *cases)
+    return checked(code, folder, smallest)
 
 
 def _last(log: str) -> str:

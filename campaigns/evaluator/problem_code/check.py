@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from campaigns.evaluator.contract import Case
+from campaigns.evaluator.contract.errors import BadReference
 from campaigns.evaluator.contract.layout import Layout, ScalarArg, TensorArg
 from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.evaluator.judge.correctness.tolerance import Draws, tolerances
 from campaigns.evaluator.problem_code.code import ProblemCode
-from campaigns.evaluator.reference.reference import Example, Reference
+from campaigns.evaluator.problem_code.operations import count_operations
+from campaigns.evaluator.reference.reference import Reference
 
 SEEDS = (1, 2, 3)
 FLOATING = ("float", "bfloat")
@@ -31,8 +35,11 @@ def checked(code: ProblemCode, folder: Path, case: Case) -> list[str]:
     return [*notes, *draws.notes()]
 
 
-def described(code: ProblemCode, case: Case) -> dict[str, Any]:
-    """As a page shows it. Raises BadReference."""
+def described(code: ProblemCode, case: Case, given: Case) -> dict[str, Any]:
+    """As a page shows it: arguments in `case`, and the least work of `given`. Raises BadReference.
+
+    The reference is run on `case` alone.
+    """
     reference = Reference(code)
     example = reference.example(case, seed=0, device="cpu")
     layout = reference.layout(case, "cpu", example=example)
@@ -41,9 +48,8 @@ def described(code: ProblemCode, case: Case) -> dict[str, Any]:
     for arg in (one for one in arguments if one["name"] in answers):
         size = answers[arg["name"]].double().square().mean().sqrt().item()
         arg["typical"] = size if isfinite(size) else 0.0
-    operations, moved = _work(code, case, layout, example)
-    work = {"operations": operations, "bytes": moved, "counted": not code.has_work}
-    return {"case": case.name, "arguments": arguments, "work": work}
+    work = _work(code, reference, given)._asdict() | {"counted": not code.has_work}
+    return {"case": given.name, "arguments": arguments, "work": work}
 
 
 def _argument(arg: TensorArg | ScalarArg) -> dict[str, Any]:
@@ -53,29 +59,60 @@ def _argument(arg: TensorArg | ScalarArg) -> dict[str, Any]:
     return {"name": arg.name, "role": role, "dtype": arg.dtype, "shape": list(arg.shape)}
 
 
-def works_of(code: ProblemCode, cases: Sequence[Case]) -> dict[str, tuple[float, float]]:
-    """(operations, bytes) at the least by case. Raises BadReference."""
+class LeastWork(NamedTuple):
+    """unknown: why nobody knows the operations, and what to do; "" where they are known."""
+
+    operations: float
+    bytes: float
+    unknown: str = ""
+
+
+def works_of(
+    code: ProblemCode, smallest: Case, cases: Sequence[Case]
+) -> dict[str, tuple[float, float]]:
+    """(operations, bytes) at the least by case. Raises BadReference.
+
+    smallest: the one on which the reference is run, to see that it keeps its contract.
+    """
     reference, found = Reference(code), dict[str, tuple[float, float]]()
+    reference.updates(smallest, "cpu")
     for case in cases:
-        # `setup` keeps its contract for all cases or for none; one is enough, and quick.
-        if not (code.has_work and found):
-            example = reference.example(case, seed=0, device="cpu")
-            layout = reference.layout(case, "cpu", example=example)
-        found[case.name] = _work(code, case, layout, example)
+        least = _work(code, reference, case)
+        if least.unknown:
+            raise BadReference(f"{code.where}: {least.unknown}")
+        found[case.name] = least[:2]
     return found
 
 
-def _work(code: ProblemCode, case: Case, layout: Layout, example: Example) -> tuple[float, float]:
-    """(operations, bytes) at the least. Raises BadReference."""
+def _work(code: ProblemCode, reference: Reference, case: Case) -> LeastWork:
+    """The least work of a case, without running it where its tensors need no contents."""
     if code.has_work:
-        return code.work(case.name, case.params)
+        return LeastWork(*code.work(case.name, case.params))
+    if reference.updates(case, "cpu"):
+        return _counted(code, reference, case)
+    try:
+        with FakeTensorMode(allow_non_fake_inputs=True):
+            return _counted(code, reference, case)
+    except BadReference:
+        # It asks for the contents of a tensor, such as a length.
+        return _counted(code, reference, case)
+
+
+def _counted(code: ProblemCode, reference: Reference, case: Case) -> LeastWork:
+    """Of outputs that are updated in place the bytes that change count."""
+    example = reference.example(case, seed=0, device="cpu")
+    layout = reference.layout(case, "cpu", example=example)
     updates = [arg.name for arg in layout.outputs if arg.update]
     before = {name: example.inputs[name].clone() for name in updates}
-    operations = _operations(code, example)
+    least, operators = count_operations(lambda: code.expected(example.inputs))
     changed = sum(
         int((example.inputs[name] != old).sum()) * old.itemsize for name, old in before.items()
     )
-    return operations, float(least_bytes(layout) + changed)
+    unknown = operators and (
+        f"operations UNKNOWN: torch has no formula for {', '.join(operators)}; accepted: a "
+        "function work(**params) in ref.py that returns (operations, bytes)"
+    )
+    return LeastWork(least, float(least_bytes(layout) + changed), unknown or "")
 
 
 def least_bytes(layout: Layout) -> int:
@@ -92,34 +129,3 @@ def least_bytes(layout: Layout) -> int:
         min(arg.nbytes, most) if chosen and arg.dtype.startswith(FLOATING) else arg.nbytes
         for arg in inputs
     )
-
-
-def _operations(code: ProblemCode, example: Example) -> float:
-    from torch.utils.flop_counter import FlopCounterMode
-
-    with FlopCounterMode(display=False) as counter, _elementwise_counter()() as elements:
-        code.expected(example.inputs)
-    return float(counter.get_total_flops() + elements.total)
-
-
-def _elementwise_counter() -> type:
-    import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    class ElementwiseCounter(TorchDispatchMode):  # type: ignore[misc]  # torch types it as Any
-        """Counts one operation per output element of every operator that is not a matrix one."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.total = 0
-
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None):  # type: ignore[no-untyped-def]
-            result = func(*args, **(kwargs or {}))
-            name = str(func)
-            moves = ("copy", "view", "empty", "clone", "expand", "slice", "select", "mm", "conv")
-            if isinstance(result, torch.Tensor) and not any(move in name for move in moves):
-                reads = [a.numel() for a in args if isinstance(a, torch.Tensor)]
-                self.total += max([result.numel(), *reads])
-            return result
-
-    return ElementwiseCounter

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from campaigns.devices.problem_code import described_problem, problem_notes
+from campaigns.devices.problem_code import described_problem, problem_notes, smallest_case
 from campaigns.devices.turns import turn
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
@@ -127,7 +127,7 @@ class Command(BaseCommand):
         """The problem, and what its own code says of its smallest case."""
         try:
             spec = problem_here(problem)
-            return spec, ask(spec.folder, min(spec.cases, key=lambda case: case.size).case)
+            return spec, ask(spec.folder, smallest_case(spec))
         except ProblemError as error:
             self.fail(ExitCode.USAGE, f"problem: {error}")
 
@@ -226,9 +226,9 @@ class Command(BaseCommand):
 
 
 def _lines(spec: ProblemSpec, read: Mapping[str, Any]) -> list[str]:
-    work, tolerance = read["work"], spec.bounds[""]
+    tolerance = spec.bounds[""]
     norm = f", norm {tolerance.norm:g}" if tolerance.norm is not None else ""
-    source = "counted while the reference runs" if work["counted"] else "by work() in ref.py"
+    source = "counted" if read["work"]["counted"] else "by work() in ref.py"
     lines = [f"{spec.name}: {spec.title} ({spec.dtype})", spec.summary, "", "files"]
     lines += [
         f"  {backend:8} {' '.join((name, *spec.flags.get(backend, ())))}"
@@ -241,11 +241,7 @@ def _lines(spec: ProblemSpec, read: Mapping[str, Any]) -> list[str]:
         value = arg["value"] if "value" in arg else f"{arg['dtype']} {_shape(arg['shape'])}"
         lines.append(f"  {arg['name']:8} {arg['role']:10} {value}")
     lines += [f"tolerance: atol {spec.atol:g}, rtol {spec.rtol:g}{norm}"]
-    lines += [
-        f"least work of case {read['case']}: {work['operations']:,.0f} operations, "
-        f"{work['bytes']:,.0f} bytes ({source})"
-    ]
-    return lines
+    return [*lines, f"{_work_words(read)} ({source})"]
 
 
 def _facts(spec: ProblemSpec) -> dict[str, Any]:
@@ -279,12 +275,13 @@ def draft_lines(draft: ProblemDraft, read: Mapping[str, Any]) -> list[str]:
     lines += ["cases", *(f"  {name}" for name in draft.cases)]
     if draft.assumed:
         lines += ["assumed", *(f"  {words}" for words in draft.assumed)]
+    return [*lines, _work_words(read)]
+
+
+def _work_words(read: Mapping[str, Any]) -> str:
     work = read["work"]
-    lines += [
-        f"case {read['case']}, as its reference was run: at least {work['operations']:,.0f} "
-        f"operations, {work['bytes']:,.0f} bytes"
-    ]
-    return lines
+    operations = work["unknown"] or f"{work['operations']:,.0f} operations"
+    return f"least work of case {read['case']}: {work['bytes']:,.0f} bytes, {operations}"
 
 
 def _shape(shape: tuple[str | int, ...]) -> str:

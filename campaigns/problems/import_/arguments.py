@@ -10,6 +10,7 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from campaigns.problems.import_.call_values import Value
 from campaigns.problems.import_.draft import (
@@ -26,7 +27,9 @@ from campaigns.problems.import_.draft import (
     case_name,
 )
 from campaigns.problems.import_.example_calls import named_numbers
-from campaigns.problems.import_.read_sources import OUTPUT_NAMES, PythonEntry
+from campaigns.problems.import_.own_setup import GIVEN
+from campaigns.problems.import_.read_sources import OUTPUT_NAMES, PythonEntry, parsed
+from campaigns.problems.import_.size_names import Sides, of_role, powers_of_two, side_names
 from campaigns.problems.import_.updates import called_like, require_places
 from campaigns.problems.import_.written import TensorValue
 
@@ -41,12 +44,18 @@ class Sizes:
     """Sizes that the calls name alike are one, and so are equal ones without a name."""
 
     def __init__(
-        self, examples: Sequence[Example], usual: Sequence[str] = (), taken: Iterable[str] = ()
+        self,
+        examples: Sequence[Example],
+        usual: Sequence[str] = (),
+        taken: Iterable[str] = (),
+        sides: Sides = MappingProxyType({}),
     ) -> None:
-        """usual: what sizes are called, in order, where the calls do not name them.
+        """usual: what sizes are called, in order, where neither the calls nor `sides` name them.
 
-        taken: names of something else, such as of an argument that a call may leave out.
+        taken: names of something else, such as of an argument that a call may leave out. sides:
+        what the source calls the sides of its arguments.
         """
+        self._sides = sides
         self._examples = examples
         others = {name.lower() for name in taken}
         self._usual = (*usual, *(name for name in SIZE_NAMES if name.lower() not in others))
@@ -92,13 +101,20 @@ class Sizes:
         """Have hidden cases leave these sizes as they are; other names are left out."""
         self.kept |= {*names} & self._values.keys()
 
-    def shape(self, tensors: list[TensorValue]) -> tuple[str | int, ...]:
+    def shape(self, name: str, tensors: list[TensorValue]) -> tuple[str | int, ...]:
+        """The sides of an argument by name."""
         if len({len(one.shape) for one in tensors}) > 1 or len(tensors) < len(self._examples):
             raise DraftError("call", "the example calls give one argument different dimensions")
         names = tensors[0].names or ("",) * len(tensors[0].shape)
         alike = all(one.names == tensors[0].names for one in tensors)
+        own = self._sides.get(name) or of_role(name, len(names))
+
+        def written(axis: int) -> str:
+            source = own.get(axis) or own.get(axis - len(names), "")
+            return (names[axis] if alike else "") or ("" if source in GIVEN else source)
+
         return tuple(
-            self._size(tuple(one.shape[axis] for one in tensors), names[axis] if alike else "")
+            self._size(tuple(one.shape[axis] for one in tensors), written(axis))
             for axis in range(len(names))
         )
 
@@ -189,7 +205,7 @@ def read_argument(
             raise DraftError("call", f"{name}: {first.source} differs between calls; {SAME}")
         assumed.append(f"{name} is {first.source} in every call.")
         return DraftArg(name, Role.INPUT, first.dtype, (), Distribution.NONE, source=first.source)
-    shape = names.shape(tensors)
+    shape = names.shape(name, tensors)
     if len({(one.dtype, one.draw, one.after, one.fill) for one in tensors}) > 1:
         assumed.append(f"{name} is {first.dtype} and drawn as in the first call in every case.")
     if first.dtype in FLOAT8:
@@ -225,7 +241,9 @@ def python_arguments(
 
     What these are given beside the arguments is fixed in them, memory to work in too.
     """
-    names = Sizes(examples, taken=dict(entry.defaults))
+    tree = parsed(given.kernel, given.file_name)
+    sides = dict(side_names(parsed(reference.text, given.file_name), reference.name))
+    names = Sizes(examples, taken=dict(entry.defaults), sides=sides | side_names(tree, entry.name))
     scratch: dict[str, list[TensorValue]] = {}
     args: list[DraftArg] = []
     fixed = dict(entry.fixed)
@@ -246,6 +264,11 @@ def python_arguments(
             continue
         updated = name in reference.updates
         args.append(read_argument(given, name, values, names, assumed, updated=updated))
+    if needed := sorted(powers_of_two(tree, entry.name) & {*names.known}):
+        names.keep(needed)
+        assumed.append(
+            f"{', '.join(needed)} stays as it is in hidden cases: tl.arange needs a power of two."
+        )
     written = [arg.name for arg in args if arg.is_written]
     if not written and not entry.returns:
         listed = ", ".join(arg.name for arg in args if arg.role is Role.INPUT)

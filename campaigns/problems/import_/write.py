@@ -130,12 +130,20 @@ def _smaller(draft: ProblemDraft, given: Mapping[str, Number]) -> dict[str, Numb
         first, value = next(iter(given.items()))
         return {**given, first: min(value, LEAST_SIZE) if type(value) is int else value}
     whole = {name: value for name, value in given.items() if type(value) is int}
-    most = INTERPRETED // prod(whole.get(name, 1) for name in draft.kept)
     sizes = {name: value for name, value in whole.items() if name not in draft.kept}
-    while sizes and prod(sizes.values()) > most and max(sizes.values()) > LEAST_SIZE:
+    while sizes and _largest(draft, whole | sizes) > INTERPRETED:
         largest = max(sizes, key=lambda name: sizes[name])
+        if sizes[largest] <= LEAST_SIZE:
+            break
         sizes[largest] = max(LEAST_SIZE, sizes[largest] // 2)
     return {**given, **sizes}
+
+
+def _largest(draft: ProblemDraft, sizes: Mapping[str, int]) -> int:
+    """Elements of the largest tensor, about; without a shape, the product of the sizes."""
+    named = [re.findall(r"[^\W\d]\w*", f"{arg.shape}") for arg in draft.args if arg.shape]
+    counts = [prod(sizes.get(name, 1) for name in names) for names in named]
+    return max(counts, default=prod(sizes.values()))
 
 
 def _text(words: str) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from torch.nn import functional
 
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.errors import BadReference
 from campaigns.evaluator.problem_code.check import described, works_of
 from campaigns.evaluator.problem_code.code import ProblemCode
+from campaigns.evaluator.problem_code.operations import count_operations
 from tests.evaluator import small
 
 CASE = Case("n4096", {"N": 4096})
@@ -36,12 +39,12 @@ N4 = 4 * 4096
 )
 def test_it_counts_bytes_that_a_call_must_move(tmp_path, ref, moved):
     code = ProblemCode(small.write_problem(tmp_path, ref=ref))
-    assert works_of(code, [CASE])["n4096"][1] == moved
+    assert works_of(code, CASE, [CASE])["n4096"][1] == moved
 
 
 def test_what_the_problem_says_counts(tmp_path):
     code = ProblemCode(small.write_problem(tmp_path))
-    assert works_of(code, [CASE]) == {"n4096": (4096.0, 8.0 * 4096)}
+    assert works_of(code, CASE, [CASE]) == {"n4096": (4096.0, 8.0 * 4096)}
 
 
 @pytest.mark.parametrize("said", ["-1, 8", "1", "float('nan'), 8", "None, 8"])
@@ -49,14 +52,54 @@ def test_what_the_problem_says_has_to_be_two_amounts(tmp_path, said):
     ref = small.REF.replace("return N, 8 * N", f"return {said},")
     code = ProblemCode(small.write_problem(tmp_path, ref=ref))
     with pytest.raises(BadReference, match=r"double/ref.py: work\(n4096\)"):
-        works_of(code, [CASE])
+        works_of(code, CASE, [CASE])
 
 
-def test_an_example_is_drawn_once(tmp_path, monkeypatch):
+def test_the_reference_runs_on_the_smallest_case_alone(tmp_path, monkeypatch):
     code = ProblemCode(small.write_problem(tmp_path, ref=COUNTED))
     drawn, made = [], code.examples
-    monkeypatch.setattr(code, "examples", lambda draw: (drawn.append(draw.marked), made(draw))[1])
-    described(code, CASE)
-    works_of(code, [CASE])
-    # The marked ones are drawn to see which outputs are updated in place.
-    assert drawn.count(False) == 2
+    monkeypatch.setattr(code, "examples", lambda draw: (drawn.append(draw.case), made(draw))[1])
+    # More than any memory holds.
+    huge = Case("huge", {"N": 1 << 40})
+    assert described(code, CASE, huge)["work"]["bytes"] == 8 << 40
+    assert works_of(code, CASE, [CASE, huge])["huge"] == (1 << 40, 8 << 40)
+    assert drawn == ["n4096", "n4096", "huge", "n4096", "n4096", "huge"]
+
+
+def test_what_asks_for_contents_is_run(tmp_path):
+    ref = COUNTED.replace("torch.mul(x, 2, out=y)", "y.copy_(x * (1 if x[0].item() else 2))")
+    code = ProblemCode(small.write_problem(tmp_path, ref=ref))
+    assert works_of(code, CASE, [CASE])["n4096"] == (4096, 2 * N4)
+
+
+def test_operators_that_nobody_can_count_are_named(tmp_path):
+    square = "torch.linalg.inv(x.view(64, 64)).reshape(-1)"
+    ref = COUNTED.replace("torch.mul(x, 2, out=y)", f"y.copy_({square})")
+    code = ProblemCode(small.write_problem(tmp_path, ref=ref))
+    assert "aten.linalg_inv_ex" in described(code, CASE, CASE)["work"]["unknown"]
+    with pytest.raises(BadReference, match=r"operations UNKNOWN: .* aten.linalg_inv_ex; accepted"):
+        works_of(code, CASE, [CASE])
+
+
+X = torch.empty(6, 8, device="meta")
+HEADS = torch.empty(2, 3, 16, 8, device="meta")
+
+
+@pytest.mark.parametrize(
+    ("run", "least"),
+    [
+        (lambda: X @ X.T, 2 * 6 * 6 * 8),
+        (lambda: torch.relu(X + 1), 2 * 48),
+        (lambda: X.transpose(0, 1).reshape(48), 0),
+        (lambda: functional.layer_norm(X, (8,)), 48),
+        (lambda: functional.embedding(torch.empty(5, dtype=torch.int64, device="meta"), X), 40),
+        (lambda: functional.scaled_dot_product_attention(HEADS, HEADS, HEADS), 6 * 256 * 32),
+        (
+            lambda: functional.scaled_dot_product_attention(HEADS, HEADS, HEADS, is_causal=True),
+            6 * 136 * 32,
+        ),
+    ],
+    ids=["product", "elements", "moves", "a norm", "a table", "attention", "causal attention"],
+)
+def test_it_counts_operations_at_the_least(run, least):
+    assert count_operations(run) == (least, ())
