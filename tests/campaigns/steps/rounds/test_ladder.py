@@ -164,6 +164,7 @@ def test_r40_a_restart_masks_attempts_and_goes_on_with_the_same_numbers(
     campaign = run()
     restart = Restart.objects.get(campaign=campaign)
     assert (restart.answer, restart.after, len(restart.masked)) == ("taken", 7, 3)
+    assert restart.data["fraction"] == 0.5
     assert not {1, 2} & set(restart.masked)
     assert campaign.incumbent.round.number == 2
     numbers = list(campaign.rounds.order_by("number").values_list("number", flat=True))
