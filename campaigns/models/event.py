@@ -129,6 +129,7 @@ class Restart(Event):
     """The one partial restart that a campaign is offered, and the answer.
 
     masked: the numbers of the rounds hidden from the proposer, drawn by `seed`; empty if declined.
+    Beside them the data has the `fraction` of the attempts that is drawn; old rows lack it.
     """
 
     KIND = "restart"

@@ -206,10 +206,11 @@ def _bounds(where: str, found: Mapping[str, Any], needed: tuple[str, ...]) -> Bo
         number = found.get(name)
         if number is None and name not in needed:
             continue
-        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < inf:
-            raise ProblemError(
-                f"{where} {name}: a number of at least 0 is needed, found {number!r:.60}"
-            )
+        is_number = isinstance(number, int | float) and not isinstance(number, bool)
+        # An answer is exact by atol and rtol of 0; a share of its norm has to be one.
+        if not is_number or not 0 <= number < inf or (name == "norm" and not number):
+            least = "above 0" if name == "norm" else "of at least 0"
+            raise ProblemError(f"{where} {name}: a number {least} is needed, found {number!r:.60}")
         numbers[name] = float(number)
     return Bounds(numbers.get("atol"), numbers.get("rtol"), numbers.get("norm"))
 

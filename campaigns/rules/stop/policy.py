@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from campaigns.rules.target.goal import Reached
-from campaigns.rules.target.roofline import LEAST_FRACTION
+from campaigns.rules.target.roofline import LEAST_FRACTION, TARGET_FRACTION
 from campaigns.rules.verdict.decision import UNJUDGED, Reason, VerdictWord
 from campaigns.rules.wording import share
 
@@ -221,7 +221,8 @@ def _goal(policy: StopPolicy, history: History) -> Stop | None:
     if reached is None or reached < policy.target_fraction:
         return None
     figures = f"{share(reached)} of {history.roof}, the target is {share(policy.target_fraction)}"
-    if own is None and history.accepts:
+    # Below the share that is usually wanted, a baseline meets a low target and is at no roofline.
+    if own is None and (history.accepts or reached < TARGET_FRACTION):
         return Stop(StopReason.TARGET_MET, f"Target met: the incumbent reaches {figures}.", True)
     sentence = f"Already at the roofline: the baseline reaches {figures}."
     if own is not None:

@@ -21,7 +21,7 @@ from campaigns.models.kinds import ATTEMPTS
 from campaigns.models.transitions import move, stopping
 from campaigns.records.campaigns import stop_policy_of
 from campaigns.records.stop_history import history_of, masked_rounds, restart_of
-from campaigns.rules.stop.ladder import masked
+from campaigns.rules.stop.ladder import FRACTION, masked
 from campaigns.rules.stop.policy import should_stop
 from campaigns.rules.verdict.decision import UNJUDGED, Reason
 from campaigns.rules.verdict.expectation import is_decided
@@ -59,7 +59,8 @@ def answer_restart(campaign: Campaign, answer: RestartAnswer, why: str = "by a p
         numbers = ", ".join(map(str, hidden)) or "none"
         hides = f"hidden from the proposer: rounds {numbers}" if taken else "no round is hidden"
         found = {"after": after, "answer": answer.value, "why": why, "seed": seed, "masked": hidden}
-        record(campaign, Restart.KIND, f"partial restart {answer.value} {why}; {hides}", **found)
+        words = f"partial restart {answer.value} {why}; {hides}"
+        record(campaign, Restart.KIND, words, fraction=FRACTION, **found)
         if stop is not None:
             record(campaign, "ended", stop.sentence, reason=stop.reason)
     return AGAIN

@@ -34,6 +34,7 @@ from campaigns.proposers.handed_in import (
 from campaigns.proposers.situation import facts_about
 from campaigns.records.findings import policy_of
 from campaigns.records.rounds import tried_in
+from campaigns.records.stop_history import masked_rounds
 from campaigns.records.submissions import (
     awaited_repair,
     closed_to,
@@ -204,7 +205,10 @@ def _source(campaign: Campaign, handed: HandedIn, before: Candidate) -> Source:
 
 
 def _require_new(campaign: Campaign, source: Source, before: Candidate, change: str = "") -> None:
-    """Neither the same source nor, where it has one, the same idea as what was tried or waits."""
+    """Neither the same source nor, where it has one, the same idea as what was tried or waits.
+
+    A round that a restart has masked does not count as tried (R40).
+    """
 
     def same_source(row: Candidate | Submission) -> bool:
         return (squeezed(row.text), tuple(row.flags)) == (squeezed(source.text), source.flags)
@@ -219,7 +223,8 @@ def _require_new(campaign: Campaign, source: Source, before: Candidate, change: 
         raise SubmissionRefused("source", f"is the {whose}, of round {number}", number)
     # What a broken host spoilt was not tried (law 8).
     spoilt = Q(state=RoundState.CLOSED, verdict__reason=Reason.BROKEN_HOST)
-    for round_ in campaign.rounds.exclude(spoilt).prefetch_related("candidates"):
+    tried = campaign.rounds.exclude(spoilt).exclude(number__in=masked_rounds(campaign))
+    for round_ in tried.prefetch_related("candidates"):
         number = round_.number
         if any(map(same_source, round_.candidates.all())):
             raise SubmissionRefused("source", f"round {number} had the same one", number)

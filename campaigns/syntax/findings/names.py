@@ -23,7 +23,10 @@ PYTHON_PREFIXES: Mapping[str, FindingKind] = _by_name(
             "codecs"
         ),
         FindingKind.LIBRARY: "torch.nn torch.ops torch.linalg torch.fft torch._C torch.compile",
-        FindingKind.STREAM: "torch.cuda.Stream torch.cuda.stream torch.cuda.ExternalStream",
+        FindingKind.STREAM: (
+            "torch.cuda.Stream torch.cuda.stream torch.cuda.ExternalStream torch.cuda.graph "
+            "torch.cuda.graphs torch.cuda.CUDAGraph torch.cuda.make_graphed_callables"
+        ),
         FindingKind.LAZY_OUTPUT: "torch.overrides torch.utils._python_dispatch",
         FindingKind.CACHE: "weakref",
     }
@@ -33,6 +36,7 @@ PYTHON_PREFIXES: Mapping[str, FindingKind] = _by_name(
 PYTHON: Mapping[str, FindingKind] = _by_name(
     {
         FindingKind.IDENTITY_KEY: "id hash builtins.id builtins.hash",
+        FindingKind.CACHE: "functools.lru_cache functools.cache",
         FindingKind.HIDDEN_CODE: "exec eval compile __import__ open builtins.exec",
         FindingKind.PROCESS: (
             "os.system os.fork os.popen os.execv os.kill os.posix_spawn os.forkpty os.spawnv "

@@ -59,6 +59,7 @@ def test_a_triton_kernel_without_a_gpu_is_tried_on_cases_for_the_interpreter(tmp
             "step 'a': one forward and one backward case are needed",
         ),
         ("atol = 1e-6", "atol = -1", r"a number of at least 0 is needed, found -1"),
+        ("atol = 1e-6", "norm = 0\natol = 1", r"norm: a number above 0 is needed, found 0"),
         ("[[case]]", '[check]\nfree = ["Q"]\n[[case]]', r"\[check\]: free: 'Q'; accepted: N"),
         ("schema = 1", 'schema = 1\nweights = "x"', "weights: a list of names"),
         ("[files]", 'flags = "-O3"\n[files]', r"\[flags\]: a table such as"),

@@ -30,7 +30,7 @@ def counted():
     return TrackRecord.objects.values(*names).get()
 
 
-def test_a_merged_entry_counts_no_longer_and_points_to_the_other(three, curator):
+def test_r39_a_merged_entry_counts_no_longer_and_points_to_the_other(three, curator):
     first, second, _ = three
     (merged,) = merge([second], first, curator, "the same run, recorded twice")
     assert (merged.standing, merged.merged_into) == ("merged", first)
@@ -40,7 +40,7 @@ def test_a_merged_entry_counts_no_longer_and_points_to_the_other(three, curator)
     assert SearchRow.objects.get(kind="entry", key=str(second.pk)).facets["standing"] == "merged"
 
 
-def test_undoing_a_merge_restores_everything(three, curator):
+def test_r39_undoing_a_merge_restores_everything(three, curator):
     before, record = facts(), counted()
     merge(three[1:], three[0], curator, "one run")
     for entry in three[1:]:
@@ -77,7 +77,7 @@ def test_one_refused_entry_leaves_the_others_as_they_were(three, curator):
     assert Experience.objects.get(pk=second.pk).standing == "counts"
 
 
-def test_opposite_outcomes_need_a_decision(three, curator):
+def test_r39_opposite_outcomes_need_a_decision(three, curator):
     (worse,) = record_attempts([attempt(AttemptLabel.REGRESSION, -0.2)])
     with pytest.raises(CurationError, match=str(worse.uuid)) as error:
         merge([worse], three[0], curator, "one run")

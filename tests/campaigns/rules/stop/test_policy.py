@@ -102,6 +102,18 @@ def test_r49_it_stops_at_the_roofline_whatever_the_target_is():
 
 
 @pytest.mark.parametrize(
+    ("reached", "reason"),
+    [(0.6, StopReason.TARGET_MET), (0.92, StopReason.ROOFLINE_REACHED)],
+)
+def test_r49_a_baseline_that_meets_a_low_target_is_at_the_roofline_from_90_percent_on(
+    reached, reason
+):
+    stop = should_stop(StopPolicy(target_fraction=0.5), History(1, share_of_floor=reached))
+    assert stop is not None
+    assert (stop.reason, stop.success) == (reason, True)
+
+
+@pytest.mark.parametrize(
     "wrong",
     [
         {"max_rounds": 0},

@@ -86,7 +86,8 @@ def test_r21_it_flags_a_gap_of_more_than_a_hundredth(whole, inflated, selected):
     found = audit([AcceptedRound(2, gained(1.5), KERNEL)], gained(whole))
     assert (found.is_inflated, found.is_selected) == (inflated, selected)
     assert found.words.startswith(
-        f"The product of the rounds' gains over v0 is 1.50×, the final gain {gained(whole).words}, which "
+        "The product of the rounds' gains over v0 is 1.50×, "
+        f"the final gain {gained(whole).words}, which "
     )
 
 

@@ -27,9 +27,11 @@ from campaigns.models import (
 )
 from campaigns.models.event import record
 from campaigns.models.transitions import claim
+from campaigns.proposers.handed_in import SubmissionRefused
 from campaigns.records.stop_history import masked_rounds
 from campaigns.steps.lifecycle.restart import answer_restart, unmask
 from campaigns.steps.lifecycle.run_here import run_here
+from campaigns.steps.rounds.submit import submit
 from campaigns.steps.worker import WorkerContext
 from campaigns.trails.exporters.atrex import memory_files
 from campaigns.trails.exporters.judged_rounds import trail_of
@@ -50,9 +52,9 @@ def told(campaign: Campaign) -> list[str]:
     return [event.data["rung"] for event in campaign.events.filter(kind="ladder").order_by("pk")]
 
 
-def offered(tmp_path: Path, bench: WorkerContext) -> Campaign:
+def offered(tmp_path: Path, bench: WorkerContext, proposers: str = "search") -> Campaign:
     """A campaign that waits for a person's answer to its restart."""
-    campaign = cast.make_campaign(tmp_path, restart="ask")
+    campaign = cast.make_campaign(tmp_path, restart="ask", proposers=proposers)
     for _ in range(60):
         cast.measure_all(campaign, bench)
         if cast.fresh(campaign).state == CampaignState.RESTART:
@@ -162,6 +164,7 @@ def test_r40_a_restart_masks_attempts_and_goes_on_with_the_same_numbers(
     campaign = run()
     restart = Restart.objects.get(campaign=campaign)
     assert (restart.answer, restart.after, len(restart.masked)) == ("taken", 7, 3)
+    assert restart.data["fraction"] == 0.5
     assert not {1, 2} & set(restart.masked)
     assert campaign.incumbent.round.number == 2
     numbers = list(campaign.rounds.order_by("number").values_list("number", flat=True))
@@ -216,6 +219,22 @@ def test_r40_a_masked_round_is_seen_again_when_a_person_says_so(
     cast.step_until(campaign, CampaignState.IMPLEMENT)
     assert hidden[0] in {attempt.round for attempt in seen.seen[-1].history}
     assert not set(hidden[1:]) & {attempt.round for attempt in seen.seen[-1].history}
+
+
+def test_r40_what_a_masked_round_tried_may_be_handed_in_again(
+    bench: WorkerContext, script: Put, tmp_path: Path
+) -> None:
+    script(*[[f"time {200 + n}"] for n in range(9)])
+    campaign = offered(tmp_path, bench, proposers="search,person")
+    answer_restart(campaign, RestartAnswer.TAKEN)
+    campaign = cast.fresh(campaign)
+    tried = campaign.rounds.filter(number__gt=1)
+    texts = {one.number: one.candidates.get().text for one in tried}
+    hidden, *_ = sorted(masked_rounds(campaign))
+    seen, *_ = sorted(texts.keys() - masked_rounds(campaign))
+    with pytest.raises(SubmissionRefused, match=f"round {seen} had the same one"):
+        submit(campaign, cast.handed_in(texts[seen]), "person", "alice")
+    assert submit(campaign, cast.handed_in(texts[hidden]), "person", "alice").pk
 
 
 def test_r40_an_offer_that_nobody_answers_is_declined(

@@ -120,6 +120,20 @@ def test_it_lets_ordinary_code_be(body):
     assert kinds(body) == []
 
 
+@pytest.mark.parametrize(
+    ("body", "before", "kind"),
+    [
+        ("f = lru_cache(maxsize=None)(g)", "from functools import lru_cache", FindingKind.CACHE),
+        ("f = functools.cache(g)", "import functools", FindingKind.CACHE),
+        ("g = torch.cuda.CUDAGraph()", "import torch", FindingKind.STREAM),
+        ("with torch.cuda.graph(g):\n    f(x)", "import torch", FindingKind.STREAM),
+        ("pass", "from torch.cuda import make_graphed_callables", FindingKind.STREAM),
+    ],
+)
+def test_r20_it_finds_caches_made_by_a_call_and_captured_graphs(body, before, kind):
+    assert kinds(body, before) == [kind]
+
+
 def test_it_says_where_and_what():
     found = find_in_python("import os\n\ndef run_kernel(x, y):\n    os.kill(1, 9)\n")
     assert [(f.line, f.kind, f.what, f.quote) for f in found] == [

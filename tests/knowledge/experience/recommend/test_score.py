@@ -73,7 +73,7 @@ def judged(*contexts: ContextRecord, asked: Question = ASKED):
         ({"size_log2": None}, 90),
     ],
 )
-def test_the_fit_adds_what_two_contexts_share(changed, points):
+def test_r38_the_fit_adds_what_two_contexts_share(changed, points):
     assert fit(ASKED, context(**changed)) == points
 
 
@@ -83,7 +83,7 @@ def test_the_letter_of_a_target_is_no_other_architecture(arch, points):
     assert fit(asked, context(arch=arch)) == points
 
 
-def test_what_is_too_unlike_is_left_out_whatever_its_record():
+def test_r38_what_is_too_unlike_is_left_out_whatever_its_record():
     far = context(op="matmul", bottleneck="unknown", tried=1000, worked=1000)
     assert fit(ASKED, far) < CUT_OFF
     assert judged(far) == []
@@ -136,7 +136,7 @@ def test_the_order_does_not_depend_on_the_order_of_rows():
     assert judged(*rows) == first
 
 
-def test_a_recent_failure_in_the_same_context_takes_a_tenth():
+def test_r38_a_recent_failure_in_the_same_context_takes_a_tenth():
     (clean,), (failed,) = judged(context()), judged(context(recent_failures=3))
     assert failed.score == pytest.approx(0.7 * clean.score, abs=0.1)
     assert failed.recent_failures == 3
@@ -196,11 +196,11 @@ def test_an_unrelated_kernel_of_the_backend_never_stands_above_the_kernel_of_ano
     assert [one.strategy for one in judged(unrelated, related, asked=asked)] == ["cu.online"]
 
 
-def test_an_entry_without_a_strategy_is_never_recommended():
+def test_r38_an_entry_without_a_strategy_is_never_recommended():
     assert judged(context(strategy="", tried=50, worked=50)) == []
 
 
-def test_the_cure_of_a_silly_start_counts_as_twice_as_fast():
+def test_r38_the_cure_of_a_silly_start_counts_as_twice_as_fast():
     assert effect(35.0) == effect(1.0) == 1
     silly = context(strategy="silly", gain=35.0)
     double = context(key=2, strategy="double", gain=1.0)
