@@ -1,0 +1,47 @@
+"""Run as a module: each shipped Triton v0 on the cases of Triton's interpreter.
+
+Prints JSON: problem → the largest error of any case and output, as a share of its tolerance.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+
+import torch
+
+from campaigns.evaluator.contract.problem import ProblemSpec
+from campaigns.evaluator.judge.correctness.output_comparison import compare
+from campaigns.evaluator.judge.correctness.tolerance import tolerances
+from campaigns.evaluator.problem_code.code import ProblemCode
+from campaigns.evaluator.reference.reference import Reference, is_tensor
+from campaigns.problems.shipped import shipped_problems
+
+SEED = 1
+POISON = 0x5A
+
+
+def worst_margin(spec: ProblemSpec) -> float:
+    """Of outputs that held other values before."""
+    reference = Reference(ProblemCode(spec.folder))
+    run_kernel = runpy.run_path(str(spec.folder / spec.files["triton"]))["run_kernel"]
+    margins = []
+    for case in spec.cases_of("triton", "cpu"):
+        example = reference.example(case.case, SEED, "cpu")
+        right = reference.one(example.inputs, example.outputs)
+        given = {n: v.clone() if is_tensor(v) else v for n, v in example.inputs.items()}
+        layout = reference.layout(case.case, "cpu", example=example)
+        for arg in layout.outputs:
+            if not arg.update:
+                given[arg.name].view(torch.uint8).fill_(POISON)
+        run_kernel(**given)
+        allowed = tolerances(spec, layout)
+        margins += [compare(given[n], right[n], allowed[n]).margin for n in example.outputs]
+    return max(margins)
+
+
+if __name__ == "__main__":
+    os.environ["TRITON_INTERPRET"] = "1"
+    found = {spec.name: worst_margin(spec) for spec in shipped_problems() if "triton" in spec.files}
+    print(json.dumps(found))
