@@ -30,6 +30,9 @@ from campaigns.steps.notify import AGAIN, NOTHING, Next
 from campaigns.steps.rounds.ladder import Climb, climb
 from campaigns.steps.rounds.learn import try_to_learn
 
+# Of the message for `tl.arange` and for shapes of blocks.
+POWER_OF_TWO = "must be a power of 2"
+
 
 def close_round(round_: Round) -> Next:
     """Close the round in one transaction: incumbent, state of the campaign, stop reason."""
@@ -69,7 +72,7 @@ def _ending(campaign: Campaign, round_: Round) -> tuple[dict[str, Any], Climb | 
         return {
             "state": CampaignState.ABORTED,
             "stop_reason": AbortReason.BASELINE_FAILED,
-            "stop_sentence": f"Baseline: {round_.verdict.sentence}",
+            "stop_sentence": _why_no_baseline(round_.verdict.sentence),
             "finished_at": timezone.now(),
         }, None
     stop = should_stop(stop_policy_of(campaign), history_of(campaign))
@@ -77,6 +80,16 @@ def _ending(campaign: Campaign, round_: Round) -> tuple[dict[str, Any], Climb | 
         return stopping(stop), None
     climbed = climb(campaign)
     return {"state": climbed.state}, climbed
+
+
+def _why_no_baseline(sentence: str) -> str:
+    """What Triton refuses of other sizes is a property of v0, and no crash."""
+    if POWER_OF_TWO not in sentence:
+        return f"Baseline: {sentence}"
+    return (
+        "Baseline: v0 works with powers of two alone, and a hidden case has another size. List in "
+        f"problem.toml, [check] free, the sizes that may be any number. Triton said: {sentence}"
+    )
 
 
 def commit_accepted(campaign: Campaign) -> None:

@@ -133,6 +133,16 @@ def test_it_aborts_when_v0_fails_and_keeps_the_reason(run: Run, script: Put) -> 
     assert campaign.rounds.get().state == RoundState.CLOSED
 
 
+def test_a_v0_for_powers_of_two_is_told_as_such(
+    run: Run, script: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(["time 50"])
+    monkeypatch.setattr("campaigns.steps.rounds.close_round.POWER_OF_TWO", "it says crash")
+    sentence = run("crash").stop_sentence
+    assert "works with powers of two alone" in sentence
+    assert "[check] free" in sentence
+
+
 def test_it_never_takes_a_time_below_the_physical_floor(
     run: Run, script: Put, monkeypatch: pytest.MonkeyPatch
 ) -> None:
