@@ -26,7 +26,7 @@ from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.errors import one_line
 from campaigns.evaluator.contract.layout import ITEM_BYTES
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
-from campaigns.evaluator.contract.problem_reader import ProblemOrder, problem_files
+from campaigns.evaluator.contract.problem_reader import ProblemOrder, load_problem, problem_files
 from campaigns.evaluator.contract.reading import ContractError, build
 from campaigns.problems.shipped import is_shipped
 
@@ -72,19 +72,17 @@ class _Described:
     work: _LeastWork
 
 
-def work_model(
-    folder: Path, cases: Sequence[Case], smallest: Case | None = None
-) -> Mapping[str, tuple[float, float]]:
+def work_model(folder: Path, cases: Sequence[Case]) -> Mapping[str, tuple[float, float]]:
     """(operations, bytes) at the least per case name.
 
     Also checks the contract of the code (`setup`, `reference`, outputs) on the smallest case of the
-    problem, by default the first of these. Raises ProblemError.
+    problem. Raises ProblemError.
     """
 
     def read(said: Any) -> dict[str, tuple[float, float]]:
         return {case.name: (float(said[case.name][0]), float(said[case.name][1])) for case in cases}
 
-    return _asked("works", folder, [smallest or cases[0], *cases], read)
+    return _asked("works", folder, [smallest_case(load_problem(folder)), *cases], read)
 
 
 def smallest_case(spec: ProblemSpec) -> Case:

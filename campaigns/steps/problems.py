@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import OuterRef, Subquery
 
-from campaigns.devices.problem_code import smallest_case, work_model
+from campaigns.devices.problem_code import work_model
 from campaigns.devices.processes import tempdir
 from campaigns.evaluator import contract
 from campaigns.evaluator.contract.problem import ProblemError, ProblemSpec
@@ -307,7 +307,7 @@ def floors_here(name: str, spec: ProblemSpec, cases: Sequence[contract.Case]) ->
         )
     except DatabaseError:
         return {}, {}
-    works = work_model(spec.folder, cases, smallest_case(spec))
+    works = work_model(spec.folder, cases)
     known = {case: CaseTarget(flops, moved) for case, (flops, moved) in works.items()}
     target = replace(target, cases=known)
     return target.floors, target.lesser_floors

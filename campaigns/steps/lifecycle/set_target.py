@@ -8,11 +8,10 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from campaigns.devices.problem_code import HostLacks, smallest_case, work_model
+from campaigns.devices.problem_code import HostLacks, work_model
 from campaigns.devices.processes import tempdir
 from campaigns.evaluator.contract import Case
 from campaigns.evaluator.contract.problem import ProblemError
-from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.models import (
     AbortReason,
     Campaign,
@@ -74,8 +73,7 @@ def set_target(campaign: Campaign, works: Mapping[str, tuple[float, float]] | No
     cases = tuple(Case(name=row.name, params=row.params) for row in campaign.case_rows)
     try:
         with tempdir("work") as folder:
-            problem = materialise(campaign.problem, folder)
-            found = works or work_model(problem, cases, smallest_case(load_problem(problem)))
+            found = works or work_model(materialise(campaign.problem, folder), cases)
     except HostLacks as error:
         return AGAIN if ask_to_pause(campaign, str(error), "host_lacks") else NOTHING
     except ProblemError as error:

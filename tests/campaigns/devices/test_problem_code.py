@@ -20,6 +20,7 @@ def asked(tmp_path):
     def ask(ref):
         folder = tmp_path / "double"
         folder.mkdir(exist_ok=True)
+        (folder / "v0.cpp").touch()
         (folder / "problem.toml").write_text(TOML)
         (folder / "ref.py").write_text(ref)
         return work_model(folder, [Case("n4096", {"N": 4096})])["n4096"][0]
