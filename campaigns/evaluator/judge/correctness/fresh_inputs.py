@@ -152,7 +152,7 @@ class InputSupply:
     def _without_blanks(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """The same, in which outputs that a call only writes take no memory."""
         blank = {arg.name for arg in self._layout.outputs if not arg.update}
-        return {n: v.new_empty(1).expand(v.shape) if n in blank else v for n, v in inputs.items()}
+        return {n: v.new_empty(()).expand(v.shape) if n in blank else v for n, v in inputs.items()}
 
     def shuffled(self, items: Iterable[_Item]) -> list[_Item]:
         made = list(items)
