@@ -101,7 +101,7 @@ def test_r1_it_takes_what_else_is_to_be_known(engineer):
         ({"findings": {"cache": 1}}, "findings", "accepted: an object"),
         ({"findings": []}, "findings", "accepted: an object"),
         ({"finding": {}}, "finding", "accepted: problem, platform, "),
-        ({"problem": "/etc"}, "problem", "'/etc'; accepted: layernorm, "),
+        ({"problem": "/etc"}, "problem", "'/etc'; accepted: "),
         ({"platform": "nowhere"}, "platform", "'nowhere'; accepted: "),
         ({"backend": "cpp"}, "backend", "not timed on h200-sxm"),
         ({"backend": None}, "backend", "is needed"),

@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 
 from campaigns.devices.launch import EvaluatorService
 from campaigns.evaluator.contract import Function, MachineCode, Resources
+from campaigns.evaluator.contract.problem_reader import load_problem
 from campaigns.management import one_file
 from campaigns.management.base_command import ExitCode
 from campaigns.problems.shipped import SHIPPED
@@ -190,11 +191,13 @@ def compiling():
 @pytest.mark.sentinel
 def test_r28_every_shipped_triton_kernel_is_read_for_both_vendors(compiling, monkeypatch, capsys):
     monkeypatch.setattr(one_file, "EvaluatorService", lambda **_: nullcontext(compiling))
-    assert TRITON == ["layernorm", "linear", "matmul", "softmax", "vector_add"]
+    assert {"layernorm", "linear", "matmul", "softmax", "vector_add"} <= set(TRITON)
     for name in TRITON:
+        # Of all cases together the largest may not fit on this host.
+        case = min(load_problem(SHIPPED / name).cases_on("gpu"), key=lambda one: one.size).name
         for target in ("sm_90a", "gfx942"):
-            file = str(SHIPPED / name / "v0.py")
-            call_command("asm", file, "--problem", name, "--target", target, "--json")
+            given = [str(SHIPPED / name / "v0.py"), "--problem", name, "--case", case]
+            call_command("asm", *given, "--target", target, "--json")
             found = json.loads(capsys.readouterr().out)
             assert found["target"] == target
             assert found["functions"], (name, target)

@@ -381,7 +381,8 @@ def test_a_problem_that_cannot_be_used_is_told_by_check_and_show(tmp_path, probl
 @pytest.mark.django_db
 def test_it_lists_and_shows_the_shipped_problems(capsys):
     names = [problem["name"] for problem in answer(capsys, "problem", "list")]
-    assert names == ["layernorm", "linear", "matmul", "softmax", "vector_add"]
+    assert names == sorted(names)
+    assert {"layernorm", "linear", "matmul", "softmax", "vector_add"} <= set(names)
     found = answer(capsys, "problem", "show", "softmax")
     assert found["files"]["cpp"] == "v0.cpp"
     assert found["read"]["arguments"][1] == {
@@ -392,7 +393,7 @@ def test_it_lists_and_shows_the_shipped_problems(capsys):
         "typical": pytest.approx(1.6e-3, rel=0.05),
     }
     assert found["read"]["work"] == {"operations": 81920.0, "bytes": 131072.0, "counted": False}
-    with pytest.raises(CommandError, match="problem: 'x'; accepted: layernorm") as caught:
+    with pytest.raises(CommandError, match="problem: 'x'; accepted: .*layernorm") as caught:
         call_command("problem", "show", "x")
     assert caught.value.returncode == 2
 

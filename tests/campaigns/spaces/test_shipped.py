@@ -48,6 +48,9 @@ EXPECTED = {
 }
 
 
+SHIPPED_KERNELS = [str(path.relative_to(SHIPPED)) for path in SHIPPED.glob("*/v0.*")]
+
+
 def kernel(name: str) -> tuple[Source, str]:
     path = SHIPPED / name
     return Source(path.name, path.read_text()), BACKENDS[path.suffix]
@@ -59,15 +62,13 @@ def some_points(space, count=50):
     return [point for point in drawn if point is not None]
 
 
-SHIPPED_KERNELS = sorted(str(path.relative_to(SHIPPED)) for path in SHIPPED.glob("*/v0.*"))
-
-
-@pytest.mark.parametrize("name", SHIPPED_KERNELS)
-def test_every_shipped_kernel_has_knobs(name):
+@pytest.mark.parametrize("name", sorted({*EXPECTED, *SHIPPED_KERNELS}))
+def test_every_shipped_kernel_has_knobs_and_starts_at_a_legal_point_that_is_its_source(name):
     source, backend = kernel(name)
     space = space_of(source, backend, HOPPER)
     assert space.knobs
     assert space.is_legal(space.defaults) == ""
+    assert render(source, space, space.defaults) == source
 
 
 @pytest.mark.parametrize("name", EXPECTED)
