@@ -26,8 +26,9 @@ CASE_KINDS = (*DEVICE_KINDS, INTERPRETER)
 DIRECTIONS = ("forward", "backward")
 REFRESHES = ("setup", "shift")
 # The precision that an answer has to have. tfloat32: float32 tensors whose products may be in TF32.
+# A float8: answers in a longer float whose products are of float8.
 DTYPES = (
-    *("float64", "float32", "tfloat32", "float16", "bfloat16"),
+    *("float64", "float32", "tfloat32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
     *("int64", "int32", "int16", "int8", "uint8"),
 )
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.=,x-]{0,79}")
