@@ -105,8 +105,9 @@ def plan_memory(
 ) -> MemoryPlan:
     """The first plan with enough slots, else the first that fits. Raises DoesNotFit.
 
-    needs: of every case. free: bytes. protocol: has the most slots and bytes of one arm. shift:
-    whether inputs of a burst are windows into one set, or one set a slot.
+    needs: of every case. free: bytes. protocol: has the most slots and bytes of one arm, but for a
+    few slots of large calls. shift: whether inputs of a burst are windows into one set, or one set
+    a slot.
     """
     found, most_slots, most_bytes = None, max(protocol.max_slots, 2), protocol.arena_mib * MIB
     for share, raised in ((SHARE, True), (MOST_SHARE, True), (MOST_SHARE, False)):
@@ -120,7 +121,7 @@ def plan_memory(
             question = max(one, REPLAYED * min(piece, usable))
             each = arms * need.stride + (0 if shift else need.given)
             slots = int((usable - kept - held - question) // each)
-            slots = max(0, min(slots, most_slots, most_bytes // need.stride))
+            slots = max(0, min(slots, most_slots, max(ENOUGH_SLOTS, most_bytes // need.stride)))
             fewest, arena = min(fewest, slots), max(arena, slots * need.stride)
         plan = MemoryPlan(arena, piece, kept, free, share, raised, arms)
         if fewest >= min(ENOUGH_SLOTS, most_slots):

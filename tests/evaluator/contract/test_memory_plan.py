@@ -58,6 +58,11 @@ def test_a_larger_share_comes_before_few_slots_and_before_a_lower_precision():
     assert "too little for answers in float64" in plan.words
 
 
+def test_a_call_larger_than_the_slots_of_a_protocol_has_a_few_where_memory_is_left():
+    _, plan = planned(2 * GIB, 128 * GIB, on_gpu=False)
+    assert (plan.share, plan.slots(2 * GIB, 64)) == (0.5, ENOUGH_SLOTS)
+
+
 def test_what_cannot_fit_is_refused_with_the_arithmetic():
     with pytest.raises(DoesNotFit, match=r"takes 30 GiB: 2 × that .* 90% of 139 GiB can be had"):
         planned(30 * GIB, 139 * GIB)
