@@ -34,9 +34,11 @@ from campaigns.records.values import (
 from campaigns.records.verdicts import (
     CaseResult,
     ClassResult,
+    SessionTimes,
     classes_of,
     gain_of,
     gates_of,
+    measured_of,
     noise_of,
     results_of,
 )
@@ -134,22 +136,34 @@ CampaignFindingsSerializer = columns_of(
     "The campaign, and the findings of every candidate by round.",
     rounds=Read(FoundInRoundSerializer(many=True), candidates_by_round),
 )
+
+
+def _measured(row: Round) -> SessionTimes:
+    return measured_of(getattr(row, "verdict", None))
+
+
 RoundSerializer = columns_of(
     "Round",
     Round,
-    "id campaign number kind state title against chosen verdict reason gain standing opened_at "
-    "closed_at",
-    """verdict: its word, "" while there is none. standing: how far a gain is confirmed.""",
+    "id campaign number kind state title against chosen verdict reason candidate_us incumbent_us "
+    "gain sessions standing opened_at closed_at",
+    """verdict: its word, "" while there is none. candidate_us, incumbent_us: the times of both
+    kernels side by side, the geometric mean over the cases; null where no time is proven. gain: the
+    paired one of these times. sessions: the keys of the evaluations that all three are of; two if
+    they are pooled. standing: how far a gain is confirmed.""",
     campaign=fields.IntegerField(source="campaign_id"),
     title=fields.CharField(),
     against=fields.IntegerField(source="against_id", allow_null=True),
     chosen=fields.IntegerField(source="chosen_id", allow_null=True),
     verdict=fields.CharField(source="verdict.word", default=""),
     reason=fields.CharField(source="verdict.reason", default=""),
+    candidate_us=Read(fields.FloatField(allow_null=True), lambda row: _measured(row).time_us),
+    incumbent_us=Read(fields.FloatField(allow_null=True), lambda row: _measured(row).incumbent_us),
     gain=Read(
         GainSerializer(allow_null=True),
         lambda row: gain_of(row.verdict) if hasattr(row, "verdict") else None,
     ),
+    sessions=fields.ListField(source="verdict.sessions", child=fields.IntegerField(), default=[]),
     standing=Read(fields.CharField(), standing_of),
 )
 WholeRoundSerializer = columns_of(
@@ -186,11 +200,14 @@ WholeCandidateSerializer = columns_of(
 VerdictSerializer = columns_of(
     "Verdict",
     Verdict,
-    "id campaign round round_number evaluation word reason sentence gain noise_floor decided_at",
+    "id campaign round round_number evaluation sessions word reason sentence gain noise_floor "
+    "decided_at",
+    "sessions: the keys of the evaluations that its times and gain are of; two if they are pooled.",
     campaign=fields.IntegerField(source="round.campaign_id"),
     round=fields.IntegerField(source="round_id"),
     round_number=fields.IntegerField(source="round.number"),
     evaluation=fields.IntegerField(source="evaluation_id"),
+    sessions=fields.ListField(child=fields.IntegerField()),
     gain=Read(GainSerializer(allow_null=True), gain_of),
     noise_floor=Read(fields.FloatField(), noise_of),
 )

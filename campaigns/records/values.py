@@ -21,7 +21,10 @@ from campaigns.rules.noise.gain import Gain
 
 
 class VerdictValue(msgspec.Struct, frozen=True):
-    """What was concluded of a round. gates, cases, classes, noise: as `Verdict` stores them."""
+    """What was concluded of a round. gates, cases, classes, noise: as `Verdict` stores them.
+
+    sessions: keys of the evaluations that its times and gain are of; two if they are pooled.
+    """
 
     word: str
     reason: str
@@ -31,6 +34,7 @@ class VerdictValue(msgspec.Struct, frozen=True):
     gain_high: float | None
     pairs: int
     interval_kind: str
+    sessions: list[int]
     cases: list[dict[str, Any]]
     classes: list[dict[str, Any]] | None
     gates: list[dict[str, Any]]
