@@ -76,8 +76,11 @@ class SessionTimes:
 
     @property
     def inverse(self) -> SessionTimes:
-        """The same comparison with the arms swapped, by its gains alone."""
-        cases = (replace(one, gain=one.gain and one.gain.inverse) for one in self.cases)
+        """The same comparison with the arms swapped."""
+        cases = (
+            replace(one, time=one.against, against=one.time, gain=one.gain and one.gain.inverse)
+            for one in self.cases
+        )
         return replace(self, cases=tuple(cases), gain=self.gain and self.gain.inverse)
 
     def _mean(self, what: str, times_us: Mapping[str, float]) -> float | None:
