@@ -72,11 +72,10 @@ def sheet_file(request: HttpRequest, slug: str, ending: str) -> HttpResponse:
     asked, found = _read(request, slug)
     if asked.errors:
         return tables.refusal(asked.errors, ending)
-    records = list(found.records())
+    # What is asked for may be any part of a name, which no header takes as it is.
+    slug, records = found.platform.slug, list(found.records())
     if ending == "json":
-        return JsonResponse(
-            {"platform": found.platform.slug, "asof": asked.asof or None, "rows": records}
-        )
+        return JsonResponse({"platform": slug, "asof": asked.asof or None, "rows": records})
     if ending == "csv":
         return tables.csv_answer(slug, COLUMNS, map(_flat, records))
     day = f"As approved at the end of {asked.asof} (UTC)." if asked.choice.asof else ""
