@@ -36,6 +36,7 @@ from campaigns.records.verdicts import (
     ClassResult,
     SessionTimes,
     classes_of,
+    final_of,
     gain_of,
     gates_of,
     measured_of,
@@ -85,6 +86,7 @@ CaseResultSerializer = shape_of(
     "CaseResult", CaseResult, "case time_us=time against_us=against gain"
 )
 ClassResultSerializer = shape_of("ClassResult", ClassResult)
+SessionSerializer = shape_of("Session", SessionTimes, "candidate_us=time_us incumbent_us gain")
 
 
 CampaignSerializer = columns_of(
@@ -106,14 +108,17 @@ CampaignSerializer = columns_of(
 WholeCampaignSerializer = columns_of(
     "WholeCampaign",
     CampaignSerializer,
-    "project target missing findings_policy own_kernels require_sanitizers intake baselines "
+    "final project target missing findings_policy own_kernels require_sanitizers intake baselines "
     "no_worker evidence",
-    """With its target and what was agreed on at its beginning.
+    """With its final session, its target and what was agreed on at its beginning.
 
-    project: whose members alone see it; "" where everybody does. no_worker: that no worker of its
-    platform is alive, and how one is started; "" where one is. evidence: what a hypothesis may rest
-    on, a name → what was seen of the incumbent.
+    final: the times of the best (candidate_us) and of v0 (incumbent_us) side by side, the geometric
+    means over the cases, with their gain; null before it, and if v0 is the best. project: whose
+    members alone see it; "" where everybody does. no_worker: that no worker of its platform is
+    alive, and how one is started; "" where one is. evidence: what a hypothesis may rest on, a name
+    → what was seen of the incumbent.
     """,
+    final=Read(SessionSerializer(allow_null=True), final_of),
     project=Read(fields.CharField(), lambda c: str(project_of(WorkKind.CAMPAIGN, c.pk) or "")),
     target=Read(CaseTargetSerializer(many=True), lambda c: target_of(c).cases.values()),
     missing=Read(fields.CharField(), lambda c: target_of(c).missing),

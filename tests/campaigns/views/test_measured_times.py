@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
+from campaigns.api.serializers import WholeCampaignSerializer
 from campaigns.models import Campaign
 from campaigns.records.campaigns import target_of
 from campaigns.reports.case_table import case_rows
@@ -165,3 +166,14 @@ def test_a_verdict_on_two_sessions_names_both(busy):
     assert pooled
     assert all("of 2 sessions" in one.interval_kind for one in pooled if one.gain is not None)
     assert pooled[0].sessions_words == "evaluations {} and {}, pooled".format(*pooled[0].sessions)
+
+
+def test_a_campaign_has_the_times_of_its_final_session_over_rest(busy, client, admin_user):
+    client.force_login(admin_user)
+    found = client.get(f"/api/v1/campaigns/{busy.pk}/").json()
+    final = campaign_sheet(busy, timezone.now()).final
+    told = found["final"]
+    assert (told["candidate_us"], told["incumbent_us"]) == (final.time_us, final.incumbent_us)
+    assert told["gain"] == found["result"]
+    busy.result = None
+    assert WholeCampaignSerializer(busy).data["final"] is None
