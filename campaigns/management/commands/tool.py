@@ -121,7 +121,8 @@ class Command(OneFileCommand):
         with contextlib.suppress(DatabaseError):
             if platform := platform_for_device(found.name):
                 cited = bandwidth_ceilings(platform)
-                unknown = unknown_words(platform, *MEASURED_BANDWIDTHS, "memory_bandwidth")
+                names = () if cited else (*MEASURED_BANDWIDTHS, "memory_bandwidth")
+                unknown = unknown_words(platform, *names)
         lines = [f"{found.name} ({result.device}), bytes {BYTES_CONVENTION}", _copy_line(copy)]
         lines += [f"{share(copy.rate / one.value)} of {one.citation}" for one in cited]
         lines += [] if cited else [f"cited bandwidth: {unknown}"]
