@@ -223,12 +223,12 @@ def streak_of(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def final_of(campaign: Campaign) -> SessionTimes | None:
-    """What it measured; None before it, and where nothing was compared."""
+    """What the final session measured; None before it, and if nothing was compared."""
     return finals_of([campaign]).get(campaign.pk)
 
 
 def finals_of(campaigns: Sequence[Campaign]) -> dict[int, SessionTimes]:
-    """Campaign key → its final session; one query where old rows have no cases."""
+    """Campaign key → its final session. One query if some old row has no cases."""
     results = {one.pk: stored_result(one) for one in campaigns}
     old = [one.evaluation for one in results.values() if one.evaluation and not one.cases]
     reports = Evaluation.objects.in_bulk(old) if old else {}

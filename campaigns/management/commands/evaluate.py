@@ -117,7 +117,7 @@ class Command(OneFileCommand):
 
 
 def _on_quiet_host(decision: Decision, report: Report) -> Decision:
-    """The decision; of a comparison beside other load, that it decides nothing."""
+    """The decision; undecided if other programs kept the host busy meanwhile."""
     taken = taken_by_others(report)
     if decision.gain is None or taken < CROWDED or never_waits():
         return decision
