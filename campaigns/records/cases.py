@@ -181,12 +181,10 @@ def measured_case(case: CaseReport, gain: Gain | None = None) -> MeasuredCase:
         **compared,
         time_us=_timed(case, arm),
         incumbent_us=_timed(case, other),
+        **{name: getattr(arm, name, None) for name in ("device_us", "cpu_us", "cores")},
         timer=arm.timer.value if arm else None,
-        device_us=arm.device_us if arm else None,
         copied=arm.copied if arm else (),
         incumbent_copied=other.copied if other else (),
-        cpu_us=arm.cpu_us if arm else None,
-        cores=arm.cores if arm else None,
     )
 
 
