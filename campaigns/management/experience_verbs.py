@@ -256,7 +256,7 @@ def recommendation_record(found: Recommendation) -> dict[str, Any]:
 def statistics_text(found: Statistics) -> str:
     """The whole in a few blocks."""
     noun = "attempt" if found.tried == 1 else "attempts"
-    lines = [f"{found.tried} {noun}: {found.worked} worked, {found.failed} did not"]
+    lines = [f"{found.tried} {noun}: {found.worked} worked, {found.failed} showed no gain"]
     lines += _block("outcome", found.labels.items())
     lines += _block("backend", found.backends.items())
     lines += _block("bottleneck", ((Bottleneck(b).words, n) for b, n in found.bottlenecks.items()))

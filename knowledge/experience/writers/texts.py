@@ -35,7 +35,7 @@ def markdown_text(selection: Selection) -> str:
     where = named_values(found.scope)
     scope = f" with {where}" if where else ""
     noun = "attempt" if found.tried == 1 else "attempts"
-    totals = f"{found.tried} {noun}{scope}: {found.worked} worked, {found.failed} did not."
+    totals = f"{found.tried} {noun}{scope}: {found.worked} worked, {found.failed} showed no gain."
     lines = ["# Experience", "", totals, ""]
     if found.by_op:
         head = "| operation | backend | tried | worked | median gain | best known strategy |"
