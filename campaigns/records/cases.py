@@ -181,7 +181,7 @@ def measured_case(case: CaseReport, gain: Gain | None = None) -> MeasuredCase:
         **compared,
         time_us=_timed(case, arm),
         incumbent_us=_timed(case, other),
-        **{name: getattr(arm, name, None) for name in ("device_us", "cpu_us", "cores")},
+        **(picked(arm, "device_us cpu_us cores") if arm else {}),
         timer=arm.timer.value if arm else None,
         copied=arm.copied if arm else (),
         incumbent_copied=other.copied if other else (),
